@@ -246,11 +246,11 @@ def _check_result(record: Record, referee: Referee) -> None:
         )
     if result.reason in _MOVER_LOSES_REASONS and result.winner == SEATS[referee.mover]:
         raise BadRecord(
-            f"the record says that {result.winner} wins by {result.reason.value}, but it was {result.winner}'s turn"
+            f"the record says that {result.winner} wins ({result.reason.value}), but it was {result.winner}'s turn"
         )
     if result.reason is EndReason.NO_SHOW and referee.ply > len(referee.terms.opening):
         raise BadRecord("the record ends by no_show (a player was not ready), but moves were played")
 
 
 def _result_text(winner: str | None, reason: EndReason) -> str:
-    return f"{winner or 'nobody'} wins by {reason.value}"
+    return f"{winner or 'nobody'} wins ({reason.value})"

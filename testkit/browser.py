@@ -272,19 +272,19 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
     return context
 
 
-def wait_until_live(page: Page, title: str = "Live") -> None:
+def wait_until_live(page: Page, title: str = "") -> None:
     """Press "Next match" on the page's board until it shows a live match whose title begins with `title`.
 
     Between two live matches the page starts to replay a finished one, and would replay all of it first.
     """
     stage = page.locator(".stage")
-    live = re.compile(f"^{re.escape(title)}")
+    live = re.compile(f"^(Live|Delayed, .* behind){re.escape(title)}")
 
     def is_live() -> bool:
-        if not live.match(stage.locator(".kind").inner_text()):
+        if not live.match(stage.locator(".stage-title").text_content() or ""):
             stage.get_by_role("button", name="Next match").click()
         with suppress(AssertionError):  # a match that is still loading must not be left for another one
-            expect(stage.locator(".kind")).to_have_text(live, timeout=5000)
+            expect(stage.locator(".stage-title")).to_have_text(live, timeout=5000)
             return True
         return False
 

@@ -7,7 +7,7 @@ import { isStill } from "./preferences.js";
 import { Match } from "./match.js";
 import { followLive, glance } from "./parts/livematches.js";
 import { Playback } from "./playback.js";
-import { keyMoments, story, tension } from "./story.js";
+import { keyMoments, nextMoment, story, tension } from "./story.js";
 import { GAME_NAMES, SEATS } from "./text.js";
 
 const OVER_MS = 6000; // display time of a match's end
@@ -158,7 +158,7 @@ export class Director {
     this.match = match;
     this.continents = continents;
     this.playback?.stop();
-    this.playback = new Playback(match, (ply) => this.show(ply), { live, changed: () => this.screen.changed() });
+    this.playback = new Playback(match, (ply) => this.show(ply), { live, changed: () => this.screen.changed(), moment: (ply) => nextMoment(match, continents, ply) });
     this.screen.begin(match, this.playback, live);
     if (!this.running) {
       const [moment] = keyMoments(story(match, continents), match.moves.length);

@@ -28,6 +28,7 @@ export class Match {
     this.absent = /** @type {Record<string, number>} */ ({}); // by seat: time at which a disconnected player loses the match
     this.end = null;
     this.watching = 0; // number of spectators, as of the newest move
+    this.judged = /** @type {number[]} */ ([]); // Maxie's chance of winning after each move, by the engine's review
     this.started = null; // start time, for a match from a record
     this.expected = null; // ply of the reader's move that the server has not acknowledged
   }

@@ -1,20 +1,28 @@
 // Playback of a match: the shown ply, and the time of the next one. Plies of a live match are queued and shown at a pace that a
-// person can follow, even if its bots play faster; a slow bot keeps its own pace.
+// person can follow, even if its bots play faster; a slow bot keeps its own pace. A board that falls behind its match becomes
+// faster, and then leaves out plies.
 
 import { preferences } from "./preferences.js";
 
 export const BEAT_MS = 600; // from one ply to the next, including the animation
 export const SPEEDS = [0.5, 1, 2, 4, 8];
+const NEAR = 10; // plies behind a live match up to which the pace stays the same
+const MOST_BEHIND = 40; // plies behind a live match from which on some are left out
+const FASTEST = 3; // times the pace, when far behind
+const PART = 8; // plies that are shown in one piece after others were left out
 
 export class Playback {
   // show(ply) draws a ply; changed() is called after a pause and after queued plies. `live`: more plies may come. `atOnce`: the newest
-  // ply is shown without a queue, as in the reader's own match.
-  constructor(match, show, { changed = /** @type {() => void} */ (() => undefined), live = false, atOnce = false } = {}) {
+  // ply is shown without a queue, as in the reader's own match. moment(ply) returns the ply of a turning point after this one, if any.
+  constructor(match, show, { changed = /** @type {() => void} */ (() => undefined), live = false, atOnce = false, moment = /** @type {(ply: number) => number | undefined} */ (() => undefined) } = {}) {
     this.match = match;
     this.show = show;
     this.changed = changed;
     this.live = live;
     this.atOnce = atOnce;
+    this.moment = moment;
+    this.catchesUp = live; // false where the reader has chosen an earlier ply
+    this.whole = 0; // ply up to which none is left out
     this.speed = 1;
     this.at = live ? (atOnce ? match.moves.length : entry(match)) : 0;
     this.seen = this.at; // highest ply shown so far
@@ -47,6 +55,16 @@ export class Playback {
     return this.live ? this.last - this.at : 0;
   }
 
+  // Return the end of the match if the reader may know it: that of a live match is told when its last ply has been shown.
+  get end() {
+    return this.live && !this.atOnce && this.seen < this.last ? null : this.match.end;
+  }
+
+  // Return the number of plies that the reader may know of.
+  get known() {
+    return this.live && !this.atOnce && !this.end ? this.seen : this.last;
+  }
+
   // Handle a change of the match.
   grown() {
     if (this.at > this.last) this.put(this.last); // a move was taken back
@@ -69,11 +87,27 @@ export class Playback {
   schedule() {
     if (!this.running || this.due !== undefined || this.atOnce) return;
     if (this.at < this.last || this.cuts.length > 1) {
-      const beat = BEAT_MS / this.speed / (preferences().pace || 1);
-      this.due = setTimeout(() => this.step(), Math.max(0, this.shownAt + beat - performance.now()));
+      this.due = setTimeout(() => this.step(), Math.max(0, this.shownAt + this.beat - performance.now()));
     } else if (!this.isOpen) {
       this.pause();
     }
+  }
+
+  // Return the ms from one ply to the next.
+  get beat() {
+    const late = this.catchesUp ? Math.max(0, this.behind - NEAR) : 0;
+    const hurry = 1 + ((FASTEST - 1) * Math.min(late, MOST_BEHIND - NEAR)) / (MOST_BEHIND - NEAR);
+    return BEAT_MS / this.speed / (preferences().pace || 1) / hurry;
+  }
+
+  // Return the next ply to be shown; far behind a live match it is one before the next turning point, or one near the newest.
+  get next() {
+    if (!this.catchesUp || this.behind <= MOST_BEHIND || this.at < this.whole) return this.at + 1;
+    const first = this.last - MOST_BEHIND;
+    const moment = this.moment(first + PART / 2) ?? this.last;
+    const next = Math.max(first, Math.min(moment - PART / 2, this.last - PART));
+    this.whole = next + PART;
+    return next;
   }
 
   step() {
@@ -84,7 +118,7 @@ export class Playback {
       if (next) this.put(next[0]);
       else this.pause();
     } else if (this.at < this.last) {
-      this.put(this.at + 1);
+      this.put(this.next);
     }
     this.schedule();
   }
@@ -127,6 +161,7 @@ export class Playback {
     clearTimeout(this.due);
     this.due = undefined;
     this.running = to === this.last && this.isOpen;
+    this.catchesUp = this.running;
     this.put(to);
     this.changed();
   }
@@ -150,8 +185,9 @@ export class Playback {
   }
 }
 
-// Return a spectator's first ply: the newest one of slow bots, the start if the bots are faster than one can see.
+// Return a spectator's first ply: the newest one, but the start if the match has just begun and its bots are faster than one can see.
 function entry({ moves }) {
+  if (moves.length > MOST_BEHIND) return moves.length;
   const times = moves.map(({ ms }) => ms ?? 0);
   const mean = times.reduce((sum, ms) => sum + ms, 0) / (times.length || 1);
   return mean < BEAT_MS / 2 ? 0 : moves.length;

@@ -1,7 +1,7 @@
 // The turning points of a match, each in a sentence: battles that decide, continents that are won and lost, who takes the lead.
 
+import { estimateAt } from "./chances.js";
 import { SEATS, other } from "./text.js";
-import { chanceAt } from "./parts/values.js";
 
 const KEY_MOMENTS = 5;
 const LARGE = 0.2; // of all armies of a player, in one battle
@@ -13,7 +13,7 @@ const FRESH = 10; // plies for which a turning point is told
 const RECENT = 40; // the last plies whose turning points make a match tense
 
 const NO_CONTINENTS = /** @type {any[]} */ ([]);
-const found = new WeakMap(); // of each match: the turning points so far, for these continents
+const found = new WeakMap(); // of each match: the turning points so far, for these continents and this review
 
 // Return [{ ply, seat, weight, words }] of the first `plies` of a match of Riskless. `ply` counts moves, as the slider does, and `seat`
 // is the player whom the sentence is about. `continents` are [name, territories] as a map has them.
@@ -25,7 +25,9 @@ export function story(match, continents, plies = match.moves.length) {
 // Return { played, best, leader } of each of the first plies: its move, its turning point if it has one, and who leads after it.
 // A ply is looked at once, unless its move changes, as by the analysis that comes after it.
 function turningPoints(match, continents, plies) {
-  if (found.get(match)?.continents !== continents) found.set(match, { continents, known: [] });
+  const { judged } = match;
+  const before = found.get(match);
+  if (before?.continents !== continents || before.judged !== judged) found.set(match, { continents, judged, known: [] });
   const { known } = found.get(match);
   const changed = known.findIndex(({ played }, n) => played !== match.moves[n]);
   if (changed >= 0) known.length = changed;
@@ -37,8 +39,8 @@ function turningPoint(match, continents, ply, led) {
   const [before, after] = [match.positions[ply - 1], match.positions[ply]];
   const played = match.moves[ply - 1];
   const seat = before.player;
-  const now = chanceAt(match, ply);
-  const swing = Math.abs(now - chanceAt(match, ply - 1));
+  const now = estimateAt(match, ply);
+  const swing = Math.abs(now - estimateAt(match, ply - 1));
   const told = [...battle(match, ply, before), ...lands(match, seat, played.move[1], before, after, continents)]
     .map((each) => ({ ply, seat, ...each, weight: each.weight + swing }));
   const ahead = leader(now);
@@ -60,7 +62,7 @@ export function sentence(match, told, ply) {
   if (last && (last.end || ply - last.ply < FRESH)) return last;
   if (!game.told) return { words: `${players.maxie} meets ${players.minnie}`, seat: null };
   if (ply < OPENING) return { words: `First to ${goal} armies wins`, seat: null };
-  const seat = leader(chanceAt(match, ply));
+  const seat = leader(estimateAt(match, ply));
   return { words: seat ? `${players[seat]} leads` : last ? "Nobody leads" : "Nobody leads yet", seat };
 }
 
@@ -74,11 +76,17 @@ export function keyMoments(told, plies) {
   return chosen.sort((a, b) => a.ply - b.ply);
 }
 
+// Return the ply of the weightiest turning point after a ply; undefined if there is none.
+export function nextMoment(match, continents, after) {
+  const points = story(match, continents).filter(({ ply, end }) => ply > after && !end);
+  return points.sort((a, b) => b.weight - a.weight)[0]?.ply;
+}
+
 // Return how tense a live match of Riskless is, from 0 to 3: up to 2 for even chances, up to 1 for recent turning points.
 export function tension(match) {
   const { length } = match.moves;
   const recent = story(match, NO_CONTINENTS).filter(({ ply }) => ply > length - RECENT);
-  return 2 - 4 * Math.abs(chanceAt(match, length) - 0.5) + Math.min(1, recent.length / 4);
+  return 2 - 4 * Math.abs(estimateAt(match, length) - 0.5) + Math.min(1, recent.length / 4);
 }
 
 // The players who have come near the armies that win.

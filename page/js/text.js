@@ -48,31 +48,61 @@ export const REASONS = {
 
 export const reason = (word) => REASONS[word] || word.replaceAll("_", " ");
 
-// Return the reason for the end of a match, with the rule if it was adjudicated.
-export const why = (end) =>
-  end.reason === "adjudicated" && end.detail ? `${reason(end.reason)} (${end.detail})` : reason(end.reason);
+// How a match was won, after "wins", with the loser's name where a word is in braces; and how it was drawn, after "Draw".
+const WON = {
+  elimination: "by elimination",
+  armies: "by reaching the goal",
+  line: "with three in a row",
+  adjudicated: "by adjudication",
+  resignation: "by resignation",
+  timeout: "on time",
+  breakthrough: "with a breakthrough",
+  no_moves: "because {loser} cannot move",
+  crash: "because {loser} crashed",
+  illegal_move: "because {loser} made an illegal move",
+  disconnect: "because {loser} lost the connection",
+  protocol_error: "because {loser} broke the protocol",
+  no_show: "because {loser} did not show up",
+};
+const DRAWN = {
+  both_armies: "with both at the goal",
+  ply_limit: "at the move limit",
+  board_full: "with a full board",
+  adjudicated: "by adjudication",
+  no_show: "because nobody showed up",
+};
 
-// Return the reason for the end of a match in one or two words, for a list of matches.
-export const shortly = (end) =>
-  end.reason === "adjudicated" && (end.detail || "").startsWith("repetition:") ? "repetition" : reason(end.reason);
+// Return how a match ended, as it follows the winner or "Draw"; a reason of a user-defined game follows a colon.
+export function how({ winner, reason: word, detail }, players) {
+  const known = winner ? WON : DRAWN;
+  if (word === "adjudicated" && detail?.startsWith("repetition:")) return " by repetition";
+  return Object.hasOwn(known, word) ? ` ${known[word].replace("{loser}", () => players[other(winner)])}` : `: ${reason(word)}`;
+}
 
 // Return the ply in an address; null for the newest, and for an invalid ply.
 export const plyOf = (text) => (/^[0-9]{1,7}$/.test(text ?? "") ? Number(text) : null);
 
-export function result(end, players) {
-  if (end.reason === "server_fault") return `Void: ${end.detail || reason(end.reason)}`;
-  if (!end.winner) return `Draw: ${why(end)}`;
-  return `${players[end.winner]} wins: ${why(end)}`;
+// Return the result of a match in a sentence, as in "ann wins on time".
+export function result(end, players, wins = "wins") {
+  if (end.reason === "server_fault") return "Void: server error";
+  return `${end.winner ? `${players[end.winner]} ${wins}` : "Draw"}${how(end, players)}`;
+}
+
+// Return the result with the rule by which the match was adjudicated, or the error of the server.
+export function explained(end, players) {
+  const detail = ["adjudicated", "server_fault"].includes(end.reason) ? (end.detail ?? "").replace(/^repetition: /, "") : "";
+  if (!detail) return result(end, players);
+  return end.reason === "server_fault" ? `Void: ${detail}` : `${result(end, players)}: ${detail}`;
 }
 
 // Return the headline of a match's end. `seat`: the reader's seat; `armies`: of both players.
-export function headline({ winner, reason: how }, players, seat, armies) {
-  if (how === "server_fault") return "The match is void";
+export function headline({ winner, reason: word }, players, seat, armies) {
+  if (word === "server_fault") return "The match is void";
   const [own, others] = armies && seat === "minnie" ? [armies[1], armies[0]] : armies ?? [];
   const score = armies && seat ? `, ${own} : ${others}` : "";
   if (!winner) return `Draw${score}`;
   if (!seat) return `${players[winner]} wins`;
-  return `You ${winner === seat ? "won" : how === "resignation" ? "resigned" : "lost"}${score}`;
+  return `You ${winner === seat ? "won" : word === "resignation" ? "resigned" : "lost"}${score}`;
 }
 
 export function clock(ms) {

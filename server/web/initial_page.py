@@ -6,6 +6,7 @@ of the page's boards (`page/js/boards/map.js`), so it has their colours in light
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -19,6 +20,7 @@ from arena.maps.chance import winning_chance
 from arena.maps.map_file import MapFile
 from arena.maps.picture import find_built_in_map, make_map_picture
 from arena.match.openings import position_after
+from arena.protocol.messages import Played
 from arena.protocol.record import from_line
 from arena.protocol.values import Data, Players
 from arena.server.web import titles
@@ -35,6 +37,8 @@ HEADLINE_WITH_BUTTONS = (
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 NAMES = {"maxie": "Blue", "minnie": "Orange"}
+LATEST = 4
+"""Number of plies in which a player's latest value is looked for, as in `page/js/chances.js`."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class HeroMatch:
     game: str
     setup: Mapping[str, Data]
     players: Players
-    moves: Sequence[Data]
+    moves: Sequence[Played]
     live: bool
     """True while the match is in progress."""
 
@@ -65,15 +69,14 @@ class InitialPage:
         if view is None:
             self._view = replace(self._view, live=False)
         else:
-            moves = [each.move for each in view.moves]
-            self._view = HeroMatch(view.match, view.game, view.setup, view.players, moves, live=True)
+            self._view = HeroMatch(view.match, view.game, view.setup, view.players, view.moves, live=True)
         return render_hero(self._view)
 
 
 def load_demo() -> HeroMatch:
     """Return the built-in match after two thirds of its moves, where one player leads but the match is undecided."""
     record = from_line(DEMO_FILE.read_text(encoding="utf-8"))
-    moves = [each.move for each in record.moves]
+    moves = [Played(each.move, each.ms, each.thinking) for each in record.moves]
     return HeroMatch("", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], live=False)
 
 
@@ -86,16 +89,19 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         game = make_game(hero_match.game, hero_match.setup)
         if not isinstance(game, Riskless):
             return HEADLINE_ELEMENT
-        position = position_after(game, hero_match.moves)
+        position = position_after(game, [each.move for each in hero_match.moves])
     except GameError:
         return HEADLINE_ELEMENT
     armies: Sequence[int] = position.armies
     sums = {"maxie": sum(n for n in armies if n > 0), "minnie": -sum(n for n in armies if n < 0)}
     players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
     name = str(hero_match.setup.get("map", ""))
-    share = winning_chance(sums["maxie"] - sums["minnie"], name, game.map.armies_to_win)
+    values = [latest_value(hero_match.moves, side) for side in (0, 1)]
+    leads = [each / 100 for each in values if each is not None] or [sums["maxie"] - sums["minnie"]]
+    chance = sum(winning_chance(each, name, game.map.armies_to_win) for each in leads) / len(leads)
+    percent = round_half_up(100 * max(0.01, min(0.99, chance)))
     title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]
-    live = ' data-live=""' if hero_match.live else ""
+    badge = '<span class="badge" data-state="live">Live</span>' if hero_match.live else ""
     file = find_built_in_map(game.map)
     # Preload the map, which the scripts request first to draw the same match.
     map_url = f"/api/map/{quote(file.map.name, safe='')}" if file else ""
@@ -110,21 +116,40 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     )
     return (
         f'<div>{early}{HEADLINE_WITH_BUTTONS}<div class="hero"><section class="stage first">'
-        f'<div class="stage-head"><h2 class="stage-title"><span class="kind"{live}>'
-        f"{'Live' if hero_match.live else 'Replay'} · {escape(title)}</span></h2>{link}</div>"
-        f'<div class="tug wide">{"".join(_render_side(seat, players[seat], share, sums[seat], game.map.armies_to_win) for seat in NAMES)}'
+        f'<div class="stage-head"><h2 class="stage-title">{badge}<span class="kind">'
+        f"{'' if hero_match.live else 'Replay · '}{escape(title)}</span></h2>{link}</div>"
+        f'<div class="tug wide">{"".join(_render_side(seat, players[seat], percent, sums[seat], game.map.armies_to_win) for seat in NAMES)}'
         '<svg class="tug-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{100 * share:.1f}" height="4"/></svg></div>'
+        f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{percent}" height="4"/></svg></div>'
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
         f"{make_map_picture(MapFile(game.map)).svg(armies, label)}</div></div></div></div>"
         '<div class="telling-of"><p class="story"></p></div></section><section class="wall"></section></div></div>'
     ).encode()
 
 
-def _render_side(seat: str, name: str, share: float, armies: int, goal: int) -> str:
-    own = share if seat == "maxie" else 1 - share
-    leads = own > 0.5 or (own == 0.5 and seat == "maxie")
-    chance_text = f"{round(100 * min(0.99, own))} %" if leads else ""
+def latest_value(moves: Sequence[Played], side: int) -> float | None:
+    """Return the latest value that a player sent with one of the last moves, in hundredths of an army; None for none.
+
+    The page computes the chance of winning from the same values (`page/js/chances.js`).
+
+    side: 0 for Maxie, who plays every second move from the first one on; 1 for Minnie
+    """
+    for ply in range(len(moves) - 1, max(-1, len(moves) - 1 - LATEST), -1):
+        thinking = moves[ply].thinking
+        if ply % 2 == side and thinking is not None and thinking.value is not None:
+            return thinking.value
+    return None
+
+
+def round_half_up(number: float) -> int:
+    """Return the nearest whole number, rounded as JavaScript does."""
+    return math.floor(number + 0.5)
+
+
+def _render_side(seat: str, name: str, percent: int, armies: int, goal: int) -> str:
+    own = percent if seat == "maxie" else 100 - percent
+    leads = own > 50 or (own == 50 and seat == "maxie")
+    chance_text = f"{own} %" if leads else ""
     return (
         f'<p class="tug-side" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
         f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span><strong class="share-of">{chance_text}</strong>'

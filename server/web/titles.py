@@ -17,16 +17,30 @@ GAME_TITLES = {name: game.title for name, game in catalogue.GAMES.items()}
 MAP_TITLES = {"m1": "Ring of six", "m2": "Grid of sixteen", "path4": "Path of four"}
 """Titles of the maps whose names would say nothing to a reader, by name."""
 
-_REASONS = {
-    EndReason.ARMIES: "goal reached",
-    EndReason.BOTH_ARMIES: "both reached the goal",
-    EndReason.PLY_LIMIT: "move limit",
-    EndReason.LINE: "three in a row",
-    EndReason.ADJUDICATED: "adjudication",
-    EndReason.TIMEOUT: "time ran out",
-    EndReason.NO_SHOW: "no-show",
+_WON = {
+    EndReason.ELIMINATION: "by elimination",
+    EndReason.ARMIES: "by reaching the goal",
+    EndReason.LINE: "with three in a row",
+    EndReason.ADJUDICATED: "by adjudication",
+    EndReason.RESIGNATION: "by resignation",
+    EndReason.TIMEOUT: "on time",
+    EndReason.BREAKTHROUGH: "with a breakthrough",
+    EndReason.NO_MOVES: "because {loser} cannot move",
+    EndReason.CRASH: "because {loser} crashed",
+    EndReason.ILLEGAL_MOVE: "because {loser} made an illegal move",
+    EndReason.DISCONNECT: "because {loser} lost the connection",
+    EndReason.PROTOCOL_ERROR: "because {loser} broke the protocol",
+    EndReason.NO_SHOW: "because {loser} did not show up",
 }
-"""Texts for end reasons whose names alone would not be clear. Other reasons are shown by name."""
+"""Texts that follow the winner, by end reason. The reason of a user-defined game follows a colon."""
+_DRAWN = {
+    EndReason.BOTH_ARMIES: "with both at the goal",
+    EndReason.PLY_LIMIT: "at the move limit",
+    EndReason.BOARD_FULL: "with a full board",
+    EndReason.ADJUDICATED: "by adjudication",
+    EndReason.NO_SHOW: "because nobody showed up",
+}
+"""Texts that follow the word `draw`, by end reason."""
 
 
 def make_bot_title(name: str) -> str:
@@ -74,13 +88,19 @@ def make_live_match_title(view: View) -> str:
 
 
 def make_result_title(players: Players, result: Result) -> str:
-    """Return the result of a match in a few words, as in `House AlphaBeta won: goal reached` or `draw: move limit`."""
+    """Return the result of a match in a few words, as in `House AlphaBeta won on time` or `draw by repetition`."""
     if result.reason is EndReason.SERVER_FAULT:
         return "void"
-    why = (
-        "repetition"
-        if result.by_repetition
-        else _REASONS.get(result.reason, result.reason.value.replace("_", " "))
+    names = dict(zip(("maxie", "minnie"), make_bot_titles(players), strict=True))
+    known = _WON if result.winner else _DRAWN
+    how = "by repetition" if result.by_repetition else known.get(result.reason, "")
+    if result.winner is None:
+        winner, loser = "draw", ""
+    else:
+        winner = f"{names.pop(result.winner)} won"
+        (loser,) = names.values()
+    return (
+        f"{winner} {how.replace('{loser}', loser)}"
+        if how
+        else f"{winner}: {result.reason.value.replace('_', ' ')}"
     )
-    winner = {"maxie": players.maxie, "minnie": players.minnie, None: ""}[result.winner]
-    return f"{make_bot_title(winner)} won: {why}" if winner else f"draw: {why}"

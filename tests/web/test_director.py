@@ -18,20 +18,43 @@ from tests.web.wire import Guest
 
 FROM = "const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);"
 BEAT_MS = 600
+MOST_BEHIND = 40
+"""Number of moves behind a live match from which on some are left out."""
 END_MS = 6000
 """Time for which the end of a match is shown."""
 
-HURRIED = f"""async (setup) => {{ {FROM}
+HURRIED = f"""async ([setup, moves]) => {{ {FROM}
   const [{{ Match }}, {{ Viewer }}] = [await from('match.js'), await from('parts/viewer.js')];
   const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
   const viewer = new Viewer(match, {{ live: true, link: () => '#' }});
   document.querySelector('main').replaceChildren(viewer.element);
   viewer.begin(null);
-  for (let ply = 0; ply < 100; ply++) {{
-    match.add({{ move: match.game.moves(match.last)[0], ms: 1 }});
-    viewer.grown();
-  }}
   window.viewer = viewer;
+  window.play = (more, end = null) => {{
+    for (let n = 0; n < more; n++) {{
+      match.add({{ move: match.game.moves(match.last)[0], ms: 1 }});
+      viewer.grown();
+    }}
+    match.end = end;
+    viewer.grown();
+  }};
+  play(moves);
+}}"""
+
+CHANCES = f"""async (values) => {{ {FROM}
+  const {{ LiveCards }} = await from('home/livecards.js');
+  const {{ match, playback }} = viewer;
+  values.forEach((value, n) => {{
+    const ply = match.moves.length - 2 + n;
+    match.moves[ply] = {{ ...match.moves[ply], thinking: {{ value }} }};
+  }});
+  playback.jump();
+  viewer.refresh();
+  const cards = new LiveCards();
+  const card = cards.add({{ match: 'm', game: 'riskless', map: 'italy', players: match.players, ply: 9 }});
+  card.tug.show(match, match.moves.length);
+  const told = (element) => [...element.querySelectorAll('.share-of')].map((each) => each.textContent).join('');
+  return {{ bar: told(viewer.tug.element), card: told(card.element), graph: viewer.plot.words.textContent, story: viewer.story.textContent }};
 }}"""
 
 SHOWN = "() => window.viewer.playback.at"
@@ -97,19 +120,78 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
 
 def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> None:
     timed.emulate_media(reduced_motion="reduce")  # armies travel by the browser's clock, not by the page's
-    timed.evaluate(HURRIED, make_game_on_map("riskless", "m2").setup())
+    timed.evaluate(HURRIED, [make_game_on_map("riskless", "m2").setup(), 12])
     timed.clock.run_for(100)
-    expect(timed.locator(".status")).to_have_text("Live")
+    badge = timed.locator(".badge")
     jump = timed.get_by_role("button", name="Jump to live")
-    expect(jump).to_have_text("Jump to live (99)")
+    expect(badge).to_have_text("Delayed, 11 moves behind")
+    expect(timed.locator(".status")).to_have_text("Move 1")
     before = timed.evaluate(SHOWN)
     for moves in (1, 2, 3):
         timed.clock.run_for(BEAT_MS)
         assert timed.evaluate(SHOWN) == before + moves
     jump.click()
     timed.clock.run_for(500)
-    expect(timed.locator(".told")).to_contain_text("Move 100,")
+    expect(timed.locator(".told")).to_contain_text("Move 12,")
+    expect(badge).to_have_text("Live")
     expect(jump).to_be_hidden()
+    timed.evaluate("viewer.stop()")
+
+
+def test_a_board_far_behind_its_match_is_faster_and_leaves_moves_out(timed: Page) -> None:
+    timed.emulate_media(reduced_motion="reduce")
+    timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 30])
+    timed.clock.run_for(100)
+    before = timed.evaluate(SHOWN)
+    timed.clock.run_for(BEAT_MS)
+    assert timed.evaluate(SHOWN) == before + 2
+    timed.evaluate("play(100)")
+    timed.clock.run_for(BEAT_MS)
+    assert timed.evaluate("viewer.playback.behind") <= MOST_BEHIND
+    pause = timed.get_by_role("button", name="Play the moves")
+    pause.click()
+    timed.evaluate("play(30)")
+    timed.clock.run_for(100)
+    expect(timed.locator(".badge")).to_have_text(re.compile(r"^Paused, \d+ moves behind$"))
+    at = timed.evaluate(SHOWN)
+    timed.keyboard.press("ArrowLeft")
+    pause.click()
+    timed.clock.run_for(BEAT_MS)
+    assert timed.evaluate(SHOWN) == at, "who goes back by himself sees every move from there"
+    timed.evaluate("viewer.stop()")
+
+
+def test_a_late_board_does_not_give_the_end_of_its_match_away(timed: Page) -> None:
+    timed.emulate_media(reduced_motion="reduce")
+    timed.evaluate(HURRIED, [make_game_on_map("riskless", "m2").setup(), 20])
+    timed.evaluate("play(0, { winner: 'minnie', reason: 'resignation' })")
+    timed.clock.run_for(3 * BEAT_MS)
+    shown = timed.evaluate(SHOWN)
+    expect(timed.get_by_role("slider")).to_have_attribute("max", str(shown))
+    expect(timed.locator(".plies span").last).to_have_text(str(max(10, shown)))
+    expect(timed.locator(".marks button")).to_have_count(0)
+    expect(timed.get_by_role("button", name="Play highlights")).to_be_hidden()
+    expect(timed.locator(".status")).to_have_text(f"Move {shown}")
+    assert timed.evaluate("viewer.over") is False
+    timed.get_by_role("button", name="Jump to live").click()
+    timed.clock.run_for(100)
+    expect(timed.get_by_role("region", name="Result")).to_contain_text("bob wins")
+    expect(timed.locator(".badge")).to_have_text("Final")
+    expect(timed.get_by_role("slider")).to_have_attribute("max", "20")
+    assert timed.evaluate("viewer.over") is True
+    timed.evaluate("viewer.stop()")
+
+
+def test_bar_story_graph_and_card_have_one_chance_for_each_position(timed: Page) -> None:
+    timed.emulate_media(reduced_motion="reduce")
+    timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 9])
+    for values in ([300, 1500], [-2000, 100], [1e6, 1e6]):
+        found = timed.evaluate(CHANCES, values)
+        assert found["bar"] == found["card"]
+        assert found["bar"] in found["graph"]
+        led = re.match("(ann|bob) (takes the lead|leads)", found["story"]) is not None
+        assert led == (int(found["bar"].removesuffix(" %")) >= 60)
+    assert found["bar"] == "99 %", "only a match that is over is certain"
     timed.evaluate("viewer.stop()")
 
 

@@ -173,7 +173,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     expect(told).to_have_text(f"Accuracy: Blue {shares[0]} %, Orange {shares[1]} %")
     marks = [each["mark"] for each in review["moves"]]
     expect(page.locator(".moves .mark")).to_have_text(marks)
-    expect(page.locator(".plot .engine")).to_have_attribute("d", re.compile("L.*L"))
+    expect(page.locator(".plot .chances")).to_have_attribute("d", re.compile("L.*L"))
     ply = next(ply for ply, mark in enumerate(marks, 1) if mark)
     mistake = page.get_by_role("button", name="Next mistake")
     marked = [at for at, mark in enumerate(marks, 1) if mark]

@@ -94,7 +94,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
 def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: BrowserArena, page: Page) -> None:
     page.goto(busy.url)
     stage = page.locator(".stage")
-    wait_until_live(page, "Live · Brief")
+    wait_until_live(page, "Brief")
     expect(stage.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
     expect(stage.locator(".share-of", has_text=re.compile(r"^\d+ %$")).first).to_be_visible()
     first = stage.get_by_role("link", name="Open match").get_attribute("href")

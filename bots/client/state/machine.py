@@ -235,7 +235,7 @@ class Machine:
         if state is None:
             if isinstance(message, End) and message.match in self._previous_matches:
                 self._previous_matches.discard(message.match)
-                result_text = f"{message.winner or 'nobody'} won by {message.reason.value}"
+                result_text = f"{message.winner or 'nobody'} won ({message.reason.value})"
                 return [WarnOwner(f"match {message.match} ended while nobody played it here: {result_text}")]
             # An end or a receipt of an abandoned match needs no report, but a turn means that a clock is running.
             is_late = not isinstance(message, Turn)

@@ -3,16 +3,20 @@
 import { h, say, set } from "../dom.js";
 import { Thumbnail } from "../boards/thumbnail.js";
 import { Declared } from "../games/declared.js";
-import { SEATS, botTitle, gameTitle, headline } from "../text.js";
+import { SEATS, botTitle, gameTitle, plural } from "../text.js";
 import { cancel, batch } from "../batch.js";
 import { matchLink } from "../parts/matchlist.js";
 import { EvalBar } from "../parts/evalbar.js";
 import { followLive } from "../parts/livematches.js";
 
 const MAX_WATCHED = 48; // matches that are watched at once: a connection may watch 64
+const OVER_MS = 5000; // display time of a match's end
 
 export class LiveCards {
-  constructor() {
+  // plyOnStage(id) returns the ply of a match that a large board of the view shows, null for other matches: where that board is
+  // behind its match, the card does not tell what comes.
+  constructor(plyOnStage = /** @type {(id: string) => number | null} */ (() => null)) {
+    this.plyOnStage = plyOnStage;
     this.element = h("ul", { class: "cards boards" });
     this.cards = new Map();
     // Watch only visible matches, to save traffic.
@@ -27,15 +31,15 @@ export class LiveCards {
     card.unwatch?.();
     card.unwatch = null;
     const watched = [...this.cards.values()].filter((each) => each.unwatch).length;
-    card.unwatch = seen && watched < MAX_WATCHED ? followLive(id, (state) => this.moved(card, state), () => null) : null;
+    card.unwatch = seen && watched < MAX_WATCHED ? followLive(id, (state) => this.moved(card, state), () => this.gone(id)) : null;
   }
 
-  // Show these matches. A finished match keeps its place until another one needs it, so that nothing on the page moves.
+  // Show these matches. A match that is over gives its place to a new one, or leaves it after its end was shown.
   show(matches) {
     const ids = new Set(matches.map((each) => each.match));
     const fresh = matches.filter((each) => !this.cards.has(each.match));
-    const over = [...this.cards].filter(([id]) => !ids.has(id))
-      .sort(([, a], [, b]) => Number(Boolean(a.board)) - Number(Boolean(b.board))); // first those that were over before they were drawn
+    const over = [...this.cards].filter(([id]) => !ids.has(id) && this.plyOnStage(id) === null)
+      .sort(([, a], [, b]) => Number(Boolean(a.state)) - Number(Boolean(b.state))); // first those that were over before they were drawn
     for (const match of matches) if (this.cards.has(match.match)) this.tell(this.cards.get(match.match), match);
     for (const match of fresh) {
       const card = this.add(match);
@@ -45,51 +49,68 @@ export class LiveCards {
       if (old) this.drop(...old);
       this.tell(card, match);
     }
-    for (const [, card] of over) {
-      set(card.link, { "data-over": true });
-      if (!card.ended) say(card.words, "Over");
-    }
+    for (const [id, card] of over) if (!card.state?.end) this.drop(id, card);
   }
 
-  tell(card, match) {
-    if (card.ended) return;
-    if (card.words.textContent) batch(card, () => say(card.words, words(match)));
-    else say(card.words, words(match));
+  // Show a listed match, of which no more may be known.
+  tell(card, listed) {
+    card.title = gameTitle(listed.game, listed.map);
+    if (!card.state) say(card.words, `${card.title} · move ${listed.ply}`);
   }
 
   add(match) {
     const players = Object.fromEntries(SEATS.map((seat) => [seat, botTitle(match.players[seat])]));
     const card = {
       words: h("span", { class: "quiet line" }), picture: h("span", { class: "picture-of" }), tug: new EvalBar(), link: /** @type {any} */ (null),
-      element: /** @type {any} */ (null), board: /** @type {any} */ (null), unwatch: /** @type {any} */ (null), ended: false,
+      element: /** @type {any} */ (null), board: /** @type {any} */ (null), unwatch: /** @type {any} */ (null),
+      state: /** @type {any} */ (null), leaving: /** @type {any} */ (undefined), title: "",
     };
     card.link = h("a", { class: "card live", href: matchLink(match.match) },
       card.picture, card.tug.element, card.words);
     card.element = h("li", { "data-match": match.match }, card.link);
-    card.tug.show({ players, moves: [], positions: [], setup: {}, game: {}, end: null }, 0);
+    card.tug.show({ players, moves: [], positions: [], judged: [], setup: {}, game: {}, end: null }, 0);
     this.cards.set(match.match, card);
     this.sight.observe(card.element);
     return card;
   }
 
   moved(card, match) {
-    if (match.end && !card.ended) {
-      card.ended = true;
-      cancel(card);
-      say(card.words, headline(match.end, match.players, null, null));
-    }
-    batch(card.tug, () => card.tug.show(match, match.moves.length));
+    card.state = match;
+    this.draw(card);
+  }
+
+  // The large board has shown another ply of a match, or another match.
+  drawAgain(id) {
+    const card = this.cards.get(id);
+    if (card?.state) this.draw(card);
+  }
+
+  draw(card) {
+    const match = card.state;
+    const ply = Math.min(match.moves.length, this.plyOnStage(match.id) ?? Infinity);
+    const over = Boolean(match.end) && ply === match.moves.length;
+    if (over) card.leaving ??= setTimeout(() => this.gone(match.id), OVER_MS);
+    batch(card, () => {
+      card.tug.show(match, ply);
+      set(card.link, { "data-over": over });
+      say(card.words, `${card.title} · ${over ? `finished after ${plural(ply, "move")}` : `move ${ply}`}`);
+    });
     if (match.game instanceof Declared) return; // its positions are on the server
     if (!card.board) {
       card.board = new Thumbnail(match.game);
       card.picture.replaceChildren(card.board.element);
     }
-    card.board.show(match.last, match.moves.length ? match.moves[match.moves.length - 1].move : null);
+    card.board.show(match.positions[ply], ply ? match.moves[ply - 1].move : null);
+  }
+
+  gone(id) {
+    const card = this.cards.get(id);
+    if (card && this.plyOnStage(id) === null) this.drop(id, card);
   }
 
   drop(id, card) {
+    clearTimeout(card.leaving);
     cancel(card);
-    cancel(card.tug);
     this.sight.unobserve(card.element);
     card.unwatch?.();
     card.board?.stop();
@@ -101,5 +122,3 @@ export class LiveCards {
     for (const [id, card] of this.cards) this.drop(id, card);
   }
 }
-
-const words = ({ game, map, ply }) => `${gameTitle(game, map)} · move ${ply}`;

@@ -10,19 +10,20 @@ import { gameTitle, watched, when } from "../text.js";
 import { matchLink } from "../parts/matchlist.js";
 import { GameOver } from "../parts/gameover.js";
 import { EvalBar } from "../parts/evalbar.js";
-import { JumpButton } from "../parts/jump.js";
+import { LiveBadge } from "../parts/livebadge.js";
 
 export class Stage {
-  // begun() is called when the first match is shown; `taken` contains the matches of other stages; finished() returns the newest
+  // begun() is called when the first match is shown, moved(id) after each ply of a match, and when the match makes way; `taken` contains the matches of other stages; finished() returns the newest
   // finished matches, without a request of its own where the view has them.
-  constructor({ begun = /** @type {() => void} */ (() => undefined), taken = new Set(), finished = requestFinished } = {}) {
+  constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Set(), finished = requestFinished } = {}) {
     this.begun = begun;
+    this.moved = moved;
     this.board = /** @type {any} */ (null);
     this.playback = /** @type {any} */ (null);
     this.told = /** @type {any[]} */ ([]);
     this.director = new Director(this, { taken, finished });
     this.kind = h("span", { class: "kind" }, "Loading…");
-    this.jump = new JumpButton(() => this.playback.jump());
+    this.badge = new LiveBadge(() => this.playback.jump());
     this.link = h("a", { class: "button plain small", href: "/", hidden: true }, "Open match");
     this.pause = h("button", { type: "button", class: "small", onclick: () => this.toggle() }, "");
     this.skip = h("button", { type: "button", class: "small", onclick: () => this.director.next() }, "Next match");
@@ -32,7 +33,7 @@ export class Stage {
     this.words = h("p", { class: "story" });
     this.latest = h("p", { class: "latest" });
     this.element = h("section", { class: "stage" },
-      h("div", { class: "stage-head" }, h("h2", { class: "stage-title" }, this.kind), this.jump.element, this.link, this.pause, this.skip),
+      h("div", { class: "stage-head" }, h("h2", { class: "stage-title" }, this.badge.element, this.kind), this.badge.jump, this.link, this.pause, this.skip),
       this.tug.element,
       h("div", { class: "stage-board" }, this.place, this.finale.element),
       h("div", { class: "telling-of" }, this.words, this.latest));
@@ -49,7 +50,14 @@ export class Stage {
     this.changed();
   }
 
+  // Return the ply of a match that is shown, unless it was shown to its end; null for another match.
+  plyOf(id) {
+    const { playback } = this;
+    return playback?.match.id === id && !playback.isOver ? playback.at : null;
+  }
+
   begin(match, playback) {
+    const before = this.playback?.match.id;
     this.playback = playback;
     this.board = makeBoard(match.game, () => null, { whole: true });
     this.place.replaceChildren(this.board.element);
@@ -58,6 +66,7 @@ export class Stage {
     set(this.link, { hidden: match.event === "demo", href: matchLink(match.id) });
     if (match.game instanceof Declared) match.game.addEventListener("known", () => this.playback === playback && this.show(playback.at));
     this.changed();
+    if (before) this.moved(before);
     this.begun();
   }
 
@@ -67,11 +76,13 @@ export class Stage {
     this.tug.show(match, ply);
     this.told = story(match, director.continents, ply);
     const { words, seat } = sentence(match, this.told, ply);
-    say(this.words, words);
-    set(this.words, { "data-owner": seat });
+    const { isOver } = this.playback; // then the end is told over the board
+    say(this.words, isOver ? "" : words);
+    set(this.words, { "data-owner": isOver ? null : seat });
     say(this.latest, ply ? describeMove(match, ply) : "");
-    this.finale.show(match, this.playback.isOver);
+    this.finale.show(match, isOver);
     this.changed();
+    this.moved(match.id);
   }
 
   // Show the progress of the match, and whether playback continues by itself.
@@ -79,12 +90,11 @@ export class Stage {
     set(this.element, { hidden: this.director.idle });
     say(this.pause, this.director.running ? "Pause" : "Play");
     if (!this.playback) return;
-    const { match, live, behind } = this.playback;
-    set(this.kind, { "data-live": live });
-    this.jump.show(behind);
+    const { match, live } = this.playback;
+    this.badge.show(this.playback);
     const game = gameTitle(match.gameName, match.setup.map);
     const time = match.started && match.event !== "demo" ? when(match.started) : "";
-    say(this.kind, live ? `Live · ${game}${watched(match)}` : ["Replay", game, time].filter(Boolean).join(" · "));
+    say(this.kind, live ? `${game}${watched(match)}` : ["Replay", game, time].filter(Boolean).join(" · "));
   }
 
   stop() {

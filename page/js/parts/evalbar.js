@@ -1,14 +1,15 @@
 // Evaluation bar: both players above a bar that shows the chances of winning.
 
+import { chanceAt, percentages } from "../chances.js";
 import { h, say, set, svg } from "../dom.js";
 import { SEATS, SIDES } from "../text.js";
-import { chanceAt, percent } from "./values.js";
 
 export class EvalBar {
   // names: true if both players are named above the bar. wide: true for a bar that holds its number, with both players' armies
   // above it if they are named. own: the reader's seat, null for a spectator.
   constructor({ names = true, wide = false, own = /** @type {string | null} */ (null) } = {}) {
     this.own = own;
+    this.won = wide ? "Winner" : "wins"; // after a name it is a sentence
     this.names = SEATS.map(() => h("span", { class: "name" }));
     this.shares = SEATS.map(() => h("strong", { class: "share-of" }));
     this.armies = SEATS.map(() => h("strong", null));
@@ -20,9 +21,11 @@ export class EvalBar {
       names && wide ? h("span", { class: "held" }, this.armies[n], this.goals[n]) : null)), this.bar);
   }
 
-  // Show the evaluation at a ply; only the leader has a number, or the reader. `judged`: Maxie's chance by the engine's review.
-  show(match, ply, judged = /** @type {number | undefined} */ (undefined)) {
-    const share = standing(match, ply, judged);
+  // Show the chances at a ply; only the leader has a number, or the reader.
+  show(match, ply) {
+    const share = chanceAt(match, ply);
+    const over = Boolean(match.end) && ply === match.moves.length;
+    const chances = percentages(share ?? 0.5);
     set(this.element, { "data-unknown": share === null });
     const score = match.game.score?.(match.positions[ply]);
     SEATS.forEach((seat, n) => {
@@ -30,29 +33,19 @@ export class EvalBar {
       set(this.names[n], { title: match.players[seat] });
       say(this.armies[n], score ? String(score[seat].armies) : "");
       say(this.goals[n], score ? ` / ${match.setup.armies_to_win}` : "");
-      const own = share === null ? null : n ? 1 - share : share;
-      const told = own !== null && (this.own ? seat === this.own : own > 0.5 || (own === 0.5 && !n));
-      say(this.shares[n], told ? worded(own, this.own !== null) : "");
+      const leads = chances[seat] > 50 || (chances[seat] === 50 && !n);
+      const told = share !== null && (this.own ? seat === this.own : leads);
+      say(this.shares[n], told ? this.worded(over ? match.end : null, seat, chances[seat]) : "");
     });
-    set(this.bar.lastElementChild, { width: (100 * (share ?? 0.5)).toFixed(1) });
+    set(this.bar.lastElementChild, { width: chances.maxie });
   }
-}
 
-// Return a chance in words; `yours`: it is the reader's.
-function worded(share, yours) {
-  if (share === 1) return yours ? "You won" : "wins";
-  if (share === 0) return "You lost";
-  const shown = percent(Math.max(0.01, Math.min(0.99, share)));
-  return yours ? `You ${shown}` : shown;
-}
-
-// Return Maxie's chance to win at a ply: by the engine's review, else by the players' latest values, else by armies; null if
-// none is known.
-export function standing(match, ply, judged = /** @type {number | undefined} */ (undefined)) {
-  const { end, moves, game, setup } = match;
-  if (end && ply === moves.length && end.winner) return end.winner === "maxie" ? 1 : 0;
-  if (end && ply === moves.length) return 0.5;
-  if (judged !== undefined) return judged;
-  if (!setup.armies_to_win || !game.score) return null;
-  return chanceAt(match, ply);
+  // Return a player's chance in words, or the result.
+  worded(end, seat, chance) {
+    if (!end) return this.own ? `You ${chance} %` : `${chance} %`;
+    if (end.reason === "server_fault") return "Void";
+    if (!end.winner) return "Draw";
+    if (!this.own) return this.won;
+    return end.winner === seat ? "You won" : "You lost";
+  }
 }

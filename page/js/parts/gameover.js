@@ -1,7 +1,7 @@
 // The end of a match, over its board: winner, reason, and possible next steps.
 
 import { h, say, set } from "../dom.js";
-import { SEATS, headline, why } from "../text.js";
+import { SEATS, headline, how, result } from "../text.js";
 
 export class GameOver {
   // seat: the reader's seat, null for a spectator.
@@ -28,8 +28,14 @@ export class GameOver {
     const armies = score ? SEATS.map((seat) => score[seat].armies) : null;
     set(this.element, { "data-owner": end.winner });
     say(this.words, headline(end, players, this.seat, armies));
-    const sums = armies && !this.seat && end.reason !== "server_fault" ? `${Math.max(...armies)} : ${Math.min(...armies)} armies, ` : "";
-    // Who has resigned knows why.
-    say(this.reason, this.seat && end.reason === "resignation" && end.winner !== this.seat ? `${players[end.winner]} wins` : `${sums}${why(end)}`);
+    const sums = armies && !this.seat && end.reason !== "server_fault" ? ` · ${Math.max(...armies)} : ${Math.min(...armies)} armies` : "";
+    say(this.reason, `${this.why(end, players)}${sums}`);
+  }
+
+  // Return why the match is over, as it follows the headline.
+  why(end, players) {
+    if (end.reason === "server_fault") return "server error";
+    if (!this.seat || !end.winner || end.winner === this.seat) return how(end, players).replace(/^:? /, "");
+    return end.reason === "resignation" ? `${players[end.winner]} wins` : result(end, players); // who has resigned knows why
   }
 }

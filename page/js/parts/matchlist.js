@@ -2,7 +2,7 @@
 
 import { addressOf } from "../router.js";
 import { h } from "../dom.js";
-import { OPEN_POOL, SIDES, botTitle, day, gameTitle, other, plural, shortly, when } from "../text.js";
+import { OPEN_POOL, SIDES, botTitle, day, gameTitle, other, plural, result as inWords, when } from "../text.js";
 
 export const matchLink = (match) => addressOf("match", match);
 
@@ -13,10 +13,10 @@ export const against = (players, loser = "") => h("span", { class: "pairing" },
 
 // A finished match, with its event unless it is the open pool; `event` is empty on the page of the event.
 export function pastItem({ match, event, game, map, players, finished, plies, result }) {
-  const who = result.winner ? `${botTitle(players[result.winner])} won` : result.reason === "server_fault" ? "Void" : "Draw";
+  const titles = Object.fromEntries(Object.entries(players).map(([seat, name]) => [seat, botTitle(name)]));
   return h("li", null, h("a", { class: "card", href: addressOf("match", match) },
     against(players, result.winner && other(result.winner)),
-    h("span", { class: "outcome" }, `${who}: ${shortly(result)}`),
+    h("span", { class: "outcome" }, inWords(result, titles, "won")),
     h("span", { class: "quiet" }, [event === OPEN_POOL ? "" : event, gameTitle(game, map), plural(plies, "move"), when(finished)].filter(Boolean).join(" · "))));
 }
 

@@ -5,7 +5,7 @@ import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { SEATS, SEAT_NAMES, SIDES, botOf, clock, count, engine, other, plural } from "../text.js";
 import { word } from "./rules.js";
-import { winChances, valueText } from "./values.js";
+import { valueText } from "./values.js";
 
 const PACE_PLIES = 10;
 
@@ -85,7 +85,7 @@ export class Players {
     if (!thinking) return "";
     const parts = [];
     if (thinking.depth !== undefined && thinking.depth !== null) parts.push(`depth ${thinking.depth}`);
-    if (thinking.value !== undefined && thinking.value !== null) parts.push(`value ${valueText(thinking.value)}`, winChances(thinking.value, this.match.setup));
+    if (thinking.value !== undefined && thinking.value !== null) parts.push(`value ${valueText(thinking.value)}`);
     if (thinking.nodes) parts.push(`${count(Number(thinking.nodes))} nodes`);
     const line = this.line(thinking.line ?? [], ply);
     if (line) parts.push(line);

@@ -1,96 +1,154 @@
-// Graph of a match: each bot's values and the engine's chances as lines, the difference of armies behind them, and
-// its turning points.
+// Graph of a match: Blue's chance of winning above the middle, Orange's below it, both bots' own values as thin lines, and the
+// key moments. In a game without chances it has the values alone.
 
+import { chanceAt, percentages } from "../chances.js";
 import { h, say, set, svg } from "../dom.js";
 import { SEATS, SIDES, plural } from "../text.js";
 import { word } from "./rules.js";
-import { swings } from "./swings.js";
-import { winChances, scaleOf, valueText } from "./values.js";
+import { scaleOf, valueText } from "./values.js";
 
 const WIDTH = 600;
 const HEIGHT = 150;
+const MARGIN = 8; // above and below the curve
+const SHORTEST = 10; // plies on the axis, at least
+const TICKS = 6; // on the axis of moves, at most
+const STEPS = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000];
+const ROOM = 0.7; // of the match, up to which the button has room in the part that was not shown
 const LEAD = 0.2; // of the range from even to won: a smaller lead in armies is hardly to be seen
 
 export class Plot {
-  // go(ply) is called when the reader clicks; `review`: the engine's review.
-  constructor(match, go, review) {
+  // go(ply) is called when the reader clicks, reveal() for the part that was not shown yet; `review`: the engine's review.
+  constructor(match, { go, reveal, review }) {
     this.match = match;
     this.review = review;
     this.scale = scaleOf(match);
-    this.most = 1; // number of plies on the axis
+    this.most = SHORTEST; // number of plies on the axis
+    this.at = 0;
     this.seen = 0;
+    this.points = /** @type {number[][]} */ ([]);
+    this.turns = /** @type {any[]} */ ([]);
     const { ticks } = this.scale;
-    this.area = svg("path", { class: "area" });
+    this.areas = SEATS.map((seat) => svg("path", { class: "area", "data-owner": seat }));
     this.lines = SEATS.map((seat) => svg("path", { class: "line", "data-owner": seat }));
-    this.engine = svg("path", { class: "line engine" });
+    this.curve = svg("path", { class: "line chances" });
+    this.unseen = svg("rect", { class: "unseen-part", y: 0, height: HEIGHT });
     this.cursor = svg("line", { class: "cursor", y1: 0, y2: HEIGHT });
     this.pointer = svg("line", { class: "pointer", y1: 0, y2: HEIGHT });
-    this.marks = svg("path", { class: "swings" });
+    this.marks = svg("path", { class: "moments" });
+    this.here = svg("path", { class: "here" });
+    this.grid = svg("path", { class: "tick" });
     this.svg = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" },
-      this.area, ticks.map(({ share }) => svg("line", { class: share ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(share), y2: this.y(share) })),
-      this.lines, this.engine, this.marks, this.cursor, this.pointer);
-    const plyAt = (event) => {
-      const { left, width } = this.svg.getBoundingClientRect();
-      return Math.max(0, Math.min(this.seen, Math.round(((event.clientX - left) / width) * this.most)));
-    };
-    this.svg.addEventListener("click", (event) => go(plyAt(event)));
-    this.svg.addEventListener("pointermove", (event) => this.hover(plyAt(event)));
+      this.unseen, this.areas, ticks.map(({ share }) => svg("line", { class: share ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(share), y2: this.y(share) })),
+      this.grid, this.lines, this.curve, this.cursor, this.pointer, this.marks, this.here);
+    this.svg.addEventListener("click", (event) => go(this.plyAt(event)));
+    this.svg.addEventListener("pointermove", (event) => this.hover(this.plyAt(event)));
     this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.words = h("p", { class: "quiet" });
-    this.axis = ticks.map(({ share, text }) => {
-      const label = h("span", null, text);
+    this.axis = ticks.map(({ share, text, seat }) => {
+      const label = h("span", { "data-owner": seat }, text);
       label.style.top = `${((this.y(share) / HEIGHT) * 100).toFixed(1)}%`;
       return label;
     });
-    this.range = h("span", null);
-    this.plies = h("p", { class: "plies" }, match.setup.armies_to_win ? [word("chance", `${SIDES.maxie}’s chance`), " by move "] : "move ", this.range);
+    this.plies = h("div", { class: "plies", "aria-hidden": "true" });
     this.keys = SEATS.map((seat, n) => h("span", { class: "key", "data-owner": seat, hidden: true }, `${SIDES[seat]}’s `, n ? "value" : word("value")));
-    this.engineKey = h("span", { class: "key engine-key", hidden: true }, "the engine’s ", word("chance"));
-    this.element = h("figure", { class: "plot" },
-      h("figcaption", null, this.engineKey,
-        this.keys,
-        match.game.score ? h("span", { class: "key area-key" }, "by armies alone") : null),
-      h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", null, this.svg, this.plies)), this.words);
+    this.chanceKey = h("span", { class: "key chance-key" }, word("chance", "Chance of winning"));
+    this.judgeKey = h("span", null, " by the engine");
+    this.chanceKey.append(this.judgeKey);
+    this.rest = h("button", { type: "button", class: "small", hidden: true, title: "The rest of the match, with its result", onclick: reveal }, "Show the rest");
+    this.element = h("figure", { class: "plot" }, h("figcaption", null, this.chanceKey, this.keys),
+      h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", { class: "drawn" }, this.svg, this.rest, this.plies)), this.words);
+  }
+
+  plyAt({ clientX }) {
+    const { left, width } = this.svg.getBoundingClientRect();
+    return Math.max(0, Math.min(this.seen, Math.round(((clientX - left) / width) * this.most)));
   }
 
   y(share) {
-    return HEIGHT / 2 - share * (HEIGHT / 2 - 6);
+    return HEIGHT / 2 - share * (HEIGHT / 2 - MARGIN);
   }
 
   x(n) {
     return ((n / this.most) * WIDTH).toFixed(1);
   }
 
-  // Show the data up to the ply `seen`, and mark `ply`. A replay has its graph and its keys from the start, so that they move nothing.
-  show(ply, seen) {
+  path(points) {
+    return points.length ? `M${points.map(([n, share]) => `${this.x(n)} ${this.y(share).toFixed(1)}`).join("L")}` : null;
+  }
+
+  // Round marks at plies, as lines without a length, because the picture is stretched.
+  dots(points) {
+    return points.map(([n, share]) => `M${this.x(n)} ${this.y(share).toFixed(1)}h0`).join("") || null;
+  }
+
+  // Show the match up to the last ply that was shown, on an axis as long as the reader may know, and mark the current ply.
+  // `moments`: the key moments.
+  show({ at, seen, known, end }, moments) {
     const { match } = this;
+    const judged = match.judged.length > 0;
+    this.at = at;
     this.seen = seen;
-    this.most = Math.max(match.moves.length, 10);
-    const path = (points) => points.map(([n, share]) => `${this.x(n)} ${this.y(share).toFixed(1)}`).join("L");
-    const ahead = match.game.score ? match.positions.slice(0, seen + 1).map((each, n) => {
-      const { maxie, minnie } = match.game.score(each);
-      return [n, this.scale.at(100 * (maxie.armies - minnie.armies))];
-    }) : [];
-    set(this.area, { d: ahead.length > 1 ? `M0 ${HEIGHT / 2}L${path(ahead)}L${this.x(ahead.length - 1)} ${HEIGHT / 2}Z` : null });
-    SEATS.forEach((seat, side) => {
-      const values = match.moves.flatMap(({ thinking }, n) => (
-        match.seatOf(n) === seat && typeof thinking?.value === "number" ? [[n + 1, this.scale.at(thinking.value)]] : []));
-      const past = values.filter(([n]) => n <= seen);
-      set(this.lines[side], { d: past.length ? `M${path(past)}` : null });
-      set(this.keys[side], { hidden: !values.length });
+    this.most = Math.max(known, SHORTEST);
+    this.points = match.positions.slice(0, seen + 1).flatMap((_, ply) => {
+      const share = chanceAt(match, ply);
+      return share === null ? [] : [[ply, 2 * share - 1]];
     });
-    const judged = this.review.moves.slice(0, seen);
-    const armies = match.end ? match.game.score && match.moves.length > 1 : ahead.length > 1 && ahead.some(([, share]) => Math.abs(share) >= LEAD);
-    set(this.element, { hidden: !armies && !judged.length && this.keys.every((key) => key.hidden) });
-    set(this.engineKey, { hidden: !judged.length });
-    set(this.engine, { d: judged.length ? `M${path(judged.map(({ chance }, n) => [n + 1, 2 * chance - 1]))}` : null });
-    const marked = judged.flatMap(({ mark }, n) => (mark ? [{ ply: n + 1, words: this.review.describe(n + 1) }] : []));
-    this.turns = judged.length ? marked : swings(match).filter((each) => each.ply <= seen);
-    set(this.marks, { d: this.turns.map((each) => `M${this.x(each.ply)} ${HEIGHT - 12}l-4 10h8z`).join("") || null });
-    set(this.cursor, { x1: this.x(ply), x2: this.x(ply) });
-    say(this.range, `0 to ${this.most}`);
-    this.at = ply;
-    this.tell(ply);
+    this.turns = judged
+      ? this.review.moves.flatMap(({ mark }, n) => (mark && n < seen ? [{ ply: n + 1, words: this.review.describe(n + 1) }] : []))
+      : moments.filter(({ ply }) => ply <= seen);
+    const told = this.showValues();
+    const led = this.points.some(([, share]) => Math.abs(share) >= LEAD);
+    const hasChances = Boolean(match.setup.armies_to_win) || judged;
+    const chances = this.points.length > 1 && hasChances;
+    set(this.element, { hidden: !told && !(chances && (end || led || judged)) });
+    set(this.chanceKey, { hidden: !hasChances });
+    set(this.judgeKey, { hidden: !judged });
+    set(this.rest, { hidden: seen > ROOM * known });
+    set(this.unseen, { x: this.x(seen), width: Math.max(0, WIDTH - Number(this.x(seen))), hidden: seen >= known });
+    this.draw(chances, judged);
+    this.rule();
+    this.tell(at);
+  }
+
+  // Show both bots' values, and return true if there are any; later ones have their keys from the start, so that they move nothing.
+  showValues() {
+    const { match, seen } = this;
+    const values = SEATS.map((seat) => match.moves.flatMap(({ thinking }, n) => (
+      match.seatOf(n) === seat && typeof thinking?.value === "number" ? [[n + 1, this.scale.at(thinking.value)]] : [])));
+    values.forEach((points, side) => {
+      set(this.lines[side], { d: this.path(points.filter(([n]) => n <= seen)) });
+      set(this.keys[side], { hidden: !points.length });
+    });
+    return values.some((points) => points.length > 0);
+  }
+
+  draw(chances, judged) {
+    const { points } = this;
+    SEATS.forEach((_, side) => {
+      const part = points.map(([n, share]) => [n, side ? Math.min(0, share) : Math.max(0, share)]);
+      set(this.areas[side], { d: chances ? `${this.path([[part[0][0], 0], ...part, [part[part.length - 1][0], 0]])}Z` : null });
+    });
+    set(this.curve, { d: chances ? this.path(points) : null });
+    set(this.svg, { "data-chances": chances });
+    const on = ({ ply }) => points.find(([n]) => n === ply) ?? [ply, 0];
+    set(this.marks, { d: this.dots(this.turns.map(on)), "data-judged": judged });
+    set(this.here, { d: chances ? this.dots([on({ ply: this.at })]) : null });
+    set(this.cursor, { x1: this.x(this.at), x2: this.x(this.at) });
+  }
+
+  // Write the numbers of moves below the graph, the last one always.
+  rule() {
+    const { most } = this;
+    if (this.ruled === most) return;
+    this.ruled = most;
+    const step = STEPS.find((each) => most / each <= TICKS) ?? most;
+    const marked = Array.from({ length: Math.floor(most / step) + 1 }, (_, n) => n * step).filter((n) => n === 0 || most - n > step / 2);
+    set(this.grid, { d: marked.slice(1).map((n) => `M${this.x(n)} 0V${HEIGHT}`).join("") || null });
+    this.plies.replaceChildren(...[...marked, most].map((n) => {
+      const label = h("span", null, n || "Start");
+      label.style.left = `${((100 * n) / most).toFixed(1)}%`;
+      return label;
+    }));
   }
 
   hover(ply) {
@@ -100,16 +158,26 @@ export class Plot {
 
   tell(ply) {
     const { match } = this;
-    const said = match.moves[ply - 1]?.thinking?.value;
-    const turn = this.turns.find((each) => each.ply === ply);
+    const value = match.moves[ply - 1]?.thinking?.value;
     const text = [
-      typeof said === "number" ? `Move ${ply}: ${[winChances(said, match.setup), `${SIDES[match.seatOf(ply - 1)]}’s value ${valueText(said)}`].filter(Boolean).join(" by ")}` : `Move ${ply}`,
-      match.game.score ? `${difference(match.game.score(match.positions[ply]))}` : "",
-      turn ? turn.words : this.scale.words,
-    ].filter(Boolean).join("; ");
+      ply ? `Move ${ply}` : "Start",
+      odds(chanceAt(match, ply)),
+      typeof value === "number" ? `${SIDES[match.seatOf(ply - 1)]}’s value ${valueText(value)}` : "",
+      match.game.score ? difference(match.game.score(match.positions[ply])) : "",
+      this.turns.find((each) => each.ply === ply)?.words ?? this.scale.words,
+    ].filter(Boolean).join(" · ");
     say(this.words, text);
-    set(this.svg, { "aria-label": `Values over the match. ${text}` });
+    set(this.svg, { "aria-label": `The match move by move. ${text}` });
   }
+}
+
+// Return the chance of the player who is ahead, or the result.
+function odds(share) {
+  if (share === null) return "";
+  const { maxie, minnie } = percentages(share);
+  if (maxie === minnie) return "even";
+  const [side, chance] = maxie > minnie ? [SIDES.maxie, maxie] : [SIDES.minnie, minnie];
+  return chance === 100 ? `${side} wins` : `${side} ${chance} %`;
 }
 
 function difference({ maxie, minnie }) {

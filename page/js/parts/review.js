@@ -18,18 +18,20 @@ export class Review {
     this.button = h("button", { type: "button", class: "small", onclick: () => this.ask() }, "Analyse");
     this.told = h("span", { class: "quiet", role: "status" });
     this.element = h("span", { class: "review" }, this.button, this.told);
-    this.show();
+    this.over = false;
+    this.show(false);
     if (of) {
       reviewFor(match).then((found) => {
         this.available = found;
-        this.show();
+        this.show(this.over);
       });
     }
   }
 
-  // Offer the review of a match that is over.
-  show() {
-    set(this.element, { hidden: !this.available || !this.match.end || !this.match.moves.length });
+  // Offer the review of a match that is over, as the reader knows.
+  show(over) {
+    this.over = over;
+    set(this.element, { hidden: !this.available || !over || !this.match.moves.length });
   }
 
   async ask() {
@@ -42,6 +44,7 @@ export class Review {
       const { players, moves } = await fetchJson(this.of === "stored" ? `review/${encodeURIComponent(match.id)}` : reviewOfMoves(match));
       if (moves.length !== match.moves.length) throw new Error("The review belongs to another match. Reload the page.");
       this.moves = moves;
+      match.judged = moves.map(({ chance }) => chance);
       say(this.told, `Accuracy: ${SEATS.filter((seat) => players[seat]).map((seat) => `${SIDES[seat]} ${Math.round(players[seat].accuracy)} %`).join(", ")}`);
       this.changed();
     } catch (error) {

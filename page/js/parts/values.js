@@ -15,15 +15,6 @@ const DEFAULT_STEEPNESS = 16.7; // of italy, poland, usa and world together
 export const chance = (value, { map, armies_to_win: goal }) =>
   1 / (1 + Math.exp((-(Object.hasOwn(STEEP, map ?? "") ? STEEP[map] : DEFAULT_STEEPNESS) * value) / 100 / goal));
 
-// Return Maxie's chance to win at a ply of Riskless: the mean of the chances by each player's latest value, in its last move;
-// by armies alone if no player has sent one.
-export function chanceAt({ moves, positions, game, setup }, ply) {
-  const said = moves.slice(Math.max(0, ply - 2), ply).map(({ thinking }) => thinking?.value).filter((value) => typeof value === "number");
-  if (said.length) return said.reduce((sum, value) => sum + chance(value, setup), 0) / said.length;
-  const { maxie, minnie } = game.score(positions[ply]);
-  return chance(100 * (maxie.armies - minnie.armies), setup);
-}
-
 export const percent = (share) => `${Math.round(100 * share)} %`;
 
 // Who is more likely to win by a value, and how likely, as in "Blue wins 63 %"; empty where no curve was fitted.
@@ -39,13 +30,16 @@ export function scaleOf({ setup }) {
   if (!setup.armies_to_win) {
     return {
       at: (value) => Math.max(-1, Math.min(1, Math.asinh(value / SOFT) / FULL)),
-      ticks: [50, 10, 0, -10, -50].map((n) => ({ share: Math.asinh((100 * n) / SOFT) / FULL, text: signed(n) })),
+      ticks: [50, 10, 0, -10, -50].map((n) => ({ share: Math.asinh((100 * n) / SOFT) / FULL, text: signed(n), seat: null })),
       words: `up is good for ${SIDES.maxie}; in points`,
     };
   }
   return {
     at: (value) => 2 * chance(value, setup) - 1,
-    ticks: [0.9, 0.7, 0.5, 0.3, 0.1].map((share) => ({ share: 2 * share - 1, text: percent(share) })),
+    // as in the bar, the number is that of the player who is ahead
+    ticks: [0.9, 0.7, 0.5, 0.3, 0.1].map((share) => ({
+      share: 2 * share - 1, text: percent(Math.max(share, 1 - share)), seat: share === 0.5 ? null : share > 0.5 ? "maxie" : "minnie",
+    })),
     words: "",
   };
 }

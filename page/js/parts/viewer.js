@@ -6,12 +6,12 @@ import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
-import { describeMove, keyMoments, sentence, story } from "../story.js";
-import { SIDES, eventTitle, gameTitle, result, watched } from "../text.js";
+import { describeMove, keyMoments, nextMoment, sentence, story } from "../story.js";
+import { SIDES, eventTitle, explained, gameTitle, watched } from "../text.js";
 import { Explorer } from "./explorer.js";
 import { GameOver } from "./gameover.js";
-import { JumpButton } from "./jump.js";
 import { KeyList, keyAction } from "./keys.js";
+import { LiveBadge } from "./livebadge.js";
 import { MoveList } from "./movelist.js";
 import { Openings } from "./openings.js";
 import { Picker } from "./picker.js";
@@ -27,11 +27,14 @@ const MARK_WIDTH = 25; // a pixel more than a target needs, because places are r
 export class Viewer {
   // link(ply) is the address of a ply; `went(ply)` is told where the reader goes, null for where the match plays by itself.
   // A person who plays one seat sees each move at once, and hears it without seeing the board. `whole`: all of a map is in sight.
-  // `reviewed`: what the server may review, the "stored" match or its "moves". `picked` is called after each choice on the board.
-  constructor(match, { link, whole = false, reviewed = "", went = /** @type {(ply: number | null) => void} */ (() => undefined), live = false, seat = /** @type {string | null} */ (null), picked = /** @type {() => void} */ (() => undefined) }) {
+  // `reviewed`: what the server may review, the "stored" match or its "moves". `picked` is called after each choice on the board,
+  // and `ended` when the reader may know the end of the match.
+  constructor(match, { link, whole = false, reviewed = "", went = /** @type {(ply: number | null) => void} */ (() => undefined), live = false, seat = /** @type {string | null} */ (null), picked = /** @type {() => void} */ (() => undefined), ended = /** @type {() => void} */ (() => undefined) }) {
     this.match = match;
     this.went = went;
     this.picked = picked;
+    this.ended = ended;
+    this.over = false; // the reader knows the end
     this.live = live;
     this.seat = seat;
     this.message = ""; // what is said in the place of the match's state
@@ -52,7 +55,7 @@ export class Viewer {
     this.tug = new EvalBar({ names: false, wide: seat === null, own: seat });
     this.moves = new MoveList(match, link, this.review);
     this.moves.element.addEventListener("click", () => this.reveal());
-    this.plot = new Plot(match, (ply) => this.go(ply), this.review);
+    this.plot = new Plot(match, { go: (ply) => this.go(ply), reveal: () => this.revealAll(), review: this.review });
     this.finale = new GameOver(seat);
     this.reviewed = false; // the reader has put the end aside
     this.status = h("p", { class: "status", role: seat ? "status" : null });
@@ -62,8 +65,8 @@ export class Viewer {
     this.story = h("p", { class: "story" });
     this.words = h("ul", null);
     this.inWords = h("details", { ontoggle: () => this.refresh() }, h("summary", null, "The position in words"), this.words);
-    this.jump = new JumpButton(() => this.playback.jump());
-    this.slider = h("input", { type: "range", min: 0, "aria-label": "Move", oninput: () => this.go(Number(this.slider.value)) });
+    this.badge = new LiveBadge(() => this.playback.jump());
+    this.slider = h("input", { type: "range", min: 0, "aria-label": "Move", oninput: () => this.slide(Number(this.slider.value)) });
     this.marks = h("div", { class: "marks" });
     this.actions = h("div", { class: "actions" });
     this.again = h("button", { type: "button", class: "button", hidden: Boolean(seat), onclick: () => this.playback.play() }, "Watch again");
@@ -76,7 +79,9 @@ export class Viewer {
     this.mistake = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.go(this.review.nextMistake(this.at)) }, "Next mistake");
     this.alone = h("button", { type: "button", class: "extra", "aria-label": "Full screen", title: "Full screen (F)", onclick: () => this.toggleAlone() },
       svg("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4" })));
-    this.playback = new Playback(match, () => this.refreshSoon(), { live, atOnce: seat !== null, changed: () => this.refreshSoon() });
+    this.playback = new Playback(match, () => this.refreshSoon(), {
+      live, atOnce: seat !== null, changed: () => this.refreshSoon(), moment: (ply) => nextMoment(match, this.continents, ply),
+    });
     this.element = this.layOut();
     new ResizeObserver(([{ contentRect }]) => {
       this.trackWidth = contentRect.width; // fewer marks fit a narrower window
@@ -110,7 +115,7 @@ export class Viewer {
     this.title = h("div", { class: "title" },
       h("h1", { class: "quiet", tabindex: -1 }, gameTitle(match.gameName, match.setup.map), h("span", { class: "more-of-title" }, more)),
       h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
-      this.review.element, this.status, this.jump.element, this.aloud);
+      this.review.element, this.badge.element, this.status, this.badge.jump, this.aloud);
     this.doing = h("div", { class: "doing" }, this.highlights, this.mistake, this.explorer.element);
     return h("div", { class: "viewer", "data-seat": this.seat },
       this.title,
@@ -163,6 +168,11 @@ export class Viewer {
     this.went(this.playback.follows ? null : this.at);
   }
 
+  // The right end of a live match's slider is its newest move.
+  slide(ply) {
+    this.go(this.live && ply === this.playback.known ? null : ply);
+  }
+
   // On a phone the list of moves is below the board, where a chosen move is shown.
   reveal() {
     const top = this.element.querySelector(".table-top");
@@ -195,15 +205,16 @@ export class Viewer {
     explorer.show(at, this.own);
     const position = explorer.active ? explorer.position : playback.running ? null : match.positions[at];
     this.openings.show(position, this.own);
-    this.review.show();
+    this.learnEnd();
+    this.review.show(this.over);
     this.players.show(at, playback.behind > 0);
-    this.tug.show(match, at, this.review.moves[at - 1]?.chance);
-    this.plot.show(at, playback.seen);
+    this.tug.show(match, at);
     this.showTrack(at);
+    this.plot.show(playback, this.over ? this.moments : keyMoments(story(match, this.continents, playback.seen), playback.seen));
     const told = story(match, this.continents, at);
     const { words, seat } = sentence(match, told, at);
-    say(this.story, this.toReader(words));
-    set(this.story, { "data-owner": seat });
+    say(this.story, playback.isOver ? "" : this.toReader(words)); // the state of the match tells its end
+    set(this.story, { "data-owner": playback.isOver ? null : seat });
     const judged = this.review.describe(at);
     const [better] = explorer.active ? [] : this.review.better(at);
     if ("suggest" in this.board) this.board.suggest(better ?? null);
@@ -212,8 +223,8 @@ export class Viewer {
     say(this.told, explorer.active ? explorer.describe() : [`${describeMove(match, at, this.seat)}${this.judged(at)}`, judged].filter(Boolean).join(" · "));
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm });
-    this.jump.show(this.seat === null ? playback.behind : 0);
-    if (this.aloud) say(this.aloud, this.message || (playback.isOver ? result(match.end, match.players) : this.live ? this.story.textContent : ""));
+    if (this.seat === null) this.badge.show(playback);
+    if (this.aloud) say(this.aloud, this.message || (playback.isOver ? explained(match.end, match.players) : this.live ? this.story.textContent : ""));
     this.sound(at, move, before);
     if (this.inWords.open) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
     this.finish();
@@ -224,16 +235,23 @@ export class Viewer {
     else this.picker.mark();
   }
 
+  // Notice that the reader may know the end of the match.
+  learnEnd() {
+    if (this.over || !this.playback.end) return;
+    this.over = true;
+    this.ended();
+  }
+
   // The slider with its key moments, and the buttons beside it.
   showTrack(at) {
     const { match, playback } = this;
-    const last = playback.live && !match.end ? playback.last : match.moves.length;
+    const last = playback.known;
     set(this.slider, { max: last, "aria-valuetext": `move ${at} of ${last}` });
     this.slider.value = String(at);
     set(this.element, { "data-own": this.own });
-    set(this.highlights, { hidden: !match.end || !match.game.told || playback.behind > 0 });
-    say(this.runButton, playback.running && !playback.follows ? "❚❚" : "▶");
-    if (!match.end) return;
+    set(this.highlights, { hidden: !this.over || !match.game.told });
+    say(this.runButton, playback.running ? "❚❚" : "▶");
+    if (!this.over) return;
     const width = this.trackWidth;
     const key = `${last} ${this.continents.length} ${width}`;
     if (key === this.marked) return;
@@ -281,6 +299,12 @@ export class Viewer {
     this.refresh();
   }
 
+  // Show the rest of the graph and of the moves.
+  revealAll() {
+    this.playback.reveal();
+    this.refresh();
+  }
+
   putAside() {
     this.reviewed = true;
     this.refresh();
@@ -302,12 +326,12 @@ export class Viewer {
   state() {
     const { match, playback } = this;
     if (match.game.fault) return `The board cannot be shown. ${match.game.fault}`;
-    if (playback.isOver) return this.toReader(result(match.end, match.players));
+    if (playback.isOver) return this.toReader(explained(match.end, match.players));
     if (this.message) return this.message;
-    if (playback.live && playback.behind > 1) return `Live${watched(match)}`;
-    if (match.end) return `Move ${playback.at} of ${match.moves.length}`;
+    if (playback.end) return `Move ${playback.at} of ${match.moves.length}`;
+    if (playback.behind > 1) return `Move ${playback.at}${watched(match)}`;
     if (!match.running && !match.moves.length) return "Waiting for the players…";
-    return `Live: ${SIDES[match.last.player]} to move${watched(match)}`;
+    return `${SIDES[match.last.player]} to move${watched(match)}`;
   }
 
   // Address the reader in a sentence that begins with the reader's name: "ann holds Africa" is "You hold Africa".
@@ -352,7 +376,7 @@ export class Viewer {
 
   run() {
     const { playback } = this;
-    if (playback.running && !playback.follows) {
+    if (playback.running && !this.own) {
       playback.pause();
       this.went(playback.at);
     } else {

@@ -21,9 +21,9 @@ export class Home {
   constructor(main) {
     // The content from the server stays until a match moves.
     const first = main.querySelector(".stage.first");
-    this.stage = new Stage({ begun: () => first?.replaceWith(this.stage.element), finished: () => this.loading });
+    this.stage = new Stage({ begun: () => first?.replaceWith(this.stage.element), moved: (id) => this.live.drawAgain(id), finished: () => this.loading });
     this.primer = new Primer();
-    this.live = new LiveCards();
+    this.live = new LiveCards((id) => this.stage.plyOf(id));
     this.leading = h("div", { class: "leading" });
     this.bots = h("ul", { class: "bots" });
     this.nobody = h("p", { class: "quiet", hidden: true }, "No bot is connected.");

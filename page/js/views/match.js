@@ -30,7 +30,6 @@ export class MatchView {
     try {
       if (fresh) this.show(match, true);
       else this.viewer.grown();
-      if (match.end) this.ended(match);
     } catch (error) {
       this.fail(error);
     }
@@ -42,7 +41,6 @@ export class MatchView {
       const match = Match.fromRecord(await fetchJson(`record/${encodeURIComponent(this.id)}`));
       if (this.stopped) return;
       this.show(match, false);
-      this.ended(match);
     } catch (error) {
       if (this.stopped) return;
       if (retries) setTimeout(() => this.stopped || this.past(retries - 1), RETRY_MS);
@@ -59,12 +57,13 @@ export class MatchView {
     this.viewer = new Viewer(match, {
       live,
       whole: this.view === "embed",
+      ended: () => this.ended(match),
       reviewed: this.view === "embed" ? "" : "stored",
       link: (ply) => addressOf(this.view, this.id, ply),
       went: (ply) => replaceAddress(addressOf(this.view, this.id, ply)),
     });
     this.main.replaceChildren(this.viewer.element);
-    this.offer(match);
+    this.offer();
     this.viewer.begin(kept); // on the page, where lists and maps can be scrolled to the ply
     if (runs && kept < match.moves.length) this.viewer.playback.play();
     document.title = `${match.players.maxie} v ${match.players.minnie}`;
@@ -72,16 +71,17 @@ export class MatchView {
 
   ended(match) {
     if (match.gameName === "riskless") this.judge(match);
-    this.offer(match);
+    this.offer();
   }
 
   // Buttons for other actions on the match; none if the page is embedded elsewhere.
-  offer(match) {
+  offer() {
     if (this.view === "embed") return;
+    const { over } = this.viewer;
     this.viewer.actions.replaceChildren(...[
-      match.end && h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(this.id)}?download` }, "Download"),
-      match.end && h("a", { class: "button plain", href: `/search?like=${encodeURIComponent(this.id)}` }, "Same opening"),
-      share(this.id, () => this.viewer.ply, { over: Boolean(match.end) })].filter(Boolean));
+      over && h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(this.id)}?download` }, "Download"),
+      over && h("a", { class: "button plain", href: `/search?like=${encodeURIComponent(this.id)}` }, "Same opening"),
+      share(this.id, () => this.viewer.ply, { over })].filter(Boolean));
   }
 
   // For a solved map the server knows the true value of each move; for other maps it answers null.

@@ -10,9 +10,9 @@ export class TvView {
   constructor(main, [boards]) {
     const count = boards === "4" ? 4 : 1;
     const taken = new Set();
-    this.stages = Array.from({ length: count }, () => new Stage({ taken }));
+    this.stages = Array.from({ length: count }, () => new Stage({ taken, moved: (id) => this.live.drawAgain(id) }));
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
-    this.live = new LiveCards();
+    this.live = new LiveCards((id) => this.stages.map((each) => each.plyOf(id)).find((ply) => ply !== null) ?? null);
     main.replaceChildren(
       h("div", { class: "tv-head" }, h("h1", null, "Arena TV"), choice("/tv", "One board", count === 1), choice("/tv/4", "Four boards", count === 4)),
       h("div", { class: "tv", "data-boards": count }, this.stages.map((each) => each.element)),

@@ -172,7 +172,7 @@ def _rating_text(step: RatingStep) -> str:
 
 
 def _result_text(result: Result) -> str:
-    return f"{result.winner or 'nobody'} wins by {result.reason.value}"
+    return f"{result.winner or 'nobody'} wins ({result.reason.value})"
 
 
 _IS_RATED = sa.text("matches.rated AND matches.counted AND matches.finished IS NOT NULL")

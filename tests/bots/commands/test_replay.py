@@ -95,7 +95,7 @@ def test_a_false_record_is_reported_with_file_and_line(one: Path, tmp_path: Path
     )
     bad.write_text(good.replace('"winner":"maxie"', '"winner":"minnie"'))
     fails(
-        "the record says that minnie wins by line, but its moves say that maxie wins by line",
+        "the record says that minnie wins (line), but its moves say that maxie wins (line)",
         1,
         "replay",
         bad,

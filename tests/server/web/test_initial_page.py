@@ -17,7 +17,7 @@ from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map_file, map_names
 from arena.protocol.messages import Played, Ready, Start, View
 from arena.protocol.timecontrol import TimeControl
-from arena.protocol.values import Clocks, Data, Players
+from arena.protocol.values import Clocks, Players, Thinking
 from arena.server.host import Host
 from arena.server.web.initial_page import HEADLINE_ELEMENT, HeroMatch, InitialPage, load_demo, render_hero
 from arena.server.web.page_messages import LiveRequest, LiveResponse
@@ -32,11 +32,11 @@ def random_match(name: str, plies: int, players: Players | None = None) -> tuple
     """Return a match of random moves on a map, and the armies that stand on it."""
     rules, chance = make_game_on_map("riskless", name), random.Random(plies)
     assert isinstance(rules, Riskless)
-    position, moves = rules.start(), list[Data]()
+    position, moves = rules.start(), list[Played]()
     while len(moves) < plies and rules.outcome(position) is None:
         move = chance.choice(rules.moves(position))
         position = rules.play(position, move)
-        moves.append(rules.move_to_data(move))
+        moves.append(Played(rules.move_to_data(move), 20.0))
     names = players or Players("ada", "bob")
     return HeroMatch("m", "riskless", rules.setup(), names, moves, live=True), list(position.armies)
 
@@ -75,15 +75,35 @@ def test_the_lead_is_shown_as_one_number() -> None:
     picture = parse_page(render_hero(shown))
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
     share = winning_chance(sums[0] - sums[1], "usa", load_map_file("usa").map.armies_to_win)
-    shares = [each.text or "" for each in picture.findall(".//strong[@class='share-of']")]
-    assert shares == [f"{round(100 * each)} %" if each >= 0.5 else "" for each in (share, 1 - share)]
+    assert shares_of(picture) == [
+        f"{round(100 * each)} %" if each >= 0.5 else "" for each in (share, 1 - share)
+    ]
     assert ["".join(each.itertext()) for each in picture.findall(".//span[@class='held']")] == [
         f"{each} / {load_map_file('usa').map.armies_to_win}" for each in sums
     ]
     bar = picture.find(".//rect[@class='maxie']")
     assert bar is not None
-    assert bar.get("width") == f"{100 * share:.1f}"
+    assert bar.get("width") == f"{round(100 * share)}"
     assert picture.find(".//a[@href='/match/m']") is not None
+
+
+def test_the_chance_is_the_mean_of_both_bots_latest_values() -> None:
+    shown, _ = random_match("usa", 40)
+    values = [*[None] * 36, 90_000.0, -5_000.0, 5_000.0, None]
+    moves = [
+        Played(each.move, each.ms, Thinking(value=value))
+        for each, value in zip(shown.moves, values, strict=True)
+    ]
+    goal = load_map_file("usa").map.armies_to_win
+    mean = (winning_chance(50, "usa", goal) + winning_chance(-50, "usa", goal)) / 2
+    assert mean == pytest.approx(0.5)
+    assert shares_of(parse_page(render_hero(replace(shown, moves=moves)))) == ["50 %", ""]
+    certain = [Played(each.move, each.ms, Thinking(value=1e6)) for each in shown.moves]
+    assert shares_of(parse_page(render_hero(replace(shown, moves=certain)))) == ["99 %", ""]
+
+
+def shares_of(picture: ET.Element) -> list[str]:
+    return [each.text or "" for each in picture.findall(".//strong[@class='share-of']")]
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
@@ -99,14 +119,14 @@ def test_no_name_becomes_an_element(one: str, other: str) -> None:
 
 def test_an_unknown_game_is_not_drawn() -> None:
     shown, _ = random_match("m2", 3)
-    wrong: list[Data] = [[0, 0]]
+    wrong = [Played([0, 0], 20.0)]
     for game, moves in (("tictactoe", []), ("nothing", []), ("riskless", wrong)):
         assert render_hero(replace(shown, game=game, moves=moves)) == HEADLINE_ELEMENT
 
 
 async def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last() -> None:
     shown, _ = random_match("m2", 3)
-    moves = [Played(each, 20.0) for each in shown.moves]
+    moves = list(shown.moves)
     view = View("m", "e", shown.game, dict(shown.setup), shown.players, CONTROL, moves, Clocks(1, 1), "maxie")
     live: list[View | None] = [None, view]
 
@@ -128,17 +148,17 @@ async def test_without_any_match_the_built_in_one_is_shown() -> None:
     picture = parse_page(made)
     assert picture.find(".//svg") is not None
     assert picture.find(".//section//a") is None, "it has no address"
-    assert picture.find(".//span[@data-live]") is None
+    assert picture.find(".//span[@class='badge']") is None
 
 
 async def test_the_start_page_shows_a_match_in_progress_and_no_other_view_does(host: Host) -> None:
-    assert b"Live \xc2\xb7 " not in (await get(host, "/"))[2]
+    assert b">Live</span>" not in (await get(host, "/"))[2]
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
         terms = spec("anna", "bert", game="riskless")
         tasks.start_soon(host.play, terms)
         await anna.hear(Start)
         with anyio.fail_after(500):
-            while b"Live \xc2\xb7 " not in (page := (await get(host, "/"))[2]):
+            while b">Live</span>" not in (page := (await get(host, "/"))[2]):
                 await anyio.sleep(0.1)
         assert f"/match/{terms.match}".encode() in page
         assert HEADLINE_ELEMENT in (await get(host, "/play"))[2]

@@ -16,8 +16,8 @@ def test_every_end_is_told_with_its_winner_where_it_has_one(reason: EndReason) -
     if reason is EndReason.SERVER_FAULT:
         assert make_result_title(players, Result(None, reason)) == "void"
         return
-    assert make_result_title(players, Result("minnie", reason)).startswith("bert won: ")
-    assert make_result_title(players, Result(None, reason)).startswith("draw: ")
+    assert make_result_title(players, Result("minnie", reason)).startswith("bert won")
+    assert make_result_title(players, Result(None, reason)).startswith("draw")
     assert "_" not in make_result_title(players, Result(None, reason))
 
 
@@ -39,5 +39,5 @@ def test_a_title_has_the_map_and_the_time_control() -> None:
 def test_only_the_bots_of_the_server_have_titles(name: str, title: str) -> None:
     assert make_bot_title(name) == title
     assert make_result_title(Players(name, "bert"), Result("maxie", EndReason.RESIGNATION)).startswith(
-        f"{title} won: "
+        f"{title} won by resignation"
     )

@@ -95,7 +95,7 @@ async def test_a_false_record_is_named(database: str) -> None:
         for record in (records[3], records[1]):
             await _write_record(engine, replace(record, result=Result(None, EndReason.BOARD_FULL)))
         with pytest.raises(
-            RecomputeMismatch, match=f"match {records[1].match}: the journal says minnie wins by line"
+            RecomputeMismatch, match=f"match {records[1].match}: the journal says minnie wins \\(line\\)"
         ):
             await recompute_ratings(engine)
 
@@ -114,7 +114,7 @@ async def test_a_changed_event_is_named(database: str) -> None:
                         changed = sa.update(schema.events).where(other).values(event=text)
                         await connection.execute(changed)
         with pytest.raises(
-            RecomputeMismatch, match=f"match {record.match}: the journal says maxie|minnie wins by illegal"
+            RecomputeMismatch, match=f"match {record.match}: the journal says maxie|minnie wins \\(illegal"
         ):
             await recompute_ratings(engine)
 

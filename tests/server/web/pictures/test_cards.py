@@ -23,7 +23,7 @@ def size(svg: str) -> tuple[str | None, str | None]:
 @given(NAMES, NAMES)
 def test_whatever_bots_are_called_the_card_of_their_match_can_be_read(maxie: str, minnie: str) -> None:
     game = make_game("tictactoe", {})
-    match = MatchTexts(maxie, minnie, "Tic-tac-toe, 1+0", f"{maxie} won: three in a line")
+    match = MatchTexts(maxie, minnie, "Tic-tac-toe, 1+0", f"{maxie} won with three in a row")
     assert size(cards.render_match_card(match, game, game.start(), None, 0, 5)) == ("1200", "630")
     assert size(cards.render_match_card(match, None, None, None, 0, 5)) == ("1200", "630")
     assert size(cards.render_film_background(match, game, 600, 450)) == ("600", "450")

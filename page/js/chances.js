@@ -1,0 +1,42 @@
+// The chance of winning at a ply of a match: one number for the bar, the sentence, the graph and the cards.
+
+import { chance } from "./parts/values.js";
+import { SEATS } from "./text.js";
+
+const LATEST = 4; // plies in which a player's latest value is looked for: its last two moves, if the players take turns
+
+// Return Maxie's chance: by the result if the match is over at this ply, else as estimated; null in a game that is not won by
+// armies, unless the engine has reviewed the match.
+export function chanceAt(match, ply) {
+  const { end, moves, judged, setup, game } = match;
+  if (end && ply === moves.length) return end.winner ? Number(end.winner === "maxie") : 0.5;
+  return (setup.armies_to_win && game.score) || judged[ply - 1] !== undefined ? estimateAt(match, ply) : null;
+}
+
+// Return Maxie's chance before the result is known: by the engine's review, else the mean of the chances by each player's latest
+// value, else by armies alone. It is never quite 0 or 1.
+export function estimateAt(match, ply) {
+  const { setup, game, judged, positions } = match;
+  if (judged[ply - 1] !== undefined) return undecided(judged[ply - 1]);
+  const said = SEATS.flatMap((seat) => latestValue(match, seat, ply) ?? []);
+  if (said.length) return undecided(said.reduce((sum, value) => sum + chance(value, setup), 0) / said.length);
+  const { maxie, minnie } = game.score(positions[ply]);
+  return undecided(chance(100 * (maxie.armies - minnie.armies), setup));
+}
+
+// Return both players' chances in whole per cent, which add up to 100.
+export function percentages(share) {
+  const maxie = Math.round(100 * share);
+  return { maxie, minnie: 100 - maxie };
+}
+
+const undecided = (share) => Math.max(0.01, Math.min(0.99, share));
+
+// Return the value that a player sent with its latest move that has one; null for none. The server sends it after the reply.
+function latestValue(match, seat, ply) {
+  for (let n = ply - 1; n >= Math.max(0, ply - LATEST); n--) {
+    const value = match.moves[n].thinking?.value;
+    if (typeof value === "number" && match.seatOf(n) === seat) return value;
+  }
+  return null;
+}
