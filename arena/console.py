@@ -214,6 +214,16 @@ def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -
         print_markdown(table, out)
 
 
+def print_result(
+    data: Any, json: Path | None, columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]
+) -> None:
+    """Write `data` to the file that the option `--json` names; without the option, print `rows` as a table instead."""
+    if json is None:
+        print_table(columns, rows)
+    else:
+        write_json(data, json)
+
+
 def print_markdown(table: Table, console: Console) -> None:
     """Print a table as Markdown. Its cells are not wrapped, so that the Markdown stays valid."""
     wide = Console(file=StringIO(), width=WIDTH_WITHOUT_TERMINAL, markup=False, emoji=False)

@@ -19,6 +19,7 @@ from arena.console import (
     TimeOption,
     UsageError,
     err,
+    print_result,
     print_table,
     write_json,
 )
@@ -182,15 +183,14 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     Example: arena event list
     """
     states = run_on_store(db, list_events)
-    if json is not None:
-        write_json([_event_json(state) for state in states], json)
-        return
+    data = [_event_json(state) for state in states]
     rows = [
         [plan.event, state.phase, format_utc(plan.begins), plan.format, str(len(state.bots))]
         for state in states
         for plan in [state.plan]
     ]
-    print_table(dict.fromkeys(("event", "state", "begins", "format", "entries"), "left"), rows)
+    columns = ("event", "state", "begins", "format", "entries")
+    print_result(data, json, dict.fromkeys(columns, "left"), rows)
 
 
 def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:

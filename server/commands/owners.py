@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from arena.console import CommandError, DatabaseOption, JsonOption, err, print_table, write_json
+from arena.console import CommandError, DatabaseOption, JsonOption, err, print_result, print_table
 from arena.games.name_hints import did_you_mean
 from arena.server.commands.directives import (
     DurationOption,
@@ -43,9 +43,6 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     Example: arena owner list
     """
     owners = run_on_store(db, personal_data.list_owners)
-    if json is not None:
-        write_json(owners, json)
-        return
     rows = [
         [
             each.owner,
@@ -56,7 +53,8 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
         ]
         for each in owners
     ]
-    print_table(dict.fromkeys(("owner", "bots", "retired", "invited", "banned"), "left"), rows)
+    columns = ("owner", "bots", "retired", "invited", "banned")
+    print_result(owners, json, dict.fromkeys(columns, "left"), rows)
 
 
 def hide(owner: OwnerArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:

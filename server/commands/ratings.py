@@ -15,9 +15,8 @@ from arena.console import (
     Justify,
     UsageError,
     err,
-    print_table,
+    print_result,
     register_game,
-    write_json,
 )
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
@@ -117,12 +116,8 @@ def ratings(
 
 def print_ratings(standings: list[RatingRow], json: Path | None) -> None:
     """Print ratings as a table, or write them as JSON to the file `json` if it is given."""
-    if json is not None:
-        write_json(
-            [to_builtins(each) | {"provisional": each.glicko.is_provisional} for each in standings], json
-        )
-    else:
-        print_table(COLUMNS, _table_rows(standings))
+    data = [to_builtins(each) | {"provisional": each.glicko.is_provisional} for each in standings]
+    print_result(data, json, COLUMNS, _table_rows(standings))
 
 
 def _table_rows(standings: list[RatingRow]) -> list[list[str]]:

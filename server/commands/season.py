@@ -12,9 +12,8 @@ from arena.console import (
     DatabaseOption,
     JsonOption,
     err,
-    print_table,
+    print_result,
     register_game,
-    write_json,
 )
 from arena.server.commands.ratings import GameOption, print_ratings
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
@@ -64,11 +63,8 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     Example: arena season list
     """
     seasons = run_on_store(db, read_seasons).list_latest_first()
-    if json is not None:
-        write_json(seasons, json)
-    else:
-        rows = [[each.name, each.game, each.closed] for each in seasons]
-        print_table(dict.fromkeys(("season", "game", "closed"), "left"), rows)
+    rows = [[each.name, each.game, each.closed] for each in seasons]
+    print_result(seasons, json, dict.fromkeys(("season", "game", "closed"), "left"), rows)
 
 
 def show(

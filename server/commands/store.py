@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from arena.console import DatabaseOption, JsonOption, UsageError, err, print_table, write_json
+from arena.console import DatabaseOption, JsonOption, UsageError, err, print_result
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import Engine
@@ -30,9 +30,6 @@ def stats_command(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = 
     Example: arena store stats --db sqlite:///arena.db --json -
     """
     stats_now = run_on_store(db, load_stats)
-    if json is not None:
-        write_json(stats_now, json)
-        return
     each = "-" if stats_now.bytes_a_match is None else f"{stats_now.bytes_a_match:,.0f}"
     rows = {
         "finished matches": f"{stats_now.matches:,}",
@@ -45,7 +42,7 @@ def stats_command(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = 
         "bytes a match": each,
     }
     rows |= {f"bytes of {name}": f"{size:,}" for name, size in (stats_now.tables or {}).items()}
-    print_table({"": "left", "in the store": "right"}, rows.items())
+    print_result(stats_now, json, {"": "left", "in the store": "right"}, rows.items())
 
 
 def prune_command(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from arena.console import DatabaseOption, JsonOption, err, print_table, write_json
+from arena.console import DatabaseOption, JsonOption, err, print_result
 from arena.protocol.values import Role
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store import tokens
@@ -57,11 +57,9 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     """
     tokens_now = run_on_store(db, tokens.list_tokens)
     columns = ("name", "role", "owner", "created", "rotated", "revoked")
-    if json is not None:
-        write_json([{column: getattr(token, column) for column in columns} for token in tokens_now], json)
-        return
-    rows = [[getattr(token, column) or "-" for column in columns] for token in tokens_now]
-    print_table(dict.fromkeys(columns, "left"), rows)
+    data = [{column: getattr(token, column) for column in columns} for token in tokens_now]
+    rows = [[value or "-" for value in each.values()] for each in data]
+    print_result(data, json, dict.fromkeys(columns, "left"), rows)
 
 
 def rotate(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:

@@ -60,16 +60,6 @@ _STARTED_MATCHES_OF_PLAYER = _STARTED_MATCHES.where(
 )
 
 
-async def count_with_prefix(engine: AsyncEngine, prefix: str, limit: int) -> int:
-    """Return the number of matches whose ids begin with `prefix`; `limit` if there are more."""
-    some = sa.select(matches.c.match).where(
-        matches.c.match >= prefix, matches.c.match < prefix + LAST_CHARACTER
-    )
-    async with database.open_query_connection(engine) as connection:
-        count = sa.select(sa.func.count()).select_from(some.limit(limit).subquery())
-        return (await connection.execute(count)).scalar_one()
-
-
 async def load_events_of_match(engine: AsyncEngine, match: str) -> list[TimedEvent]:
     """Return the events of a match, in order; an empty list for an unknown or an imported match."""
     async with database.open_query_connection(engine) as connection:
