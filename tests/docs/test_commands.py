@@ -107,3 +107,21 @@ def test_there_are_commands_on_each_guide() -> None:
     } <= shown
     assert len(SHOWN) > 40
     assert len(NAMED) > 80
+
+
+def commands_in(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the names of a command, or of those under it, and the commands."""
+    if not isinstance(command, TyperGroup):
+        yield name, command
+        return
+    for word, each in command.commands.items():
+        yield from commands_in(each, f"{name} {word}")
+
+
+def test_the_help_of_each_command_has_an_example() -> None:
+    commands = [each for word in build_cli().commands for each in commands_in(loaded(word), word)]
+    assert len(commands) > 40
+    without = [
+        name for name, each in commands if not re.search(rf"Examples?:\s.*arena {name}", each.help, re.DOTALL)
+    ]
+    assert without == []

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from arena.protocol.codes import EndReason
-from testkit.cable import Cable, CableUnavailable, open_cable
 from testkit.parts import skip_without
+from tests.e2e.cable import Cable, CableUnavailable, open_cable
 
 PLAYED = {EndReason.LINE, EndReason.BOARD_FULL}
 

@@ -286,10 +286,3 @@ def test_an_analysis_shows_the_nodes_that_a_lazy_search_held_and_saved(
         assert (
             f"That is {share:.0%} of the nodes" if share < 1 else f"That is {share:.1f} × the nodes"
         ) in printed
-
-
-@pytest.mark.parametrize("command", ["trace", "analyse"])
-def test_help_has_an_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    code, printed, _ = run(capsys, command, "--help")
-    assert code == 0
-    assert f"Example: arena {command}" in printed

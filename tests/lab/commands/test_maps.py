@@ -120,10 +120,3 @@ def test_a_mistake_is_told_in_one_line(arguments: list[str], code: int, told: st
 def test_a_map_is_checked_by_its_name_too() -> None:
     assert maps("check", "italy").stdout == "italy: ok, 20 territories, 34 roads\n"
     assert maps("check", "itly").stderr.startswith('itly: no such map: did you mean "italy"?')
-
-
-@pytest.mark.parametrize("command", ["list", "show", "check"])
-def test_help_has_an_example(command: str) -> None:
-    result = maps(command, "--help")
-    assert result.code == 0
-    assert f"Example: arena maps {command}" in result.stdout

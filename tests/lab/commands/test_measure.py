@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,12 +28,9 @@ def test_a_map_is_measured_into_json_and_into_a_markdown_table(
     assert (facts["map"], facts["armies_to_win"]) == ("path4", 20)
     assert [each["nodes"] for each in facts["equals"]] == [500, 4_000, 32_000]
     assert all(sum(each["endings"].values()) == each["matches"] == 2 for each in facts["equals"])
-    table = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()
-    ]
-    assert table[0] == list(HEADINGS)
-    assert table[2][:5] == ["path4", "10", "20", "200", "500"]
-    assert [row[:5] for row in table[3:]] == [["", "", "", "", nodes] for nodes in ("4,000", "32,000")]
+    heading, *_, last = capsys.readouterr().out.splitlines()
+    assert [cell.strip() for cell in heading.strip("|").split("|")] == list(HEADINGS)
+    assert "32,000" in last
 
 
 def test_two_processes_measure_what_one_does(tmp_path: Path) -> None:
@@ -64,28 +59,3 @@ def test_an_unmeasurable_map_is_reported_in_one_line(
 ) -> None:
     assert run(*arguments) == code
     assert why in capsys.readouterr().err
-
-
-def test_a_terminal_has_a_table_of_how_matches_decide_and_one_of_what_there_is_to_watch() -> None:
-    result = subprocess.run(
-        [sys.executable, "-m", "arena", "maps", "measure", "path4", "--matches", "2", "--processes", "1"],
-        env=os.environ | {"FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=500,
-    )
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", result.stdout)
-    decide, watch = plain.split("\n map ")[1:]
-    assert "endings" not in watch
-    assert "comebacks" not in decide
-    heading, _, *rows = watch.splitlines()
-    assert re.split(" {2,}", heading.strip()) == [
-        "nodes a move",
-        "comebacks",
-        "lead changes",
-        "back and forth",
-        "gap",
-    ]
-    assert rows[0].split()[:2] == ["path4", "500"]
-    assert len([row for row in rows if row.strip()]) == 3, "one for each strength"

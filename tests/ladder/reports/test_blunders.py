@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from io import StringIO
-
-from rich.console import Console
-
 from arena.games.riskless import Riskless
 from arena.ladder.reports.blunders import BlunderReport, count_blunders
-from arena.ladder.reports.standings import BLUNDERS_LEGEND, extra_columns, print_standings
 from arena.maps.loader import load_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players
-from arena.rating.standings import make_standings
 from arena.solved.solution import load_solution
 from arena.solved.solved_value import SolvedResult
 
@@ -76,12 +70,3 @@ def test_openings_are_nobodys_blunders_and_other_maps_say_nothing() -> None:
         BlunderReport("b", 1, 0, 0, 0),
     ]
     assert count_blunders(["a", "b"], [make_record("world", 6)]) == []
-
-
-def test_the_table_has_a_column_where_there_is_something_to_tell() -> None:
-    rows = make_standings(["a", "b"], [make_record("path4", 30)])
-    for blunders, shown in (([BlunderReport("a", 2, 9, 3, 0)], True), ([], False)):
-        file = StringIO()
-        print_standings(rows, Console(file=file, width=200), extra_columns([], blunders))
-        text = file.getvalue()
-        assert ("blunders" in text) == (BLUNDERS_LEGEND in text) == ("1.50" in text) == shown

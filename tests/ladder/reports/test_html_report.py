@@ -1,11 +1,9 @@
-import re
 from html.parser import HTMLParser
 from uuid import UUID
 
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import LadderPlan, make_names_unique, plan_engine_bot
 from arena.ladder.reports.html_report import find_upsets, render_report
-from arena.ladder.reports.plots import assign_bot_colours
 from arena.protocol.codes import EndReason
 from arena.rating.standings import make_standings
 from tests.rating.pairs import round_robin
@@ -70,15 +68,6 @@ def test_the_page_is_whole_and_needs_nothing_else() -> None:
     assert reader.tags.count("pre") == 6 * (3 + 1 + 4), (
         "three longest, one surprise and two uneven pairs, each with six positions"
     )
-
-
-def test_a_bot_has_one_colour_wherever_it_stands() -> None:
-    finished_ladder = ladder()
-    text = render_report(finished_ladder)
-    own = assign_bot_colours([row.bot for row in finished_ladder.table()])
-    assert len(set(own.values())) == len(own)
-    found = set(re.findall(r"hsl\(\d+ 65% 38%\)", text))
-    assert found == set(own.values())
 
 
 def test_a_surprise_is_a_win_of_the_weaker_bot() -> None:

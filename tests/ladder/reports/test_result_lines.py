@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
-import pytest
 from msgspec.structs import replace
 
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import LadderPlan, plan_engine_bot
-from arena.ladder.reports.result_lines import draws_warning, match_line
+from arena.ladder.reports.result_lines import draws_warning
 from arena.maps.game_on_map import DECISIVE_MAPS
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
@@ -29,27 +28,6 @@ def make_record(winner: Seat | None, reason: EndReason, detail: str = "", map: s
         moves=[RecordedMove(cell, 1.0) for cell in range(3)],
         result=Result(winner, reason, detail),
     )
-
-
-@pytest.mark.parametrize(
-    ("finished", "words"),
-    [
-        (make_record("maxie", EndReason.LINE, "three in a line"), "anna beats [bert] in 3 plies (line)"),
-        (make_record("minnie", EndReason.ARMIES, map="m2"), "[bert] beats anna on m2 in 3 plies (armies)"),
-        (make_record(None, EndReason.BOARD_FULL), "anna and [bert] draw (board full)"),
-        (
-            make_record("maxie", EndReason.TIMEOUT, "9 ms late"),
-            "anna beats [bert] in 3 plies (timeout: 9 ms late)",
-        ),
-        (make_record(None, EndReason.NO_SHOW, "nobody"), "anna and [bert] both lose (no show: nobody)"),
-        (
-            make_record(None, EndReason.SERVER_FAULT, "a bug"),
-            "anna against [bert] is void (server fault: a bug)",
-        ),
-    ],
-)
-def test_a_match_in_words(finished: Record, words: str) -> None:
-    assert match_line(finished) == words
 
 
 def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:

@@ -49,15 +49,6 @@ def test_the_legend_comes_only_where_it_says_something() -> None:
     assert FORFEITS_LEGEND not in file.getvalue()
 
 
-def test_nobody_is_minus_nothing() -> None:
-    rows = [StandingsRow("a", 2, 1.0, 1, 0, 1, -0.4, 300.0, 0, 0, 0, 0, 0)]
-    file = io.StringIO()
-    print_standings(rows, Console(file=file, width=120, force_terminal=False, color_system=None))
-    cells = [cell.strip() for cell in file.getvalue().splitlines()[-1].split("|")]
-    assert "+0" in cells
-    assert "-0" not in cells
-
-
 def measured(maxie: str, minnie: str, *used: float | None) -> Record:
     moves = [
         RecordedMove(cell, 1.0, None if ms is None else Thinking(cpu_ms=ms)) for cell, ms in enumerate(used)
@@ -88,7 +79,3 @@ def test_cpu_time_is_the_mean_of_the_moves_for_which_it_was_measured() -> None:
     columns = {each.name: each.cells for each in extra_columns(records, [])}
     told = list(csv.DictReader(io.StringIO(to_csv(ROWS, columns))))
     assert [each["cpu_ms"] for each in told] == ["30.0", ""]
-
-
-def test_without_boxes_there_is_no_column_of_cpu_time() -> None:
-    assert extra_columns([measured("anna", "bert", None, None)], []) == []

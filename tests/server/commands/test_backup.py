@@ -124,13 +124,6 @@ def test_a_missing_store_or_file_is_reported_in_one_line(
     assert list(tmp_path.iterdir()) == [], "no store may appear"
 
 
-@pytest.mark.parametrize("command", ["backup", "restore", "export", "import"])
-def test_each_command_has_an_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    code, out, _ = run(capsys, command, "--help")
-    assert code == 0
-    assert f"Example: arena {command}" in out
-
-
 def test_imported_matches_count_only_if_the_host_trusts_them(
     capsys: pytest.CaptureFixture[str], filled_store: str, other_database: str, tmp_path: Path
 ) -> None:

@@ -66,7 +66,3 @@ def test_a_game_that_is_none_is_bad_usage(capsys: pytest.CaptureFixture[str], fi
     assert code == 2
     assert "no game is called 'chess': choose from " in err
     assert all(name in err for name in ("hexapawn", "riskless", "tictactoe"))
-
-
-def test_it_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "Example: arena ratings --game" in run(capsys, "ratings", "--help")[1]

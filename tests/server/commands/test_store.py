@@ -118,10 +118,3 @@ def test_invalid_arguments_are_reported(
     code, _, err = run(capsys, "store", *arguments)
     assert code in (1, 2)
     assert why in err
-
-
-@pytest.mark.parametrize("command", ["stats", "prune", "vacuum"])
-def test_each_command_has_an_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    code, out, _ = run(capsys, "store", command, "--help")
-    assert code == 0
-    assert "Example: arena store " in out

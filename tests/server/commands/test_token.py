@@ -73,10 +73,3 @@ def test_an_impossible_request_is_reported_in_one_line(
     assert why in err
     assert len(err.splitlines()) == 1
     assert not Path("nothere.db").exists()
-
-
-@pytest.mark.parametrize("command", ["create", "list", "rotate", "revoke"])
-def test_each_command_has_an_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    code, out, _ = run(capsys, "token", command, "--help")
-    assert code == 0
-    assert f"Example: arena token {command}" in out

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from arena.protocol.record import Record, read_records
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SERVER, BOTS = "10.213.7.1", "10.213.7.2"
 NEAR, FAR = "10.213.8.1", "10.213.8.2"
 """Addresses between the line and the bots, if there is a line: the line's own, to which bots connect, and the bots'."""
