@@ -74,6 +74,8 @@ _FORFEIT_COLUMNS = {
     EndReason.PROTOCOL_ERROR: "other_forfeits",
     EndReason.NO_SHOW: "other_forfeits",
 }
+FORFEIT_FIELDS = tuple(dict.fromkeys(_FORFEIT_COLUMNS.values()))
+"""Fields of a row with the numbers of matches that the bot forfeited, by the kind of forfeit."""
 
 
 AnyFinishedMatch = Record | FinishedMatch

@@ -14,15 +14,12 @@ from arena.console import print_markdown
 from arena.ladder.reports.blunders import BlunderReport
 from arena.match.replay import mean_cpu_ms
 from arena.protocol.record import Record
-from arena.rating.standings import COLUMN_NAMES, StandingsRow
+from arena.rating.standings import COLUMN_NAMES, FORFEIT_FIELDS, StandingsRow
 
 MIN_TERMINAL_WIDTH = 78
 """Minimum width of a terminal for the drawn table, in characters; a narrower one shows Markdown with wrapped lines."""
 
-FORFEIT_COLUMNS = {
-    COLUMN_NAMES[name]: name
-    for name in ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
-}
+FORFEIT_COLUMNS = {COLUMN_NAMES[name]: name for name in FORFEIT_FIELDS}
 """Name of the row's field for each column of forfeits, by heading."""
 
 

@@ -10,7 +10,6 @@ import logging
 import os
 import subprocess
 import sys
-from collections import deque
 
 import anyio
 import msgspec
@@ -71,8 +70,7 @@ class RenameQueue:
         """Prepare an empty queue. `store`: database URL of the store."""
         self._store = store
         self._problems: dict[NameChange, str | None] = {}
-        """Value of `Rename.problem` for each rename, in the order of the requests."""
-        self._queue: deque[NameChange] = deque()
+        """Value of `Rename.problem` for each rename, in the order of the requests; None until the rename is over."""
         self._added = anyio.Event()
 
     def add(self, change: NameChange) -> None:
@@ -81,7 +79,6 @@ class RenameQueue:
             return
         self._problems.pop(change, None)
         self._problems[change] = None
-        self._queue.append(change)
         self._added.set()
 
     def list_renames(self) -> list[Rename]:
@@ -93,12 +90,14 @@ class RenameQueue:
         while True:
             await self._added.wait()
             self._added = anyio.Event()
-            while self._queue:
-                change = self._queue.popleft()
+            while (change := self._next_change()) is not None:
                 self._problems[change] = await self._run_rename(change)
                 finished = [each for each, problem in self._problems.items() if problem is not None]
                 for each in finished[:-MAX_LISTED]:
                     del self._problems[each]
+
+    def _next_change(self) -> NameChange | None:
+        return next((each for each, problem in self._problems.items() if problem is None), None)
 
     async def _run_rename(self, change: NameChange) -> str:
         """Rename a bot in a child process, and return the reason why it keeps its name; empty after success."""
