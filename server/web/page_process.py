@@ -192,7 +192,9 @@ class PageProcess:
             playing = sum(each.event == request.name for each in listing.matches)
             response = LiveResponse(request.number, None, playing, self._progress(request.name))
         else:
-            match = request.name or _choose_hero_match(await self._live.latest_listing())
+            match = request.name
+            if request.subject == "hero":
+                match = _choose_hero_match(await self._live.latest_listing())
             response = LiveResponse(request.number, await self._live.request_view(match) if match else None)
         child.write(response)
 
