@@ -33,21 +33,6 @@ def test_the_pairs_of_all_maps_are_added_up() -> None:
     assert whole == PairScore((1, 1, 2, 4, 3), 3)
 
 
-def test_an_engine_of_a_checkout_plays_and_beats_a_random_one(tmp_path: Path) -> None:
-    # This checkout stands for another one.
-    other = tmp_path / "earlier"
-    other.symlink_to(ROOT)
-    score = play_pairs(
-        "m2:cap=30",
-        checkout_engine_spec(ROOT, "greedy"),
-        checkout_engine_spec(other, "random"),
-        "60/move",
-        2,
-        1,
-    )
-    assert score == PairScore((0, 0, 0, 0, 2), 0)
-
-
 RESIGNS = """
 import sys
 

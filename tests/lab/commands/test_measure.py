@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -31,15 +29,6 @@ def test_a_map_is_measured_into_json_and_into_a_markdown_table(
     heading, *_, last = capsys.readouterr().out.splitlines()
     assert [cell.strip() for cell in heading.strip("|").split("|")] == list(HEADINGS)
     assert "32,000" in last
-
-
-def test_two_processes_measure_what_one_does(tmp_path: Path) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    how = ("path4", "--matches", "2")
-    assert run(*how, "--processes", "1", "--json", str(one)) == 0
-    words = ["maps", "measure", *how, "--processes", "2", "--json", str(two)]
-    subprocess.run([sys.executable, "-m", "arena", *words], check=True, timeout=500)
-    assert one.read_text() == two.read_text()
 
 
 @pytest.mark.parametrize(
