@@ -75,8 +75,6 @@ class EdgeLink:
         """True while the core is heard and knows the clients of this edge."""
         self.resync_count = 0
         """Number of streams that the edge has begun."""
-        self.dropped_count = 0
-        """Number of messages that were dropped while no core was heard."""
         self._bus = bus
         self._clock = clock
         self._now_ns = clock.now_ns
@@ -157,7 +155,6 @@ class EdgeLink:
         oldest = now - (TAKEOVER_RESEND_NS if self.is_synced else MAX_RESEND_AGE_NS)
         while buffer[0][0] < oldest or len(buffer) > MAX_RESENT_MESSAGES:
             buffer.popleft()
-            self.dropped_count += not self.is_synced
 
     # from the core
 

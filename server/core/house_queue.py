@@ -47,9 +47,6 @@ class HouseQueue:
         """Requester of each taken slot, by the id of the offered challenge, and later by the id of its match."""
         self._turn_order: TurnOrder[Requester] = TurnOrder()
 
-    def __contains__(self, challenge: object) -> bool:
-        return challenge in self._waiting_challenges
-
     def __len__(self) -> int:
         return len(self._waiting_challenges)
 

@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Collection, Container, Coroutine, Sequence
 from ssl import SSLContext
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import anyio
 import anyio.abc
@@ -18,7 +18,7 @@ from arena.clock import MONOTONIC, TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.messages import End, ServerMessage
 from arena.server.core.effects import CloseClient, Publish, SendToClient
-from arena.server.core.inputs import EDGE_SHIFT, ClientAdmitted, EdgeResynced
+from arena.server.core.inputs import EDGE_SHIFT, EdgeResynced
 from arena.server.edge.addresses import listen_error_text
 from arena.server.edge.admission import Admission
 from arena.server.edge.connection import CLOSE_SECONDS, Connection
@@ -59,24 +59,8 @@ class CannotListen(Exception):
     """Raised when the server cannot listen on an address; the one-line message has the address and the reason."""
 
 
-class EdgeClient(Protocol):
-    """Client of an edge: the session of a websocket, or the internal client of the server's web page."""
-
-    def send(self, send: SendToClient) -> None:
-        """Send the client a message."""
-
-    def close(self, close: CloseClient) -> None:
-        """Send the core's last message to the client, and close its connection."""
-
-    def resync_entry(self) -> ClientAdmitted | None:
-        """Return the client's entry in an `EdgeResynced`, for a new core; None if no core has admitted the client."""
-        ...
-
-    def resubscribe(self) -> None:
-        """Tell a new core which topics the client follows.
-
-        If no core has answered the client's hello, repeat the hello.
-        """
+EdgeClient = Session | PageClient
+"""Client of an edge: the session of a websocket, or the internal client of the server's web page."""
 
 
 class Edge:

@@ -7,7 +7,7 @@ follower that reads slowly, or whose address exceeds its budget, misses messages
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from websockets.frames import Frame, Opcode
@@ -16,6 +16,9 @@ from arena.clock import TimeSource
 from arena.protocol.codec import encode
 from arena.protocol.messages import End, ServerMessage, Update
 from arena.server.core.effects import LISTING_TOPIC
+
+if TYPE_CHECKING:
+    from arena.server.edge.session import Session
 
 MAX_BACKLOG_BYTES = 16 * 1024
 """Number of unsent bytes above which a follower is skipped until it has read more."""
@@ -40,35 +43,13 @@ def encode_frame(message: ServerMessage) -> bytes:
     return Frame(Opcode.BINARY, encode(message)).serialize(mask=False)
 
 
-class Follower(Protocol):
-    """Client that follows topics: matches, or the listing."""
-
-    @property
-    def unsent_bytes(self) -> int:
-        """Number of bytes not yet sent, not counting the kernel's buffers."""
-        ...
-
-    def try_spend(self, cost: int) -> bool:
-        """Take `cost` µs from the work budget of the follower's address and return True; return False if it has less."""
-        ...
-
-    def write(self, data: bytes) -> None:
-        """Write encoded websocket frames to the client."""
-
-    def request_view(self, match: str) -> None:
-        """Ask the core to send this follower the whole match, as a `view`."""
-
-    def handle_topic_end(self, name: str) -> None:
-        """Handle the end of the match `name`, which the client followed."""
-
-
 class Topic:
     """Followers of one topic on this edge, and the recent messages that still have to be sent to some of them."""
 
     def __init__(self, name: str, clock: TimeSource) -> None:
         self.name = name
         self._clock = clock
-        self._followers: dict[Follower, int] = {}
+        self._followers: dict[Session, int] = {}
         """Number of the next message for each follower, or MISSED_MESSAGE, or AWAITING_VIEW instead."""
         self._frames: list[bytes] = []
         """Frames of the latest messages, from the first one that is still to be sent to a follower."""
@@ -87,11 +68,11 @@ class Topic:
         """True once the match is over."""
         return self._end is not None
 
-    def add_follower(self, follower: Follower) -> None:
+    def add_follower(self, follower: Session) -> None:
         """Add a follower that has just received the current state. It gets all messages from now on."""
         self._followers[follower] = self._count
 
-    def remove_follower(self, follower: Follower) -> None:
+    def remove_follower(self, follower: Session) -> None:
         """Stop sending messages to a follower. Does nothing if the client does not follow this topic."""
         self._followers.pop(follower, None)
 
@@ -120,7 +101,7 @@ class Topic:
         self._busy = True
         self._send_batch(list(self._followers), self._count, self.is_over)
 
-    def _send_batch(self, batch: list[Follower], until: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
+    def _send_batch(self, batch: list[Session], until: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
         for follower in batch[:FOLLOWERS_PER_TURN]:
             number = self._followers.get(follower)
             if number is None:
@@ -143,7 +124,7 @@ class Topic:
         elif MISSED_MESSAGE in self._followers.values() and not self.is_over:
             self._clock.call_later(RECHECK_SECONDS, self._start_delivery_if_idle)
 
-    def _send_latest(self, follower: Follower, number: int) -> None:
+    def _send_latest(self, follower: Session, number: int) -> None:
         slow = follower.unsent_bytes > MAX_BACKLOG_BYTES
         if self.name == LISTING_TOPIC:
             if not slow:
@@ -158,7 +139,7 @@ class Topic:
         elif number >= 0:
             self._followers[follower] = MISSED_MESSAGE
 
-    def _send_end(self, follower: Follower, number: int) -> None:
+    def _send_end(self, follower: Session, number: int) -> None:
         """Send a follower the messages from `number` on and the `end`, even if it is slow, and remove it."""
         self.remove_follower(follower)
         follower.handle_topic_end(self.name)

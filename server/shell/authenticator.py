@@ -26,12 +26,12 @@ from arena.server.core.bot import LobbyBot, has_hash
 from arena.server.core.effects import CloseClient
 from arena.server.core.guests import is_guest_name
 from arena.server.core.inputs import (
-    EDGE_SHIFT,
     ClientAdmitted,
     ClientDisconnected,
     EdgeResynced,
     OwnerResolved,
     RatingChanged,
+    edge_number,
 )
 from arena.server.core.lobby import RequestRefused
 from arena.server.failed_logins import FailedLogins, address_key
@@ -144,7 +144,7 @@ class Authenticator:
 
     def drop_edge(self, edge: int) -> None:
         """Forget the hellos of all clients of a lost edge."""
-        for client in [client for client in self._requests if client >> EDGE_SHIFT == edge]:
+        for client in [client for client in self._requests if edge_number(client) == edge]:
             self._forget_request(client)
 
     def complete_resync(self, resync: EdgeResynced) -> EdgeResynced:

@@ -53,6 +53,7 @@ from arena.server.core.inputs import (
     StoreRecovered,
     Tick,
     TurnSent,
+    edge_number,
 )
 from arena.server.core.settings import CoreSettings
 from arena.server.loop_lag import LoopLag
@@ -208,7 +209,7 @@ class Shell:
 
     def send(self, message: SendToClient | CloseClient) -> None:
         """Send a client a message that did not come from the core. Drop it if the client's edge is gone."""
-        port = self._edges.get(message.client >> EDGE_SHIFT)
+        port = self._edges.get(edge_number(message.client))
         if port is not None:
             port.deliver((message,))
 

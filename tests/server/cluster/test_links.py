@@ -325,7 +325,6 @@ def test_held_messages_are_bounded_in_number_and_time(exchange: SimulatedExchang
     exchange.world.run_for(MAX_RESEND_AGE_NS)
     for number in range(MAX_RESENT_MESSAGES + 10):
         edge.say(client, number)
-    assert edge.link.dropped_count == 11
     new = NotingCore(exchange, fencing_token=2)
     exchange.world.run_for(SECOND)
     assert new.heard() == list(range(10, MAX_RESENT_MESSAGES + 10))

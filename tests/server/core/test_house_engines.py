@@ -106,7 +106,7 @@ def test_nobody_has_more_than_its_share_and_no_place_stays_empty_that_somebody_m
             assert asked[challenge][0] == offered_to
             waiting.remove(challenge)
             taken.add(challenge)
-        assert {each for each in asked if each in queue} == waiting
+        assert set(queue.queue_places()) == waiting
         having = [asked[each] for each in taken]
         by_bot = Counter(each for each, _ in having)
         by_asker = Counter(each for _, each in having)
