@@ -54,7 +54,6 @@ class LoopLag:
             self._timer = self._clock.call_later(MEASURE_INTERVAL_NS / 1e9, self._measure)
 
     def stop(self) -> None:
-        """Stop measuring."""
         if self._timer is not None:
             self._timer.cancel()
         self.due, self._timer = NEVER, None

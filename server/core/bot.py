@@ -14,6 +14,7 @@ from arena.protocol.messages import Hello, ListedBot
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import Rating
 from arena.server.core.inputs import ClientAdmitted
+from arena.server.core.settings import PoolGame
 
 MAX_RECENT_MATCHES = 32
 """Maximum number of recently finished matches remembered for each bot, to resend their results."""
@@ -49,6 +50,10 @@ class Preferences:
         """
         pool = pool and hello.pool
         return cls(frozenset(hello.games), frozenset(hello.maps), frozenset(hello.time_controls), pool)
+
+    def accepts(self, pool_game: PoolGame) -> bool:
+        """Return True if the bot plays this game at its time control."""
+        return self.decline_reason(pool_game.game, pool_game.time_control) is None
 
     def decline_reason(self, game: AnyGame, control: TimeControl) -> str | None:
         """Return the reason why the bot does not play this game at this time control; None if it does.
@@ -195,7 +200,6 @@ class LobbyBot:
             self.quota -= 1
 
     def take_seat(self, match: str, player: Player) -> None:
-        """Take a seat in a match."""
         self.matches[match] = player
 
     def leave_seat(self, match: str, now: int) -> None:

@@ -258,15 +258,9 @@ class Core:
         self._matches.apply_to_bot(bot, PlayerReconnected if resumes else partial(SessionLost, proved=proved))
         self._challenges.send_challenges_to(bot)
         pool = self._lobby.settings.pool
-        outside = pool is not None and bot.preferences.pool and not self._can_play_pool_game(bot)
-        if bot.ratings or outside:
+        wants_pool = pool is not None and bot.preferences.pool
+        if bot.ratings or (wants_pool and not any(map(bot.preferences.accepts, self._pool_games()))):
             self._send_standing(bot)
-
-    def _can_play_pool_game(self, bot: LobbyBot) -> bool:
-        return any(
-            bot.preferences.decline_reason(each.game, each.time_control) is None
-            for each in self._pool_games()
-        )
 
     def _pool_games(self) -> list[PoolGame]:
         """Return the games of the pool and of the events."""

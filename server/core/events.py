@@ -316,7 +316,6 @@ class Events:
         self._lobby.mark_changed()
 
     def send_status(self, event: Event, bot: LobbyBot) -> None:
-        """Send a bot the status of an event."""
         state = event.state
         place = event.find_rank(bot.name) if state.phase == "over" else None
         status = EventStatus(

@@ -75,7 +75,6 @@ class Listings:
             self._lobby.deadlines.schedule(LISTING_DEADLINE, last + LISTING_INTERVAL_NS)
 
     def stop_browsing(self, client: LobbyClient) -> None:
-        """Stop sending listings to a client."""
         self._waiting_clients.pop(client.id, None)
         if self._browsers.pop(client.id, None) is not None:
             self._followers.remove(client.id)

@@ -213,11 +213,7 @@ class Matchmaker:
     @staticmethod
     def _playable_games(pool: Pool, bot: LobbyBot) -> frozenset[int]:
         """Return the indexes of the pool's games that a bot plays."""
-        return frozenset(
-            place
-            for place, each in enumerate(pool.games)
-            if bot.preferences.decline_reason(each.game, each.time_control) is None
-        )
+        return frozenset(place for place, each in enumerate(pool.games) if bot.preferences.accepts(each))
 
     def _may_meet(self, pool: Pool, games: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
         if games[a].isdisjoint(games[b]):

@@ -60,12 +60,10 @@ class PairingHistory:
         return (a, b) if counts.get(a, 0) <= counts.get(b, 0) else (b, a)
 
     def record_start(self, maxie: str, minnie: str) -> None:
-        """Record the start of a match."""
         counts = self._find_or_add_pairing(maxie, minnie).as_maxie
         counts[maxie] = counts.get(maxie, 0) + 1
 
     def record_end(self, a: str, b: str, now: int) -> None:
-        """Record the end of a match."""
         self._find_or_add_pairing(a, b).last_end = now
 
     def find_last_match_end(self, a: str, b: str) -> int | None:

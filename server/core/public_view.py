@@ -18,14 +18,11 @@ from arena.protocol.values import Seat
 from arena.server.core.settings import AnalysisVisibility
 
 
-def first_hidden_ply(visibility: AnalysisVisibility, ply: int, *, over: bool) -> int:
-    """Return the first ply whose analysis is hidden from spectators.
+def first_hidden_ply(visibility: AnalysisVisibility, ply: int) -> int:
+    """Return the first ply whose analysis is hidden from spectators while the match goes on.
 
-    ply   next ply of the match, which is the number of moves so far
-    over  True if the match is over, so that nothing is hidden
+    ply  next ply of the match, which is the number of moves so far
     """
-    if over:
-        return ply
     return max(0, ply - 1) if visibility == "reply" else 0
 
 
@@ -43,7 +40,8 @@ class PublicView:
         ply = self._referee.ply - 1
         move = self._referee.moves[ply]
         yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.clocks(now))
-        yield from self._thoughts_of_plies(self._first_hidden_ply(ply), self._first_hidden_ply(ply + 1))
+        hidden_before, hidden = (first_hidden_ply(self._visibility, each) for each in (ply, ply + 1))
+        yield from self._thoughts_of_plies(hidden_before, hidden)
 
     def make_connection_status(self, now: int) -> ConnectionStatus:
         """Return the message that lists the absent players, each with the time that the match still waits, in ms."""
@@ -59,10 +57,7 @@ class PublicView:
     def reveal_hidden_thoughts(self) -> Iterator[Thought]:
         """Yield the analysis that was hidden until the match ended."""
         ply = self._referee.ply
-        yield from self._thoughts_of_plies(self._first_hidden_ply(ply), ply)
-
-    def _first_hidden_ply(self, ply: int) -> int:
-        return first_hidden_ply(self._visibility, ply, over=False)
+        yield from self._thoughts_of_plies(first_hidden_ply(self._visibility, ply), ply)
 
     def _thoughts_of_plies(self, first: int, until: int) -> Iterator[Thought]:
         for ply in range(first, until):
@@ -86,8 +81,8 @@ class PublicView:
 
     def make_view(self, now: int) -> View:
         """Return the whole match so far, as a `view` message for spectators."""
-        terms, mover = self._terms, self._referee.player_to_move
-        hidden = first_hidden_ply(self._visibility, self._referee.ply, over=self._referee.is_over)
+        terms, mover, ply = self._terms, self._referee.player_to_move, self._referee.ply
+        hidden = ply if self._referee.is_over else first_hidden_ply(self._visibility, ply)
         return View(
             match=terms.match,
             event=terms.event,

@@ -66,9 +66,7 @@ def _pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[StandingState,
     if why is not None:
         plays = _list_games(pool.games)
         return "idle", f"the pool plays {plays}, and {why}: only challenges give it matches"
-    games = tuple(
-        each for each in pool.games if bot.preferences.decline_reason(each.game, each.time_control) is None
-    )
+    games = tuple(filter(bot.preferences.accepts, pool.games))
     shared = replace(pool, games=games)
     others = sum(
         each is not bot and pool_exclusion_reason(each, shared) is None

@@ -220,7 +220,6 @@ class Connection(asyncio.BufferedProtocol):
         return session.state not in {AWAITING_ADMISSION, BACKLOGGED}
 
     def wait_for_turn(self) -> None:
-        """Wait for a turn of the fair queue."""
         if not self._queued:
             self._queued = True
             self._edge.queue.enqueue(self._key, self)

@@ -297,12 +297,10 @@ class Edge:
         return PING_SECONDS * (0.5 + 0.61803 * len(self.connections) % 0.5)
 
     def add_connection(self, connection: Connection) -> None:
-        """Register a new connection."""
         self.connections.add(connection)
         self.lag.start()
 
     def remove_connection(self, connection: Connection) -> None:
-        """Forget a connection that has ended."""
         self.connections.discard(connection)
         if self._quiet is not None and not self.connections:
             self._quiet.set()

@@ -65,7 +65,6 @@ class Topic:
 
     @property
     def is_over(self) -> bool:
-        """True once the match is over."""
         return self._end is not None
 
     def add_follower(self, follower: Session) -> None:

@@ -165,10 +165,9 @@ def test_a_spectator_neither_plays_nor_challenges(message: ClientMessage) -> Non
 def test_the_newest_move_is_a_secret_until_the_match_is_over(
     visibility: AnalysisVisibility, ply: int
 ) -> None:
-    hidden = first_hidden_ply(visibility, ply, over=False)
+    hidden = first_hidden_ply(visibility, ply)
     assert 0 <= hidden <= max(0, ply - 1), "the last move has not been answered"
     assert hidden in (0, ply - 1)
-    assert first_hidden_ply(visibility, ply, over=True) == ply
 
 
 def thought_of(ply: int) -> Thinking:
