@@ -20,7 +20,8 @@ from arena.server.store.archive import export_lines, import_lines, read_lines
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import Engine, StoreError
 from arena.server.store.files import replace_on_success
-from arena.server.store.personal_data import load_names_of_owner, load_stored_data
+from arena.server.store.owners import load_names_of_owner
+from arena.server.store.personal_data import load_stored_data
 
 GZIP_MAGIC = b"\x1f\x8b"
 """First bytes of a gzip file."""

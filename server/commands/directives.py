@@ -21,8 +21,8 @@ from arena.server.store.directives import (
     load_directives,
     parse_subject,
 )
-from arena.server.store.personal_data import load_known_names
 from arena.server.store.requests import is_connected
+from arena.server.store.tokens import load_known_names
 
 INVALID_ADDRESS_PATTERN = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
 """Pattern of a mistyped address: a name that looks like an IP address or a network.

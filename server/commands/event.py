@@ -46,10 +46,9 @@ from arena.server.core.settings import HOUSE_PREFIX, PoolGame
 from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
 from arena.server.store.events import find_event, find_name_conflict, list_events
-from arena.server.store.personal_data import load_known_names
 from arena.server.store.queries import EventTable, load_event_table
 from arena.server.store.requests import RequestAnswer, make_entry_request, send_request
-from arena.server.store.tokens import is_valid_name
+from arena.server.store.tokens import is_valid_name, load_known_names
 
 MAX_OPENINGS = 64
 """Maximum number of openings for each game, map and time control of an event."""

@@ -17,7 +17,7 @@ from arena.server.commands.directives import (
     parse_duration_option,
 )
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
-from arena.server.store import personal_data, renaming
+from arena.server.store import owners, personal_data, renaming, tokens
 from arena.server.store.database import Engine
 from arena.server.store.directives import issue_directive
 from arena.server.store.renaming import NameChange
@@ -42,7 +42,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
 
     Example: arena owner list
     """
-    owners = run_on_store(db, personal_data.list_owners)
+    summaries = run_on_store(db, owners.list_owners)
     rows = [
         [
             each.owner,
@@ -51,10 +51,10 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
             f"{each.invited} until {each.until}" if each.until else "-",
             each.banned or "-",
         ]
-        for each in owners
+        for each in summaries
     ]
     columns = ("owner", "bots", "retired", "invited", "banned")
-    print_result(owners, json, dict.fromkeys(columns, "left"), rows)
+    print_result(summaries, json, dict.fromkeys(columns, "left"), rows)
 
 
 def hide(owner: OwnerArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
@@ -92,7 +92,7 @@ def ban(
     length, text = parse_duration_option(seconds), check_directive_text(reason)
 
     async def ban_owner(engine: Engine) -> None:
-        await personal_data.check_owner(engine, owner)
+        await owners.check_owner(engine, owner)
         await issue_directive(engine, "owner", owner, text, length)
 
     run_on_store(db, ban_owner)
@@ -129,7 +129,7 @@ def forget_command(
 
     async def forget(engine: Engine) -> tuple[str, int]:
         if not await personal_data.is_name_stored(engine, name):
-            suggestion = did_you_mean(name, await personal_data.load_known_names(engine))
+            suggestion = did_you_mean(name, await tokens.load_known_names(engine))
             raise CommandError(f"nothing is stored about {name!r:.80}{suggestion}")
         return await renaming.forget_bot(engine, name)
 

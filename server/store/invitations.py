@@ -13,10 +13,10 @@ from hashlib import sha256
 import sqlalchemy as sa
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.server.store import database, names
 from arena.server.store.database import Engine
+from arena.server.store.owners import load_owner
 from arena.server.store.schema import invitations, tokens
 from arena.server.store.tokens import (
     Token,
@@ -24,23 +24,7 @@ from arena.server.store.tokens import (
     generate_token,
     hash_token,
     require_valid_name,
-    token_from_row,
 )
-
-MAX_REVOKED = 20
-"""Number of revoked names with which an owner can no longer register names. A revoked name stays taken forever."""
-
-
-class OwnerAccount(Struct, frozen=True):
-    """Account of an owner, as shown to the owner: the owner's bots and open invitation."""
-
-    owner: str
-    bots: list[Token]
-    """Tokens of all the owner's bots, also revoked ones, in order of creation."""
-    left: int
-    """Number of names that the owner may still register; 0 without an open invitation."""
-    until: str
-    """End time of the open invitation, in the format of `database.current_timestamp`; empty if none is open."""
 
 
 class NameRegistration(Struct, frozen=True, tag="name"):
@@ -85,15 +69,10 @@ async def create_invitations(engine: Engine, owners: list[str], bots: int, secon
 
 async def find_invited_owner(engine: Engine, code: str) -> str | None:
     """Return the owner to whom the host gave this code; None if the code is unknown or has expired."""
-    query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(code), _IS_OPEN)
+    is_open = invitations.c.expires >= database.current_timestamp()
+    query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(code), is_open)
     async with database.open_query_connection(engine) as connection:
-        return (await connection.execute(query, {"now": database.current_timestamp()})).scalar_one_or_none()
-
-
-async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
-    """Return the account of an owner. It has no bots and no invitation if the owner is unknown."""
-    async with database.open_query_connection(engine) as connection:
-        return await _load_owner(connection, owner)
+        return (await connection.execute(query)).scalar_one_or_none()
 
 
 async def prepare_registration(engine: Engine, owner: str, name: str) -> tuple[NameRegistration, str]:
@@ -106,7 +85,7 @@ async def prepare_registration(engine: Engine, owner: str, name: str) -> tuple[N
     async with database.open_query_connection(engine) as connection:
         # The names are read before the account: if the owner registers another one in between, `apply` returns False.
         known_names = set((await connection.execute(_SELECT_NAMES)).scalars())
-        account = await _load_owner(connection, owner)
+    account = await load_owner(engine, owner)
     if not account.until:
         raise TokenError("this invitation is no longer open: ask the host for a new one")
     if not account.left:
@@ -123,24 +102,9 @@ async def prepare_registration(engine: Engine, owner: str, name: str) -> tuple[N
     ), token
 
 
-async def _load_owner(connection: AsyncConnection, owner: str) -> OwnerAccount:
-    of_owner = sa.select(tokens).where(tokens.c.owner == owner, tokens.c.role == "bot")
-    token_rows = await connection.execute(of_owner.order_by(tokens.c.created, tokens.c.name))
-    bots = [token_from_row(row) for row in token_rows]
-    rows = await connection.execute(_SELECT_INVITATION, {"owner": owner, "now": database.current_timestamp()})
-    most, until = rows.one()
-    revoked = sum(each.revoked is not None for each in bots)
-    places = max(0, (most or 0) - (len(bots) - revoked)) if revoked < MAX_REVOKED else 0
-    return OwnerAccount(owner, bots, places, until or "")
-
-
 def _digest(names: Iterable[str]) -> bytes:
     """Return the SHA-256 digest of names, which does not depend on their order."""
     return sha256("\n".join(sorted(names)).encode()).digest()
 
 
 _SELECT_NAMES = sa.select(tokens.c.name)
-_IS_OPEN = invitations.c.expires >= sa.bindparam("now")
-_SELECT_INVITATION = sa.select(sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)).where(
-    invitations.c.owner == sa.bindparam("owner"), _IS_OPEN
-)

@@ -6,16 +6,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
 import sqlalchemy as sa
-from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from arena.games.name_hints import did_you_mean
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import Engines
 from arena.protocol.record import Record, from_line, to_line
@@ -29,10 +27,8 @@ from arena.server.store.database import (
     WriteFunction,
     current_timestamp,
     open_query_connection,
-    split_into_chunks,
     transaction_writer,
 )
-from arena.server.store.directives import load_directives
 from arena.server.store.events import load_unfinished_entries
 from arena.server.store.names import DELETED_PREFIX, HIDDEN_PREFIX, unavailability_reason
 from arena.server.store.packing import (
@@ -55,7 +51,7 @@ from arena.server.store.schema import (
     sessions,
     tokens,
 )
-from arena.server.store.tokens import TokenError, list_tokens, require_valid_name
+from arena.server.store.tokens import TokenError, require_valid_name
 
 MATCHES_PER_TRANSACTION = 20
 """Number of matches in which one transaction changes a name. A running server waits for each transaction."""
@@ -80,81 +76,6 @@ class NameInUse(OperationRefused):
 
 class NameInEvent(NameInUse):
     """Raised when a name cannot be changed or deleted because the bot is in an event or a ladder that has begun."""
-
-
-class UnknownOwner(OperationRefused):
-    """Raised when no owner has a name; the message is a one-line reason."""
-
-
-class OwnerSummary(Struct, frozen=True):
-    """Owner with bots, invitation and ban, as shown to the host, who runs the server."""
-
-    owner: str
-    bots: list[str]
-    """Names of the owner's bots with a valid token, sorted."""
-    retired: list[str]
-    """Names of the owner's bots whose tokens were revoked, sorted."""
-    invited: int
-    """Maximum number of bots that an open invitation allows; 0 if none is open."""
-    until: str
-    """End time of the open invitation, in the format of `database.current_timestamp`; empty if none is open."""
-    banned: str
-    """Reason of the ban that is in force against the owner; empty if the owner is not banned."""
-
-
-async def list_owners(engine: Engine) -> list[OwnerSummary]:
-    """Return every owner that has a bot or an open invitation, or is banned, sorted by name."""
-    banned = {each.subject: each.text for each in await load_directives(engine) if each.kind == "owner"}
-    stored = await list_tokens(engine)
-    open_ = sa.select(
-        invitations.c.owner, sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)
-    )
-    async with open_query_connection(engine) as connection:
-        rows = await connection.execute(
-            open_.where(invitations.c.expires >= current_timestamp()).group_by(invitations.c.owner)
-        )
-        invited = {row[0]: (row[1], row[2]) for row in rows}
-    lines = []
-    for owner in sorted({*invited, *banned, *(each.owner for each in stored if each.role == "bot")}):
-        own = [each for each in stored if each.owner == owner and each.role == "bot"]
-        bots = [each.name for each in own if each.revoked is None]
-        retired = [each.name for each in own if each.revoked is not None]
-        most, until = invited.get(owner, (0, ""))
-        lines.append(OwnerSummary(owner, bots, retired, most, until, banned.get(owner, "")))
-    return lines
-
-
-async def check_owner(engine: Engine, owner: str) -> None:
-    """Raise UnknownOwner, with the most similar name, unless `list_owners` lists an owner."""
-    owners = [each.owner for each in await list_owners(engine)]
-    if owner not in owners:
-        hint = did_you_mean(owner, owners) or ": `arena owner list` shows all"
-        raise UnknownOwner(f"no owner is called {owner!r:.80}{hint}")
-
-
-async def load_owners(engine: Engine, bots: Iterable[str]) -> dict[str, str]:
-    """Return the owners of bots, by bot. Bots without a token are left out."""
-    owners: dict[str, str] = {}
-    query = sa.select(tokens.c.name, tokens.c.owner)
-    async with open_query_connection(engine) as connection:
-        for some in split_into_chunks(bots):
-            rows = await connection.execute(query.where(tokens.c.name.in_(some)))
-            owners |= {row.name: row.owner for row in rows}
-    return owners
-
-
-async def load_known_names(engine: Engine) -> set[str]:
-    """Return every name of a bot or another client that has a token, a session or a rating."""
-    names = (tokens.c.name, sessions.c.name, schema.standings.c.bot)
-    async with open_query_connection(engine) as connection:
-        return set((await connection.execute(sa.union(*map(sa.select, names)))).scalars())
-
-
-async def load_names_of_owner(engine: Engine, owner: str) -> list[str]:
-    """Return the names of all tokens of an owner, also revoked ones, and the owner's own name, sorted."""
-    query = sa.select(tokens.c.name).where(tokens.c.owner == owner)
-    async with open_query_connection(engine) as connection:
-        return sorted({owner, *(await connection.execute(query)).scalars()})
 
 
 async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from arena.clock import MONOTONIC
 from arena.server.core.inputs import RenameEntry
-from arena.server.store import personal_data, requests
+from arena.server.store import owners, personal_data, requests
 from arena.server.store.database import Engine
 from arena.server.store.directives import KICK_SECONDS, find_ban, issue_directive, lift_directive
 from arena.server.store.names import HIDDEN_PREFIX
@@ -43,7 +43,7 @@ async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
     Bots that are hidden already are left out. Retired bots, whose tokens were revoked, are included if they have played.
     Raises TokenError if the owner has no bot.
     """
-    line = next((each for each in await personal_data.list_owners(engine) if each.owner == owner), None)
+    line = next((each for each in await owners.list_owners(engine) if each.owner == owner), None)
     if line is None or not (line.bots or line.retired):
         raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` shows all owners")
     # A renamed bot's old name stays taken, and is retired too: nothing is left to hide there.

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.values import Role
 from arena.server.store import database, names
-from arena.server.store.schema import matches, sessions, tokens
+from arena.server.store.schema import matches, sessions, standings, tokens
 
 MAX_NAME_LENGTH = 64
 """Maximum length of a name, in characters."""
@@ -160,6 +160,13 @@ async def list_tokens(engine: AsyncEngine) -> list[Token]:
     async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(sa.select(tokens))).all()
     return sorted(map(token_from_row, rows), key=lambda token: token.name)
+
+
+async def load_known_names(engine: AsyncEngine) -> set[str]:
+    """Return every name of a bot or another client that has a token, a session or a rating."""
+    names = (tokens.c.name, sessions.c.name, standings.c.bot)
+    async with database.open_query_connection(engine) as connection:
+        return set((await connection.execute(sa.union(*map(sa.select, names)))).scalars())
 
 
 _SELECT_TOKEN = sa.select(tokens).where(tokens.c.name == sa.bindparam("of"))

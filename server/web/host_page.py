@@ -28,6 +28,7 @@ from arena.server.store.directives import (
     make_directive,
     parse_subject,
 )
+from arena.server.store.owners import check_owner, load_owners
 from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import is_valid_name
@@ -130,7 +131,7 @@ class HostPage:
                 responses.json_response(await self._load_state(current, changes)), NameChanges(changes)
             )
         if form["do"] == "ban" and form.get("owner"):
-            await personal_data.check_owner(self._engine, form["owner"])
+            await check_owner(self._engine, form["owner"])
         change = _directive_change(form)
         of = change.directive if isinstance(change, NewDirective) else change
         current = [each for each in current if (each.kind, each.subject) != (of.kind, of.subject)]
@@ -170,7 +171,7 @@ class HostPage:
         bots = [each for each in entries if not each.house][:MAX_BOTS]
         names = [each.name for each in bots]
         forfeits = await count_forfeits(self._engine, names)
-        owners = await personal_data.load_owners(self._engine, names)
+        owners = await load_owners(self._engine, names)
         connected = []
         for each in bots:
             place = by_name.get(each.name)

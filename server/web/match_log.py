@@ -18,12 +18,12 @@ from arena.server.edge.responses import Response
 from arena.server.store import tokens
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import MIN_PREFIX
-from arena.server.store.invitations import load_owner
 from arena.server.store.journal.reader import (
     find_started_matches,
     load_events_of_match,
     unpack_events,
 )
+from arena.server.store.owners import load_owner
 from arena.server.web.credentials import find_valid_token, parse_basic
 
 

@@ -21,6 +21,7 @@ from arena.server.edge.responses import Response
 from arena.server.store import database, events, invitations, requests, tokens
 from arena.server.store.database import Engine
 from arena.server.store.directives import find_ban
+from arena.server.store.owners import load_owner
 from arena.server.store.requests import NewRequest
 from arena.server.store.tokens import Token, TokenChange, TokenError
 from arena.server.web.credentials import find_valid_token, parse_bearer
@@ -153,7 +154,7 @@ class OwnerPages:
         return TokenChange(before, replace(before, hash=tokens.hash_token(token), rotated=now)), token
 
     async def _load_state(self, owner: str) -> OwnerState:
-        line = await invitations.load_owner(self._engine, owner)
+        line = await load_owner(self._engine, owner)
         bots = [OwnedBotRow(each.name, each.created, each.rotated, each.revoked) for each in line.bots]
         names = {each.name for each in line.bots}
         coming = [

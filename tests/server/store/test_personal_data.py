@@ -30,12 +30,12 @@ from arena.server.store.directives import issue_directive
 from arena.server.store.invitations import create_invitations, find_invited_owner
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.names import HIDDEN_PREFIX
+from arena.server.store.owners import load_names_of_owner
 from arena.server.store.packing import unpack_match, unpack_record
 from arena.server.store.personal_data import (
     NameInUse,
     forget_name,
     is_name_stored,
-    load_names_of_owner,
     load_stored_data,
     rename_in_store,
 )

@@ -18,7 +18,7 @@ from arena.server.core.calendar import format_utc
 from arena.server.core.inputs import AnnounceEvent, ControlEvent, HostCommand
 from arena.server.host import Host
 from arena.server.shell import host_requests
-from arena.server.store import invitations, tokens
+from arena.server.store import invitations, owners, tokens
 from arena.server.store.database import current_timestamp, open_store, transaction_writer
 from arena.server.store.personal_data import forget_name
 from arena.server.store.requests import (
@@ -199,7 +199,7 @@ async def test_nobody_changes_tokens_of_other_owners(host: Host) -> None:
             assert (status, told) == (409, f"'ada' has no bot '{name}'")
     status, told = await post(host, "token/create?name=bear", basic("tiger", secret))
     assert (status, told) == (409, "this invitation is no longer open: ask the host for a new one")
-    [bot] = (await invitations.load_owner(host.engine, "ada")).bots
+    [bot] = (await owners.load_owner(host.engine, "ada")).bots
     assert bot.name == "tiger"
 
 
@@ -214,12 +214,12 @@ async def test_an_invitation_ends_and_two_are_as_many_names_as_the_larger(host: 
 async def test_retired_names_are_bounded(database: str) -> None:
     async with open_store(database) as engine:
         await invitations.create_invitations(engine, ["ada"], 1, 3600)
-        for number in range(invitations.MAX_REVOKED):
+        for number in range(owners.MAX_REVOKED):
             name = f"bot-{number + 100}"
             await register_name(engine, "ada", name)
-            assert (await invitations.load_owner(engine, "ada")).left == 0
+            assert (await owners.load_owner(engine, "ada")).left == 0
             await tokens.revoke_token(engine, name)
-        assert (await invitations.load_owner(engine, "ada")).left == 0
+        assert (await owners.load_owner(engine, "ada")).left == 0
 
 
 async def test_a_name_is_registered_only_in_a_store_with_the_names_among_which_it_was_free(
@@ -239,7 +239,7 @@ async def test_a_name_is_registered_only_in_a_store_with_the_names_among_which_i
         second, _ = await invitations.prepare_registration(engine, "ada", "t1ger")
         assert await write(first.apply)
         assert not await write(second.apply)
-        [bot] = (await invitations.load_owner(engine, "ada")).bots
+        [bot] = (await owners.load_owner(engine, "ada")).bots
         assert bot == first.token
 
 

@@ -1,0 +1,120 @@
+"""Owners of bots: their bots, their invitations and their bans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from arena.games.name_hints import did_you_mean
+from arena.server.store import database
+from arena.server.store.database import Engine, OperationRefused
+from arena.server.store.directives import load_directives
+from arena.server.store.schema import invitations, tokens
+from arena.server.store.tokens import Token, list_tokens, token_from_row
+
+MAX_REVOKED = 20
+"""Number of revoked names with which an owner can no longer register names. A revoked name stays taken forever."""
+
+
+class UnknownOwner(OperationRefused):
+    """Raised when no owner has a name; the message is a one-line reason."""
+
+
+class OwnerAccount(Struct, frozen=True):
+    """Account of an owner, as shown to the owner: the owner's bots and open invitation."""
+
+    owner: str
+    bots: list[Token]
+    """Tokens of all the owner's bots, also revoked ones, in order of creation."""
+    left: int
+    """Number of names that the owner may still register; 0 without an open invitation."""
+    until: str
+    """End time of the open invitation, in the format of `database.current_timestamp`; empty if none is open."""
+
+
+class OwnerSummary(Struct, frozen=True):
+    """Owner with bots, invitation and ban, as shown to the host, who runs the server."""
+
+    owner: str
+    bots: list[str]
+    """Names of the owner's bots with a valid token, sorted."""
+    retired: list[str]
+    """Names of the owner's bots whose tokens were revoked, sorted."""
+    invited: int
+    """Maximum number of bots that an open invitation allows; 0 if none is open."""
+    until: str
+    """End time of the open invitation, in the format of `database.current_timestamp`; empty if none is open."""
+    banned: str
+    """Reason of the ban that is in force against the owner; empty if the owner is not banned."""
+
+
+async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
+    """Return the account of an owner. It has no bots and no invitation if the owner is unknown."""
+    of_owner = sa.select(tokens).where(tokens.c.owner == owner, tokens.c.role == "bot")
+    async with database.open_query_connection(engine) as connection:
+        rows = await connection.execute(of_owner.order_by(tokens.c.created, tokens.c.name))
+        bots = [token_from_row(row) for row in rows]
+    invitation = await _load_open_invitations(engine, invitations.c.owner == owner)
+    invited, until = invitation.get(owner, (0, ""))
+    revoked = sum(each.revoked is not None for each in bots)
+    places = max(0, invited - (len(bots) - revoked)) if revoked < MAX_REVOKED else 0
+    return OwnerAccount(owner, bots, places, until)
+
+
+async def list_owners(engine: Engine) -> list[OwnerSummary]:
+    """Return every owner that has a bot or an open invitation, or is banned, sorted by name."""
+    banned = {each.subject: each.text for each in await load_directives(engine) if each.kind == "owner"}
+    bots = [each for each in await list_tokens(engine) if each.role == "bot"]
+    invited = await _load_open_invitations(engine)
+    owners = []
+    for owner in sorted({*invited, *banned, *(each.owner for each in bots)}):
+        own = [each for each in bots if each.owner == owner]
+        valid = [each.name for each in own if each.revoked is None]
+        retired = [each.name for each in own if each.revoked is not None]
+        owners.append(
+            OwnerSummary(owner, valid, retired, *invited.get(owner, (0, "")), banned.get(owner, ""))
+        )
+    return owners
+
+
+async def _load_open_invitations(
+    engine: Engine, *conditions: sa.ColumnElement[bool]
+) -> dict[str, tuple[int, str]]:
+    """Return the maximum number of bots and the end time of each owner's open invitations, by owner.
+
+    conditions: further conditions on rows of the table `invitations`
+    """
+    most, until = sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)
+    query = sa.select(invitations.c.owner, most, until)
+    is_open = invitations.c.expires >= database.current_timestamp()
+    query = query.where(is_open, *conditions).group_by(invitations.c.owner)
+    async with database.open_query_connection(engine) as connection:
+        return {row[0]: (row[1], row[2]) for row in await connection.execute(query)}
+
+
+async def check_owner(engine: Engine, owner: str) -> None:
+    """Raise UnknownOwner, with the most similar name, unless `list_owners` lists an owner."""
+    owners = [each.owner for each in await list_owners(engine)]
+    if owner not in owners:
+        hint = did_you_mean(owner, owners) or ": `arena owner list` shows all"
+        raise UnknownOwner(f"no owner is called {owner!r:.80}{hint}")
+
+
+async def load_owners(engine: Engine, bots: Iterable[str]) -> dict[str, str]:
+    """Return the owners of bots, by bot. Bots without a token are left out."""
+    owners: dict[str, str] = {}
+    query = sa.select(tokens.c.name, tokens.c.owner)
+    async with database.open_query_connection(engine) as connection:
+        for some in database.split_into_chunks(bots):
+            rows = await connection.execute(query.where(tokens.c.name.in_(some)))
+            owners |= {row.name: row.owner for row in rows}
+    return owners
+
+
+async def load_names_of_owner(engine: Engine, owner: str) -> list[str]:
+    """Return the names of all tokens of an owner, also revoked ones, and the owner's own name, sorted."""
+    query = sa.select(tokens.c.name).where(tokens.c.owner == owner)
+    async with database.open_query_connection(engine) as connection:
+        return sorted({owner, *(await connection.execute(query)).scalars()})
