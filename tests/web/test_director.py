@@ -108,6 +108,20 @@ STORY = f"""async ([setup, moves, continents, result]) => {{ {FROM}
 }}"""
 
 
+WALL = f"""async () => {{ {FROM}
+  const {{ LiveCards }} = await from('home/livecards.js');
+  const {{ match }} = viewer;
+  window.ply = null;
+  window.wall = new LiveCards(() => window.ply);
+  window.listed = [{{ match: 'm', game: 'riskless', map: 'italy', players: match.players, ply: 9 }}];
+  document.querySelector('main').append(wall.element);
+  wall.sight = {{ observe() {{}}, unobserve() {{}} }}; // the match is not on the server
+  wall.show(listed);
+  window.tell = () => wall.moved(wall.cards.get('m'), match);
+  tell();
+}}"""
+
+
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server whose bots play a hundred moves a second."""
@@ -192,6 +206,27 @@ def test_bar_story_graph_and_card_have_one_chance_for_each_position(timed: Page)
         led = re.match("(ann|bob) (takes the lead|leads)", found["story"]) is not None
         assert led == (int(found["bar"].removesuffix(" %")) >= 60)
     assert found["bar"] == "99 %", "only a match that is over is certain"
+    timed.evaluate("viewer.stop()")
+
+
+def test_a_finished_match_says_its_result_once_among_the_live_ones_and_leaves(timed: Page) -> None:
+    timed.emulate_media(reduced_motion="reduce")
+    timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 9])
+    timed.evaluate(WALL)
+    card = timed.locator(".card.live")
+    timed.clock.run_for(500)
+    expect(card.locator(".line")).to_have_text("Italy · move 9")
+    timed.evaluate("ply = 4; play(0, { winner: 'maxie', reason: 'resignation' }); tell(); wall.show([])")
+    timed.clock.run_for(10_000)
+    expect(card.locator(".line")).to_have_text("Italy · move 4")
+    expect(card).not_to_contain_text("wins")
+    timed.evaluate("ply = null; wall.drawAgain('m')")
+    timed.clock.run_for(500)
+    expect(card.locator(".line")).to_have_text("Italy · finished after 9 moves")
+    assert card.inner_text().count("wins") == 1
+    assert card.inner_text().count("ann") == 1
+    timed.clock.run_for(5000)
+    expect(card).to_have_count(0)
     timed.evaluate("viewer.stop()")
 
 

@@ -38,7 +38,7 @@ export class LiveCards {
   show(matches) {
     const ids = new Set(matches.map((each) => each.match));
     const fresh = matches.filter((each) => !this.cards.has(each.match));
-    const over = [...this.cards].filter(([id]) => !ids.has(id) && this.plyOnStage(id) === null)
+    const over = [...this.cards].filter(([id, { state }]) => !ids.has(id) && (!state || this.plyOnStage(id) === null))
       .sort(([, a], [, b]) => Number(Boolean(a.state)) - Number(Boolean(b.state))); // first those that were over before they were drawn
     for (const match of matches) if (this.cards.has(match.match)) this.tell(this.cards.get(match.match), match);
     for (const match of fresh) {
@@ -93,7 +93,7 @@ export class LiveCards {
     batch(card, () => {
       card.tug.show(match, ply);
       set(card.link, { "data-over": over });
-      say(card.words, `${card.title} · ${over ? `finished after ${plural(ply, "move")}` : `move ${ply}`}`);
+      say(card.words, `${card.title} · ${over ? `${ended(match.end)} after ${plural(ply, "move")}` : `move ${ply}`}`);
     });
     if (match.game instanceof Declared) return; // its positions are on the server
     if (!card.board) {
@@ -122,3 +122,6 @@ export class LiveCards {
     for (const [id, card] of this.cards) this.drop(id, card);
   }
 }
+
+// The winner stands above, beside the name.
+const ended = ({ winner, reason }) => (winner ? "finished" : reason === "server_fault" ? "void" : "drawn");

@@ -50,10 +50,10 @@ export class Stage {
     this.changed();
   }
 
-  // Return the ply of a match that is shown, unless it was shown to its end; null for another match.
+  // Return the ply of a live match that is shown, unless it was shown to its end; null for another match.
   plyOf(id) {
     const { playback } = this;
-    return playback?.match.id === id && !playback.isOver ? playback.at : null;
+    return playback?.live && playback.match.id === id && !playback.isOver ? playback.at : null;
   }
 
   begin(match, playback) {

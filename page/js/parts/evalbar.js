@@ -9,7 +9,7 @@ export class EvalBar {
   // above it if they are named. own: the reader's seat, null for a spectator.
   constructor({ names = true, wide = false, own = /** @type {string | null} */ (null) } = {}) {
     this.own = own;
-    this.won = wide ? "Winner" : "wins"; // after a name it is a sentence
+    this.wide = wide;
     this.names = SEATS.map(() => h("span", { class: "name" }));
     this.shares = SEATS.map(() => h("strong", { class: "share-of" }));
     this.armies = SEATS.map(() => h("strong", null));
@@ -43,9 +43,9 @@ export class EvalBar {
   // Return a player's chance in words, or the result.
   worded(end, seat, chance) {
     if (!end) return this.own ? `You ${chance} %` : `${chance} %`;
-    if (end.reason === "server_fault") return "Void";
-    if (!end.winner) return "Draw";
-    if (!this.own) return this.won;
+    const even = end.reason === "server_fault" ? "Void" : "Draw";
+    if (!end.winner) return this.wide || this.own ? even : "";
+    if (!this.own) return this.wide ? "Winner" : "wins"; // after a name it is a sentence
     return end.winner === seat ? "You won" : "You lost";
   }
 }

@@ -14,6 +14,7 @@ export class LiveBoard {
     this.ground = h("div", { class: "board mini-board", inert: true });
     this.place = place;
     this.board = /** @type {any} */ (null);
+    this.leaving = /** @type {any} */ (undefined); // timer after its match is over
     this.told = h("span", { class: "quiet outcome" }, "\u00a0"); // as high as the first words
     this.card = h("a", { class: "card live", href: addressOf("match", match) },
       h("span", { class: "pairing" },
@@ -40,6 +41,7 @@ export class LiveBoard {
 
   stop() {
     this.unwatch();
+    clearTimeout(this.leaving);
     cancelAnimationFrame(this.due);
   }
 }

@@ -11,6 +11,7 @@ import { GAME_NAMES, botTitle, eventTitle, mapTitle, minus, plural, timeTitle } 
 
 const BOARDS = 4;
 const AGAIN_MS = 1500;
+const OVER_MS = 5000; // display time of a match's end
 
 export class EventView {
   constructor(main, [event]) {
@@ -41,7 +42,8 @@ export class EventView {
     this.load();
   }
 
-  // The board of a match that is over stays until that of another one is drawn; each end of a match reloads the table.
+  // The board of a match that is over gives its place to another one, or leaves it after its end was shown; each end of a match
+  // reloads the table.
   list(matches) {
     const shown = matches.slice(0, BOARDS);
     say(this.counted, !shown.length ? "No match in progress" : `${shown.length} of ${plural(matches.length, "match", "matches")} in progress`);
@@ -53,10 +55,22 @@ export class EventView {
       this.boards.delete(id);
       this.boards.set(each.match, new LiveBoard(each, old?.place ?? this.freePlace()));
     }
+    for (const id of over) this.leave(id);
     this.keepPlace();
     const ids = matches.map(({ match }) => match).join();
     if (this.ids !== undefined && ids !== this.ids) this.loadSoon();
     this.ids = ids;
+  }
+
+  leave(id) {
+    const board = this.boards.get(id);
+    board.leaving ??= setTimeout(() => {
+      if (this.boards.get(id) !== board) return;
+      board.stop();
+      board.place.remove();
+      this.boards.delete(id);
+      this.keepPlace();
+    }, OVER_MS);
   }
 
   // Return a place for one more board.

@@ -21,7 +21,7 @@ export class Home {
   constructor(main) {
     // The content from the server stays until a match moves.
     const first = main.querySelector(".stage.first");
-    this.stage = new Stage({ begun: () => first?.replaceWith(this.stage.element), moved: (id) => this.live.drawAgain(id), finished: () => this.loading });
+    this.stage = new Stage({ begun: () => first?.replaceWith(this.stage.element), moved: (id) => this.moved(id), finished: () => this.loading });
     this.primer = new Primer();
     this.live = new LiveCards((id) => this.stage.plyOf(id));
     this.leading = h("div", { class: "leading" });
@@ -29,6 +29,7 @@ export class Home {
     this.nobody = h("p", { class: "quiet", hidden: true }, "No bot is connected.");
     this.past = h("div", { class: "past" });
     this.matches = /** @type {any[]} */ ([]);
+    this.held = /** @type {string | null} */ (null); // id of a finished match whose end the large board has not shown yet
     this.counted = h("p", { class: "quiet" }, "…");
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
     this.fault = h("p", { class: "fault", role: "alert" });
@@ -103,7 +104,7 @@ export class Home {
     try {
       const { matches, next } = await fetchJson(`records?limit=${PAGE}${this.next ? `&before=${encodeURIComponent(this.next)}` : ""}`);
       this.matches = anew ? matches : [...this.matches, ...matches];
-      this.past.replaceChildren(...(this.matches.length ? byDay(this.matches) : [h("p", { class: "quiet" }, "No match has finished yet.")]));
+      this.showPast();
       this.next = next;
       this.more.hidden = !next;
       say(this.fault, "");
@@ -111,6 +112,19 @@ export class Home {
       say(this.fault, error.message);
     }
     return this.matches;
+  }
+
+  // Show the finished matches, but not the result of one whose end the large board has still to show.
+  showPast() {
+    const [told, held] = [true, false].map((ended) => this.matches.filter(({ match }) => (this.stage.plyOf(match) === null) === ended));
+    this.held = held[0]?.match ?? null;
+    this.past.replaceChildren(...(told.length ? byDay(told) : [h("p", { class: "quiet" }, "No match has finished yet.")]));
+  }
+
+  // The large board has shown another ply of a match, or another match.
+  moved(id) {
+    this.live.drawAgain(id);
+    if (id === this.held && this.stage.plyOf(id) === null) this.showPast();
   }
 
   stop() {
