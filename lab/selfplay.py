@@ -30,7 +30,7 @@ MAX_PLIES_REASON = "cut"
 
 
 def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> DeepeningSearcher:
-    """Return the compiled searcher of a game, or alpha-beta in Python if it has none. Raises BadWeights and UnknownEvaluator.
+    """Return the compiled searcher of a game, or alpha-beta in Python if it has none. Raises BadWeights and BadSpec.
 
     settings  settings of the compiled searcher
     """

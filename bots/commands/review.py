@@ -11,7 +11,6 @@ from rich.table import Table
 
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.perfect import unplayable_reason
-from arena.bots.evaluators.catalogue import UnknownEvaluator
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import (
     REFERENCE_DEPTH,
@@ -54,7 +53,7 @@ def print_review(
                 reviews.append(each)
                 if err.is_terminal:
                     err.print(f"\rply {each.ply + 1} of {replay.plies}", end="")
-    except (BadSpec, UnknownEvaluator) as error:
+    except BadSpec as error:
         raise UsageError(f"--analyse: {error}") from None
     except BadWeights as error:
         raise CommandError(f"--analyse: {error}") from None

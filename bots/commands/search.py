@@ -13,7 +13,6 @@ from rich.table import Table
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.commands.compare import compare_command
 from arena.bots.commands.lookup import load_game
-from arena.bots.evaluators.catalogue import UnknownEvaluator
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import (
     DEFAULT_NODES,
@@ -145,7 +144,7 @@ def trace_command(
         savings = list(measure_savings(game, start, depth, spec))
     except NodeWithoutValue as error:
         raise CommandError(f"{tree}, {spec.name} to depth {depth}: {error}") from None
-    except (BadSpec, UnknownEvaluator, BadWeights) as error:
+    except (BadSpec, BadWeights) as error:
         raise UsageError(str(error)) from None
     events = monitor.events or ()
     lines = [*trace_lines(game, events, estimates=estimates)]
@@ -307,7 +306,7 @@ def analyse_command(
         with EngineAnalyst(rules, spec, SearchLimits(nodes, time or math.inf, depth)) as analyst:
             reports = analyst.analyse(start)
             best = analyst.best_moves(start, lines)
-    except (BadSpec, UnknownEvaluator, BadWeights) as error:
+    except (BadSpec, BadWeights) as error:
         raise UsageError(f"--engine: {error}") from None
     _show_analysis(rules, start, spec, reports, best, truth, json)
 

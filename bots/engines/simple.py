@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from arena.bots.api.bot import Bot, Clock, Resign, Thinking
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.evaluators.catalogue import evaluator_for, find_features
 from arena.bots.search.problem import Problem
 
@@ -23,7 +24,11 @@ class GreedyBot(Bot):
     def prepare(self) -> None:
         if self._evaluator == "features" and find_features(self.game) is None:
             raise Resign(f"greedy: {self.game.name} has no features: use evaluator=plain")
-        self._problem: Problem[Any, Any] = Problem(self.game, evaluator_for(self.game, self._evaluator))
+        try:
+            evaluator = evaluator_for(self.game, self._evaluator)
+        except BadSpec as error:
+            raise Resign(f"greedy: {error}") from None
+        self._problem: Problem[Any, Any] = Problem(self.game, evaluator)
 
     def choose(self, position: Any, clock: Clock) -> Any:  # noqa: ARG002 - one ply takes almost no time
         moves = self.game.moves(position)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.evaluators import riskless, tictactoe
 from arena.bots.evaluators.linear import WEIGHTS_FOLDER, Features, Weights, linear_evaluator, load_weights
 from arena.bots.evaluators.outcomes import category_evaluator, category_function, load_outcomes
@@ -24,10 +25,6 @@ NETWORK_FILE = ".npz"
 
 EXPLICIT = "explicit"
 """Name of the game of explicit trees, whose leaves contain their values. Its estimates are used unscaled."""
-
-
-class UnknownEvaluator(ValueError):
-    """Raised when no evaluator has the given name; the message lists the valid names."""
 
 
 def find_features(game: Game[Any, Any]) -> tuple[Features[Any], Sequence[str]] | None:
@@ -106,30 +103,30 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     `outcomes` uses the outcomes that come with the project. A name that ends in `outcomes.toml` is a file of outcomes,
     in `.toml` a weights file, in `.npz` a network (which needs NumPy).
 
-    Raises UnknownEvaluator or BadWeights.
+    Raises BadSpec if there is none or the game does not support it, or BadWeights.
     """
     if name == "plain":
         return plain_evaluator(game)
     if name == OUTCOMES or name.endswith(OUTCOMES_FILE):
         category_of = category_function(game)
         if category_of is None:
-            raise UnknownEvaluator(f"{game.name} has no position categories: use plain")
+            raise BadSpec(f"{game.name} has no position categories: use plain")
         path = WEIGHTS_FOLDER / f"{_family_name(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
         return category_evaluator(game, category_of, load_outcomes(path))
     if name.endswith(NETWORK_FILE):
         if not isinstance(game, Riskless):
-            raise UnknownEvaluator(f"networks support only riskless, not {game.name}: use plain")
+            raise BadSpec(f"networks support only riskless, not {game.name}: use plain")
         from arena.bots.evaluators.network import load_network, network_evaluator  # noqa: PLC0415 - an extra
 
         return cast("Evaluator[P]", network_evaluator(game, load_network(Path(name))))
     if name != "features" and not name.endswith(".toml"):
-        raise UnknownEvaluator(
+        raise BadSpec(
             f"no evaluator is called {name!r:.60}: choose from {', '.join(NAMES)}, or a file NAME.toml or NAME.npz"
         )
     extractor = find_features(game)
     if extractor is None:
         if name == "features":
             return plain_evaluator(game)
-        raise UnknownEvaluator(f"{game.name} has no features, so it cannot use a weights file: use plain")
+        raise BadSpec(f"{game.name} has no features, so it cannot use a weights file: use plain")
     features, names = extractor
     return cast("Evaluator[P]", linear_evaluator(features, names, load_named_weights(game, name, names)))

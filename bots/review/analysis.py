@@ -134,7 +134,7 @@ def run_reference(
 ) -> tuple[SearchResult[Any], SearchMonitor]:
     """Search once to `depth` plies with the reference algorithm of `spec`.
 
-    Return the result, and the monitor with the counts and, with `tracing`, the trace. Raises BadSpec, UnknownEvaluator and
+    Return the result, and the monitor with the counts and, with `tracing`, the trace. Raises BadSpec and
     BadWeights, and Stopped after `stop` has returned True.
     """
     check_evaluator(spec, game)
@@ -171,7 +171,7 @@ def trace_reference(
 ) -> tuple[SearchResult[Any], SearchMonitor]:
     """Search once to `depth` plies with a trace, as `run_reference` does.
 
-    Raises BadSpec, UnknownEvaluator and BadWeights, and SearchTooLarge after `MAX_TRACED_NODES` nodes.
+    Raises BadSpec and BadWeights, and SearchTooLarge after `MAX_TRACED_NODES` nodes.
     """
     try:
         return run_reference(game, position, depth, spec, tracing=True, stop=stop_after(MAX_TRACED_NODES))

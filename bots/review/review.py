@@ -56,7 +56,7 @@ class ReviewedMove(Struct, frozen=True):
 
 
 def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
-    """Yield the review of each move in turn. Raises BadSpec, UnknownEvaluator or BadWeights."""
+    """Yield the review of each move in turn. Raises BadSpec or BadWeights."""
     game, record = replay.game, replay.record
     for ply, each in enumerate(record.moves):
         position, after = replay.positions[ply : ply + 2]

@@ -1,4 +1,4 @@
-"""All reference algorithms by name, for traces, comparisons and tests.
+"""All reference algorithms by name, for traces, comparisons and tests. Comments name their sources (docs/search.md).
 
 Each returns minimax's value and the leftmost best move, except that algorithms with `leftmost` False return any best
 move, and the options `take` and `dynamic` change the value.
@@ -48,7 +48,6 @@ Run = Callable[[Problem[Any, Any], Any, int, SearchMonitor, AlgorithmSettings], 
 class Algorithm:
     """A search algorithm, with its properties.
 
-    source    source of the algorithm (docs/search.md)
     run       function of problem, position, depth, monitor and settings
     parallel  True if it uses the thread pool
     leftmost  True if its move is the leftmost of the best moves; otherwise it is any of them
@@ -56,7 +55,6 @@ class Algorithm:
     recursive True if Python's stack limits its depth
     """
 
-    source: str
     run: Run
     parallel: bool = False
     leftmost: bool = True
@@ -106,20 +104,20 @@ def _run_lazy(*, ordered: bool) -> Run:
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
-    "minimax": Algorithm("003; 000", _run_sequential(minimax)),
-    "higher-order": Algorithm("002", _run_sequential(higher_order)),
-    "negamax": Algorithm("002", _run_sequential(negamax)),
-    "one-line": Algorithm("002, its exercise", _run_sequential(one_line)),
-    "alphabeta": Algorithm("001, section 5", _run_sequential(alphabeta)),
-    "clamped": Algorithm("003", _run_sequential(holden_alphabeta)),
-    "failsoft": Algorithm("Fishburn", _run_sequential(failsoft)),
-    "lazy": Algorithm("000", _run_lazy(ordered=False)),
-    "lazy-ordered": Algorithm("000, highfirst", _run_lazy(ordered=True), leftmost=False, static=True),
-    "stack-minimax": Algorithm("004", _run_sequential(stack_minimax), recursive=False),
-    "stack-alphabeta": Algorithm("004", _run_sequential(stack_alphabeta), recursive=False),
-    "stack-memo": Algorithm(
-        "004, memoised", _run_sequential(partial(stack_alphabeta, memo=True)), recursive=False
+    "minimax": Algorithm(_run_sequential(minimax)),  # 003; 000
+    "higher-order": Algorithm(_run_sequential(higher_order)),  # 002
+    "negamax": Algorithm(_run_sequential(negamax)),  # 002
+    "one-line": Algorithm(_run_sequential(one_line)),  # 002, its exercise
+    "alphabeta": Algorithm(_run_sequential(alphabeta)),  # 001, section 5
+    "clamped": Algorithm(_run_sequential(holden_alphabeta)),  # 003
+    "failsoft": Algorithm(_run_sequential(failsoft)),  # Fishburn
+    "lazy": Algorithm(_run_lazy(ordered=False)),  # 000
+    "lazy-ordered": Algorithm(_run_lazy(ordered=True), leftmost=False, static=True),  # 000, highfirst
+    "stack-minimax": Algorithm(_run_sequential(stack_minimax), recursive=False),  # 004
+    "stack-alphabeta": Algorithm(_run_sequential(stack_alphabeta), recursive=False),  # 004
+    "stack-memo": Algorithm(  # 004, memoised
+        _run_sequential(partial(stack_alphabeta, memo=True)), recursive=False
     ),
-    "jamboree": Algorithm("001, section 6", _run_jamboree, parallel=True),
-    "scouts": Algorithm("Joerg and Kuszmaul", _run_scouts, parallel=True),
+    "jamboree": Algorithm(_run_jamboree, parallel=True),  # 001, section 6
+    "scouts": Algorithm(_run_scouts, parallel=True),  # Joerg and Kuszmaul
 }

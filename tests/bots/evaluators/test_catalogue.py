@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.bots.evaluators.catalogue import UnknownEvaluator, evaluator_for
+from arena.bots.api.engine_spec import BadSpec
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.evaluators.linear import BadWeights
 from arena.games.core import Player
 from arena.games.hexapawn import Hexapawn
@@ -23,11 +24,9 @@ def test_plain_is_the_games_own_estimate_in_hundredths() -> None:
 
 
 def test_unknown_evaluators() -> None:
-    with pytest.raises(
-        UnknownEvaluator, match="no evaluator is called 'x': choose from plain, features, outcomes"
-    ):
+    with pytest.raises(BadSpec, match="no evaluator is called 'x': choose from plain, features, outcomes"):
         evaluator_for(TicTacToe(), "x")
-    with pytest.raises(UnknownEvaluator, match="hexapawn has no features"):
+    with pytest.raises(BadSpec, match="hexapawn has no features"):
         evaluator_for(Hexapawn(), "w.toml")
     with pytest.raises(BadWeights, match="cannot read weights"):
         evaluator_for(TicTacToe(), "nowhere.toml")

@@ -15,7 +15,8 @@ skip_without("numba")
 
 import numpy as np  # noqa: E402
 
-from arena.bots.evaluators.catalogue import UnknownEvaluator, evaluator_for  # noqa: E402
+from arena.bots.api.engine_spec import BadSpec  # noqa: E402
+from arena.bots.evaluators.catalogue import evaluator_for  # noqa: E402
 from arena.bots.evaluators.linear import BadWeights  # noqa: E402
 from arena.bots.evaluators.network import (  # noqa: E402
     INPUTS,
@@ -86,7 +87,7 @@ def test_a_file_is_an_evaluator(tmp_path: Path) -> None:
     kept = load_network(Path(name))
     np.testing.assert_allclose(kept.hidden, network.hidden, rtol=1e-6)
     assert evaluator_for(game, name)(game.start()) == network_evaluator(game, kept)(game.start())
-    with pytest.raises(UnknownEvaluator, match="networks support only riskless, not tictactoe"):
+    with pytest.raises(BadSpec, match="networks support only riskless, not tictactoe"):
         evaluator_for(TicTacToe(), name)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from arena.bots.evaluators.catalogue import UnknownEvaluator, evaluator_for
+from arena.bots.api.engine_spec import BadSpec
+from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.evaluators.outcomes import (
     CERTAIN_WIN_VALUE,
@@ -61,7 +62,7 @@ def test_the_outcomes_that_ship_tell_who_is_ahead(game: Any) -> None:
 
 
 def test_a_game_without_categories() -> None:
-    with pytest.raises(UnknownEvaluator, match="hexapawn has no position categories"):
+    with pytest.raises(BadSpec, match="hexapawn has no position categories"):
         evaluator_for(Hexapawn(), "outcomes")
 
 
