@@ -63,15 +63,6 @@ class OpeningCriteria:
     """Maximum depth of a search, in plies."""
 
 
-@dataclass(frozen=True)
-class AcceptedOpening:
-    """An opening that passed the tests, Maxie's winning chance, and the gap between the best and the median reply."""
-
-    opening: Opening
-    chance: float
-    gap: float
-
-
 def make_openings(
     map: RisklessMap,
     plies: int,
@@ -81,7 +72,7 @@ def make_openings(
     tries: int,
     processes: int = 1,
     progress: Callable[[int], None] = lambda _: None,
-) -> Generator[AcceptedOpening, None, None]:
+) -> Generator[Opening, None, None]:
     """Yield openings that pass the tests, alternately of `plies` and of `plies + 1` moves; `seed` chooses them.
 
     They lead to different positions. The caller closes the generator when it has enough.
@@ -94,13 +85,13 @@ def make_openings(
     drawn = islice(_distinct_openings(map, plies, seed), tries)
     chunks = iter(lambda: tuple(islice(drawn, OPENINGS_PER_TASK)), ())
     judged = map_in_processes(_test_openings, ((map, criteria, chunk) for chunk in chunks), processes)
-    shorter: deque[AcceptedOpening] = deque()
-    longer: deque[AcceptedOpening] = deque()
+    shorter: deque[Opening] = deque()
+    longer: deque[Opening] = deque()
     with closing(judged):
         for (_, _, chunk), openings_kept in judged:
             progress(len(chunk))
-            for each in openings_kept:
-                (shorter if len(each.opening) == plies else longer).append(each)
+            for opening in openings_kept:
+                (shorter if len(opening) == plies else longer).append(opening)
             while shorter and longer:
                 yield shorter.popleft()
                 yield longer.popleft()
@@ -125,34 +116,31 @@ def _distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Open
             yield opening
 
 
-def _test_openings(
-    map: RisklessMap, criteria: OpeningCriteria, openings: Sequence[Opening]
-) -> list[AcceptedOpening]:
+def _test_openings(map: RisklessMap, criteria: OpeningCriteria, openings: Sequence[Opening]) -> list[Opening]:
     """Return the openings that pass the tests."""
     game = Riskless(map)
     settings = Settings(table_mb=TABLE_MB, exact=criteria.exact, foresee=False)
     searcher = Searcher(game, weights_for(game, criteria.evaluator), settings)
     try:
-        judged = (_test_opening(game, searcher, criteria, opening) for opening in openings)
-        return [each for each in judged if each is not None]
+        return [
+            opening
+            for opening in openings
+            if _is_worth_playing(game, searcher, criteria, position_after(game, opening))
+        ]
     finally:
         searcher.close()
 
 
-def _test_opening(
-    game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: OpeningCriteria, opening: Opening
-) -> AcceptedOpening | None:
-    position = position_after(game, opening)
+def _is_worth_playing(
+    game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: OpeningCriteria, position: Armies
+) -> bool:
     searcher.clear()
     even = winning_chance(game, settled_value(searcher, position, criteria.nodes, criteria.depth))
     if abs(even - 0.5) > criteria.window:
-        return None
-    median_gap = gap_to_median(
-        reply_chances(game, searcher, position, max(1, criteria.nodes // REPLY_NODES_DIVISOR), criteria.depth)
-    )
-    if median_gap < criteria.gap or not _is_even_in_play(game, searcher, criteria, position):
-        return None
-    return AcceptedOpening(opening, even, median_gap)
+        return False
+    reply_nodes = max(1, criteria.nodes // REPLY_NODES_DIVISOR)
+    median_gap = gap_to_median(reply_chances(game, searcher, position, reply_nodes, criteria.depth))
+    return median_gap >= criteria.gap and _is_even_in_play(game, searcher, criteria, position)
 
 
 def _is_even_in_play(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from arena.bots.review.analysis import line_to_path, make_report, parse_reference, trace_reference
@@ -79,16 +78,13 @@ def picture_of_search(game: Game[Any, Any], position: Any, algorithm: str, depth
 
 def _lines_svg(lines: list[str]) -> str:
     width = 2 * MARGIN + LETTER_WIDTH * max(map(len, lines), default=0)
-    texts = "".join(
-        f'<text x="{MARGIN}" y="{MARGIN + LINE_HEIGHT * (number + 0.75)}">{escape(line)}</text>'
-        for number, line in enumerate(lines)
-    )
-    style = "text { font: 14px monospace; white-space: pre }"
     height = 2 * MARGIN + LINE_HEIGHT * len(lines)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"><style>{style}</style>'
-        f'<rect width="100%" height="100%" fill="#ffffff"/>{texts}</svg>'
-    )
+    style = ' style="font: 14px monospace; white-space: pre"'
+    texts = [
+        text_element(MARGIN, MARGIN + LINE_HEIGHT * (number + 0.75), line, attributes=style)
+        for number, line in enumerate(lines)
+    ]
+    return svg_document(width, height, texts)
 
 
 def _match_svg(replay: Replay) -> str:

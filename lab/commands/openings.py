@@ -165,8 +165,8 @@ def make(
                 progress=progress,
             )
             with closing(openings):
-                for each in islice(openings, count):
-                    kept_openings.append(each.opening)
+                for opening in islice(openings, count):
+                    kept_openings.append(opening)
                     bar.advance(task)
     except BadWeights as problem:
         raise UsageError(f"--engine: {problem}") from None

@@ -13,10 +13,10 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
-from arena.lab.opening_search import AcceptedOpening, OpeningCriteria, make_openings
+from arena.lab.opening_search import OpeningCriteria, make_openings
 from arena.lab.selfplay import play_match
 from arena.maps.loader import load_map
-from arena.match.openings import position_after, random_opening
+from arena.match.openings import Opening, position_after, random_opening
 
 M1 = load_map("m1")
 GAME = Riskless(M1)
@@ -73,7 +73,7 @@ def even_in_matches(position: Armies) -> bool:
 
 def made(
     tries: int = 60, plies: int = 4, seed: int = 1, criteria: OpeningCriteria = CRITERIA, **how: Any
-) -> list[AcceptedOpening]:
+) -> list[Opening]:
     return list(make_openings(M1, plies, criteria, seed=seed, tries=tries, **how))
 
 
@@ -85,25 +85,22 @@ def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
         candidates.setdefault(GAME.repetition_key(position_after(GAME, opening)), opening)
         if len(candidates) == 60:
             break
-    found: dict[int, list[AcceptedOpening]] = {4: [], 5: []}
+    found: dict[int, list[Opening]] = {4: [], 5: []}
     for opening in candidates.values():
         position = position_after(GAME, opening)
         if abs(even(position) - 0.5) <= 0.3 and gap(position) >= 0.2 and even_in_matches(position):
-            found[len(opening)].append(AcceptedOpening(opening, even(position), gap(position)))
-    expected = [each for both in zip(found[4], found[5], strict=False) for each in both]
-    assert [each.opening for each in kept] == [each.opening for each in expected]
-    assert [each.chance for each in kept] == pytest.approx([each.chance for each in expected])
-    assert [each.gap for each in kept] == pytest.approx([each.gap for each in expected])
+            found[len(opening)].append(opening)
+    assert kept == [opening for both in zip(found[4], found[5], strict=False) for opening in both]
     assert 5 < len(kept) < 55
 
 
 def test_both_players_have_the_first_move_equally_often() -> None:
-    assert [len(each.opening) for each in made()] == [4, 5] * (len(made()) // 2)
+    assert [len(each) for each in made()] == [4, 5] * (len(made()) // 2)
 
 
 def test_positions_differ_and_none_is_over() -> None:
     wide = replace(CRITERIA, window=0.5, gap=0)
-    positions = [position_after(GAME, each.opening) for each in made(200, criteria=wide)]
+    positions = [position_after(GAME, each) for each in made(200, criteria=wide)]
     assert len({(each.armies, each.player) for each in positions}) == len(positions) > 20
     assert all(GAME.outcome(each) is None for each in positions)
 
@@ -135,6 +132,6 @@ def test_a_map_that_is_decided_has_none() -> None:
 def test_a_narrower_window_keeps_a_part(window: int) -> None:
     wide, narrow = made(), made(criteria=replace(CRITERIA, window=window))
     for first in (0, 1):  # of either length, as many as there are of the other one
-        part = [each for each in wide[first::2] if abs(each.chance - 0.5) <= window]
+        part = [each for each in wide[first::2] if abs(even(position_after(GAME, each)) - 0.5) <= window]
         assert all(one == other for one, other in zip(part, narrow[first::2], strict=False))
-    assert all(abs(each.chance - 0.5) <= window for each in narrow)
+    assert all(abs(even(position_after(GAME, each)) - 0.5) <= window for each in narrow)

@@ -15,7 +15,7 @@ from arena.bots.search.monitor import Event
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.reports.traced_tree import TracedNode, traced_tree
 from arena.bots.search.search_values import INFINITY, plies_to_end
-from arena.charts import svg_document, text_element
+from arena.charts import line_element, svg_document, text_element
 from arena.games.core import Game, Player
 
 MAX_NODES = 600
@@ -85,10 +85,11 @@ def _draw_edges(tree: TracedNode, points: Points, line: tuple[int, ...]) -> Iter
         for child in node.children:
             to_x, to_y = points[child.path]
             on_line = child.path == line[: len(child.path)]
-            style = f'stroke="{INK}" stroke-width="{3.5 if on_line else 1.2}"'
-            if not child.visited:
-                style = f'stroke="{GREY}" stroke-width="1.2" stroke-dasharray="4 4"'
-            yield f'<line x1="{x:.1f}" y1="{y + 15:.1f}" x2="{to_x:.1f}" y2="{to_y - 15:.1f}" {style}/>'
+            ends = (x, y + 15, to_x, to_y - 15)
+            if child.visited:
+                yield line_element(*ends, INK, 3.5 if on_line else 1.2)
+            else:
+                yield line_element(*ends, GREY, 1.2, ' stroke-dasharray="4 4"')
         if node.cut:
             skipped = [points[child.path] for child in node.children if not child.visited]
             yield from _cut_strokes(x, y + 15, *skipped[0])
@@ -101,10 +102,7 @@ def _cut_strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
     for share in (0.26, 0.34):
         mid_x, mid_y = x + share * dx, y + share * dy
         off_x, off_y = -dy / length * 8, dx / length * 8
-        yield (
-            f'<line x1="{mid_x - off_x:.1f}" y1="{mid_y - off_y:.1f}" x2="{mid_x + off_x:.1f}" '
-            f'y2="{mid_y + off_y:.1f}" stroke="{RED}" stroke-width="2.2"/>'
-        )
+        yield line_element(mid_x - off_x, mid_y - off_y, mid_x + off_x, mid_y + off_y, RED, 2.2)
 
 
 def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
