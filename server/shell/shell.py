@@ -3,7 +3,8 @@
     take all inputs that have arrived -> core.handle each -> one commit -> release the effects -> repeat
 
 Inputs that arrive during a commit wait for the next round, so a busier server has more inputs per commit. Inputs for which
-no clock runs wait a moment for the next move and are stored with it, so that no move has to wait for an extra commit.
+no clock runs wait a moment: moves overtake them, once, and the round after that handles them with all that has arrived by
+then. So few moves wait for them, and on a busy server they need no commit of their own.
 A deadline is handled after all inputs that arrived before it. No message goes out before its effects are durable.
 
 While the store is unavailable, the shell repeats the commit, and no clock counts against a player. If the store is
@@ -23,7 +24,7 @@ import anyio.abc
 
 from arena.clock import TimeSource
 from arena.match.terms import Terms
-from arena.protocol.messages import Accept, Resign
+from arena.protocol.messages import Accept, Move, Resign
 from arena.protocol.record import Record, from_line
 from arena.server.core.core import Core
 from arena.server.core.effects import (
@@ -75,7 +76,7 @@ MAX_ROUND_INPUTS = 256
 DEFERRABLE_TYPES: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnected, Accept, Resign})
 """Types of inputs and messages that change the store, and for which no clock runs."""
 MAX_DEFERRAL_SECONDS = 0.01
-"""Longest time for which an input of one of the `DEFERRABLE_TYPES` waits for a round, in seconds."""
+"""Longest time for which an input of one of the `DEFERRABLE_TYPES` is deferred, in seconds."""
 NEVER = 1 << 63
 """Time of a timer that is not set, in ns: later than any other."""
 DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced, MatchRequested, MatchPlayed)
@@ -139,10 +140,13 @@ class Shell:
         self._core = Core(settings, seed(), clock.now_ns())
         self._edges: dict[int, EdgePort] = {}
         self._inputs: list[MessageToCore | Input] = []
+        """Inputs for the next round, in order."""
+        self._deferred: list[MessageToCore | Input] = []
+        """Inputs of the `DEFERRABLE_TYPES` for the round after that. They arrived after all `_inputs` but some moves."""
         self._wake = asyncio.Event()
         """Event that is set when a round is due."""
         self._wakes_later = False
-        """True while a timer runs that starts a round for inputs of the `DEFERRABLE_TYPES`."""
+        """True while a timer runs that starts a round for deferred inputs."""
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = NEVER
         self._lag = lag
@@ -185,15 +189,33 @@ class Shell:
                 self._authenticator.cancel(message)  # type: ignore[arg-type]
             elif kind is EdgeResynced:
                 message = self._authenticator.complete_resync(message)  # type: ignore[arg-type]
-            self._inputs.append(message)
             if (type(message.message) if kind is MessageReceived else kind) not in DEFERRABLE_TYPES:  # type: ignore[union-attr]
+                if self._deferred and not self._overtakes_deferred(message):
+                    self._inputs += self._deferred
+                    self._deferred = []
+                self._inputs.append(message)
                 self._wake.set()
-            elif not self._wakes_later:
+                return
+            self._deferred.append(message)
+            if not self._wakes_later:
                 self._wakes_later = True
                 self._clock.call_later(MAX_DEFERRAL_SECONDS, self._wake_for_deferred_inputs)
 
+    def _overtakes_deferred(self, message: MessageToCore | Input) -> bool:
+        """Return True if `message` is a move, and no deferred input comes from its client or ends its match."""
+        if type(message) is not MessageReceived or type(message.message) is not Move:
+            return False
+        client, match = message.client, message.message.match
+        return all(
+            each.client != client  # type: ignore[union-attr]
+            and not (type(each) is MessageReceived and getattr(each.message, "match", None) == match)
+            for each in self._deferred
+        )
+
     def _wake_for_deferred_inputs(self) -> None:
         self._wakes_later = False
+        self._inputs += self._deferred
+        self._deferred = []
         if self._inputs:
             self._wake.set()
 
@@ -332,7 +354,9 @@ class Shell:
         if self.draining:
             effects += self._core.handle(Drain(), now)
         self.resumed = self._core.match_count
-        self._inputs = [each for each in self._inputs if type(each) not in DROPPED_WITHOUT_CORE]
+        waiting = self._inputs + self._deferred
+        self._inputs = [each for each in waiting if type(each) not in DROPPED_WITHOUT_CORE]
+        self._deferred = []
         self._serving = True
         for match, (request, record) in list(self._match_requests.items()):
             if not self._core.is_in_progress(match):
@@ -360,7 +384,9 @@ class Shell:
         while not self._journal.lost.is_set():
             self._wake.clear()
             now = self._now_ns()
-            arrived, self._inputs = self._inputs[:MAX_ROUND_INPUTS], self._inputs[MAX_ROUND_INPUTS:]
+            arrived = self._inputs[:MAX_ROUND_INPUTS]
+            self._inputs = self._inputs[MAX_ROUND_INPUTS:] + self._deferred
+            self._deferred = []
             if self._inputs:
                 self._wake.set()
             for message in arrived:

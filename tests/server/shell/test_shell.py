@@ -11,7 +11,7 @@ import pytest
 
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
-from arena.protocol.messages import Accepted, End, Ping, Pong, Start, Turn, Welcome
+from arena.protocol.messages import Accepted, End, Ping, Pong, Resign, Start, Turn, Welcome
 from arena.protocol.record import Record, Result
 from arena.server.core.effects import (
     AppendEvent,
@@ -100,23 +100,60 @@ async def test_inputs_of_one_commit_share_the_next() -> None:
 
 
 @virtual
-async def test_bots_that_come_and_go_are_stored_with_the_next_move_or_soon() -> None:
+async def test_bots_that_come_and_go_are_stored_right_after_the_next_move_or_soon() -> None:
     store = ListStore()
     async with waiting_for_a_move(store) as (edge, a, _, _match):
         before = len(store.commits)
         c = edge.connect("c")
         await anyio.sleep(MAX_DEFERRAL_SECONDS / 2)
         a.answer(a.all(Turn)[-1])
-        await until(lambda: a.all(Accepted))
-        assert c.all(Welcome)
-        [commit] = store.commits[before:]
-        assert [type(each) for each in commit] == [SaveSession, AppendEvent]
+        await until(lambda: a.all(Accepted) and c.all(Welcome))
+        commits = [[type(effect) for effect in commit] for commit in store.commits[before:]]
+        assert commits == [[AppendEvent], [SaveSession]]
         await anyio.sleep(1)  # the matchmaker has looked at the newcomer
         edge.shell.submit(ClientDisconnected(c.number))
         await anyio.sleep(0.9 * MAX_DEFERRAL_SECONDS)
-        assert len(store.commits) == before + 1
+        assert len(store.commits) == before + 2
         await anyio.sleep(0.2 * MAX_DEFERRAL_SECONDS)
-        assert store.commits[before + 1 :] == [[DeleteSession("c")]]
+        assert store.commits[before + 2 :] == [[DeleteSession("c")]]
+
+
+@virtual
+async def test_moves_overtake_what_is_deferred_only_once() -> None:
+    store = ListStore()
+    async with waiting_for_a_move(store) as (edge, a, b, _match):
+        before = len(store.commits)
+        b.plays = True
+        c = edge.connect("c")
+        a.answer(a.all(Turn)[-1])
+        await until(lambda: c.all(Welcome) and b.all(Accepted))
+        commits = [[type(effect) for effect in commit] for commit in store.commits[before:]]
+        assert commits == [[AppendEvent], [SaveSession, AppendEvent]]
+
+
+@virtual
+@pytest.mark.parametrize("resigns_first", [True, False])
+async def test_a_move_does_not_overtake_a_resignation_of_its_match(resigns_first: bool) -> None:
+    async with waiting_for_a_move(ListStore()) as (_edge, a, b, asking):
+        (turn,) = a.all(Turn)
+        if resigns_first:
+            b.say(Resign(turn.match))
+            a.answer(turn)
+        else:
+            a.answer(turn)
+            b.say(Resign(turn.match))
+        record = await asking
+        assert (record.result.winner, record.result.reason) == ("maxie", EndReason.RESIGNATION)
+        assert len(record.moves) == (0 if resigns_first else 1)
+
+
+@virtual
+async def test_a_clients_own_move_is_handled_after_its_resignation() -> None:
+    async with waiting_for_a_move(ListStore()) as (_edge, a, _, asking):
+        (turn,) = a.all(Turn)
+        a.say(Resign(turn.match))
+        a.answer(turn)
+        assert len((await asking).moves) == 0
 
 
 @virtual
