@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Never
 
 import anyio
+import anyio.abc
 import typer
 
 from arena.clock import MONOTONIC, TimeSource
@@ -38,7 +39,7 @@ BACKOFF_RESET_SECONDS = 10.0
 START_SECONDS = 60.0
 """Maximum time to wait until an edge listens, in seconds."""
 POLL_SECONDS = 0.05
-"""Interval between two checks of a child process or its port, in seconds."""
+"""Interval between two attempts to reach the port of the edges, in seconds."""
 
 
 @dataclass
@@ -48,37 +49,36 @@ class ServerProcess:
     name: str
     command: Sequence[str]
     environment: dict[str, str]
-    process: subprocess.Popen[bytes] | None = None
+    process: anyio.abc.Process | None = None
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Start the process under a supervisor process, so that it never outlives this process."""
         command = make_supervised_command(*self.command, niceness=0)
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, env=self.environment)  # noqa: S603  the command line of this program
+        self.process = await anyio.open_process(
+            command, stdin=subprocess.PIPE, stdout=None, stderr=None, env=self.environment
+        )
 
     @property
     def exit_code(self) -> int | None:
-        """Exit code of the process; None while it runs."""
-        if self.process is None:
-            raise RuntimeError(f"{self.name} was never started")
-        return self.process.poll()
+        """Exit code of the process; None while it runs, and before its start."""
+        return None if self.process is None else self.process.returncode
 
     def send_signal(self, number: int) -> None:
         """Send a signal to the process, unless it has ended."""
-        if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(number)
+        if self.process is not None and self.exit_code is None:
+            self.process.send_signal(signal.Signals(number))
 
     async def wait(self) -> int:
         """Wait for the end of the process, and return its exit code."""
-        while (code := self.exit_code) is None:  # polled, because the end of a process sets no event
-            await MONOTONIC.sleep(POLL_SECONDS)
-        return code
+        if self.process is None:
+            raise RuntimeError(f"{self.name} was never started")
+        return await self.process.wait()
 
-    def close(self) -> None:
-        """Close the supervisor's pipe, which kills the process, and wait for its end."""
+    async def close(self) -> None:
+        """Close the supervisor's pipe, which kills the process, and wait for its end. A cancellation waits too."""
         if self.process is not None:
-            if self.process.stdin is not None:
-                self.process.stdin.close()
-            self.process.wait()
+            with anyio.CancelScope(shield=True):
+                await self.process.aclose()
 
 
 def serve_processes(settings: ArenaSettings, *, forward_sighup: bool) -> Never:
@@ -171,7 +171,7 @@ async def _run_children(settings: ArenaSettings, port: int, forward_sighup: bool
                 return max(0 if code == 128 + number else code for code in codes)
         finally:
             for each in children:
-                each.close()
+                await each.close()
 
 
 def _metrics_port(settings: ServerSettings, number: int) -> int:
@@ -209,14 +209,10 @@ async def _bus_environment(bus: str) -> AsyncIterator[tuple[str, dict[str, str]]
 async def _start_all(children: Sequence[ServerProcess], host: str, port: int) -> int | None:
     """Start all processes, and wait until an edge listens or `START_SECONDS` have passed.
 
-    children: the core, then the edges
-
     Return the exit code of a process that ends during the wait; None if none does.
     """
-    core, *edges = children
-    core.start()
-    for each in edges:
-        each.start()
+    for each in children:
+        await each.start()
     with anyio.move_on_after(START_SECONDS):
         while True:
             codes = [each.exit_code for each in children if each.exit_code is not None]
@@ -251,5 +247,5 @@ async def _keep_running(child: ServerProcess, clock: TimeSource = MONOTONIC) -> 
         )
         log.warning("%s ended with exit code %d; restarting it in %g s", child.name, code, pause)
         await clock.sleep(pause)
-        child.close()
-        child.start()
+        await child.close()
+        await child.start()

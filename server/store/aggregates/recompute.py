@@ -206,19 +206,5 @@ async def _load_steps(
 
 def step_from_row(row: sa.Row[Any]) -> RatingStep:
     """Return the rating step that a row of the table `rating_steps` holds."""
-    return RatingStep(
-        match=row.match,
-        seat=row.seat,
-        game=row.game,
-        map=row.map,
-        time_control=row.time_control,
-        season=row.season,
-        bot=row.bot,
-        finished=row.finished,
-        outcome=RatedOutcome(row.outcome),
-        forfeit=row.forfeit,
-        crash=row.crash,
-        rating=row.rating,
-        deviation=row.deviation,
-        volatility=row.volatility,
-    )
+    fields = {name: getattr(row, name) for name in RatingStep.__struct_fields__}
+    return RatingStep(**fields | {"outcome": RatedOutcome(row.outcome)})

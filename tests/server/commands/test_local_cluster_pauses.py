@@ -26,9 +26,9 @@ class Ending:
         await CLOCK.sleep(next(self._lasts, math.inf))
         return 1
 
-    def close(self) -> None: ...
+    async def close(self) -> None: ...
 
-    def start(self) -> None:
+    async def start(self) -> None:
         self.began.append(CLOCK.now())
 
 
