@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from arena.games.core import AnyGame, Player
 from arena.protocol.engines import EngineInfo
-from arena.protocol.messages import Hello, ListedBot
+from arena.protocol.messages import ListedBot
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import Rating
 from arena.server.core.inputs import ClientAdmitted
@@ -41,15 +41,6 @@ class Preferences:
     """Time controls in canonical form, such as `10+0.1`."""
     pool: bool = True
     """True if the matchmaker may pair the bot; False if it plays only by challenge."""
-
-    @classmethod
-    def from_hello(cls, hello: Hello, *, pool: bool) -> Preferences:
-        """Return the preferences in a bot's hello.
-
-        pool  False to keep the bot out of the pool, even if its hello asks for pool matches
-        """
-        pool = pool and hello.pool
-        return cls(frozenset(hello.games), frozenset(hello.maps), frozenset(hello.time_controls), pool)
 
     def accepts(self, pool_game: PoolGame) -> bool:
         """Return True if the bot plays this game at its time control."""
@@ -158,7 +149,12 @@ class LobbyBot:
         self.quota = None if hello.quota is UNSET else hello.quota
         self.guest, self.local = admission.guest, admission.local
         self.capacity = 1 if admission.guest else min(hello.matches, max_matches)
-        self.preferences = Preferences.from_hello(hello, pool=not admission.guest)
+        self.preferences = Preferences(
+            frozenset(hello.games),
+            frozenset(hello.maps),
+            frozenset(hello.time_controls),
+            pool=hello.pool and not admission.guest,
+        )
         self.ratings = dict(admission.ratings)
 
     def set_owner(self, owner: str) -> None:

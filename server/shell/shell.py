@@ -89,6 +89,9 @@ For the next core, each edge lists its clients, and the shell repeats its reques
 class StoreFailed(Exception):
     """Raised to drop the core because the store is unavailable; the message is logged."""
 
+    def __init__(self, error: StoreUnavailable) -> None:
+        super().__init__(f"the store is unavailable, and matches wait until it is back: {error}")
+
 
 class MatchNotStarted(Exception):
     """Raised when a requested match does not begin; the message is a one-line reason."""
@@ -345,9 +348,7 @@ class Shell:
         try:
             restore = await self._journal.load(self._event)
         except StoreUnavailable as away:
-            raise StoreFailed(
-                f"the store is unavailable, and matches wait until it is back: {away}"
-            ) from None
+            raise StoreFailed(away) from None
         now = self._now_ns()
         self._core = Core(self.settings, self._seed(), now)
         effects = self._core.handle(restore, now)
@@ -471,9 +472,7 @@ class Shell:
         log.warning("matches wait for the store, %g s at the most: %s", self._patience_s, error)
         while True:
             if self._stopping or self._now_ns() >= until or len(self._inputs) > MAX_QUEUED:
-                raise StoreFailed(
-                    f"the store is unavailable, and matches wait until it is back: {error}"
-                ) from None
+                raise StoreFailed(error) from None
             await self._clock.sleep(RETRY_SECONDS)
             try:
                 await self._journal.commit(durable)
