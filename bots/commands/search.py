@@ -28,7 +28,6 @@ from arena.bots.review.analysis import (
     parse_engine,
     parse_reference,
     run_reference,
-    trace_reference,
 )
 from arena.bots.review.chance import winning_chance
 from arena.bots.review.review import SolvedPosition, probe_tablebase
@@ -37,7 +36,6 @@ from arena.bots.review.trees import TreeError, load_tree_game, tree_names
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH, Report
 from arena.bots.search.monitor import Event, SearchMonitor
-from arena.bots.search.problem import SearchResult
 from arena.bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
 from arena.bots.search.reports.tree_picture import search_svg
 from arena.console import (
@@ -140,10 +138,12 @@ def trace_command(
         )
     start = game.start()
     try:
-        result, monitor = _search_once(game, start, depth, spec, tracing=True)
+        result, monitor = run_reference(game, start, depth, spec, tracing=True)
         savings = list(measure_savings(game, start, depth, spec))
     except NodeWithoutValue as error:
         raise CommandError(f"{tree}, {spec.name} to depth {depth}: {error}") from None
+    except SearchTooLarge as error:
+        raise CommandError(f"--depth: {error}") from None
     except (BadSpec, BadWeights) as error:
         raise UsageError(str(error)) from None
     events = monitor.events or ()
@@ -170,21 +170,6 @@ def trace_command(
         write_json(row, json)
     if "-" not in (str(json), str(svg)):
         typer.echo("\n".join(lines))
-
-
-def _search_once(
-    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool
-) -> tuple[SearchResult[Any], SearchMonitor]:
-    """Search once to `depth` plies with the reference algorithm of `spec`.
-
-    With `tracing` the monitor keeps the trace. Raises CommandError if the trace would be too large.
-    """
-    if not tracing:
-        return run_reference(game, position, depth, spec, tracing=False)
-    try:
-        return trace_reference(game, position, depth, spec)
-    except SearchTooLarge as error:
-        raise CommandError(f"--depth: {error}") from None
 
 
 def _memory_lines(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[str]:
@@ -306,6 +291,8 @@ def analyse_command(
         with EngineAnalyst(rules, spec, SearchLimits(nodes, time or math.inf, depth)) as analyst:
             reports = analyst.analyse(start)
             best = analyst.best_moves(start, lines)
+    except SearchTooLarge as error:
+        raise CommandError(f"--depth: {error}") from None
     except (BadSpec, BadWeights) as error:
         raise UsageError(f"--engine: {error}") from None
     _show_analysis(rules, start, spec, reports, best, truth, json)
@@ -353,7 +340,7 @@ def _show_search(
     json: Path | None,
 ) -> None:
     """Search once with a reference algorithm. Show the result, with `trace` also each node, and with `svg` a picture."""
-    result, monitor = _search_once(game, position, depth, spec, tracing=trace or svg is not None)
+    result, monitor = run_reference(game, position, depth, spec, tracing=trace or svg is not None)
     savings = list(measure_savings(game, position, depth, spec))
     report = make_report(result, monitor, depth)
     events = monitor.events or ()

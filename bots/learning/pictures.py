@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from arena.bots.review.analysis import line_to_path, make_report, parse_reference, trace_reference
+from arena.bots.review.analysis import line_to_path, make_report, parse_reference, run_reference
 from arena.bots.search.reports.trace_text import trace_lines
 from arena.bots.search.reports.tree_picture import search_svg
 from arena.charts import Area, svg_document, text_element
@@ -66,7 +66,7 @@ def picture_of_search(game: Game[Any, Any], position: Any, algorithm: str, depth
     Raises BadSpec, and SearchTooLarge if the search visits too many nodes to keep its trace.
     """
     spec = parse_reference(algorithm)
-    result, monitor = trace_reference(game, position, depth, spec)
+    result, monitor = run_reference(game, position, depth, spec, tracing=True)
     events = monitor.events or ()
     title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
     line = line_to_path(game, position, make_report(result, monitor, depth).line)

@@ -32,7 +32,7 @@ from arena.bots.engines.searching import make_searcher
 from arena.bots.evaluators.catalogue import dynamic_predicate, evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
-from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop, stop_after
+from arena.bots.search.monitor import SearchMonitor, Stopped, never_stop, stop_after
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
@@ -61,7 +61,7 @@ _EVALUATOR = TextOption("plain")
 
 
 class SearchTooLarge(ValueError):
-    """Raised when a search visits too many nodes to keep its trace; the message is one line."""
+    """Raised when a search visits more nodes than allowed; the message is one line."""
 
 
 def _reference_options(name: str) -> Options:
@@ -130,22 +130,26 @@ def parse_engine(text: str) -> tuple[Spec, bool]:
 
 
 def run_reference(
-    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool, stop: Stop = never_stop
+    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool, max_nodes: int = NO_LIMIT
 ) -> tuple[SearchResult[Any], SearchMonitor]:
     """Search once to `depth` plies with the reference algorithm of `spec`.
 
-    Return the result, and the monitor with the counts and, with `tracing`, the trace. Raises BadSpec and
-    BadWeights, and Stopped after `stop` has returned True.
+    Return the result, and the monitor with the counts and, with `tracing`, the trace. Raises BadSpec and BadWeights, and
+    SearchTooLarge after `max_nodes` nodes, with `tracing` after `MAX_TRACED_NODES` nodes.
     """
     check_evaluator(spec, game)
     problem = Problem(game, evaluator_for(game, spec.values["evaluator"]))
-    monitor = SearchMonitor(stop, tracing=tracing)
-    threads = spec.values.get("threads", 1)
-    with ThreadPool(threads) as pool:
-        result = ALGORITHMS[spec.name].run(
-            problem, position, depth, monitor, _algorithm_settings(game, spec, pool)
-        )
-    return result, monitor
+    limit = min(max_nodes, MAX_TRACED_NODES) if tracing else max_nodes
+    monitor = SearchMonitor(never_stop if limit == NO_LIMIT else stop_after(limit), tracing=tracing)
+    try:
+        with ThreadPool(spec.values.get("threads", 1)) as pool:
+            settings = _algorithm_settings(game, spec, pool)
+            return ALGORITHMS[spec.name].run(problem, position, depth, monitor, settings), monitor
+    except Stopped:
+        raise SearchTooLarge(
+            f"{spec.name} visits more than {limit:,} nodes at depth {depth}, too many to show: "
+            "give a smaller depth"
+        ) from None
 
 
 def _algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
@@ -164,22 +168,6 @@ def _algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> A
         bound=bound,
         memoize=spec.values.get("keep") == "yes",
     )
-
-
-def trace_reference(
-    game: Game[Any, Any], position: Any, depth: int, spec: Spec
-) -> tuple[SearchResult[Any], SearchMonitor]:
-    """Search once to `depth` plies with a trace, as `run_reference` does.
-
-    Raises BadSpec and BadWeights, and SearchTooLarge after `MAX_TRACED_NODES` nodes.
-    """
-    try:
-        return run_reference(game, position, depth, spec, tracing=True, stop=stop_after(MAX_TRACED_NODES))
-    except Stopped:
-        raise SearchTooLarge(
-            f"{spec.name} visits more than {MAX_TRACED_NODES:,} nodes at depth {depth}, too many to show: "
-            "give a smaller depth"
-        ) from None
 
 
 class Analyst(ABC):

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.bots.api.engine_spec import Spec
-from arena.bots.review.analysis import run_reference
-from arena.bots.search.monitor import Stopped, stop_after
+from arena.bots.review.analysis import SearchTooLarge, run_reference
 from arena.bots.search.reports.trace_text import value_text
 from arena.games.core import Game
 
@@ -87,9 +86,7 @@ def _search_within(
 ) -> tuple[int, int, int] | None:
     """Return the nodes, the leaves and the value of a search; None if it visits more than `max_nodes` nodes."""
     try:
-        result, monitor = run_reference(
-            game, position, depth, spec, tracing=False, stop=stop_after(max_nodes)
-        )
-    except Stopped:
+        result, monitor = run_reference(game, position, depth, spec, tracing=False, max_nodes=max_nodes)
+    except SearchTooLarge:
         return None
     return monitor.nodes, monitor.leaves, result.value
