@@ -25,7 +25,7 @@ from arena.ladder import event_terms
 from arena.ladder.bot_pool import BotRefused
 from arena.ladder.dask_worker import PairJob, PairResult, allocate_worker_threads, play_pair
 from arena.ladder.event_terms import EventTerms, make_unplayed_record, max_match_seconds
-from arena.ladder.plan import BotPlan
+from arena.ladder.plan import LadderPlan
 from arena.ladder.runner import MatchHost
 from arena.match.replay import verify_record
 from arena.match.terms import Terms, to_json
@@ -85,13 +85,11 @@ class ClusterRunner:
         client: Client,
         host: MatchHost,
         terms: EventTerms,
-        bots: Mapping[str, BotPlan],
+        plan: LadderPlan,
         on_result: Callable[[Pairing, Record], None],
         *,
         on_void: Callable[[Pairing, Record], None],
         on_notice: Callable[[str], None],
-        concurrency: int = 0,
-        folder: Path | None = None,
         grace_ms: int,
         restart_policy: RestartPolicy | None = None,
         seconds_left: Callable[[], float] = lambda: math.inf,
@@ -100,22 +98,21 @@ class ClusterRunner:
 
         client          connection to the cluster's scheduler
         host            server that stores the records
-        bots            bots of the plan, by name
+        plan            plan of the event, with its bots
         on_notice       called with each text about a bot, such as a crash
-        concurrency     number of pairs in parallel; 0: one per thread of the workers
-        folder          folder of the bots' files; None for the current folder
         grace_ms        time for a disconnected bot to return, in ms
         restart_policy  limits for the bots' processes on a worker; None for the default limits
         """
         self._client = client
         self._host = host
         self._terms = terms
-        self._bots = bots
+        self._bots = {bot.name: bot for bot in plan.bots}
         self._on_result = on_result
         self._on_void = on_void
         self._on_notice = on_notice
-        self._concurrency = concurrency
-        self._folder = str((folder or Path()).resolve())
+        self._concurrency = plan.concurrency
+        """Number of pairs in parallel; 0: one per thread of the workers."""
+        self._folder = str((plan.folder or Path()).resolve())
         self._grace_ms = grace_ms
         self._restart_policy = restart_policy or RestartPolicy()
         self._seconds_left = seconds_left

@@ -253,7 +253,6 @@ class _LadderRun:
 
     async def _play_on_cluster(self, address: str, restart_policy: RestartPolicy | None) -> None:
         """Play the schedule on the workers of the cluster whose scheduler is at `address`; they start the bots."""
-        plan = self._ladder.plan
         schedule = self._resume_schedule()
         if self._is_finished(schedule):
             return
@@ -263,12 +262,10 @@ class _LadderRun:
                 client,
                 self._host,
                 self._event_terms(),
-                {bot.name: bot for bot in plan.bots},
+                self._ladder.plan,
                 self._record_match,
                 on_void=self._record_void,
                 on_notice=self._observer.show_notice,
-                concurrency=plan.concurrency,
-                folder=plan.folder,
                 grace_ms=GRACE_MS,
                 restart_policy=restart_policy,
                 seconds_left=self._seconds_left(),

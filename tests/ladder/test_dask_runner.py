@@ -362,7 +362,7 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(
                     client,
                     host,
                     terms,
-                    {name: bot(name) for name in ("a", "b")},
+                    LadderPlan((bot("a"), bot("b"))),
                     lambda *_: None,
                     on_void=lambda *_: None,
                     on_notice=pytest.fail,
