@@ -15,7 +15,7 @@ from arena.games.riskless import Riskless
 from arena.maps.map_file import MapFile
 from arena.maps.picture import MAXIE, MINNIE
 from arena.server.web.pictures.positions import Rectangle, draw_position
-from arena.server.web.pictures.text_elements import FONT, MUTED, text_element
+from arena.server.web.pictures.text_elements import FONT, MUTED, render_text
 from arena.server.web.titles import make_map_title
 
 WIDTH, HEIGHT = 1200, 630
@@ -43,9 +43,9 @@ def render_arena_card(game: AnyGame, position: Any, move: Any) -> str:
     box = Rectangle(520, 40, WIDTH - 560, HEIGHT - 80)
     return _svg_document(
         [
-            text_element(MARGIN, 220, 64, "Riskless Arena", 460),
-            text_element(MARGIN, 290, 34, "Programs fight for maps.", 460, MUTED),
-            text_element(MARGIN, 340, 34, "Watch them, or play one.", 460, MUTED),
+            render_text(MARGIN, 220, 64, "Riskless Arena", 460),
+            render_text(MARGIN, 290, 34, "Programs fight for maps.", 460, MUTED),
+            render_text(MARGIN, 340, 34, "Watch them, or play one.", 460, MUTED),
             draw_position(game, position, box, move).full_svg,
         ]
     )
@@ -58,16 +58,16 @@ def render_table_card(title: str, line: str, rows: Sequence[tuple[str, str, floa
     rows: name, number as text, and length of a bar from 0 to 1 in each row; only the first MAX_ROWS rows are shown
     """
     parts = [
-        text_element(MARGIN, 110, 60, title, WIDTH - 2 * MARGIN),
-        text_element(MARGIN, 165, 30, line, WIDTH - 2 * MARGIN, MUTED),
+        render_text(MARGIN, 110, 60, title, WIDTH - 2 * MARGIN),
+        render_text(MARGIN, 165, 30, line, WIDTH - 2 * MARGIN, MUTED),
     ]
     for number, (name, detail, share) in enumerate(rows[:MAX_ROWS]):
         y = 235 + number * 45
         wide = max(4.0, 420 * min(1.0, max(0.0, share)))
         parts += [
-            text_element(MARGIN, y, 28, name, 480),
+            render_text(MARGIN, y, 28, name, 480),
             f'<rect x="540" y="{y - 22}" width="{wide:.1f}" height="26" rx="4" fill="{MAXIE}"/>',
-            text_element(980, y, 28, detail, 180, MUTED),
+            render_text(980, y, 28, detail, 180, MUTED),
         ]
     return _svg_document([*parts, _brand_text()])
 
@@ -91,8 +91,8 @@ def render_map_card(file: MapFile) -> str:
     detail = f"{map.size} territories, {map.armies_to_win} armies to win, at most {map.territory_cap} on each"
     return _svg_document(
         [
-            text_element(MARGIN, 75, 50, make_map_title(map.name), 600),
-            text_element(MARGIN, 115, 24, file.description or detail, WIDTH - 2 * MARGIN, MUTED),
+            render_text(MARGIN, 75, 50, make_map_title(map.name), 600),
+            render_text(MARGIN, 115, 24, file.description or detail, WIDTH - 2 * MARGIN, MUTED),
             draw_position(game, game.start(), box).full_svg,
             _brand_text(),
         ]
@@ -146,11 +146,11 @@ def _side_elements(match: MatchTexts, result: str, x: float) -> list[str]:
     wide = WIDTH - x - MARGIN
     return [
         *_name_elements(match.maxie, x + 20, 120, 40, wide - 20, MAXIE),
-        text_element(x + 20, 175, 26, "against", wide, MUTED),
+        render_text(x + 20, 175, 26, "against", wide, MUTED),
         *_name_elements(match.minnie, x + 20, 230, 40, wide - 20, MINNIE, square=True),
-        text_element(x + 20, 310, 26, match.conditions, wide, MUTED),
-        text_element(x + 20, 355, 26, match.result or "in progress", wide),
-        text_element(x + 20, 395, 22, result, wide, MUTED),
+        render_text(x + 20, 310, 26, match.conditions, wide, MUTED),
+        render_text(x + 20, 355, 26, match.result or "in progress", wide),
+        render_text(x + 20, 395, 22, result, wide, MUTED),
     ]
 
 
@@ -163,7 +163,7 @@ def _name_elements(
         if square
         else f'<circle cx="{x + r:.1f}" cy="{y - r:.1f}" r="{r:.1f}" fill="{colour}"/>'
     )
-    return [shape, text_element(x + 2.8 * r, y, size, name, width - 2.8 * r)]
+    return [shape, render_text(x + 2.8 * r, y, size, name, width - 2.8 * r)]
 
 
 def _armies_bar_elements(
@@ -180,12 +180,12 @@ def _armies_bar_elements(
         f'<rect x="{x + cut:.1f}" y="{y}" width="{width - cut:.1f}" height="{height}" fill="{MINNIE}"/>',
     ]
     if height >= 20:
-        bar.append(text_element(x, y + height + 34, 24, f"{maxie} against {minnie} armies", width, MUTED))
+        bar.append(render_text(x, y + height + 34, 24, f"{maxie} against {minnie} armies", width, MUTED))
     return bar
 
 
 def _brand_text() -> str:
-    return text_element(WIDTH - 290, HEIGHT - 24, 26, "Riskless Arena", 270, MUTED)
+    return render_text(WIDTH - 290, HEIGHT - 24, 26, "Riskless Arena", 270, MUTED)
 
 
 def _svg_document(

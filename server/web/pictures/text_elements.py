@@ -19,7 +19,7 @@ MAX_CHARACTERS = 200
 """Maximum number of characters of a text. The rest is cut off."""
 
 
-def text_element(x: float, y: float, size: float, text: str, max_width: float, colour: str = INK) -> str:
+def render_text(x: float, y: float, size: float, text: str, max_width: float, colour: str = INK) -> str:
     """Return the SVG element of a line of text.
 
     A text that is wider than `max_width` is scaled down; if that is not enough, it is also cut.

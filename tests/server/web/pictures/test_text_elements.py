@@ -9,13 +9,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from PIL import ImageFont
 
-from arena.server.web.pictures.text_elements import FONT_FILE, MIN_SCALE, text_element
+from arena.server.web.pictures.text_elements import FONT_FILE, MIN_SCALE, render_text
 
 
 @given(st.text(max_size=80), st.floats(60, 900), st.floats(8, 60))
 @example("00000:<AEILLPV*\x1f\x1f\x1f\x1f\x1f\x1f\x1fKeU\x1fio®×ðð", 499.75, 22.0)
 def test_a_text_fits_whatever_it_says(words: str, wide: float, size: float) -> None:
-    drawn = text_element(10, 20, size, words, wide)
+    drawn = render_text(10, 20, size, words, wide)
     match = re.search(r"font: ([\d.]+)px", drawn)
     assert match is not None
     shown = float(match[1])
