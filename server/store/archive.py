@@ -17,13 +17,14 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 from msgspec import structs
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.match.analysis_limits import AnalysisTrimmer
 from arena.match.replay import verify_record
 from arena.protocol.record import MAX_RECORD_BYTES, BadRecord, Record, from_line, to_line
 from arena.protocol.timecontrol import TimeControl
 from arena.server.store import database
+from arena.server.store.database import Engine
 from arena.server.store.finished_matches import NEXT_ARRIVAL, SAVE_RECORD, make_summary_columns
 from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import matches, records
@@ -62,7 +63,7 @@ class ImportResult:
 
 
 async def export_lines(
-    engine: AsyncEngine, event: str | None = None, bots: Sequence[str] = ()
+    engine: Engine, event: str | None = None, bots: Sequence[str] = ()
 ) -> AsyncIterator[str]:
     """Yield each finished match as a line without a line break, from a snapshot of the store.
 
@@ -88,7 +89,7 @@ def format_archived_line(row: Any) -> str:
     return msgspec.json.encode(ArchivedMatch(**record, finished=row.finished, rated=row.rated)).decode()
 
 
-async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bool = False) -> ImportResult:
+async def import_lines(engine: Engine, lines: Iterable[bytes], *, trust: bool = False) -> ImportResult:
     """Import the matches in `lines` into the store. Invalid lines are left out, with reasons in the result.
 
     trust: True to count matches that are marked as rated in the ratings; False to import all as unrated, because

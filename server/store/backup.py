@@ -13,10 +13,10 @@ from pathlib import Path
 
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.server.store import database, lease, migrations, schema, sqlite
-from arena.server.store.database import StoreError, make_engine
+from arena.server.store.database import Engine, StoreError, make_engine
 from arena.server.store.files import replace_on_success
 from arena.server.store.schema import matches, metadata, tokens
 
@@ -67,14 +67,14 @@ def _require_new(path: Path) -> None:
         )
 
 
-async def _copy_sqlite(engine: AsyncEngine, file: Path) -> None:
+async def _copy_sqlite(engine: Engine, file: Path) -> None:
     """Copy a consistent snapshot of an SQLite store to the empty file `file`. Meanwhile the journal can write."""
     await _require_store(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
         await connection.exec_driver_sql("VACUUM INTO ?", (str(file),))
 
 
-async def _copy_postgresql(engine: AsyncEngine, copy: AsyncEngine) -> None:
+async def _copy_postgresql(engine: Engine, copy: Engine) -> None:
     """Create the tables of an SQLite store, and copy all rows of a PostgreSQL store into it."""
     async with database.open_snapshot(engine) as connection, copy.begin() as target:
         await connection.run_sync(migrations.require_current)
@@ -82,7 +82,7 @@ async def _copy_postgresql(engine: AsyncEngine, copy: AsyncEngine) -> None:
         await _copy_rows(connection, target)
 
 
-async def _finish_copy(copy: AsyncEngine) -> StoreCounts:
+async def _finish_copy(copy: Engine) -> StoreCounts:
     """Delete the leases in a copy of a store, because no server runs on the copy, and return what the copy contains."""
     async with copy.begin() as connection:
         await connection.execute(sa.delete(schema.servers))
@@ -93,7 +93,7 @@ async def _finish_copy(copy: AsyncEngine) -> StoreCounts:
     return counts
 
 
-async def restore(engine: AsyncEngine, path: Path) -> StoreCounts:
+async def restore(engine: Engine, path: Path) -> StoreCounts:
     """Copy a backup into an empty store, in one transaction.
 
     engine: store with tables, but without matches and tokens
@@ -127,7 +127,7 @@ async def restore(engine: AsyncEngine, path: Path) -> StoreCounts:
             await database.close_engine(source_engine)
 
 
-async def _require_store(engine: AsyncEngine, path: Path) -> None:
+async def _require_store(engine: Engine, path: Path) -> None:
     async with database.convert_database_errors(engine, str(path)), engine.connect() as connection:
         if await connection.run_sync(migrations.schema_version) is None:
             raise StoreError(f"{path} is not a store: it has no tables")

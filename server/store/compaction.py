@@ -16,9 +16,8 @@ import anyio.to_thread
 import msgspec
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.server.store.database import WriteFunction, open_query_connection, transaction_writer
+from arena.server.store.database import Engine, WriteFunction, open_query_connection, transaction_writer
 from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
@@ -41,7 +40,7 @@ class _UnpackedMatch(NamedTuple):
     """JSON object of the match's rows in `events`: the text of each row, by the number of its last event."""
 
 
-async def pack_finished_matches(engine: AsyncEngine, write: WriteFunction | None = None) -> int:
+async def pack_finished_matches(engine: Engine, write: WriteFunction | None = None) -> int:
     """Pack every finished match that is not fully packed yet, and return the number of these matches.
 
     write: function that runs an operation in a transaction, such as `Journal.write`; None to use `transaction_writer`
@@ -57,7 +56,7 @@ async def pack_finished_matches(engine: AsyncEngine, write: WriteFunction | None
     return total
 
 
-async def _load_next_batch(engine: AsyncEngine, limit: int) -> list[_UnpackedMatch]:
+async def _load_next_batch(engine: Engine, limit: int) -> list[_UnpackedMatch]:
     async with open_query_connection(engine) as connection:
         rows = (await connection.execute(_SELECT_UNPACKED, {"most": limit})).all()
         if not rows:

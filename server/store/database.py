@@ -31,7 +31,7 @@ from arena.server.store.database_errors import describe_cause
 T = TypeVar("T")
 
 Engine = AsyncEngine
-"""Type of an open database, for modules outside the store."""
+"""Type of an open database."""
 
 PASSWORD_FILE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Name of the environment variable with the path of a file that holds the PostgreSQL password."""
@@ -83,7 +83,7 @@ def format_timestamp(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
-def make_engine(url: str, *, durable: bool = True, cluster: bool = False) -> AsyncEngine:
+def make_engine(url: str, *, durable: bool = True, cluster: bool = False) -> Engine:
     """Return an engine for `sqlite:///FILE` or `postgresql://…`. No connection is opened yet.
 
     durable: False for a temporary SQLite file, which need not survive a power failure and so is faster
@@ -119,7 +119,7 @@ def parse_sqlite_path(url: str) -> Path | None:
     return Path(parsed.database)
 
 
-def _make_sqlite_engine(url: sa.URL, *, durable: bool) -> AsyncEngine:
+def _make_sqlite_engine(url: sa.URL, *, durable: bool) -> Engine:
     if not url.database or url.database == ":memory:":
         raise StoreError(
             "the store cannot be in memory, because several connections share it: write sqlite:///arena.db"
@@ -139,7 +139,7 @@ def _make_sqlite_engine(url: sa.URL, *, durable: bool) -> AsyncEngine:
     return engine
 
 
-def make_blocking_engine(engine: AsyncEngine) -> sa.Engine:
+def make_blocking_engine(engine: Engine) -> sa.Engine:
     """Return an engine with blocking calls for the SQLite file of `engine`. Any thread may use its connections.
 
     Each of its transactions locks the file for writing from the start, so that data cannot change between a read and a
@@ -160,7 +160,7 @@ def make_blocking_engine(engine: AsyncEngine) -> sa.Engine:
     return twin
 
 
-def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts) -> AsyncEngine:
+def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts) -> Engine:
     unknown = sorted(set(url.query) - POSTGRESQL_OPTIONS)
     if unknown:
         supported = ", ".join(sorted(POSTGRESQL_OPTIONS))
@@ -195,7 +195,7 @@ def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts) -> AsyncEngine:
         ) from None
 
 
-async def prepare_store(engine: AsyncEngine, shown_name: str = "") -> None:
+async def prepare_store(engine: Engine, shown_name: str = "") -> None:
     """Create the tables in an empty database, or migrate a store of an older version to this program's version.
 
     shown_name: name of the database in error messages; empty for its URL
@@ -224,7 +224,7 @@ def _prepare(connection: sa.Connection) -> None:
 
 
 @asynccontextmanager
-async def convert_database_errors(engine: AsyncEngine, shown_name: str = "") -> AsyncIterator[None]:
+async def convert_database_errors(engine: Engine, shown_name: str = "") -> AsyncIterator[None]:
     """Convert database errors inside the block to a StoreError with a one-line message.
 
     shown_name: name of the database in the message; empty for its URL without the password
@@ -295,7 +295,7 @@ _PERMANENT_ERRORS = (
 
 
 @asynccontextmanager
-async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
+async def open_store(url: str) -> AsyncIterator[Engine]:
     """Open a store for the block. Create its tables or migrate them first if necessary, as `prepare_store` does.
 
     Raises StoreError if the store cannot be used, also for database errors inside the block.
@@ -332,7 +332,7 @@ async def open_readonly(url: str) -> AsyncIterator[Engine]:
         await close_engine(engine)
 
 
-async def close_engine(engine: AsyncEngine) -> None:
+async def close_engine(engine: Engine) -> None:
     """Close the engine's connections, even if the task is cancelled.
 
     Each SQLite connection that stayed open would leave a thread running.
@@ -346,7 +346,7 @@ WRITER_LOCK_KEY = 0x617265_6E61
 
 
 @asynccontextmanager
-async def exclusive_transaction(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+async def exclusive_transaction(engine: Engine) -> AsyncIterator[AsyncConnection]:
     """Open a transaction for work that reads before it writes. Only one runs at a time, on all servers together.
 
     The transaction is committed at the end of the block, or rolled back on an exception. A cancellation takes effect
@@ -366,7 +366,7 @@ class WriteFunction(Protocol):
         ...
 
 
-def transaction_writer(engine: AsyncEngine) -> WriteFunction:
+def transaction_writer(engine: Engine) -> WriteFunction:
     """Return a function that runs each operation in a new `exclusive_transaction` of `engine`.
 
     It is for processes without an open journal. A process with one uses `Journal.write`.
@@ -388,7 +388,7 @@ def lock_exclusively(connection: sa.Connection) -> None:
 
 
 @asynccontextmanager
-async def open_query_connection(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection]:
     """Open a connection for a short query.
 
     The deadline of the enclosing cancel scope limits the query too. When it passes, the database stops the query,
@@ -427,7 +427,7 @@ async def _query_deadline(connection: AsyncConnection, end: float) -> AsyncItera
 
 
 @asynccontextmanager
-async def open_snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+async def open_snapshot(engine: Engine) -> AsyncIterator[AsyncConnection]:
     """Open a connection whose reads all show the same state of the store, unaffected by writes during the block."""
     async with engine.connect() as connection:
         if engine.dialect.name == "sqlite":

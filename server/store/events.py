@@ -12,13 +12,14 @@ import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.match.terms import decode_game, encode_game
 from arena.protocol.messages import EventPhase
 from arena.server.core.calendar import format_utc
 from arena.server.core.event_state import EventPlan, EventState, StoredEvent
 from arena.server.store import database
+from arena.server.store.database import Engine
 from arena.server.store.finished_matches import load_results
 from arena.server.store.schema import ladders
 
@@ -82,7 +83,7 @@ async def load_events(connection: AsyncConnection, server: str) -> list[StoredEv
     ]
 
 
-async def find_event(engine: AsyncEngine, name: str) -> EventState | None:
+async def find_event(engine: Engine, name: str) -> EventState | None:
     """Return the event called `name`, or an event of the series called `name`; None if there is neither.
 
     Of a series, return the latest event that has begun; if none has, the latest announced one.
@@ -92,7 +93,7 @@ async def find_event(engine: AsyncEngine, name: str) -> EventState | None:
     return next(reversed(begun or states), None)
 
 
-async def list_events(engine: AsyncEngine) -> list[EventState]:
+async def list_events(engine: Engine) -> list[EventState]:
     """Return every event of every server on the store, also those that are over, the earliest first."""
     query = sa.select(ladders.c.plan).where(ladders.c.kind == EVENT_KIND).order_by(ladders.c.started)
     async with database.open_query_connection(engine) as connection:
@@ -137,7 +138,7 @@ class _PlanWithEntries(Struct):
 _entries = msgspec.json.Decoder(_PlanWithEntries).decode
 
 
-async def load_unfinished_entries(engine: AsyncEngine) -> list[Entries]:
+async def load_unfinished_entries(engine: Engine) -> list[Entries]:
     """Return the entries of each unfinished event of every server on the store, the earliest event first."""
     table = ladders.c
     query = sa.select(table.server, table.plan).where(table.kind == EVENT_KIND, table.finished.is_(None))
@@ -150,7 +151,7 @@ MAX_EVENTS = 500
 """Maximum number of events that `list_events_since` returns."""
 
 
-async def list_events_since(engine: AsyncEngine, time: str) -> list[EventState]:
+async def list_events_since(engine: Engine, time: str) -> list[EventState]:
     """Return the events that are unfinished, or whose start is not before `time`, in order of their start.
 
     time: time in the format of `database.current_timestamp`
@@ -164,7 +165,7 @@ async def list_events_since(engine: AsyncEngine, time: str) -> list[EventState]:
         return [parse_event_state(text) for text in (await connection.execute(query)).scalars()][::-1]
 
 
-async def find_name_conflict(engine: AsyncEngine, plan: EventPlan) -> str | None:
+async def find_name_conflict(engine: Engine, plan: EventPlan) -> str | None:
     """Return a text that names the event or series with which a new event's names collide; None if both are free.
 
     plan: plan of the new event

@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
 from arena.rating.rater import FinishedMatch
-from arena.server.store.database import open_query_connection
+from arena.server.store.database import Engine, open_query_connection
 from arena.server.store.journal.reader import LAST_CHARACTER
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import ARRIVAL_SEQUENCE, matches, records
@@ -154,7 +154,7 @@ MIN_PREFIX = 4
 """Minimum number of characters of a match id with which `find_record` finds the match."""
 
 
-async def load_record(engine: AsyncEngine, match: str) -> str | None:
+async def load_record(engine: Engine, match: str) -> str | None:
     """Return the record of a finished match as one line of JSON; None if no finished match has the id `match`."""
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     async with open_query_connection(engine) as connection:
@@ -162,7 +162,7 @@ async def load_record(engine: AsyncEngine, match: str) -> str | None:
     return None if packed is None else unpack_record(packed)
 
 
-async def find_record(engine: AsyncEngine, match: str) -> tuple[str | None, bool]:
+async def find_record(engine: Engine, match: str) -> tuple[str | None, bool]:
     """Return the record of a finished match, as one line of JSON, by its id or by the beginning of its id.
 
     match: id of the match, or at least MIN_PREFIX characters at the beginning of its id
@@ -180,7 +180,7 @@ async def find_record(engine: AsyncEngine, match: str) -> tuple[str | None, bool
     return unpack_record(rows[0]) if len(rows) == 1 else None, False
 
 
-async def load_open_players(engine: AsyncEngine, match: str) -> Players | None:
+async def load_open_players(engine: Engine, match: str) -> Players | None:
     """Return the players of a match in progress; None if no match in progress has the id `match`."""
     query = sa.select(matches.c.maxie, matches.c.minnie)
     query = query.where(matches.c.match == match, matches.c.finished.is_(None))
@@ -189,7 +189,7 @@ async def load_open_players(engine: AsyncEngine, match: str) -> Players | None:
     return None if row is None else Players(row.maxie, row.minnie)
 
 
-async def load_summary(engine: AsyncEngine, match: str) -> MatchSummary | None:
+async def load_summary(engine: Engine, match: str) -> MatchSummary | None:
     """Return a finished match as shown in lists; None if no finished match has the id `match`."""
     columns = ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
     query = sa.select(*(matches.c[name] for name in columns))

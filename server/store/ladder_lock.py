@@ -14,7 +14,8 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine
+
+from arena.server.store.database import Engine
 
 
 class CannotResume(Exception):
@@ -27,7 +28,7 @@ def short_digest(data: object) -> str:
 
 
 @asynccontextmanager
-async def lock_event(engine: AsyncEngine, event: str) -> AsyncIterator[None]:
+async def lock_event(engine: Engine, event: str) -> AsyncIterator[None]:
     """Hold the lock on the ladder called `event` during the block. Raises CannotResume if another process holds it."""
     if engine.dialect.name == "sqlite":
         with _lock_file(Path(f"{engine.url.database}-ladder-{short_digest(event)}.lock"), event):

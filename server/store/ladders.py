@@ -15,10 +15,11 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.protocol.record import Record, from_line
 from arena.server.store import database, schema
+from arena.server.store.database import Engine
 from arena.server.store.ladder_lock import CannotResume, lock_event
 from arena.server.store.packing import unpack_record
 
@@ -48,7 +49,7 @@ class StoredLadder:
 
 @asynccontextmanager
 async def claim_ladder(
-    engine: AsyncEngine, kind: str, event: str | None, default_name: str, plan: Plan
+    engine: Engine, kind: str, event: str | None, default_name: str, plan: Plan
 ) -> AsyncIterator[StoredLadder]:
     """Begin or resume a ladder, yield it, and keep other processes from playing it during the block.
 
@@ -83,7 +84,7 @@ async def claim_ladder(
         yield await _load_ladder(engine, name)
 
 
-async def set_bots(engine: AsyncEngine, event: str, bots: list[str]) -> None:
+async def set_bots(engine: Engine, event: str, bots: list[str]) -> None:
     """Store `bots` as the names of a ladder's bots, for a ladder whose bots are not known until they connect."""
     async with database.exclusive_transaction(engine) as connection:
         mine = schema.ladders.c.event == event
@@ -92,7 +93,7 @@ async def set_bots(engine: AsyncEngine, event: str, bots: list[str]) -> None:
         await connection.execute(sa.update(schema.ladders).where(mine).values(plan=plan))
 
 
-async def finish_ladder(engine: AsyncEngine, event: str) -> None:
+async def finish_ladder(engine: Engine, event: str) -> None:
     """Mark a ladder as finished, and remove its unfinished matches."""
     async with database.exclusive_transaction(engine) as connection:
         await _discard_unfinished(connection, event)
@@ -102,7 +103,7 @@ async def finish_ladder(engine: AsyncEngine, event: str) -> None:
         )
 
 
-async def _load_ladder(engine: AsyncEngine, event: str) -> StoredLadder:
+async def _load_ladder(engine: Engine, event: str) -> StoredLadder:
     """Return the ladder called `event`, with the records of its finished matches."""
     query = sa.select(schema.ladders).where(schema.ladders.c.event == event)
     matches, records = schema.matches, schema.records
@@ -133,7 +134,7 @@ class StoredPlan:
     """End time; None if the ladder or event is unfinished."""
 
 
-async def find_plan(engine: AsyncEngine, event: str) -> StoredPlan | None:
+async def find_plan(engine: Engine, event: str) -> StoredPlan | None:
     """Return the plan of the ladder, or the server's event, called `event`; None if there is none with a plan."""
     table = schema.ladders.c
     columns = table.uid, table.kind, table.plan, table.finished
@@ -162,7 +163,7 @@ def _total_covered_seconds(spans: list[tuple[float, float]]) -> float:
     return total
 
 
-async def _find_row(engine: AsyncEngine, kind: str, event: str | None) -> sa.Row[Any] | None:
+async def _find_row(engine: Engine, kind: str, event: str | None) -> sa.Row[Any] | None:
     table = schema.ladders
     if event is not None:
         is_wanted = table.c.event == event

@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 
 from anyio.lowlevel import checkpoint
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.clock import MONOTONIC, TimeSource
 from arena.server.store import database
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import StoreError
+from arena.server.store.database import Engine, StoreError
 from arena.server.store.journal.journal import Journal
 from arena.server.store.personal_data import remove_expired
 from arena.server.store.pruning import ArchiveFailed, Retention, prune
@@ -28,7 +27,7 @@ class Maintenance:
 
     def __init__(
         self,
-        engine: AsyncEngine,
+        engine: Engine,
         journal: Journal,
         retention: Retention | None = None,
         clock: TimeSource = MONOTONIC,

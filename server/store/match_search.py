@@ -14,10 +14,10 @@ from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.rating.standings import COLUMN_NAMES
-from arena.server.store.database import open_query_connection
+from arena.server.store.database import Engine, open_query_connection
 from arena.server.store.finished_matches import (
     IS_FINISHED,
     RESULT_COLUMNS,
@@ -69,7 +69,7 @@ class Score(Struct, frozen=True, rename=COLUMN_NAMES):
 
 
 async def search_matches(
-    engine: AsyncEngine,
+    engine: Engine,
     filter: SearchFilter,
     limit: int,
     before: PageCursor | None = None,
@@ -112,7 +112,7 @@ async def search_matches(
     return MatchList(page, None if edge is None else _page_cursor(edge))
 
 
-async def find_opening_key(engine: AsyncEngine, match: str) -> str | None:
+async def find_opening_key(engine: Engine, match: str) -> str | None:
     """Return the key of a finished match's opening.
 
     Return None if no match has the id `match`, or if the match ended during its opening or is in progress.
@@ -122,7 +122,7 @@ async def find_opening_key(engine: AsyncEngine, match: str) -> str | None:
         return (await connection.execute(query)).scalar_one_or_none()
 
 
-async def load_head_to_head_scores(engine: AsyncEngine, bot: str, opponent: str) -> list[Score]:
+async def load_head_to_head_scores(engine: Engine, bot: str, opponent: str) -> list[Score]:
     """Return the score of a bot against another in each game of their rated matches, for all seasons together."""
     table = crosses.c
     async with open_query_connection(engine) as connection:

@@ -19,13 +19,12 @@ from typing import Any
 import anyio.to_thread
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.rating.rater import CurrentRating, RatingKey
 from arena.server.store import database
 from arena.server.store.aggregates.standings import rating_key, store_base_ratings
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
-from arena.server.store.database import WriteFunction, open_query_connection, transaction_writer
+from arena.server.store.database import Engine, WriteFunction, open_query_connection, transaction_writer
 from arena.server.store.files import replace_on_success
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
 
@@ -74,7 +73,7 @@ class Retention:
         return cls(days=number, archive=archive) if parts[2] else cls(max_matches=number, archive=archive)
 
 
-async def prune(engine: AsyncEngine, retention: Retention, write: WriteFunction | None = None) -> int:
+async def prune(engine: Engine, retention: Retention, write: WriteFunction | None = None) -> int:
     """Remove the matches that the retention rule does not keep, and return their number.
 
     write: function that runs an operation in a transaction, such as `Journal.write`; None to use `transaction_writer`
@@ -102,7 +101,7 @@ async def prune(engine: AsyncEngine, retention: Retention, write: WriteFunction 
     return removed
 
 
-async def _find_last_expired(engine: AsyncEngine, retention: Retention, now: datetime) -> int:
+async def _find_last_expired(engine: Engine, retention: Retention, now: datetime) -> int:
     """Return the arrival number up to which matches may be removed; 0 if none may.
 
     Arrival numbers give the order in which the store received the matches. Matches that are not yet counted in the
@@ -134,7 +133,7 @@ async def _find_last_expired(engine: AsyncEngine, retention: Retention, now: dat
     return min(last or 0, (last or 0) if waiting is None else waiting - 1)
 
 
-async def _load_oldest(engine: AsyncEngine, after: int, last: int) -> Sequence[Any]:
+async def _load_oldest(engine: Engine, after: int, last: int) -> Sequence[Any]:
     """Return the oldest matches with arrival numbers above `after` and up to `last`, at most MATCHES_PER_FILE.
 
     Matches of unfinished ladders and events are left out.

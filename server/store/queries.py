@@ -12,7 +12,6 @@ from itertools import groupby, islice
 import anyio.to_thread
 import sqlalchemy as sa
 from msgspec import Struct, structs
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.codes import EndReason
 from arena.protocol.values import Players
@@ -31,7 +30,7 @@ from arena.server.store.aggregates.event_tables import (
 )
 from arena.server.store.aggregates.seasons import Season, read_seasons
 from arena.server.store.aggregates.standings import CategorySummary, CrossScore, RatingRow
-from arena.server.store.database import open_query_connection
+from arena.server.store.database import Engine, open_query_connection
 from arena.server.store.finished_matches import MatchSummary, load_results
 from arena.server.store.ladders import StoredPlan, find_plan
 from arena.server.store.match_search import SearchFilter, search_matches
@@ -106,7 +105,7 @@ class BotSummary(Struct, frozen=True):
 
 
 async def load_rating_tables(
-    engine: AsyncEngine, map: str = "", time_control: str = "", season: str = ""
+    engine: Engine, map: str = "", time_control: str = "", season: str = ""
 ) -> RatingTables:
     """Return the ratings of all games. Matches that are not counted yet (`aggregates.match_counting`) are missing.
 
@@ -129,7 +128,7 @@ async def load_rating_tables(
 
 
 async def load_event_table(
-    engine: AsyncEngine, event: str, bots: Collection[str] | None = None, *, all_bots: bool = False
+    engine: Engine, event: str, bots: Collection[str] | None = None, *, all_bots: bool = False
 ) -> EventTable | None:
     """Return the table of an event; None if the event has no match. The table is empty until a match has been counted.
 
@@ -152,7 +151,7 @@ async def load_event_table(
 
 
 async def _order_table(
-    engine: AsyncEngine, event: str, ladder: StoredPlan | None, scores: EventScores
+    engine: Engine, event: str, ladder: StoredPlan | None, scores: EventScores
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     """Return the rows of an event's table in the order of its format, and the bracket of a knockout.
 
@@ -173,7 +172,7 @@ async def _order_table(
     return rows, []
 
 
-async def load_bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
+async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
     """Return the summary of a bot; None if the store has no finished match and no rating of the bot."""
     matches_of_bot = (await search_matches(engine, SearchFilter(bot=name), MAX_MATCHES_OF_BOT)).matches
     mine = await standings.load_bot_standings(engine, name)
@@ -190,7 +189,7 @@ def _is_round_robin_event(ladder: StoredPlan) -> bool:
     return ladder.plan.get("format") == "round-robin" and "state" in ladder.plan
 
 
-async def load_due_matches(engine: AsyncEngine, event: str, ladder: StoredPlan) -> list[Pairing]:
+async def load_due_matches(engine: Engine, event: str, ladder: StoredPlan) -> list[Pairing]:
     """Return the next match of each pair of bots that may play now in an event, in the order of the schedule.
 
     A match that is in progress is included.
@@ -229,7 +228,7 @@ def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> 
     return schedule
 
 
-async def _load_history(engine: AsyncEngine, bot: str) -> dict[str, list[RatingPoint]]:
+async def _load_history(engine: Engine, bot: str) -> dict[str, list[RatingPoint]]:
     """Return up to MAX_RATING_POINTS of a bot's latest ratings, by game, the oldest first."""
     async with open_query_connection(engine) as connection:
         latest = (await connection.execute(_HISTORY, {"of": bot})).all()

@@ -12,13 +12,13 @@ from typing import Protocol
 import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.clock import MONOTONIC
 from arena.match.terms import decode_game, encode_game
 from arena.server.core.inputs import ControlEvent, FindClient, HostCommand, HostRequest
 from arena.server.store import database
 from arena.server.store.aggregates.standings import load_bot_standings
+from arena.server.store.database import Engine
 from arena.server.store.lease import load_running_servers
 from arena.server.store.schema import requests
 
@@ -67,7 +67,7 @@ Given a request, it sends the request to its server, and returns the answer, or 
 """
 
 
-def make_change_maker(engine: AsyncEngine) -> MakeChange:
+def make_change_maker(engine: Engine) -> MakeChange:
     """Return a `MakeChange` that writes to the store of `engine`, for a process without a core (`server.core`)."""
     write = database.transaction_writer(engine)
 
@@ -79,7 +79,7 @@ def make_change_maker(engine: AsyncEngine) -> MakeChange:
     return make_change
 
 
-async def require_answer(engine: AsyncEngine, new_request: NewRequest) -> RequestAnswer:
+async def require_answer(engine: Engine, new_request: NewRequest) -> RequestAnswer:
     """Send a request through the store to the server that it names, and return the server's answer.
 
     Raises TimeoutError if the server does not answer within ANSWER_SECONDS.
@@ -90,7 +90,7 @@ async def require_answer(engine: AsyncEngine, new_request: NewRequest) -> Reques
     return reply
 
 
-async def send_request(engine: AsyncEngine, server: str, request: HostRequest) -> RequestAnswer | None:
+async def send_request(engine: Engine, server: str, request: HostRequest) -> RequestAnswer | None:
     """Send a request to a server through the store, and return the answer; None if none comes within ANSWER_SECONDS.
 
     An unanswered request stays in the store, so the server may still carry it out later.
@@ -106,7 +106,7 @@ async def send_request(engine: AsyncEngine, server: str, request: HostRequest) -
     return reply
 
 
-async def _wait_for_answer(engine: AsyncEngine, number: int) -> RequestAnswer | None:
+async def _wait_for_answer(engine: Engine, number: int) -> RequestAnswer | None:
     query = sa.select(requests.c.answer, requests.c.done)
     query = query.where(requests.c.number == number, requests.c.answer.is_not(None))
     until, pause = MONOTONIC.now() + ANSWER_SECONDS, FIRST_POLL_SECONDS
@@ -120,7 +120,7 @@ async def _wait_for_answer(engine: AsyncEngine, number: int) -> RequestAnswer | 
     return None
 
 
-async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
+async def is_connected(engine: Engine, name: str) -> bool | None:
     """Ask every running server on the store whether a client of this name is connected.
 
     Return True if a server has such a client, False if all servers answer that they have none, and otherwise None.
@@ -133,7 +133,7 @@ async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
     return None if None in replies else False
 
 
-async def make_entry_request(engine: AsyncEngine, event: str, bot: str) -> ControlEvent:
+async def make_entry_request(engine: Engine, event: str, bot: str) -> ControlEvent:
     """Return the request to enter a bot in an event.
 
     It contains the bot's stored ratings, which may limit the entries.
@@ -142,7 +142,7 @@ async def make_entry_request(engine: AsyncEngine, event: str, bot: str) -> Contr
     return ControlEvent(event, "enter", bot, {each.game: each.rating for each in rated})
 
 
-async def load_pending_requests(engine: AsyncEngine, server: str) -> list[HostCommand]:
+async def load_pending_requests(engine: Engine, server: str) -> list[HostCommand]:
     """Return the unanswered requests to a server, the earliest first."""
     query = sa.select(requests.c.number, requests.c.request)
     query = query.where(requests.c.server == server, requests.c.answer.is_(None)).order_by(requests.c.number)

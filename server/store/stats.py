@@ -6,10 +6,11 @@ from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.server.store import lease
 from arena.server.store.compaction import pack_finished_matches
+from arena.server.store.database import Engine
 from arena.server.store.schema import matches, metadata, records
 
 VACUUM_SECONDS = 7 * 86_400.0
@@ -39,7 +40,7 @@ class StoreStats(Struct, frozen=True):
     """Size of each table with its indices, in bytes, by table; None if this build of SQLite does not report sizes."""
 
 
-async def load_stats(engine: AsyncEngine) -> StoreStats:
+async def load_stats(engine: Engine) -> StoreStats:
     """Return the size and contents of a store. This takes long on a large store, because it reads whole tables."""
     finished = matches.c.finished.is_not(None)
     query = sa.select(
@@ -65,7 +66,7 @@ async def load_stats(engine: AsyncEngine) -> StoreStats:
     )
 
 
-async def vacuum(engine: AsyncEngine) -> int:
+async def vacuum(engine: Engine) -> int:
     """Pack every finished match, and give the store's free space back to the file system.
 
     Return the number of bytes by which the store became smaller. Raises LeaseHeld if a server runs on the store,

@@ -13,10 +13,10 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.values import Role
 from arena.server.store import database, names
+from arena.server.store.database import Engine
 from arena.server.store.schema import matches, sessions, standings, tokens
 
 MAX_NAME_LENGTH = 64
@@ -88,7 +88,7 @@ def hash_token(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
-async def create_token(engine: AsyncEngine, name: str, role: Role, owner: str = "") -> str:
+async def create_token(engine: Engine, name: str, role: Role, owner: str = "") -> str:
     """Create a token for a name that has none, or only a revoked one, and return the token.
 
     owner: owner of the bot; empty if the bot owns itself
@@ -111,14 +111,14 @@ async def create_token(engine: AsyncEngine, name: str, role: Role, owner: str = 
     return token
 
 
-async def rotate_token(engine: AsyncEngine, name: str) -> str:
+async def rotate_token(engine: Engine, name: str) -> str:
     """Replace the token of a name, and return the new one. Raises TokenError if the name has none, or a revoked one."""
     token = generate_token()
     await _change_token(engine, name, hash=hash_token(token), rotated=database.current_timestamp())
     return token
 
 
-async def revoke_token(engine: AsyncEngine, name: str) -> None:
+async def revoke_token(engine: Engine, name: str) -> None:
     """Revoke the token of a name, so that nobody can connect with it any more.
 
     Raises TokenError if the name has no token, or a revoked one.
@@ -126,7 +126,7 @@ async def revoke_token(engine: AsyncEngine, name: str) -> None:
     await _change_token(engine, name, revoked=database.current_timestamp())
 
 
-async def _change_token(engine: AsyncEngine, name: str, **values: str) -> None:
+async def _change_token(engine: Engine, name: str, **values: str) -> None:
     change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(**values)
     async with database.exclusive_transaction(engine) as connection:
         changed = (await connection.execute(change)).rowcount
@@ -134,14 +134,14 @@ async def _change_token(engine: AsyncEngine, name: str, **values: str) -> None:
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all")
 
 
-async def find_token(engine: AsyncEngine, name: str) -> Token | None:
+async def find_token(engine: Engine, name: str) -> Token | None:
     """Return the token of a name, even if it was revoked; None if the name has none."""
     async with database.open_query_connection(engine) as connection:
         row = (await connection.execute(_SELECT_TOKEN, {"of": name})).one_or_none()
     return token_from_row(row) if row is not None else None
 
 
-async def has_session(engine: AsyncEngine, name: str, secret: str, match: str = "") -> bool:
+async def has_session(engine: Engine, name: str, secret: str, match: str = "") -> bool:
     """Return True if `secret` belongs to a stored session of this name, on any server.
 
     match: id of a match that must have begun during the session, on the session's server; empty for no such condition
@@ -155,14 +155,14 @@ async def has_session(engine: AsyncEngine, name: str, secret: str, match: str = 
     return hash_token(secret) in hashes
 
 
-async def list_tokens(engine: AsyncEngine) -> list[Token]:
+async def list_tokens(engine: Engine) -> list[Token]:
     """Return all tokens, also revoked ones, sorted by name."""
     async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(sa.select(tokens))).all()
     return sorted(map(token_from_row, rows), key=lambda token: token.name)
 
 
-async def load_known_names(engine: AsyncEngine) -> set[str]:
+async def load_known_names(engine: Engine) -> set[str]:
     """Return every name of a bot or another client that has a token, a session or a rating."""
     names = (tokens.c.name, sessions.c.name, standings.c.bot)
     async with database.open_query_connection(engine) as connection:

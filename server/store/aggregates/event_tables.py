@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.values import Players
 from arena.rating.rater import FinishedMatch
-from arena.server.store.database import execute_many, make_upsert, open_query_connection
+from arena.server.store.database import Engine, execute_many, make_upsert, open_query_connection
 from arena.server.store.finished_matches import result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
@@ -83,7 +82,7 @@ def add_results(connection: sa.Connection, endings: Iterable[EventResult]) -> No
             execute_many(connection, make_upsert(connection.dialect.name, table, ("matches",)), rows)
 
 
-async def list_events_with_matches(engine: AsyncEngine, limit: int) -> list[EventCounts]:
+async def list_events_with_matches(engine: Engine, limit: int) -> list[EventCounts]:
     """Return up to `limit` events with counted matches or matches in progress, in descending order of name."""
     finished = sa.select(event_totals.c.event, event_totals.c.matches)
     finished = finished.order_by(event_totals.c.event.desc()).limit(limit)
@@ -97,21 +96,21 @@ async def list_events_with_matches(engine: AsyncEngine, limit: int) -> list[Even
     return [EventCounts(event, counts[event]) for event in sorted(counts, reverse=True)[:limit]]
 
 
-async def count_finished_matches(engine: AsyncEngine, event: str) -> int | None:
+async def count_finished_matches(engine: Engine, event: str) -> int | None:
     """Return the number of counted matches of an event; None if no match of the event was counted."""
     query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     async with open_query_connection(engine) as connection:
         return (await connection.execute(query)).scalar_one_or_none()
 
 
-async def has_matches_in_progress(engine: AsyncEngine, event: str) -> bool:
+async def has_matches_in_progress(engine: Engine, event: str) -> bool:
     """Return True if a match of the event is in progress."""
     query = sa.select(matches.c.number).where(matches.c.event == event, matches.c.finished.is_(None)).limit(1)
     async with open_query_connection(engine) as connection:
         return (await connection.execute(query)).first() is not None
 
 
-async def load_event_scores(engine: AsyncEngine, event: str, *, whole: bool = False) -> EventScores | None:
+async def load_event_scores(engine: Engine, event: str, *, whole: bool = False) -> EventScores | None:
     """Return the results of an event; None if no match of the event was counted.
 
     whole: True for all bots, however many, as for an event whose plan lists them; False to return only the results

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 from msgspec import structs
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.games.core import GameError
 from arena.match.referee import SEATS, Referee
@@ -28,6 +28,7 @@ from arena.rating.glicko import Rating
 from arena.rating.rater import Category, CurrentRating, RatedOutcome, Rater, RatingStep, categories
 from arena.server.store import database
 from arena.server.store.aggregates.standings import current_rating_from_row, load_base_ratings, rating_key
+from arena.server.store.database import Engine
 from arena.server.store.finished_matches import make_summary_columns
 from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.packing import UnpackError, unpack_match, unpack_record
@@ -56,7 +57,7 @@ class RecomputedRatings:
     """Number of those matches that were imported, and so have no journal."""
 
 
-async def recompute_ratings(engine: AsyncEngine, *, batch_size: int = MATCHES_PER_QUERY) -> RecomputedRatings:
+async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUERY) -> RecomputedRatings:
     """Recompute the ratings of all counted matches, and compare them with the stored ratings.
 
     The computation starts from the ratings that the bots had when matches were last removed from the store. It reads

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store import database
+from arena.server.store.database import Engine
 from arena.server.store.schema import seasons
 
 
@@ -62,7 +62,7 @@ def load_seasons(connection: sa.Connection) -> Seasons:
     return Seasons([Season(*row) for row in connection.execute(_SELECT_CLOSED)])
 
 
-async def read_seasons(engine: AsyncEngine) -> Seasons:
+async def read_seasons(engine: Engine) -> Seasons:
     """Return all closed seasons, read through a new connection."""
     async with database.open_query_connection(engine) as connection:
         return await connection.run_sync(load_seasons)

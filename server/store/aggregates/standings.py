@@ -13,14 +13,13 @@ from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.rating.glicko import Rating
 from arena.rating.rater import Category, CurrentRating, RatedOutcome, RatingKey, RatingStep
 from arena.rating.standings import COLUMN_NAMES
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import load_seasons, running_season_number
-from arena.server.store.database import make_upsert
+from arena.server.store.database import Engine, make_upsert
 from arena.server.store.finished_matches import list_distinct_games
 from arena.server.store.schema import crosses as crosses_table
 from arena.server.store.schema import rating_bases
@@ -92,7 +91,7 @@ class CategorySummary(Struct, frozen=True):
 
 
 async def load_standings(
-    engine: AsyncEngine,
+    engine: Engine,
     game: str | None = None,
     map: str = "",
     time_control: str = "",
@@ -126,7 +125,7 @@ async def load_standings(
     return sort_standings(RatingRow(*tuple(row)) for row in rows)
 
 
-async def load_bot_standings(engine: AsyncEngine, bot: str) -> list[RatingRow]:
+async def load_bot_standings(engine: Engine, bot: str) -> list[RatingRow]:
     """Return a bot's row in the table of each game in which it is rated, in the current season."""
     async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(_SELECT_BOT_STANDINGS, {"of": bot})).all()
@@ -138,7 +137,7 @@ def sort_standings(rows: Iterable[RatingRow]) -> list[RatingRow]:
     return sorted(rows, key=lambda each: (each.game, -each.rating, each.bot))
 
 
-async def count_forfeits(engine: AsyncEngine, bots: Iterable[str]) -> dict[str, int]:
+async def count_forfeits(engine: Engine, bots: Iterable[str]) -> dict[str, int]:
     """Return the number of rated matches that each bot has forfeited, in all games and seasons together.
 
     Bots without a rating are left out.
@@ -155,7 +154,7 @@ async def count_forfeits(engine: AsyncEngine, bots: Iterable[str]) -> dict[str, 
 
 
 async def list_categories(
-    engine: AsyncEngine, limit: int, season: str = "", *, since: str | None = None
+    engine: Engine, limit: int, season: str = "", *, since: str | None = None
 ) -> list[CategorySummary]:
     """Return the categories of one map and one time control, those with the most rated matches first, at most `limit`.
 
@@ -176,7 +175,7 @@ async def list_categories(
     return [CategorySummary(row.game, row.map, row.time_control, int(row[3])) for row in rows]
 
 
-async def load_cross_scores(engine: AsyncEngine, category: Category, bots: Iterable[str]) -> list[CrossScore]:
+async def load_cross_scores(engine: Engine, category: Category, bots: Iterable[str]) -> list[CrossScore]:
     """Return the score of each of these bots against each other one of them, in rated matches of a category.
 
     Pairs without a rated match are left out.

@@ -20,13 +20,12 @@ from typing import TypeVar
 
 import anyio
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.clock import MONOTONIC, TimeSource
 from arena.server.core.effects import DurableEffect
 from arena.server.core.inputs import Restore
 from arena.server.store import database, lease
-from arena.server.store.database import StoreError
+from arena.server.store.database import Engine, StoreError
 from arena.server.store.journal.changes import collect_changes
 from arena.server.store.journal.postgresql_writer import PostgresqlWriter, open_postgresql_writer
 from arena.server.store.journal.restart_state import load_restart_state
@@ -57,7 +56,7 @@ class Journal:
 
     def __init__(
         self,
-        engine: AsyncEngine,
+        engine: Engine,
         writer: JournalWriter,
         lease: Lease,
         clock: TimeSource,
@@ -211,7 +210,7 @@ class Journal:
 
 @asynccontextmanager
 async def open_journal(
-    engine: AsyncEngine,
+    engine: Engine,
     name: str = "",
     *,
     wait: bool = False,

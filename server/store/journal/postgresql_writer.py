@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import anyio
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint_if_cancelled
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.clock import TimeSource
-from arena.server.store.database import WRITER_LOCK_KEY
+from arena.server.store.database import WRITER_LOCK_KEY, Engine
 from arena.server.store.finished_matches import NEXT_ARRIVAL, SAVE_RECORD
 from arena.server.store.journal.changes import (
     CLOSE_MATCH,
@@ -64,7 +64,7 @@ _SAVE_SESSION, _DELETE_SESSION = NumberedStatement(SAVE_SESSION), NumberedStatem
 class WriteConnection:
     """Database connection for one transaction at a time. If it is closed, the next transaction opens a new one."""
 
-    def __init__(self, engine: AsyncEngine, answer_seconds: float, clock: TimeSource) -> None:
+    def __init__(self, engine: Engine, answer_seconds: float, clock: TimeSource) -> None:
         """Prepare the connection. A transaction that takes longer than `answer_seconds` fails."""
         self._engine = engine
         self._answer_seconds = answer_seconds
@@ -125,7 +125,7 @@ class WriteConnection:
 class PostgresqlWriter:
     """Writer of a journal to a PostgreSQL database, with one connection for commits and one for other transactions."""
 
-    def __init__(self, engine: AsyncEngine, answer_seconds: float, clock: TimeSource) -> None:
+    def __init__(self, engine: Engine, answer_seconds: float, clock: TimeSource) -> None:
         """Prepare both connections. A transaction that takes longer than `answer_seconds` fails."""
         self._commits, self._others = (WriteConnection(engine, answer_seconds, clock) for _ in range(2))
 
@@ -197,7 +197,7 @@ async def _write_changes(raw: Any, changes: JournalChanges, lease: Lease) -> Non
 
 @asynccontextmanager
 async def open_postgresql_writer(
-    engine: AsyncEngine, answer_seconds: float, clock: TimeSource
+    engine: Engine, answer_seconds: float, clock: TimeSource
 ) -> AsyncIterator[PostgresqlWriter]:
     """Open a writer for the block, with its own two connections to the database of `engine`.
 

@@ -6,11 +6,12 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.match.referee_events import TimedEvent, decode_from_journal
 from arena.match.terms import Terms, from_json
 from arena.server.store import database
+from arena.server.store.database import Engine
 from arena.server.store.packing import unpack_match, unpack_terms
 from arena.server.store.schema import events, matches, records
 
@@ -26,7 +27,7 @@ class StartedMatch(NamedTuple):
     """Compressed record, terms and events (`server.store.packing`); None until they are packed, after the end."""
 
 
-async def find_started_matches(engine: AsyncEngine, prefix: str, player: str = "") -> list[StartedMatch]:
+async def find_started_matches(engine: Engine, prefix: str, player: str = "") -> list[StartedMatch]:
     """Return the first two matches, in order of their ids, whose ids begin with `prefix`.
 
     Two are enough for a caller to see whether there is no such match, one, or more.
@@ -60,7 +61,7 @@ _STARTED_MATCHES_OF_PLAYER = _STARTED_MATCHES.where(
 )
 
 
-async def load_events_of_match(engine: AsyncEngine, match: str) -> list[TimedEvent]:
+async def load_events_of_match(engine: Engine, match: str) -> list[TimedEvent]:
     """Return the events of a match, in order; an empty list for an unknown or an imported match."""
     async with database.open_query_connection(engine) as connection:
         return (await load_events_by_match(connection, [match])).get(match, [])

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.games.core import GameError
 from arena.match.terms import from_json
@@ -17,6 +17,7 @@ from arena.rating.glicko import Rating
 from arena.server.core.inputs import Restore, UnfinishedMatch
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import running_season_number
+from arena.server.store.database import Engine
 from arena.server.store.events import load_events
 from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.schema import matches, sessions, standings, tokens
@@ -28,7 +29,7 @@ Bots may have missed the results of matches that ended in this period.
 """
 
 
-async def load_restart_state(engine: AsyncEngine, server: str, event: str | None) -> Restore:
+async def load_restart_state(engine: Engine, server: str, event: str | None) -> Restore:
     """Return the state from which a server restarts.
 
     The state consists of the sessions of the server's bots, the recent matches whose results the bots may have missed,
@@ -100,7 +101,7 @@ class StoredAccount(Struct):
     """Owner of the token; empty if the name has no token."""
 
 
-async def load_accounts(engine: AsyncEngine, server: str, names: Iterable[str]) -> dict[str, StoredAccount]:
+async def load_accounts(engine: Engine, server: str, names: Iterable[str]) -> dict[str, StoredAccount]:
     """Return the stored data of each name, with one query for many names. `server` is the server of the sessions."""
     by_name: dict[str, StoredAccount] = {}
     async with database.open_query_connection(engine) as connection:

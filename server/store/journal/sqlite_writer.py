@@ -20,9 +20,9 @@ from typing import Any, TypeVar
 
 import anyio
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store import database, sqlite
+from arena.server.store.database import Engine
 from arena.server.store.finished_matches import NEXT_ARRIVAL, SAVE_RECORD
 from arena.server.store.journal.changes import (
     CLOSE_MATCH,
@@ -234,7 +234,7 @@ def _driver_connection(connection: sa.Connection) -> sqlite3.Connection:
 
 
 @asynccontextmanager
-async def open_sqlite_writer(engine: AsyncEngine) -> AsyncIterator[SqliteWriter]:
+async def open_sqlite_writer(engine: Engine) -> AsyncIterator[SqliteWriter]:
     """Open a writer for the block, with its own connection to the SQLite file of `engine` and its own thread."""
     twin = database.make_blocking_engine(engine)
     thread = WriterThread("arena-writer")

@@ -121,7 +121,7 @@ async def test_bad_lines_are_named_and_the_others_go_in(database: str) -> None:
     assert {number: why for number, why in counts.rejected.items() if number > 1} == {
         3: "match known is already in the store, with a different record",
         4: "match running is in progress in this store",
-        5: "match liar: the record says that minnie wins by line, but its moves say that maxie wins by line",
+        5: "match liar: the record says that minnie wins (line), but its moves say that maxie wins (line)",
     }
     assert counts.rejected[1].startswith("not a record: ")
 
