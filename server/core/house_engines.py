@@ -43,8 +43,8 @@ class HouseEngines:
         self._challenges = challenges
         self._engines = {each.name: each.engine for each in lobby.settings.house}
         self._queue = HouseQueue()
-        self._start_limit = RateLimit(START_INTERVAL_NS, START_BURST)
-        self._request_limit = RateLimit(REQUEST_INTERVAL_NS, REQUEST_BURST)
+        self._start_limit = RateLimit(START_BURST * START_INTERVAL_NS)
+        self._request_limit = RateLimit(REQUEST_BURST * REQUEST_INTERVAL_NS)
         self._offers: dict[str, str] = {}
         """Engine that each unanswered challenge was offered to, by challenge id."""
         self._sent_positions: dict[str, int] = {}
@@ -79,7 +79,7 @@ class HouseEngines:
         why = guest_refusal_reason(challenge, self, map_names())
         if why is not None:
             raise RequestRefused(Code.BAD_CHALLENGE, why)
-        if not self._request_limit.try_acquire(bot.owner, self._lobby.now):
+        if self._request_limit.try_spend(bot.owner, REQUEST_INTERVAL_NS, self._lobby.now) > 0:
             why = "too many requests for matches by guests from your address: try again in a moment"
             raise RequestRefused(Code.RATE_LIMITED, why)
 
@@ -174,4 +174,4 @@ class HouseEngines:
         bot = self._find_challenger(challenge)
         if bot is None or not bot.is_free:
             return False
-        return not bot.guest or self._start_limit.try_acquire("", self._lobby.now)
+        return not bot.guest or self._start_limit.try_spend("", START_INTERVAL_NS, self._lobby.now) == 0

@@ -1,4 +1,4 @@
-"""Rate limits by key: the generic cell rate algorithm (GCRA), which stores one integer per key."""
+"""Rate limits by key: the generic cell rate algorithm (GCRA), which stores one number per key."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ MAX_KEYS = 10_000
 
 
 class RateLimit:
-    """Rate limit for each key: on average one event per `interval_ns`, and at most `burst` events at once."""
+    """Rate limit for each key: events cost time, and a key may spend time only as it passes.
 
-    def __init__(self, interval_ns: int, burst: int) -> None:
-        self._interval = interval_ns
-        self._tolerance = (burst - 1) * interval_ns
-        self._due_times: OrderedDict[str, int] = OrderedDict()
-        """GCRA's theoretical arrival time of each key, in ns: the time of its next event at exactly the limiting rate."""
+    A key that spends nothing saves time, up to `burst`. Costs and times have the same unit.
+    """
 
-    def try_acquire(self, key: str, now: int) -> bool:
-        """Return True and count an event if it is within the limit at `now`; return False otherwise."""
-        free_at = max(self._due_times.get(key, now), now)
-        if free_at - now > self._tolerance:
-            return False
-        self._due_times[key] = free_at + self._interval
-        self._due_times.move_to_end(key)
-        if len(self._due_times) > MAX_KEYS:
-            self._due_times.popitem(last=False)
-        return True
+    def __init__(self, burst: float) -> None:
+        self._burst = burst
+        self._paid_until: OrderedDict[str, float] = OrderedDict()
+        """GCRA's theoretical arrival time of each key: the time that pays for its last event at the limiting rate."""
+
+    def try_spend(self, key: str, cost: float, now: float) -> float:
+        """Count an event and return 0. If too little time is saved, count nothing, and return the time until it suffices.
+
+        An event that costs more than the burst is allowed if all of the burst is saved.
+        """
+        spent = max(0, self._paid_until.get(key, now) - now)
+        lacking = spent + min(cost, self._burst) - self._burst
+        if lacking > 0:
+            return lacking
+        self._paid_until[key] = now + spent + cost
+        self._paid_until.move_to_end(key)
+        if len(self._paid_until) > MAX_KEYS:
+            self._paid_until.popitem(last=False)
+        return 0

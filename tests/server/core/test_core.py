@@ -430,12 +430,12 @@ def test_dropped_deadlines_take_no_memory() -> None:
 
 @given(st.lists(st.integers(0, 300), max_size=200))
 def test_a_rate_limit_allows_its_burst_and_then_its_rate(gaps: list[int]) -> None:
-    limit, now, allowed = RateLimit(100, 4), 0, 0
+    limit, now, allowed = RateLimit(400), 0, 0
     for gap in gaps:
         now += gap
-        allowed += limit.try_acquire("x", now)
+        allowed += limit.try_spend("x", 100, now) == 0
         assert allowed <= 4 + now // 100
-    assert limit.try_acquire("y", now)
+    assert limit.try_spend("y", 100, now) == 0
 
 
 def test_draws_of_one_seed_are_the_same_and_no_two_alike() -> None:

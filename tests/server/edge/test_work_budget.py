@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.server.core.rate_limit import MAX_KEYS
 from arena.server.edge.limits import HostLimits
-from arena.server.edge.work_budget import BURST_SECONDS, MAX_ADDRESSES, WorkBudget
+from arena.server.edge.work_budget import BURST_SECONDS, WorkBudget
 
 ASKED = st.lists(
     st.tuples(st.sampled_from("abc"), st.integers(0, 3_000_000), st.floats(0, 30)), min_size=1, max_size=60
@@ -49,7 +50,7 @@ def test_one_address_takes_nothing_from_another_and_a_network_counts_as_one() ->
 def test_only_so_many_addresses_are_kept() -> None:
     budget = WorkBudget(HostLimits(work_ms_per_second=1))
     assert budget.try_spend("first", 20_000, 0) == 0
-    for number in range(MAX_ADDRESSES):
+    for number in range(MAX_KEYS):
         assert budget.try_spend(f"address {number}", 1, 0) == 0
     assert budget.try_spend("first", 1_000, 0) == 0, "it was forgotten"
 
