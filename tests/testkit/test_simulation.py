@@ -30,10 +30,13 @@ def test_whatever_a_planted_defect_replaces_is_there(name: str) -> None:
 
 
 def test_an_idle_host_has_little_to_do() -> None:
-    """A timer that polls although nothing can have changed would add a step at each of its ticks."""
+    """A timer that polls more often than once a second would add a step at each of its ticks.
+
+    The tasks that read the store once a second take about 30 steps a second.
+    """
     outcome = simulate(SimulationPlan(1, 15, bots=0, cluster=False, only=()))
     assert not outcome.failure
-    assert outcome.steps / outcome.seconds < 25
+    assert outcome.steps / outcome.seconds < 35
 
 
 def test_two_free_bots_are_unpaired_once_both_have_waited_for_too_long() -> None:
