@@ -437,14 +437,12 @@ async def open_host(
         engine = await open_store(stack, settings)
         metrics = Metrics()
         standby = settings.server.role is ProcessRole.CORE
-        seconds = STANDBY_LEASE_SECONDS if standby else LEASE_SECONDS
         journal = await stack.enter_async_context(
             open_journal(
                 engine,
                 settings.server.name,
                 wait=standby,
-                lease_seconds=seconds,
-                answer_seconds=seconds,
+                lease_seconds=STANDBY_LEASE_SECONDS if standby else LEASE_SECONDS,
                 clock=clock,
                 observe=metrics.journal_seconds.observe,
             )

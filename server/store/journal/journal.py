@@ -215,7 +215,6 @@ async def open_journal(
     *,
     wait: bool = False,
     lease_seconds: float = LEASE_SECONDS,
-    answer_seconds: float = LEASE_SECONDS,
     clock: TimeSource = MONOTONIC,
     observe: Callable[[float], None] = lambda _seconds: None,
 ) -> AsyncIterator[Journal]:
@@ -223,8 +222,8 @@ async def open_journal(
 
     name: name of the server; empty for the server without a name
     wait: True for a standby, which waits until the name is free or its lease has expired
-    lease_seconds: time for which the lease is valid without renewal
-    answer_seconds: time after which a transaction fails if PostgreSQL does not answer; SQLite ignores it
+    lease_seconds: time for which the lease is valid without renewal, and after which a transaction fails if PostgreSQL
+        does not answer
     observe: function that is called with the duration of each commit, in seconds
 
     Raises LeaseHeld if another process holds the name and renews its lease, and any database error.
@@ -232,7 +231,7 @@ async def open_journal(
     writers: AbstractAsyncContextManager[JournalWriter] = (
         open_sqlite_writer(engine)
         if engine.dialect.name == "sqlite"
-        else open_postgresql_writer(engine, answer_seconds, clock)
+        else open_postgresql_writer(engine, lease_seconds, clock)
     )
     async with writers as writer:
         acquired = await lease.acquire_lease(

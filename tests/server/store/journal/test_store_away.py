@@ -33,11 +33,9 @@ def told_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def playing(
-    engine: AsyncEngine, answer_seconds: float = 10.0, lease_seconds: float = 10.0
-) -> AsyncIterator[Journal]:
+async def playing(engine: AsyncEngine, lease_seconds: float = 10.0) -> AsyncIterator[Journal]:
     """Yield a journal with a match in progress."""
-    async with open_journal(engine, answer_seconds=answer_seconds, lease_seconds=lease_seconds) as journal:
+    async with open_journal(engine, lease_seconds=lease_seconds) as journal:
         await journal.commit([opens(), happens(1)])
         assert journal.outage_reason() == ""
         yield journal
@@ -147,7 +145,7 @@ async def test_an_unanswered_commit_fails_and_load_decides_its_outcome(
     own_postgresql: Postgresql,
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_store(url) as engine, playing(engine, answer_seconds=0.5) as journal:
+    async with open_store(url) as engine, playing(engine, lease_seconds=0.9) as journal:
         with own_postgresql.frozen(), anyio.fail_after(500), pytest.raises(StoreUnavailable):
             await journal.commit([happens(2)])
         with anyio.fail_after(500):
