@@ -133,7 +133,7 @@ BUSY = by_name(
         ".map .area-of",
         lambda page: page.get_by_text("Share", exact=True).click(),
     ),
-    View("replay", "match/{match}/12", ".map .area-of"),
+    View("replay", "match/{match}/{late}", ".map .area-of"),
     View("rules", "table", "table", pressed("Rules")),
     View("comfort", "table", "table", pressed("Settings")),
 )
@@ -205,10 +205,12 @@ def played(running: BrowserArena, browser: Browser, folder: Path, wanted: set[st
         live(running, browser, folder)
     wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 3, seconds=240)
     wait_until(lambda: len(running.fetch_json("table")["standings"]) == 3, seconds=240)
-    match = max(running.fetch_json("records")["matches"], key=lambda each: each["plies"])["match"]
+    longest = max(running.fetch_json("records")["matches"], key=lambda each: each["plies"])
+    late = 3 * longest["plies"] // 4  # most of its graph is drawn by then
     for each in BUSY.values():
         if each.name in wanted:
-            sheet(running, browser, replace(each, address=each.address.format(match=match)), folder)
+            address = each.address.format(match=longest["match"], late=late)
+            sheet(running, browser, replace(each, address=address), folder)
 
 
 def quiet(running: BrowserArena, browser: Browser, folder: Path, work: Path, wanted: set[str]) -> None:

@@ -5,7 +5,9 @@ import { plural } from "../text.js";
 
 export class LiveBadge {
   constructor(jump) {
-    this.element = h("span", { class: "badge", hidden: true });
+    this.state = h("span");
+    this.far = h("span", { class: "far-of" });
+    this.element = h("span", { class: "badge", hidden: true }, h("span", null, this.state, this.far));
     this.jump = h("button", { type: "button", class: "small", hidden: true, onclick: jump }, "Jump to live");
   }
 
@@ -14,11 +16,10 @@ export class LiveBadge {
     const state = stateOf(playback);
     set(this.element, { "data-state": state, hidden: state === "replay" });
     set(this.jump, { hidden: state !== "delayed" && state !== "paused" });
-    say(this.element, { live: "Live", delayed: `Delayed, ${moves(playback)}`, paused: `Paused, ${moves(playback)}`, over: "Final", replay: "" }[state]);
+    say(this.state, { live: "Live", delayed: "Delayed", paused: "Paused", over: "Final", replay: "" }[state]);
+    say(this.far, state === "delayed" || state === "paused" ? `, ${plural(playback.behind, "move")} behind` : "");
   }
 }
-
-const moves = ({ behind }) => `${plural(behind, "move")} behind`;
 
 // A live match that was seen to its end is a replay for who goes back. The move that is just being drawn is not behind.
 function stateOf({ live, behind, running, end, isOver }) {

@@ -162,7 +162,7 @@ export class Plot {
     const text = [
       ply ? `Move ${ply}` : "Start",
       odds(chanceAt(match, ply)),
-      typeof value === "number" ? `${SIDES[match.seatOf(ply - 1)]}’s value ${valueText(value)}` : "",
+      typeof value === "number" ? opinion(SIDES[match.seatOf(ply - 1)], valueText(value)) : "",
       match.game.score ? difference(match.game.score(match.positions[ply])) : "",
       this.turns.find((each) => each.ply === ply)?.words ?? this.scale.words,
     ].filter(Boolean).join(" · ");
@@ -179,6 +179,9 @@ function odds(share) {
   const [side, chance] = maxie > minnie ? [SIDES.maxie, maxie] : [SIDES.minnie, minnie];
   return chance === 100 ? `${side} wins` : `${side} ${chance} %`;
 }
+
+// Return a bot's value in words: a number, or who is sure to win.
+const opinion = (side, value) => (value.endsWith(" wins") ? `${side} sees that ${value}` : `${side}’s value ${value}`);
 
 function difference({ maxie, minnie }) {
   const n = maxie.armies - minnie.armies;
