@@ -272,6 +272,15 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
     return context
 
 
+def evaluate_large(page: Page, function: str, argument: Any = None) -> Any:
+    """Return the result of a JavaScript function, for results or arguments with many numbers.
+
+    Both are passed as text: Playwright takes longer to pass each number by itself than most functions take to find it.
+    """
+    script = f"async (text) => JSON.stringify(await ({function})(JSON.parse(text)))"
+    return json.loads(page.evaluate(script, json.dumps(argument)))
+
+
 def wait_until_live(page: Page, title: str = "") -> None:
     """Press "Next match" on the page's board until it shows a live match whose title begins with `title`.
 

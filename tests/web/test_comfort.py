@@ -16,7 +16,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from arena.protocol.record import to_line
-from testkit.browser import BrowserArena, run_arena, wait_until
+from testkit.browser import BrowserArena, evaluate_large, run_arena, wait_until
 from tests.web.screenshots import made_up
 
 COLOURS = """() => {
@@ -122,7 +122,7 @@ def test_a_grey_picture_tells_whose_a_territory_is(
     expect(page.locator(".told")).to_contain_text("Move 4,")
     expect(page.locator(".area-of[data-owner=minnie], .cell[data-owner=minnie]").first).to_be_visible()
     expect(page.locator(".march > *")).to_have_count(0)
-    territories = page.evaluate(GREYS)
+    territories = evaluate_large(page, GREYS)
     with Image.open(io.BytesIO(page.screenshot())) as picture:
         width, greys = picture.width, picture.convert("L").tobytes()
     seen = defaultdict(list)

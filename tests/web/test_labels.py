@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from arena.maps.loader import load_map_file, map_names
 from arena.protocol.record import to_line
-from testkit.browser import BrowserArena
+from testkit.browser import BrowserArena, evaluate_large
 from tests.web.screenshots import made_up
 from tests.web.test_map import REPLAY
 
@@ -77,6 +77,10 @@ def misplaced(found: dict[str, Any], map_name: str) -> list[str]:
     ]
 
 
+DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+"""Waits until what has come with the land, such as the places of names, is drawn."""
+
+
 @pytest.fixture
 def table(empty: BrowserArena, page: Page) -> Page:
     page.goto(f"{empty.url}table")
@@ -89,6 +93,7 @@ def show(page: Page, name: str, width: int, height: int) -> None:
     page.evaluate(REPLAY, to_line(made_up(name)))
     expect(page.locator(".map .area-of").first).to_be_visible()
     page.evaluate("document.fonts.ready.then(() => null)")
+    page.evaluate(DRAWN)
 
 
 @pytest.mark.parametrize("name", map_names())
@@ -96,7 +101,7 @@ def test_each_name_lies_on_its_land_and_overlaps_nothing(table: Page, name: str)
     for width, height in SIZES:
         show(table, name, width, height)
         for zoom in range(3):
-            found = table.evaluate(MEASURED)
+            found = evaluate_large(table, MEASURED)
             assert misplaced(found, name) == [], f"at zoom {zoom} of {width} x {height}"
             shown = sum(bool(box) for box in found["places"])
             assert shown >= LEAST_SHARE[width] * len(found["places"]), f"at zoom {zoom} of {width} x {height}"

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from arena.protocol.record import to_line
-from testkit.browser import BrowserArena, new_context, wait_until
+from testkit.browser import BrowserArena, evaluate_large, new_context, wait_until
 from tests.web.screenshots import made_up
 
 MEASURED = """() => {
@@ -258,7 +258,7 @@ def test_a_map_without_land_is_given_what_is_nearest_to_each_place(
 ) -> None:
     """Points all over the picture lie on the land of the place that is nearest to them, if that is near, and nowhere else."""
     page.goto(empty.url)
-    found = page.evaluate(LAND, make_game_on_map("riskless", name).setup())
+    found = evaluate_large(page, LAND, make_game_on_map("riskless", name).setup())
     at, land = found["at"], [shapely.Polygon(corners) for corners in found["land"]]
     radius = 0.72 * statistics.median_high(dist(at[v], at[w]) for v, w in found["roads"])
     assert all(

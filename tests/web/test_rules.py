@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -11,7 +12,7 @@ from playwright.sync_api import Page
 from arena.games.catalogue import make_game
 from arena.games.core import AnyGame
 from arena.maps.game_on_map import make_game_on_map
-from testkit.browser import BrowserArena
+from testkit.browser import BrowserArena, evaluate_large
 
 GAMES: dict[str, AnyGame] = {
     "tictactoe": make_game_on_map("tictactoe"),
@@ -45,8 +46,8 @@ def test_a_game_goes_the_same_way(empty: BrowserArena, page: Page, name: str) ->
     game = GAMES[name]
     for seed in range(5):
         moves, expected = random_game(game, random.Random(seed))
-        seen = page.evaluate(STEP_THROUGH, [game.name, game.setup(), moves, digest])
-        assert seen == expected
+        seen = evaluate_large(page, STEP_THROUGH, [game.name, game.setup(), moves, digest])
+        assert seen == json.loads(json.dumps(expected))
 
 
 def random_game(game: AnyGame, chance: random.Random) -> tuple[list[Any], list[dict[str, Any]]]:
