@@ -26,8 +26,6 @@ class MoveQuality(StrEnum):
 class ClassifiedMove:
     """Move compared with the best one in its position. Values are for the player of the move."""
 
-    player: Player
-    move: Move
     before: SolvedValue
     """Value of the position before the move, with best play."""
     after: SolvedValue
@@ -45,7 +43,7 @@ def classify_move(solution: Solution, position: Armies, move: Move) -> Classifie
     values = solution.move_values(position)
     best, before = max(values, key=lambda each: each[1].sort_key)
     after = dict(values)[move]
-    return ClassifiedMove(position.player, move, before, after, move if after == before else best)
+    return ClassifiedMove(before, after, move if after == before else best)
 
 
 def move_qualities(record: Record) -> list[tuple[Player, MoveQuality, SolvedValue]] | None:

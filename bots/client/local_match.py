@@ -140,15 +140,8 @@ class LocalMatch:
             moves=list(self._recorded_moves),
             result=self.result or ABANDONED_RESULT,
             adjudication=self._adjudication,
-            engines=self._recorded_engines(),
+            engines=None if self._engine is None else Engines(**{self.match.seat.value: self._engine}),
             rules=CATALOGUE.rules_digest(self.match.game),
-        )
-
-    def _recorded_engines(self) -> Engines | None:
-        if self._engine is None:
-            return None
-        return (
-            Engines(maxie=self._engine) if self.match.seat is Player.MAXIE else Engines(minnie=self._engine)
         )
 
     def _add_move(self, move: Any, thinking: values.Thinking | None, seconds: float) -> None:

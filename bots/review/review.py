@@ -181,18 +181,19 @@ def review_by_tablebase(replay: Replay) -> list[SolvedMove] | None:
     solution = load_solution(replay.game)
     if solution is None:
         return None
-    moves = []
+    moves, game = [], replay.game
     for ply, each in enumerate(replay.record.moves):
-        verdict = classify_move(solution, replay.positions[ply], replay.game.move_from_data(each.move))
+        position, move = replay.positions[ply], game.move_from_data(each.move)
+        verdict = classify_move(solution, position, move)
         moves.append(
             SolvedMove(
                 ply=ply,
-                player=verdict.player.value,
-                move=replay.game.move_to_text(verdict.move),
+                player=game.player(position).value,
+                move=game.move_to_text(move),
                 kind=verdict.quality,
                 before=str(verdict.before),
                 after=str(verdict.after),
-                best=replay.game.move_to_text(verdict.best),
+                best=game.move_to_text(verdict.best),
             )
         )
     return moves
