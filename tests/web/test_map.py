@@ -158,7 +158,9 @@ OWN = """async ([setup, seat, moves]) => {
   const viewer = new Viewer(match, { live: true, link: () => '#', seat });
   document.querySelector('main').replaceChildren(viewer.element);
   viewer.begin(null);
+  viewer.picker.ask(match.game.moves(match.last), () => undefined);
 }"""
+"""Shows a match in which the reader has a seat and may move."""
 
 IS_WHOLE = """() => {
   const place = document.querySelector('.zoomed');
@@ -349,6 +351,48 @@ def test_a_large_map_opens_on_ones_own_territories_or_on_the_last_move(
         page.evaluate(OWN, [{**usa.to_data(), "start": start}, seat, [[west[0], target]]])
         expect(page.locator(".told")).to_contain_text("Move 1,")
         wait_until(lambda: page.locator(f'[data-spot="{target}"]').evaluate(IN_FRAME))
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (844, 390)])
+def test_a_chosen_territory_and_its_targets_are_in_sight_together_with_what_is_asked(
+    empty: BrowserArena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{empty.url}table")
+    usa = load_map("usa")
+    chosen = usa.territories.index("Nevada")
+    start = [["maxie", 3] if v == chosen else ["minnie", 3] if v == 47 else None for v in range(usa.size)]
+    page.evaluate(OWN, [{**usa.to_data(), "start": start}, "maxie", []])
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    seen = [page.locator(f'[data-spot="{v}"]') for v in (chosen, *usa.neighbours[chosen])]
+    wait_until(lambda: seen[0].evaluate(IN_FRAME))
+    for at in ((0, 0), (9999, 9999)):
+        page.locator(".zoomed").evaluate("(frame, at) => frame.scrollTo(...at)", at)
+        page.mouse.wheel(0, 60)
+        seen[0].dispatch_event("click")
+        for spot in seen:
+            wait_until(lambda spot=spot: spot.evaluate(IN_FRAME))
+        for sign in (".status", ".controls", ".zoomed"):
+            expect(page.locator(f".viewer {sign}")).to_be_in_viewport(ratio=0.99)
+        seen[0].dispatch_event("click")
+
+
+def test_a_move_is_shown_with_its_source_and_its_target(empty: BrowserArena, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 780})
+    page.goto(f"{empty.url}table")
+    usa = load_map("usa")
+    source, target = (usa.territories.index(name) for name in ("Oregon", "Idaho"))
+    start = [
+        ["minnie", 3] if v == source else ["maxie", 3] if name == "Florida" else None
+        for v, name in enumerate(usa.territories)
+    ]
+    maxie = usa.territories.index("Florida")
+    page.evaluate(
+        OWN,
+        [{**usa.to_data(), "start": start}, "maxie", [[maxie, usa.neighbours[maxie][0]], [source, target]]],
+    )
+    for v in (source, target):
+        wait_until(lambda v=v: page.locator(f'[data-spot="{v}"]').evaluate(IN_FRAME))
 
 
 def test_a_small_picture_of_a_large_map_leads_to_its_other_parts(empty: BrowserArena, page: Page) -> None:

@@ -218,7 +218,8 @@ export class MapBoard {
     const travel = follows ? travelTime(now - this.drawnAt) : 0;
     this.drawnAt = now;
     const held = (/** @type {number} */ n) => (this.sign ? n * this.sign > 0 : n !== 0);
-    this.zoom.reveal(this.layout.at.filter((_, v) => (move ? v === move[1] : held(position.armies[v]))));
+    const sought = move ? [move[1], move[0]] : position.armies.flatMap((n, v) => (held(n) ? [v] : []));
+    this.zoom.reveal(sought.map((v) => this.layout.at[v]));
     position.armies.forEach((n, v) => this.showSpot(v, travel && v === move[1] ? before.armies[v] : n));
     if (travel) {
       this.clearBadges(this.fight, "data-fought");
@@ -296,10 +297,14 @@ export class MapBoard {
     const y = middle + below * (FIGHT_HIGH + 2) * size;
     const [dx, dy] = [Math.abs(layout.at[v][0] - x) / size - width / 2, Math.abs(layout.at[v][1] - y) / size - FIGHT_HIGH / 2];
     if (lead && Math.hypot(Math.max(0, dx), Math.max(0, dy)) > LEAD) set(lead, { d: arrow([[x, y], layout.at[v]], 0, 0) });
-    const covered = box(x, y, width * size, FIGHT_HIGH * size);
-    this.boxes.forEach((each, w) => each && overlap(each, covered) && set(this.names[w], { [hides]: true }));
+    this.hideNames(box(x, y, width * size, FIGHT_HIGH * size), hides);
     return svg("g", { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
       svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text));
+  }
+
+  // Hide the names below a box with this attribute.
+  hideNames(covered, hides) {
+    this.boxes.forEach((each, v) => each && overlap(each, covered) && set(this.names[v], { [hides]: true }));
   }
 
   // Remove badges, and show the names below them again.
@@ -331,8 +336,11 @@ export class MapBoard {
 
   // Set the territories that can be chosen: `sources` and `targets` are sets, `selected` a number or null. null: none.
   mark(marks) {
+    const before = this.marked?.selected ?? null;
     this.marked = marks;
     if (!this.spots) return;
+    const { selected = null, targets = [] } = marks ?? {};
+    if (selected !== null && selected !== before) this.zoom.reveal([selected, ...targets].map((v) => this.layout.at[v]));
     this.clearBadges(this.preview, "data-previewed");
     set(this.picture, { role: marks ? "group" : "img" });
     this.spots.forEach(({ group, title }, v) => {
@@ -358,13 +366,15 @@ export class MapBoard {
   // Show at each target whether its battle would be won.
   showOutcomes() {
     const { selected = null, targets, ahead } = this.marked ?? {};
-    this.outcomes.replaceChildren();
+    this.clearBadges(this.outcomes, "data-foretold");
     if (selected === null || ahead || !this.shown) return;
     for (const v of targets) {
       const { what } = this.game.told(this.shown[0], [selected, v]);
       if (what !== "won" && what !== "lost") continue;
       const [x, y] = this.layout.at[v];
-      this.outcomes.append(svg("g", { "data-what": what, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${this.size.toFixed(2)})` },
+      const { size } = this;
+      this.hideNames(box(x, y + (RADIUS + 1 + OUTCOME_HEIGHT / 2) * size, OUTCOME_WIDTH * size, OUTCOME_HEIGHT * size), "data-foretold");
+      this.outcomes.append(svg("g", { "data-what": what, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
         svg("rect", { x: -OUTCOME_WIDTH / 2, y: RADIUS + 1, width: OUTCOME_WIDTH, height: OUTCOME_HEIGHT, rx: OUTCOME_HEIGHT / 2 }),
         svg("text", { y: RADIUS + 12 }, what === "won" ? "win" : "lose")));
     }

@@ -2,6 +2,7 @@
 // dragging.
 
 import { h } from "../dom.js";
+import { isStill } from "../preferences.js";
 import { ZoomKeys } from "./zoomkeys.js";
 
 const STEP = 1.35;
@@ -26,6 +27,7 @@ export class Zoom {
     this.scale = 0;
     this.height = 0; // of the frame
     this.sought = /** @type {number[][] | null} */ (null); // points to reveal when the picture has a size
+    this.revealed = false; // true once points were revealed: from then on the picture glides
     this.drawn = null; // size of the last drawn picture
     this.marks = /** @type {any[]} */ ([]); // boxes of the picture that no button may cover
     this.names = /** @type {any[]} */ ([]);
@@ -120,18 +122,22 @@ export class Zoom {
     place.scrollTop = (top * this.scale) / before - y;
   }
 
-  // Scroll until most of these points of the picture are visible; as soon as it has a size, if it has none yet.
+  // Scroll until the first of these points of the picture and most of the others are visible; as soon as it has a size, if it has
+  // none yet.
   reveal(points) {
     const { place, scale } = this;
     this.sought = scale ? null : points;
-    if (!scale || !this.least) return;
+    if (!scale || !this.least || !points.length) return;
     const { scrollLeft, scrollTop, clientWidth, clientHeight, scrollWidth, scrollHeight } = place;
-    const inside = (at, start, length) => at * scale > start + MARGIN && at * scale < start + length - MARGIN;
-    const along = (at, start, length, whole) => (inside(at, start, length) ? start : Math.max(0, Math.min(at * scale - length / 2, whole - length)));
-    const visible = ([left, top]) => points.filter(([x, y]) => inside(x, left, clientWidth) && inside(y, top, clientHeight)).length;
-    const frames = points.map(([x, y]) => [along(x, scrollLeft, clientWidth, scrollWidth), along(y, scrollTop, clientHeight, scrollHeight)]);
-    const best = frames.reduce((a, b) => (visible(b) > visible(a) ? b : a), [scrollLeft, scrollTop]);
-    [place.scrollLeft, place.scrollTop] = best;
+    const spans = [[clientWidth, scrollWidth], [clientHeight, scrollHeight]];
+    const shows = (offset, point) => spans.every(([length], axis) => inside(point[axis] * scale, offset[axis], length));
+    const worth = (offset) => points.reduce((sum, point, n) => sum + (shows(offset, point) ? (n ? 1 : points.length) : 0), 0);
+    const here = [scrollLeft, scrollTop];
+    const all = spans.map(([length, whole], axis) => holding(points.map((point) => point[axis] * scale), here[axis], length, whole));
+    const around = points.map((point) => spans.map(([length, whole], axis) => holding([point[axis] * scale], here[axis], length, whole, true)));
+    const [left, top] = [all, ...around].reduce((a, b) => (worth(b) > worth(a) ? b : a), here);
+    if (left !== scrollLeft || top !== scrollTop) place.scrollTo({ left, top, behavior: this.revealed && !isStill() ? "smooth" : "auto" });
+    this.revealed = true;
   }
 
   // Zoom with two fingers: the point between them stays in place.
@@ -175,6 +181,19 @@ export class Zoom {
     window.addEventListener("pointermove", move);
     window.addEventListener("pointerup", up, { once: true });
   }
+}
+
+const inside = (at, start, length) => at > start + MARGIN && at < start + length - MARGIN;
+
+// Return the offset nearest to `start` at which a frame of this length holds all the numbers; with `centred`, a moved frame has them in
+// its middle.
+function holding(numbers, start, length, whole, centred = false) {
+  if (numbers.every((at) => inside(at, start, length))) return start;
+  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+  const least = high + 2 * MARGIN - length;
+  const most = low - 2 * MARGIN;
+  const offset = centred || least > most ? (low + high - length) / 2 : Math.max(least, Math.min(start, most));
+  return Math.max(0, Math.min(offset, whole - length));
 }
 
 const apart = (/** @type {TouchList} */ [a, b]) => Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY));

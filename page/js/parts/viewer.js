@@ -158,6 +158,7 @@ export class Viewer {
     if (this.explorer.active) this.explorer.picker.spot(n);
     else if (this.playback.follows) this.picker.spot(n);
     this.picked();
+    if (this.own) this.element.querySelector(".table-top").scrollIntoView({ block: "nearest" });
   }
 
   // Show a ply and stay there; null is the newest, which is followed while the match goes on.

@@ -109,7 +109,8 @@ export class SeatView {
     const { source } = this.viewer.picker;
     if (source === null) return "choose a territory";
     const armies = Math.abs(last.armies[source]);
-    return armies === 1 ? "where does 1 army go?" : `where do ${armies} armies go?`;
+    const from = `${game.names[source]}’s`;
+    return armies === 1 ? `where does ${from} army go?` : `where do ${from} ${armies} armies go?`;
   }
 
   // Describe the state while the server does not answer.
