@@ -368,7 +368,7 @@ def test_a_chosen_territory_and_its_targets_are_in_sight_together_with_what_is_a
     wait_until(lambda: seen[0].evaluate(IN_FRAME))
     for at in ((0, 0), (9999, 9999)):
         page.locator(".zoomed").evaluate("(frame, at) => frame.scrollTo(...at)", at)
-        page.mouse.wheel(0, 60)
+        page.evaluate("scrollTo(0, 60)")
         seen[0].dispatch_event("click")
         for spot in seen:
             wait_until(lambda spot=spot: spot.evaluate(IN_FRAME))

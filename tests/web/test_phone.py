@@ -8,8 +8,11 @@ import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
-from testkit.browser import BrowserArena
+from arena.protocol.record import to_line
+from testkit.browser import BrowserArena, wait_until
+from tests.web.screenshots import made_up
 from tests.web.test_director import HURRIED
+from tests.web.test_map import REPLAY
 
 WIDER = "document.documentElement.scrollWidth - innerWidth"
 
@@ -100,6 +103,7 @@ def test_a_move_chosen_in_the_list_is_seen_on_the_board(played: BrowserArena, pa
     longest = max(played.fetch_json("records")["matches"], key=lambda each: each["plies"])
     page.goto(f"{played.url}match/{longest['match']}/{longest['plies'] - 1}")
     expect(page.locator(".map .area-of").first).to_be_visible()
+    page.get_by_role("button", name="Moves and values").click()
     page.locator(".moves a").nth(2).click()
     expect(page.locator(".told")).to_contain_text("Move 3")
     expect(page.locator(".board")).to_be_in_viewport(ratio=0.9)
@@ -122,4 +126,36 @@ def test_a_finger_can_press_each_button_of_a_match(
             "(button) => Math.max(button.offsetHeight, parseFloat(getComputedStyle(button, '::after').height) || 0)"
         )
         assert high >= 44, button.text_content()
+    assert page.evaluate(WIDER) <= 0
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (844, 390)])
+def test_moves_and_graph_of_a_match_are_pulled_up_while_the_board_stays_in_sight(
+    empty: BrowserArena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{empty.url}table")
+    page.evaluate(REPLAY, to_line(made_up("usa")))
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    grip = page.get_by_role("button", name="Moves and values")
+    for sign in (".board", ".controls", ".story"):
+        expect(page.locator(sign)).to_be_in_viewport(ratio=0.99)
+    grip.click()
+    expect(grip).to_have_attribute("aria-expanded", "true")
+    for sign in (".board", ".controls", ".doing button"):
+        expect(page.locator(sign).first).to_be_in_viewport(ratio=0.99)
+    page.get_by_role("button", name="Next move").click()
+    expect(page.get_by_role("slider")).to_have_value("10")
+    expect(page.locator(".board")).to_be_in_viewport(ratio=0.99)
+    top = box_of(page.locator(".sheet"))["y"]
+    if height > width:
+        at = box_of(grip)
+        page.mouse.move(at["x"] + at["width"] / 2, at["y"] + 8)
+        page.mouse.down()
+        page.mouse.move(at["x"] + at["width"] / 2, at["y"] - 80, steps=3)
+        page.mouse.up()
+        wait_until(lambda: box_of(page.locator(".sheet"))["y"] < top - 60)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    expect(grip).to_have_attribute("aria-expanded", "false")
     assert page.evaluate(WIDER) <= 0

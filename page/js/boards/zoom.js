@@ -26,7 +26,7 @@ export class Zoom {
     this.factor = null; // null: as large as needed
     this.scale = 0;
     this.height = 0; // of the frame
-    this.sought = /** @type {number[][] | null} */ (null); // points to reveal when the picture has a size
+    this.sought = /** @type {number[][]} */ ([]); // points revealed last, or to reveal when the picture has a size
     this.revealed = false; // true once points were revealed: from then on the picture glides
     this.drawn = null; // size of the last drawn picture
     this.marks = /** @type {any[]} */ ([]); // boxes of the picture that no button may cover
@@ -90,7 +90,13 @@ export class Zoom {
       this.picture.style.height = `${(this.size[1] * scale).toFixed(1)}px`;
     }
     this.scaled(scale);
-    if (this.sought) this.reveal(this.sought);
+    if (!this.revealed) this.reveal(this.sought);
+  }
+
+  // Handle another room for the frame.
+  refit() {
+    this.fit();
+    this.reveal(this.sought);
   }
 
   // Keep the buttons from these boxes of the picture.
@@ -126,7 +132,7 @@ export class Zoom {
   // none yet.
   reveal(points) {
     const { place, scale } = this;
-    this.sought = scale ? null : points;
+    this.sought = points;
     if (!scale || !this.least || !points.length) return;
     const { scrollLeft, scrollTop, clientWidth, clientHeight, scrollWidth, scrollHeight } = place;
     const spans = [[clientWidth, scrollWidth], [clientHeight, scrollHeight]];

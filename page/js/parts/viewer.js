@@ -19,6 +19,7 @@ import { Players } from "./players.js";
 import { Plot } from "./plot.js";
 import { Review } from "./review.js";
 import { showRules } from "./rules.js";
+import { Sheet } from "./sheet.js";
 import { sound } from "./sound.js";
 import { EvalBar } from "./evalbar.js";
 
@@ -35,12 +36,14 @@ export class Viewer {
     this.picked = picked;
     this.ended = ended;
     this.over = false; // the reader knows the end
+    this.whole = whole;
     this.live = live;
     this.seat = seat;
     this.message = ""; // what is said in the place of the match's state
     this.alarm = false;
     this.due = undefined;
     this.heard = NaN; // the ply that was shown last
+    this.sheet = /** @type {any} */ (null);
     this.truth = null; // of each move, on a solved map
     this.continents = /** @type {any[]} */ ([]);
     this.moments = /** @type {any[]} */ ([]);
@@ -117,13 +120,16 @@ export class Viewer {
       h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
       this.review.element, this.badge.element, this.status, this.badge.jump, this.aloud);
     this.doing = h("div", { class: "doing" }, this.highlights, this.mistake, this.explorer.element);
+    this.sheet = new Sheet(
+      h("div", { class: "under" }, this.choices, this.controls, h("div", { class: "telling" }, this.story, this.told, this.board.overview?.element)),
+      h("aside", { class: "side", "aria-label": "Moves and values" }, this.doing, this.plot.element, this.moves.element, this.openings.element, this.players.details, this.inWords),
+      () => this.showState());
     return h("div", { class: "viewer", "data-seat": this.seat },
       this.title,
       h("div", { class: "table-top" },
         this.players.element, this.tug.element,
-        h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element, this.finale.element),
-        this.choices, this.controls, h("div", { class: "telling" }, this.story, this.told, this.board.overview?.element)),
-      h("aside", { class: "side", "aria-label": "Moves and values" }, this.doing, this.plot.element, this.moves.element, this.openings.element, this.players.details, this.inWords));
+        h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element, this.finale.element)),
+      this.sheet.element);
   }
 
   // Say something in the place of the match's state; with `alarm` it is bad news.
@@ -158,7 +164,8 @@ export class Viewer {
     if (this.explorer.active) this.explorer.picker.spot(n);
     else if (this.playback.follows) this.picker.spot(n);
     this.picked();
-    if (this.own) this.element.querySelector(".table-top").scrollIntoView({ block: "nearest" });
+    if (!this.own) return;
+    for (const part of [".under", ".table-top"]) this.element.querySelector(part).scrollIntoView({ block: "nearest" });
   }
 
   // Show a ply and stay there; null is the newest, which is followed while the match goes on.
@@ -243,13 +250,20 @@ export class Viewer {
     this.ended();
   }
 
+  // Nothing is pulled up over one's own match, nor in another site. A sheet of another height leaves another rest to the board.
+  showState() {
+    const before = this.element.dataset.sheet;
+    set(this.element, { "data-own": this.own, "data-sheet": this.own || this.whole ? null : this.sheet.state });
+    if (this.element.dataset.sheet !== before) this.board.zoom?.refit();
+  }
+
   // The slider with its key moments, and the buttons beside it.
   showTrack(at) {
     const { match, playback } = this;
     const last = playback.known;
     set(this.slider, { max: last, "aria-valuetext": `move ${at} of ${last}` });
     this.slider.value = String(at);
-    set(this.element, { "data-own": this.own });
+    this.showState();
     set(this.highlights, { hidden: !this.over || !match.game.told });
     say(this.runButton, playback.running ? "❚❚" : "▶");
     if (!this.over) return;
