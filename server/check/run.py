@@ -74,7 +74,6 @@ async def check_bot(
     with exit code 2 instead of connecting, and OSError if the port cannot be used.
     """
     findings: list[CheckResult] = []
-    rejected = ""
     async with open_scripted_server(command, patience, host, port) as server:
         on_listening(server.url)
         context = CheckContext(server, tiny_time_control, margin_ms)
@@ -97,16 +96,13 @@ async def check_bot(
                     finding = await _make_failure(name, requirement, str(fault), server)
                     code = None if server.subject is None else server.subject.exit_code
                     if name == "handshake" and code == BAD_USAGE_EXIT_CODE and len(finding.printed) == 1:
-                        rejected = finding.printed[0]
-                        break
+                        raise BadCommand(finding.printed[0]) from None
                     # The next check starts with a new process and connection of the bot.
                     await server.stop_bot()
                     usable = name != "handshake"
             findings.append(finding)
             on_result(finding)
         names = [name for name, _, _ in list_checks(context)]
-    if rejected:
-        raise BadCommand(rejected)
     unknown = set(only) - set(names)
     if unknown and usable:
         raise UnknownCheck(f"no check is called {', '.join(sorted(unknown))}: choose from {', '.join(names)}")

@@ -19,6 +19,7 @@ from websockets.typing import Subprotocol
 from arena.protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
 from arena.server.check.bot_connection import BotConnection, FrameLog, ProtocolFault
 from arena.server.processes.child import ChildProcess
+from arena.server.processes.tasks import open_background_tasks
 
 START_SECONDS = 60.0
 """Minimum time limit in seconds for a newly started bot to connect. A busy machine loads programs slowly."""
@@ -195,11 +196,10 @@ async def open_scripted_server(
 
     Raises OSError if the port cannot be used.
     """
-    async with anyio.create_task_group() as tasks:
+    async with open_background_tasks() as tasks:
         server = ScriptedServer(command, patience, tasks, host, port)
         await server.listen()
         try:
             yield server
         finally:
             await server.close()
-            tasks.cancel_scope.cancel()
