@@ -48,7 +48,7 @@ def test_a_long_name_without_a_blank_makes_no_view_wider_than_the_screen(
         expect(page.locator(sign).first).to_be_visible()
         for width in (1280, 390):
             page.set_viewport_size({"width": width, "height": 800})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+            page.wait_for_function("(width) => document.documentElement.scrollWidth <= width", arg=width)
 
 
 def test_a_long_name_leaves_the_ratings_in_sight(strange: BrowserArena, page: Page) -> None:

@@ -153,7 +153,7 @@ def test_follow_a_bot_to_its_latest_match_in_two(stranger: Stranger) -> None:
 
 
 def test_find_yesterdays_final_in_three(tmp_path: Path, browser: Browser) -> None:
-    bots = [word for name in ("greedy", "random", "minimax:depth=2") for word in ("--bot", name)]
+    bots = ("--bot", "greedy", "--bot", "random")
     settings = ("--game", "tictactoe", "--tc", "60/move", "--rounds", "1", "--format", "knockout")
     words = ("ladder", *settings, "--event", "cup", "--db", f"sqlite:///{tmp_path / 'arena.db'}", *bots)
     assert ForkedCommand(*words, cwd=tmp_path).wait(PATIENCE) == 0
