@@ -9,7 +9,8 @@ export const SPEEDS = [0.5, 1, 2, 4, 8];
 const NEAR = 10; // plies behind a live match up to which the pace stays the same
 const MOST_BEHIND = 40; // plies behind a live match from which on some are left out
 const FASTEST = 3; // times the pace, when far behind
-const PART = 8; // plies that are shown in one piece after others were left out
+const PART = 8; // plies that are shown in one piece after others were left out,
+const TOO_FAR = 60; // up to so many plies behind
 
 export class Playback {
   // show(ply) draws a ply; changed() is called after a pause and after queued plies. `live`: more plies may come. `atOnce`: the newest
@@ -102,7 +103,8 @@ export class Playback {
 
   // Return the next ply to be shown; far behind a live match it is one before the next turning point, or one near the newest.
   get next() {
-    if (!this.catchesUp || this.behind <= MOST_BEHIND || this.at < this.whole) return this.at + 1;
+    const most = this.at < this.whole ? TOO_FAR : MOST_BEHIND;
+    if (!this.catchesUp || this.behind <= most) return this.at + 1;
     const first = this.last - MOST_BEHIND;
     const moment = this.moment(first + PART / 2) ?? this.last;
     const next = Math.max(first, Math.min(moment - PART / 2, this.last - PART));
