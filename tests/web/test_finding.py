@@ -175,7 +175,7 @@ def test_every_map_has_its_picture_and_what_is_known_of_it(played: BrowserArena,
                 board.querySelector('svg').getBoundingClientRect().right <= board.getBoundingClientRect().right))"""
         )
     page.locator(".maps a[href='/maps/path4']").click()
-    expect(page.get_by_text("With perfect play: Minnie wins in 16 plies")).to_be_visible()
+    expect(page.get_by_text("With perfect play: Orange wins in 16 plies")).to_be_visible()
     expect(page.get_by_role("region", name="Measured").locator("tbody tr")).to_have_count(3)
     expect(page.locator(".card").first).to_be_visible()
 

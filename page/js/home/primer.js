@@ -4,6 +4,7 @@ import { MapBoard } from "../boards/map.js";
 import { h, say } from "../dom.js";
 import { Match } from "../match.js";
 import { isStill } from "../preferences.js";
+import { SIDES } from "../text.js";
 
 const STEP_MS = 2000;
 const SETUP = {
@@ -29,7 +30,7 @@ const WORDS = [
 
 export class Primer {
   constructor() {
-    this.match = new Match({ match: "primer", game: "riskless", setup: SETUP, players: { maxie: "Maxie", minnie: "Minnie" }, time_control: "1/move", engines: {} });
+    this.match = new Match({ match: "primer", game: "riskless", setup: SETUP, players: SIDES, time_control: "1/move", engines: {} });
     for (const move of MOVES) this.match.add({ move });
     this.board = new MapBoard(this.match.game, () => null, { whole: true });
     this.words = h("p", { class: "told" });

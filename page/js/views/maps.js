@@ -6,7 +6,7 @@ import { h } from "../dom.js";
 import { mapPicture } from "../parts/mappicture.js";
 import { PagedList } from "../parts/paged.js";
 import { table } from "../parts/tables.js";
-import { mapTitle, plural } from "../text.js";
+import { SEATS, SEAT_NAMES, SIDES, mapTitle, plural } from "../text.js";
 
 export class MapsView {
   constructor(main, [name]) {
@@ -35,11 +35,14 @@ export class MapsView {
 const numbers = ({ territories, roads, continents }) =>
   [plural(territories, "territory", "territories"), plural(roads, "road"), continents ? plural(continents, "continent") : ""].filter(Boolean).join(", ");
 
+// The measurements come from a table for authors of bots, which calls the players Maxie and Minnie.
+const byColour = (text) => SEATS.reduce((said, seat) => said.replaceAll(SEAT_NAMES[seat], SIDES[seat]), text);
+
 function card(map) {
   return h("li", null, h("a", { class: "card", href: addressOf("maps", map.name) },
     h("strong", null, mapTitle(map.name), map.default ? h("span", { class: "quiet" }, " · the default map") : null),
     mapPicture(map.name), h("span", null, map.description), h("span", { class: "quiet" }, numbers(map)),
-    map.solved ? h("span", { class: "outcome" }, `Solved: ${map.solved.start}`) : null));
+    map.solved ? h("span", { class: "outcome" }, `Solved: ${byColour(map.solved.start)}`) : null));
 }
 
 function whole(map) {
@@ -50,7 +53,7 @@ function whole(map) {
       h("p", null, h("a", { class: "button", href: "/play" }, "Play"), " ", h("a", { class: "button plain", href: `/search?map=${encodeURIComponent(map.name)}` }, "All matches")),
       h("h2", null, "Solution"),
       map.solved
-        ? h("p", null, `With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie's extra army fair? ${map.solved.fair}.`)
+        ? h("p", null, byColour(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`))
         : h("p", { class: "quiet" }, "Not solved yet: nobody knows who wins with perfect play."),
       ...(map.measured.length ? [h("h2", null, "Matches between equal engines"), measured(map.measured)] : []))),
     h("h2", null, "Latest matches"), new PagedList(`search?map=${encodeURIComponent(map.name)}`).element,
