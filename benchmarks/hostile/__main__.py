@@ -3,7 +3,7 @@
     python -m benchmarks.hostile [--seconds 2.5] [--kinds "browse;watch"]
 
 Honest bots play on a real `arena serve` with its default limits. Strangers at ten addresses send one kind of request as
-often as the limits allow. Each kind has four rounds or more, with addresses that start with a full budget. A round begins
+often as the limits allow. Each kind has three rounds or more, with addresses that start with a full budget. A round begins
 with a quiet period, in which the strangers are connected and silent. The ratio of a round is its p99 divided by the
 median p99 of the quiet periods of this round and its neighbours. In rounds of attacks, sixteen attackers break the
 limits, are disconnected, and reconnect at once. In rounds of the control, `nothing`, the strangers stay silent: its ratios
