@@ -27,6 +27,7 @@ from arena.maps.loader import map_names
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result, to_line
 from arena.protocol.values import Players, Thinking
+from arena.server.web.initial_page import DEMO_FILE
 from testkit.browser import BrowserArena, open_chromium, run_arena, wait_until
 
 TABLET = {"width": 1180, "height": 800}
@@ -85,11 +86,12 @@ def analysed(page: Page, file: Path) -> None:
     page.locator("[data-source]").first.click()
 
 
-def reviewed(page: Page, file: Path) -> None:
-    opened(page, file)
+def reviewed(page: Page, **_random: Path) -> None:
+    """Show a review of the built-in match. A review of random moves would say little."""
+    opened(page, DEMO_FILE)
     page.get_by_role("button", name="Analyse", exact=True).click()
     page.get_by_text("Accuracy").wait_for()
-    page.locator(".moves li:has(.mark:not(:empty)) a").first.click()
+    page.locator(".moves li:has(.mark:not(:empty)) a").last.click()
     page.evaluate("scrollTo(0, 0)")
 
 
