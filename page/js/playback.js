@@ -6,9 +6,10 @@ import { preferences } from "./preferences.js";
 
 export const BEAT_MS = 600; // from one ply to the next, including the animation
 export const SPEEDS = [0.5, 1, 2, 4, 8];
-const NEAR = 10; // plies behind a live match up to which the pace stays the same
+const NEAR = 4; // plies behind a live match up to which the pace stays the same
+const FAR = 20; // plies behind from which on it is the fastest
 const MOST_BEHIND = 40; // plies behind a live match from which on some are left out
-const FASTEST = 3; // times the pace, when far behind
+const FASTEST = 3; // times the pace
 const PART = 8; // plies that are shown in one piece after others were left out,
 const TOO_FAR = 60; // up to so many plies behind
 
@@ -97,7 +98,7 @@ export class Playback {
   // Return the ms from one ply to the next.
   get beat() {
     const late = this.catchesUp ? Math.max(0, this.behind - NEAR) : 0;
-    const hurry = 1 + ((FASTEST - 1) * Math.min(late, MOST_BEHIND - NEAR)) / (MOST_BEHIND - NEAR);
+    const hurry = 1 + ((FASTEST - 1) * Math.min(late, FAR - NEAR)) / (FAR - NEAR);
     return BEAT_MS / this.speed / (preferences().pace || 1) / hurry;
   }
 
@@ -192,5 +193,5 @@ function entry({ moves }) {
   if (moves.length > MOST_BEHIND) return moves.length;
   const times = moves.map(({ ms }) => ms ?? 0);
   const mean = times.reduce((sum, ms) => sum + ms, 0) / (times.length || 1);
-  return mean < BEAT_MS / 2 ? 0 : moves.length;
+  return mean < BEAT_MS / FASTEST ? 0 : moves.length;
 }

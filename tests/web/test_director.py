@@ -134,19 +134,19 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
 
 def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> None:
     timed.emulate_media(reduced_motion="reduce")  # armies travel by the browser's clock, not by the page's
-    timed.evaluate(HURRIED, [make_game_on_map("riskless", "m2").setup(), 12])
+    timed.evaluate(HURRIED, [make_game_on_map("riskless", "m2").setup(), 5])
     timed.clock.run_for(100)
     badge = timed.locator(".badge")
     jump = timed.get_by_role("button", name="Jump to live")
-    expect(badge).to_have_text("Delayed, 11 moves behind")
+    expect(badge).to_have_text("Delayed, 4 moves behind")
     expect(timed.locator(".status")).to_have_text("Move 1")
     before = timed.evaluate(SHOWN)
-    for moves in (1, 2, 3):
+    for moves in (1, 2):
         timed.clock.run_for(BEAT_MS)
         assert timed.evaluate(SHOWN) == before + moves
     jump.click()
     timed.clock.run_for(500)
-    expect(timed.locator(".told")).to_contain_text("Move 12,")
+    expect(timed.locator(".told")).to_contain_text("Move 5,")
     expect(badge).to_have_text("Live")
     expect(jump).to_be_hidden()
     timed.evaluate("viewer.stop()")
@@ -158,7 +158,7 @@ def test_a_board_far_behind_its_match_is_faster_and_leaves_moves_out(timed: Page
     timed.clock.run_for(100)
     before = timed.evaluate(SHOWN)
     timed.clock.run_for(BEAT_MS)
-    assert timed.evaluate(SHOWN) == before + 2
+    assert timed.evaluate(SHOWN) == before + 3
     timed.evaluate("play(100)")
     timed.clock.run_for(BEAT_MS)
     assert timed.evaluate("viewer.playback.behind") <= MOST_BEHIND
