@@ -375,6 +375,11 @@ def test_a_chosen_territory_and_its_targets_are_in_sight_together_with_what_is_a
         for sign in (".status", ".controls", ".zoomed"):
             expect(page.locator(f".viewer {sign}")).to_be_in_viewport(ratio=0.99)
         seen[0].dispatch_event("click")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.wait_for_function(IS_WHOLE)
+    page.set_viewport_size({"width": width, "height": height})
+    for spot in seen:
+        wait_until(lambda spot=spot: spot.evaluate(IN_FRAME))
 
 
 def test_a_move_is_shown_with_its_source_and_its_target(empty: BrowserArena, page: Page) -> None:

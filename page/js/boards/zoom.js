@@ -34,8 +34,11 @@ export class Zoom {
     this.place = h("div", least ? { class: "zoomed", tabindex: 0, role: "region", "aria-label": "Board" } : { class: "whole" }, picture);
     this.keys = least ? new ZoomKeys(this.place, (larger) => this.by(larger ? STEP : 1 / STEP), () => this.inFrame(this.marks), () => this.inFrame(this.names)) : null;
     this.element = h("div", { class: "zoom" }, this.place, this.keys?.element);
+    let before = 0; // width of the window
     new ResizeObserver(() => {
-      this.fit();
+      if (window.innerWidth === before) this.fit();
+      else this.refit();
+      before = window.innerWidth;
       this.keys?.place(true);
     }).observe(this.place);
     if (!least) return;
