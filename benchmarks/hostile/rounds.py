@@ -47,7 +47,7 @@ from benchmarks.kit.script import MAP
 from testkit import horde
 
 SECONDS = 2.5
-"""Default length of a hostile period, in seconds. Honest bots play 750 moves in it. All kinds take about 40 minutes."""
+"""Default length of a hostile period, in seconds. Honest bots play 750 moves in it. All kinds take 40 to 45 minutes."""
 QUIET_SECONDS = 2.5
 """Length of the quiet period before each hostile one, in seconds, if the hostile one is not long."""
 NEIGHBOURS = 8
@@ -66,7 +66,7 @@ MAX_MEDIAN_RATIO = 1.5
 """Upper bound of the median of the ratios of all rounds of a kind."""
 Figure = Literal["p99", "whole"]
 """Name of the field of `WindowFigures` whose ratio is computed."""
-ROUNDS, MORE_ROUNDS = 3, 5
+ROUNDS, MORE_ROUNDS = 3, 3
 """Number of rounds of every kind, and number of further rounds of a kind with a ratio of MAX_MEDIAN_RATIO or more."""
 MAX_REPEATED_KINDS = 12
 """Maximum number of kinds that get further rounds: those with the highest ratios."""
