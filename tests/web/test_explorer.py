@@ -223,6 +223,7 @@ def test_what_was_played_from_a_position_is_told_and_tried(
 ) -> None:
     page.set_viewport_size({"width": 390, "height": 780})
     page.goto(f"{served.url}match/{judged}/0")
+    page.get_by_role("button", name="Moves and values").click()  # pulls up the sheet of a phone
     page.get_by_text("Openings", exact=True).click()
     opening = page.locator(".openings")
     moves = [each["move"] for each in served.fetch_json(f"record/{judged}")["moves"]]

@@ -232,7 +232,8 @@ def test_a_match_that_ends_leaves_its_card_where_it_is(busy: BrowserArena, page:
     place = wait_until(card.bounding_box)  # between two matches there is none
     first = card.get_attribute("href")
     page.wait_for_function(
-        "(first) => document.querySelector('.card.live').getAttribute('href') !== first", arg=first
+        "(first) => (document.querySelector('.card.live')?.getAttribute('href') ?? first) !== first",
+        arg=first,
     )
     assert page.locator(".card.live").count() == 1
     assert wait_until(card.bounding_box) == place
