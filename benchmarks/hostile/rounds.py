@@ -66,7 +66,7 @@ MAX_MEDIAN_RATIO = 1.5
 """Upper bound of the median of the ratios of all rounds of a kind."""
 Figure = Literal["p99", "whole"]
 """Name of the field of `WindowFigures` whose ratio is computed."""
-ROUNDS, MORE_ROUNDS = 3, 3
+ROUNDS, MORE_ROUNDS = 3, 4
 """Number of rounds of every kind, and number of further rounds of a kind with a ratio of MAX_MEDIAN_RATIO or more."""
 MAX_REPEATED_KINDS = 12
 """Maximum number of kinds that get further rounds: those with the highest ratios."""
@@ -551,7 +551,7 @@ def chance_of_false_fault(share: float) -> float:
     rounds = ROUNDS + MORE_ROUNDS
     over = sum(
         math.comb(rounds, count) * share**count * (1 - share) ** (rounds - count)
-        for count in range(rounds // 2, rounds + 1)
+        for count in range((rounds + 1) // 2, rounds + 1)
     )
     return 1 - (1 - over) ** len(KINDS)
 
