@@ -242,8 +242,9 @@ def view(browser: Browser, size: dict[str, int], address: str, scheme: str = "li
 def live(running: BrowserArena, browser: Browser, folder: Path) -> None:
     """A match in progress, on a tablet."""
     page = view(browser, TABLET, running.url)
-    page.locator(".card.live", has_text="alphabeta").first.click()
+    page.locator(".card.live", has_text="alphabeta").filter(has_text="marvin").first.click()
     expect(page.locator(".moves li").nth(15)).to_be_visible()
+    page.keyboard.press("End")
     shoot(page, folder / "page-live.png")
 
 

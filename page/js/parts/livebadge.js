@@ -3,6 +3,8 @@
 import { h, say, set } from "../dom.js";
 import { plural } from "../text.js";
 
+const ON_THEIR_WAY = 2; // moves that are just being drawn, one of each player
+
 export class LiveBadge {
   constructor(jump) {
     this.state = h("span");
@@ -21,10 +23,10 @@ export class LiveBadge {
   }
 }
 
-// A live match that was seen to its end is a replay for who goes back. The move that is just being drawn is not behind.
+// A live match that was seen to its end is a replay for who goes back.
 function stateOf({ live, behind, running, end, isOver }) {
   if (!live) return "replay";
   if (end) return isOver ? "over" : "replay";
-  if (behind < 2) return "live";
+  if (behind <= ON_THEIR_WAY) return "live";
   return running ? "delayed" : "paused";
 }

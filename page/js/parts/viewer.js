@@ -344,7 +344,7 @@ export class Viewer {
     if (playback.isOver) return this.toReader(explained(match.end, match.players));
     if (this.message) return this.message;
     if (playback.end) return `Move ${playback.at} of ${match.moves.length}`;
-    if (playback.behind > 1) return `Move ${playback.at}${watched(match)}`;
+    if (playback.behind) return `Move ${playback.at}${watched(match)}`;
     if (!match.running && !match.moves.length) return "Waiting for the players…";
     return `${SIDES[match.last.player]} to move${watched(match)}`;
   }
