@@ -1,4 +1,4 @@
-"""Counter of wrong tokens by client address. An address that sends too many is refused for a while.
+"""Counter of wrong tokens per client address. An address that sends too many is refused for a while.
 
 Nothing here reads a clock: time is an argument, in seconds.
 """
@@ -35,7 +35,7 @@ def choose_pause_seconds(grace_seconds: float) -> float:
 
     grace_seconds: time for a disconnected bot to return to its matches; 0 for none
 
-    The refusal takes at most half of this time, so that no bot loses its matches because of other clients at its address.
+    The refusal lasts at most half of `grace_seconds`, so that no bot loses matches because of others at its address.
     """
     return min(PAUSE_SECONDS, grace_seconds / 2) if grace_seconds > 0 else PAUSE_SECONDS
 
@@ -56,7 +56,7 @@ class FailedLogins:
         return max(0.0, tries.blocked_until - now) if tries else 0.0
 
     def record_failure(self, address: str, now: float, limit: int = MAX_FAILURES) -> None:
-        """Count a wrong token from an address. The address is refused if this is number `limit` in the window."""
+        """Count a wrong token from an address, and refuse the address if this token is the `limit`-th in the window."""
         key = address_key(address)
         tries = self._attempts.get(key)
         if tries is None or now - tries.first_time >= WINDOW_SECONDS:
@@ -86,5 +86,5 @@ def address_key(address: str) -> str:
         return str(parsed)
     if parsed.ipv4_mapped is not None:
         return str(parsed.ipv4_mapped)
-    # A client with one address of a /64 network usually has all of them.
+    # A client with one address of a /64 network usually controls all of them.
     return f"{IPv6Address(int(parsed) >> 64 << 64)}/64"

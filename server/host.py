@@ -1,7 +1,7 @@
 """Host: a whole server in one process, opened and closed together.
 
-It consists of a core, which pairs bots and runs matches; a shell, which stores what the core decides; and an edge, which
-holds the connections.
+A host consists of a core, which pairs bots and runs matches; a shell, which stores what the core decides; and an edge,
+which holds the connections.
 
     async with open_host() as host:
         token = host.issue_token("greedy")
@@ -97,11 +97,11 @@ STANDBY_LEASE_SECONDS = 2.0
 def make_core_settings(
     settings: ArenaSettings, pool: Pool | None, house: HousePlan = NO_HOUSE, clock: TimeSource = MONOTONIC
 ) -> CoreSettings:
-    """Return the settings of a core, made from the settings of its host.
+    """Return a core's settings, derived from the settings of its host.
 
-    pool   matches that the matchmaker arranges; None if it arranges none
+    pool   matches for the matchmaker to arrange; None for no matchmaking
     house  engines that the server itself runs
-    clock  clock of the core; `epoch_ns` relates its times to Unix time
+    clock  clock of the core, from which `epoch_ns` is computed
     """
     matches, limits = settings.matches, settings.limits
     return CoreSettings(
@@ -121,14 +121,14 @@ def make_core_settings(
         adjudication=matches.adjudication,
         analysis_visibility=matches.thinking,
         house=tuple(house.engines),
-        # Within this time a silent edge is either lost, and its bots' turns restart; or it lists its clients, and turns
-        # are sent again.
+        # Within this time, a silent edge either counts as lost, so that its bots' turns restart, or lists its clients
+        # again, so that turns are resent.
         transit_ns=MAX_SILENCE_NS + 2 * HEARTBEAT_NS if settings.server.role == "core" else 0,
     )
 
 
 class Host:
-    """Running server: a shell with its core, all parts that serve them, and an edge. Made by `open_host`."""
+    """Running server: a shell with its core, their background jobs, and an edge. Created by `open_host`."""
 
     edge: Edge
     """Edge with the connections of the clients."""
@@ -158,9 +158,12 @@ class Host:
         self.metrics = metrics
         self.house = house
         self.will_restart = will_restart
-        """True if the server will restart after it stops. Clients are then told so; otherwise, that the event is over."""
+        """True if the server will restart after it stops.
+
+        On exit, clients are told that it will restart or, if False, that the event is over.
+        """
         self.lease_lost: LeaseLost | None = None
-        """Error for which the server stops, because another process has taken its lease; None if there is none."""
+        """Error with which the server stops when another process has taken its lease; None until then."""
         self._clock = clock
         self._lag = LoopLag(clock, metrics.loop_seconds.observe)
         self._authenticator = Authenticator(
@@ -213,7 +216,7 @@ class Host:
             metrics.disk_free.set_function(lambda: _free_disk_share(file.parent))
 
     async def start(self, stack: AsyncExitStack) -> None:
-        """Run the shell and its parts until `stack` closes. Return once the core is built from the store."""
+        """Start the shell and the background jobs, to run until `stack` closes. Return once the core is restored."""
         tasks = await stack.enter_async_context(open_background_tasks())
         serving = anyio.CancelScope()
         stack.callback(serving.cancel)
@@ -229,7 +232,7 @@ class Host:
                     self._shell_ended.set()
 
         await tasks.start(serve)
-        # From here on a cancelled block must not cancel the shell before it has handled all inputs that have arrived.
+        # From here on, cancelling the block must not cancel the shell before it has handled all arrived inputs.
         serving.shield = True
         stack.push_async_callback(self._halt_shielded)
         for job in self._jobs:
@@ -266,7 +269,7 @@ class Host:
             self._has_records.set()
 
     async def _write_records(self) -> None:
-        """Call `on_record` with the record of each finished match, until cancelled. Return at once if it is None."""
+        """Call `on_record` with the record of each finished match, until cancelled. If it is None, return at once."""
         while self._on_record is not None:
             await self._has_records.wait()
             self._has_records = anyio.Event()
@@ -279,11 +282,11 @@ class Host:
         return "the server is about to stop" if self.shell.draining else self.journal.outage_reason()
 
     def reconfigure(self, pool: Pool | None) -> None:
-        """Apply `self.settings` after a change of values in it. `settings.RELOADABLE_KEYS` lists the keys that may change.
+        """Apply changed values in `self.settings`. `settings.RELOADABLE_KEYS` lists the keys that may change.
 
-        The edge needs no call, because it reads its limits at each use.
+        The edge needs no notice of a change, because it reads its limits at each use.
 
-        pool: matches that the matchmaker arranges from now on; None if it arranges none
+        pool: matches for the matchmaker to arrange from now on; None for no matchmaking
 
         Raises BadAdjudication and BadRetention.
         """
@@ -296,7 +299,7 @@ class Host:
 
     @property
     def resumed_matches(self) -> int:
-        """Number of matches that were in progress when the server stopped, and that it continues after its restart."""
+        """Number of matches that were in progress when the server last stopped, and that it resumed at its start."""
         return self.shell.resumed
 
     @property
@@ -361,14 +364,14 @@ class Host:
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
     async def report_bot_exit(self, name: str, exit_text: str) -> None:
-        """Report to the core that a bot's process, run by this host, has ended. The bot loses its matches by crash.
+        """Report to the core that the process of a bot run by this host has ended. The bot loses its matches by crash.
 
-        `exit_text` says how the process ended, for records.
+        exit_text: description of how the process ended, for the matches' records
         """
         self.shell.submit(BotCrashed(name, exit_text))
 
     async def play(self, terms: Terms) -> Record:
-        """Play one match to its end, as soon as both bots can play another match. Raises shell.MatchNotStarted."""
+        """Play one match to its end, once both bots have capacity for another match. Raises shell.MatchNotStarted."""
         return await self.shell.play_match(terms)
 
     async def store_record(self, terms: Terms, record: Record) -> None:
@@ -380,7 +383,7 @@ class Host:
         self.will_restart = True
 
     async def halt(self) -> None:
-        """Handle all inputs that have arrived, and none that arrive later, so that no match changes any more."""
+        """Handle all inputs that have arrived, and ignore later ones, so that no match changes any more."""
         self.shell.stop()
         await self._shell_ended.wait()
 
@@ -414,8 +417,8 @@ async def open_host(
     """Run a server during the block: listen, play matches and store them.
 
     settings       settings of the host; None for those of `settings.private_host_settings`
-    pool           matches that the matchmaker arranges; None if it arranges none
-    house          engines that the server runs itself, in `Host.open_house`; they connect to `Host.loopback_url`
+    pool           matches for the matchmaker to arrange; None for no matchmaking
+    house          engines that the server itself runs, within `Host.open_house`; they connect to `Host.loopback_url`
     tls            certificate; None for connections without TLS
     resumed_event  event whose unfinished matches continue after a restart; None if no matches continue
     will_restart   True if the server will restart after it stops. If False, connected clients are told on exit that the
@@ -432,7 +435,7 @@ async def open_host(
     """
     settings = settings or private_host_settings()
     async with AsyncExitStack() as stack:
-        # Listing the installed games reads files of every installed package, once: this would stall the event loop.
+        # The first call reads files of every installed package, which would stall the event loop.
         await anyio.to_thread.run_sync(installed_games)
         engine = await open_store(stack, settings)
         metrics = Metrics()
@@ -546,7 +549,7 @@ async def make_edge(
 
 
 async def _watch_directives(edge: Edge, pages: Pages, store: Engine) -> None:
-    """Apply the directives in the store (bans and notices) to an edge and its pages, until cancelled.
+    """Keep an edge and its pages up to date with the store's directives (bans and notices), until cancelled.
 
     While the store is unavailable, the last known directives stay in force.
     """

@@ -37,11 +37,11 @@ class LoopLag:
         self.stalled_ns = 0
         """Total time of all stalls up to the last measurement, in ns.
 
-        It lacks a stall in progress, which shows in a current time more than STALL_NS after `due`.
+        A stall in progress is not included. During such a stall, `due` is more than STALL_NS in the past.
         """
 
     def measure_while(self, condition: Callable[[], bool]) -> None:
-        """Continue to measure as long as `condition()` is true.
+        """Keep measuring, once started, as long as `condition()` is true.
 
         The caller must call `start` when the condition becomes true.
         """

@@ -10,12 +10,12 @@ subjects. The setting `server.name` of an edge or a core names its shard. A seco
 processes. Bots choose a shard by the address to which they connect. In an edge, only the subjects of its link depend on
 the shard.
 
-**Frames.** A frame is a list of messages, with a sequence number, the fencing token of the core, and the number of the
-stream: a run of consecutive frames. An edge begins a stream with `EdgeResynced`, and the core restarts the numbers of
-its own frames for each stream. An empty frame is a heartbeat. It shows that the sender is alive, and how many frames
-the sender has sent. Frames are neither acknowledged nor sent again.
+**Frames.** A frame is a list of messages, with a sequence number, the fencing token of the core (the number of its
+lease), and the number of the stream: a run of consecutive frames. An edge begins a stream with `EdgeResynced`, and the
+core restarts the numbers of its own frames for each stream. An empty frame is a heartbeat. It shows that the sender is
+alive, and how many frames the sender has sent. Frames are neither acknowledged nor sent again.
 
-**Resync.** An edge begins a new stream in four cases: the core asks for it, because it missed a frame or does not know
+**Resync.** An edge begins a new stream in four cases: the core asks for one, because it missed a frame or does not know
 the edge; the edge missed a frame; a higher fencing token arrives; or a core that was silent is back. A frame with a
 lower fencing token comes from a core that lost its lease, and is dropped. The modules `edge_link` and `core_link`
 describe both sides.

@@ -31,5 +31,5 @@ class Bus(Protocol):
         ...
 
     async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
-        """Pass all later messages on a subject to `handler`, also after a reconnect."""
+        """Pass all later messages on a subject to `handler`, even after a reconnect."""
         ...

@@ -32,11 +32,11 @@ class ShellPort(CorePort, Protocol):
     """Interface of the shell, which runs the core and performs its effects."""
 
     def attach(self, edge: int, port: EdgePort) -> None:
-        """Send all later messages to an edge through `port`. `edge`: number of the edge."""
+        """Send all later messages to the edge with number `edge` through `port`."""
         ...
 
     def detach(self, edge: int) -> None:
-        """Forget a lost edge and its clients. `edge`: number of the edge."""
+        """Forget the lost edge with number `edge`, and its clients."""
         ...
 
 
@@ -63,7 +63,7 @@ class RemoteEdge:
         self._requested_stream = -1
 
     def begin_stream(self, stream: int, number: int) -> None:
-        """Begin a new stream. `number`: number of the first frame that is expected from the edge in it."""
+        """Begin stream number `stream`. `number`: number of the first frame expected from the edge in this stream."""
         self.stream = stream
         self.incoming = IncomingStream[MessageToCore](TO_CORE_DECODER, number)
         self._sent_count = 0
@@ -81,7 +81,7 @@ class RemoteEdge:
         self._requested_stream = -1
 
     def request_stream(self, stream: int) -> None:
-        """Ask the edge for a new stream in place of `stream`, at most once between two heartbeats."""
+        """Ask the edge for a new stream to replace `stream`, at most once between two heartbeats."""
         if self._requested_stream != stream:
             self._requested_stream = stream
             self._publish(BusFrame(self.number, self._fencing_token, stream, REQUEST_STREAM))
@@ -93,8 +93,8 @@ class RemoteEdge:
 class CoreLink:
     """Link that passes messages from a shard's edges to the shell, and messages from the shell to the edges.
 
-    The clocks of processes differ, so a time of arrival at an edge means nothing here. Each message gets its time of
-    arrival in this process instead. Durations that an edge has measured are kept.
+    The clocks of processes differ, so a time of arrival at an edge means nothing here. It is replaced by the message's
+    time of arrival in this process. Durations that an edge has measured are kept.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class CoreLink:
     def heartbeat(self) -> None:
         """Send a heartbeat to each edge and to the core itself, and report lost edges to the shell.
 
-        Set `loss_reason` if the core's own heartbeats do not arrive. Call it every HEARTBEAT_NS.
+        Set `loss_reason` if the core's own heartbeats do not arrive. The caller must call this every HEARTBEAT_NS.
         """
         now = self._now_ns()
         if now - self._last_heartbeat_ns > MAX_SILENCE_NS // 2:

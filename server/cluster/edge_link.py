@@ -33,11 +33,11 @@ MAX_RESEND_AGE_NS = 30_000_000_000
 MAX_RESENT_MESSAGES = 10_000
 """Maximum number of messages that are kept for sending again."""
 RESEND_NS = 1_000_000_000
-"""Length of the period before the core's last frame, in ns. After a loss, messages since its start are sent again."""
+"""Time span before the core's last frame, in ns. After a loss, the edge resends messages from this span and later."""
 TAKEOVER_RESEND_NS = 5_000_000_000
-"""Length of the period before an old core's last frame, in ns. A new core gets the messages since its start again.
+"""Time span before an old core's last frame, in ns. The edge resends messages from this span and later to a new core.
 
-The period is longer than RESEND_NS, because the old core may have sent frames after it lost its lease.
+The span is longer than RESEND_NS, because the old core may have sent frames after it lost its lease.
 """
 SEARCH_INTERVAL_NS = HEARTBEAT_NS // 3
 """Interval between heartbeats while no core is heard, in ns."""
@@ -46,9 +46,9 @@ SEARCH_INTERVAL_NS = HEARTBEAT_NS // 3
 class EdgeLink:
     """Link between an edge and the core that leads its shard. It is the edge's `CorePort`.
 
-    To send them again after a loss, the link keeps the messages of clients that arrived while the core was silent, or
-    shortly before. It does not keep hellos and moves, because the edge repeats them: it lists its clients in
-    `EdgeResynced`, sends unanswered hellos again, and sends an unanswered move again when the core repeats the turn.
+    The link keeps client messages that arrived while the core was silent or shortly before, to resend them after a
+    loss. It does not keep hellos and moves, because the edge itself repeats them: the edge lists its clients in
+    `EdgeResynced`, resends unanswered hellos, and resends an unanswered move when the core repeats the turn.
     """
 
     def __init__(
@@ -87,11 +87,11 @@ class EdgeLink:
         self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
         self._unsent: list[MessageToCore] = []
         self._resend_buffer: deque[tuple[int, MessageReceived]] = deque()
-        """Messages that may be sent again, each after its time of arrival in monotonic ns."""
+        """Messages that may be sent again, each paired with its time of arrival in monotonic ns."""
         self._last_frame_ns = self._last_heartbeat_ns = clock.now_ns()
 
     def silent_ns(self) -> int:
-        """Return the time since the last frame of a core, in ns; 0 while a core is heard."""
+        """Return the time since the last frame from a core, in ns; 0 while a core is heard."""
         return 0 if self.is_synced else self._now_ns() - self._last_frame_ns
 
     # from the edge

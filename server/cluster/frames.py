@@ -1,4 +1,4 @@
-"""Frames between edges and cores: their encoding, their subjects, and the division of long lists of messages."""
+"""Frames between edges and cores: encoding, bus subjects, and the splitting of long lists of messages."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from arena.server.ports import MessageToCore, MessageToEdge
 HEARTBEAT_NS = 300_000_000
 """Interval between the heartbeats of an edge or a core, in ns."""
 MAX_SILENCE_NS = 4 * HEARTBEAT_NS
-"""Longest time without a frame, in ns. After it, the other side counts as lost."""
+"""Time without a frame, in ns, after which the other side counts as lost."""
 REQUEST_STREAM = -1
-"""Value of `BusFrame.number` by which a core requests a new stream."""
+"""Value of `BusFrame.number` with which a core requests a new stream."""
 MAX_BODY_BYTES = MAX_PAYLOAD - 256
 """Maximum size of a frame's body, in bytes. The rest of MAX_PAYLOAD is for the other fields."""
 MAX_LIST_BYTES = 64 << 20
-"""Maximum size in bytes of an encoded list of messages that takes several frames. Receivers refuse a larger one."""
+"""Maximum size of an encoded list of messages that spans several frames, in bytes. Receivers refuse a larger list."""
 
 M = TypeVar("M")
 
@@ -34,7 +34,7 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     fencing_token: int
     """Fencing token of the core; 0 while the edge knows none."""
     stream: int
-    """Number of the edge's stream, one higher with each resync."""
+    """Number of the edge's stream, which grows by one with each resync."""
     number: int
     """Number of the frame among its sender's frames in the stream, from 0; or REQUEST_STREAM.
 
@@ -89,7 +89,7 @@ def decode_frame(payload: bytes) -> BusFrame:
 def encode_in_frames(
     messages: Sequence[MessageToCore] | Sequence[MessageToEdge],
 ) -> Iterator[tuple[bool, bytes]]:
-    """Encode a list of messages, divided into frames. Yield the fields `more` and `body` of each frame."""
+    """Encode a list of messages, and split it into frames. Yield the fields `more` and `body` of each frame."""
     body = _encoder.encode(messages)
     if len(body) <= MAX_BODY_BYTES:
         yield False, body
@@ -99,7 +99,7 @@ def encode_in_frames(
 
 
 class IncomingStream(Generic[M]):
-    """Receiver of the frames of one sender in a stream. It puts the lists of messages together from their parts."""
+    """Receiver of one sender's frames in a stream, which reassembles lists of messages from their parts."""
 
     def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], number: int = 0) -> None:
         """Expect frames from `number` on, with messages for `decoder`: TO_CORE_DECODER or TO_EDGE_DECODER."""

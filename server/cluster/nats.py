@@ -1,8 +1,8 @@
-"""Bus over NATS, which makes a new client connection after each loss.
+"""Bus over NATS that opens a new client connection after each loss.
 
-The NATS client can reconnect by itself, but this module does not let it. On some errors the client gives up for good.
-After a reconnect it sends outdated messages. Before a reconnect it waits until written data are sent, which takes a
-quarter of an hour if a cable is cut.
+The NATS client can reconnect by itself, but this module does not let it. On some errors, the client gives up for good.
+Before it reconnects, it waits until written data are sent, which takes a quarter of an hour if a cable is cut; after
+that, it sends outdated messages.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ CONNECT_SECONDS = 2
 ANSWER_SECONDS = 1
 """Seconds within which NATS must confirm that it has received all earlier messages."""
 CHECK_SECONDS = 0.5
-"""Seconds within which the test message of a connection check must return. The pause between checks is as long."""
+"""Seconds within which the test message of a connection check must return; also the pause between checks."""
 MAX_FAILED_CHECKS = 4
 """Number of consecutive checks without an answer after which NATS counts as unavailable.
 
-A single missing answer may come from a pause of this process.
+A single missing answer may be due to a pause of this process.
 """
 RETRY_SECONDS = 0.25
 """Pause between attempts to reconnect, in seconds."""
 CLOSE_SECONDS = 1
-"""Seconds allowed for sending the queued messages at the end, and again for closing the client."""
+"""Seconds allowed at the end for sending the queued messages, and as many again for closing the client."""
 MAX_QUEUED_BYTES = 16 << 20
 """Maximum number of bytes in the messages queued for sending, and in the queue of each subscription."""
 MAX_QUEUED_MESSAGES = 65_536
@@ -51,11 +51,11 @@ MAX_QUEUED_MESSAGES = 65_536
 MAX_CLIENT_BYTES = 2 << 20
 """Maximum number of unsent bytes in the NATS client. While it has more, no further messages are passed to it.
 
-Above a limit of its own, the client waits up to a second for NATS in each call. If NATS hung, the connection checks
-would have to wait too.
+Above a limit of its own, the client waits up to a second for NATS in each call. A hung NATS server would then delay the
+connection checks too.
 """
 FULL_PAUSE_SECONDS = 0.01
-"""Seconds to wait before another look at a client that has more than MAX_CLIENT_BYTES unsent."""
+"""Interval at which a client with more than MAX_CLIENT_BYTES unsent is checked again, in seconds."""
 
 
 class TlsNotOffered(ConnectionError):
@@ -116,8 +116,8 @@ class _Connection:
 
     async def responds(self, seconds: float) -> bool:
         """Send a test message through NATS to this connection itself. Return True if it arrives within `seconds`."""
-        # The client's `flush` breaks its reader if the pong arrives after the timeout. A callback would need a task of the
-        # client, which a connection that breaks while it is closed leaves behind.
+        # The client's `flush` breaks its reader if the pong arrives after the timeout. A callback would need a client
+        # task, which is left behind if the connection breaks while it is being closed.
         subscription = await self.client.subscribe(self.client.new_inbox())
         try:
             with anyio.fail_after(seconds):
@@ -260,7 +260,7 @@ class NatsBus:
                     await connection.subscribe(subject, handler)
                 await connection.flush()
         except (nats.errors.Error, OSError) as error:
-            # Without a server left or an answer, the client's last error has the reason.
+            # If no server is left or none answers, the reason is in the client's last error.
             vague = isinstance(error, nats.errors.NoServersError | TimeoutError)
             return describe_error(connection.errors[-1] if vague and connection.errors else error)
         return None
@@ -330,7 +330,7 @@ async def _mark_lost_on_failure(
 
 
 def describe_error(error: Exception) -> str:
-    """Return a clause that tells an administrator why a NATS server cannot be used, such as `it does not answer`."""
+    """Return the reason why a NATS server cannot be used, for the administrator, such as `it does not answer`."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted ({error.verify_message}); set bus.ca to the CA bundle"
     if isinstance(error, TimeoutError):

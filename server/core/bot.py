@@ -47,9 +47,9 @@ class Preferences:
         return self.decline_reason(pool_game.game, pool_game.time_control) is None
 
     def decline_reason(self, game: AnyGame, control: TimeControl) -> str | None:
-        """Return the reason why the bot does not play this game at this time control; None if it does.
+        """Return the reason why the bot does not play this game at this time control, such as `it plays chess only`.
 
-        The reason is a clause such as `it plays chess only`.
+        Return None if the bot plays it.
         """
         if self.games and game.name not in self.games:
             return f"it plays {', '.join(sorted(self.games))} only"
@@ -169,7 +169,7 @@ class LobbyBot:
         return self.owner == other.owner and not (self.is_owner_address or other.is_owner_address)
 
     def open_session(self, secret: str) -> None:
-        """Start a new session with this secret. Matches of an earlier session are no longer remembered."""
+        """Start a new session with this secret, and forget the recent matches of an earlier session."""
         self.session = hash_secret(secret)
         self.recent_matches, self.has_played = [], False
 

@@ -73,7 +73,7 @@ def last_time_before(local_time: str, zone: str, before: int) -> int:
 
     Raises BadStartTime as `next_start_time` does.
     """
-    # A day may be an hour longer or shorter than 24, and `local_time` may name a day of the week.
+    # A day may have 23 or 25 hours, and `local_time` may name a day of the week.
     last = next_start_time(local_time, zone, before - 8 * 24 * 3600)
     while last < (later := next_start_time(local_time, zone, last)) <= before:
         last = later
@@ -83,7 +83,7 @@ def last_time_before(local_time: str, zone: str, before: int) -> int:
 def plan_next_event(plan: EventPlan, after: int) -> EventPlan | None:
     """Return the plan of the event that follows `plan` in its series; None if `plan` does not repeat.
 
-    The new event begins after Unix time `after`, and after the event of `plan`.
+    The next event begins after Unix time `after`, and after the event of `plan` begins.
     """
     if plan.again is None:
         return None
@@ -103,7 +103,7 @@ def plan_next_event(plan: EventPlan, after: int) -> EventPlan | None:
 def make_event_name(series: str, recurrence: Recurrence, begins: int) -> str:
     """Return the name of the event of a series that begins at Unix time `begins`.
 
-    It consists of the name of the series and the local date, as in `friday-2026-11-27`.
+    The name consists of the name of the series and the local date, as in `friday-2026-11-27`.
     """
     return f"{series}-{datetime.fromtimestamp(begins, find_zone(recurrence.zone)):%Y-%m-%d}"
 

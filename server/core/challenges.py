@@ -89,7 +89,7 @@ class ChallengeHandler:
         self._open_match = open_match
 
     def handle(self, bot: LobbyBot, message: Challenge | Accept | Decline | Withdraw) -> None:
-        """Handle a bot's message about a challenge. Raises RequestRefused if the bot may not do that now."""
+        """Handle a bot's message about a challenge. Raises RequestRefused if the bot's request is not allowed now."""
         match message:
             case Challenge():
                 self._handle_challenge(bot, message)
@@ -104,7 +104,7 @@ class ChallengeHandler:
     def send_challenges_to(self, bot: LobbyBot) -> None:
         """Send a newly connected bot the challenges that name it.
 
-        The server's own engines get theirs from their queue instead, in turn order.
+        The server's own engines get their challenges from the queue instead, in turn order.
         """
         if bot.name in self._house:
             return
@@ -254,7 +254,7 @@ class ChallengeHandler:
         """Send the outcome of a closed challenge to its bots.
 
         detail    reason for the outcome, for people; may be empty
-        match     id of the match that follows from an accepted challenge; None for any other outcome
+        match     id of the match that an accepted challenge leads to; None for any other outcome
         accepter  name of the bot that accepted the challenge, or tried to; empty if there was none
         """
         self._house.forget_challenge(challenge.id)

@@ -5,7 +5,7 @@ It passes each input to the part that handles it:
     lobby        connected clients and the sessions of bots
     room         one match: its referee, its deadline, its public view
     matchmaker   bots that wait in the pool, and the pairing of those bots
-    challenges   challenges between bots; house and house_queue: the server's own engines
+    challenges   challenges between bots; house_engines and house_queue: the server's own engines
     events       tournaments: entries, rounds, and bots that do not appear
     listing      current matches, bots, challenges and events, for all clients that browse
 """
@@ -165,7 +165,6 @@ class Core:
         return len(self._matches.rooms)
 
     def count_suspended(self, now: int) -> int:
-        """Return the number of bots that are suspended at `now`."""
         return self._suspensions.count_suspended(now)
 
     def is_in_progress(self, match: str) -> bool:
@@ -252,8 +251,8 @@ class Core:
         self._lobby.send_welcome(self._lobby.clients[admission.client], session)
         if not resumes:
             self._suspensions.pardon(bot.name)
-        # A new process learns the moves so far from its turns. A name without a token may belong to somebody else by
-        # now, so its matches are lost.
+        # A new process of a bot learns the moves so far from its turns. A name without a token may by now be used by
+        # somebody else, so the matches under that name are lost.
         proved = bool(admission.hello.token) or bot.name in self._house
         self._matches.apply_to_bot(bot, PlayerReconnected if resumes else partial(SessionLost, proved=proved))
         self._challenges.send_challenges_to(bot)
@@ -320,7 +319,7 @@ class Core:
             self._lobby.effects.append(CloseClient(admission.client, Code.SHUTTING_DOWN, why))
             return
         if bot.client is not None:
-            # It has since connected through another edge, or this edge missed its replacement.
+            # The bot has since connected through another edge, or this edge missed that the connection was replaced.
             why = "the bot has another connection: reconnect"
             self._lobby.effects.append(CloseClient(admission.client, Code.SHUTTING_DOWN, why))
             return
@@ -339,7 +338,7 @@ class Core:
     def _handle_message(self, message_input: MessageReceived) -> None:
         client = self._lobby.clients.get(message_input.client)
         if client is None:
-            return  # it was replaced or removed
+            return  # the client was replaced or removed
         message = message_input.message
         kind = type(message)
         try:
@@ -368,7 +367,7 @@ class Core:
     def _handle_room_message(self, bot: LobbyBot, message: Ready | Resign, at: int) -> None:
         player = bot.matches.get(message.match)
         if player is None:
-            # It has missed the end of its match, or names a match that it never played.
+            # The bot has missed the end of its match, or names a match that it never played.
             if message.match in self._matches.rooms:
                 raise unknown_match_refusal(message.match)
             if bot.was_end_sent_after(message.match, at):

@@ -13,14 +13,14 @@ The name is empty for the matchmaker, the listing and the events, each of which 
 """
 
 MIN_STALE_ENTRIES = 64
-"""Surplus of cancelled entries over valid ones above which the heap is rebuilt with the valid ones alone."""
+"""Surplus of cancelled over valid entries above which the heap is rebuilt without the cancelled ones."""
 
 
 class Deadlines:
     """Schedule of checks: the time of the next check of each object that has a deadline, in ns.
 
-    An object may be checked too early; it then schedules its next check. So a match, whose deadline changes with each
-    ply, seldom changes the heap.
+    An object may be checked too early, and then schedules its next check. A match, whose deadline changes with each
+    ply, therefore seldom changes the heap.
     """
 
     def __init__(self) -> None:

@@ -83,7 +83,7 @@ class AppendEvent(Struct, frozen=True, gc=False):
     turn: tuple[int, TurnStarted] | None
     """Start of the current turn, with its time in ns, to append first, as event number `seq` - 1.
 
-    None if the journal has the start already, or if no clock is running.
+    None if the journal already has the start, or if no clock is running.
     """
 
 

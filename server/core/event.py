@@ -103,7 +103,7 @@ class Event:
             scored = self._points[each] + place.byes
             scores[each] = place.order or (-scored, -(place.buchholz or 0)), scored
         if self.plan.format == "gauntlet" and self.state.bots:
-            # The first bot plays all matches: another one is above it if it scored more than half against it.
+            # The first bot plays in every match; an opponent ranks above it by scoring more than half against it.
             first = self.state.bots[0]
             half = float(self.plan.rounds * len(self.plan.starts))
             scores[first] = (-half, 0.0), scores[first][1]
@@ -187,7 +187,7 @@ class Event:
     def _join_late(self, bot: str) -> None:
         self.state = replace(self.state, bots=(*self.state.bots, bot))
         if self._require_swiss is not None:
-            # After a reload the bot is listed with all others, so this change excludes it from the earlier rounds.
+            # After a restart, the schedule is rebuilt with all bots; this change keeps the bot out of earlier rounds.
             self.state = replace(self.state, changes=(*self.state.changes, RosterChange(bot, 0, joins=False)))
             self._schedule_change(bot, joins=True)
 
@@ -221,7 +221,6 @@ class Event:
         self._make_schedule()
 
     def end(self) -> None:
-        """Mark the event as over."""
         self.state = replace(self.state, phase="over")
 
     def change_phase(self, action: str) -> None:

@@ -39,7 +39,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     format: str
     """Name of the format: one of `rating.formats.FORMATS`, or `arena`, which pairs free bots until `minutes` are over."""
     rounds: int = 1
-    """Number of rounds; in a knockout, the number of pairs on each game when two bots meet. Unused by `arena`."""
+    """Number of rounds; in a knockout, number of pairs of matches per game when two bots meet. Unused by `arena`."""
     minutes: int = 0
     """Length of an event of the format `arena`, in minutes."""
     starts: tuple[PoolGame, ...]
@@ -56,7 +56,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     ratings: tuple[int, int] = (0, 0)
     """Lowest and highest rating of a bot that may enter; 0 for no bound."""
     seed: int = 1
-    """Seed of the order of the pairings."""
+    """Seed that determines the order of the pairings."""
     again: Recurrence | None = None
     """Repetition of the event; None if it does not repeat."""
 

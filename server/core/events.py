@@ -65,7 +65,7 @@ SECOND_NS = 1_000_000_000
 
 
 class HostedEvent(Event):
-    """Event, with what this arena has done for it so far."""
+    """Event, with those parts of its progress that are not stored, such as waiting bots and notifications sent."""
 
     def __init__(self, stored_event: StoredEvent) -> None:
         super().__init__(stored_event)
@@ -208,7 +208,7 @@ class Events:
             case _:
                 has_begun = event.state.has_begun
                 event.change_phase(command.action)
-                if event.state.has_ended and not has_begun:  # else the next one was announced at the start
+                if event.state.has_ended and not has_begun:  # otherwise, the next was announced when this one began
                     self._announce_next(event)
                 confirmation = f"{event.name} is {event.state.phase}"
         self._save(event)
@@ -263,8 +263,8 @@ class Events:
     def _find_event(self, name: str, action: EventAction, bot: str, *, by_host: bool = False) -> Event | None:
         """Return the event that an action names, directly or by its series; None if there is none.
 
-        The name of a series stands for its next event. It stands for the event in progress if a bot returns to that
-        event or is withdrawn from it, or if the action applies only to events in progress.
+        The name of a series stands for its next event. It stands for the event in progress instead if a bot returns to
+        that event or is withdrawn from it, or if the action applies only to events in progress.
         """
 
         def accepts_action(event: Event) -> bool:

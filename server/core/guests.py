@@ -21,7 +21,7 @@ MAX_GUEST_TOTAL_MS = 900_000
 START_INTERVAL_NS, START_BURST = 1_000_000_000, 10
 """Rate limit on the matches that all guests together begin: average interval in ns, and burst.
 
-It exists because each match is stored.
+The limit exists because each match is stored.
 """
 REQUEST_INTERVAL_NS, REQUEST_BURST = 5_000_000_000, 4
 """Rate limit on the match requests of all guests at one address: average interval in ns, and burst."""

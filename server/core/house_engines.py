@@ -35,7 +35,7 @@ class HouseEngines:
     """House engines of one arena: the engines that the server itself runs.
 
     Their bots connect like all others, with secret tokens. Each of their matches takes one of a fixed number of slots.
-    The queue of challenges limits the slots of the bots of one owner, and of the guests at one address.
+    The queue of challenges limits the number of slots for the bots of one owner, and for the guests at one address.
     """
 
     def __init__(self, lobby: Lobby, challenges: OpenChallenges) -> None:
@@ -75,7 +75,7 @@ class HouseEngines:
     # challenges
 
     def check_guest(self, bot: LobbyBot, challenge: Challenge) -> None:
-        """Count a guest's request for a match. Raises RequestRefused if the guest may not play it, or requests too many."""
+        """Count a guest's request for a match. Raises RequestRefused for a forbidden match or too many requests."""
         why = guest_refusal_reason(challenge, self, map_names())
         if why is not None:
             raise RequestRefused(Code.BAD_CHALLENGE, why)

@@ -78,7 +78,7 @@ class HouseQueue:
         total_slots  maximum number of matches that all house engines together play in parallel
         free_slots   number of further matches that can be offered to each engine, by name; unanswered offers are
                      already subtracted
-        may_begin    function that takes a challenge id; it returns True, and counts the match, if it may begin now
+        may_begin    function that takes a challenge id; if its match may begin now, counts the match and returns True
 
         O(m n log n) for m offered challenges of n waiting ones.
         """
@@ -111,7 +111,7 @@ class HouseQueue:
             self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)
 
     def queue_places(self) -> dict[str, int]:
-        """Return the place in the queue of each waiting challenge among the challenges to the same engine, from 1."""
+        """Return each waiting challenge's place in the queue among the challenges to the same engine, from 1."""
         so_far: Counter[str] = Counter()
         places: dict[str, int] = {}
         for challenge in self._list_in_turn_order():

@@ -16,7 +16,7 @@ from arena.server.core.event_state import EventPlan, StoredEvent
 from arena.server.core.settings import CoreSettings
 
 EDGE_SHIFT = 40
-"""Number of low bits in a client's number, which number the clients of one edge. The high bits are the edge's number."""
+"""Number of low bits in a client's number, which distinguish clients of one edge. The high bits number the edge."""
 
 
 def edge_number(client: int) -> int:
@@ -76,7 +76,7 @@ class ClientDisconnected(Struct, frozen=True, tag="gone", omit_defaults=True):
 
 
 class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=True):
-    """Report of an edge that it has written a `turn` message to a connection. The mover's clock runs from `at`."""
+    """Report by an edge that it has written a `turn` message to a connection. The mover's clock runs from `at`."""
 
     client: int
     match: str
@@ -176,7 +176,7 @@ class ControlEvent(Struct, frozen=True, tag="steer"):
     bot: str = ""
     """Bot to enter or withdraw; empty for other actions."""
     ratings: dict[str, float] = {}
-    """Stored ratings, by game, of the bot to enter. The bot may be disconnected."""
+    """Stored ratings of the bot to enter, by game. They are used if the core does not know the bot."""
 
 
 class RenameEntry(Struct, frozen=True, tag="rename"):
@@ -205,7 +205,7 @@ class HostCommand(Struct, frozen=True):
 
 
 class StoreRecovered(Struct, frozen=True):
-    """End of an outage of the store. Players could not be reached during it, so the clocks of all turns restart."""
+    """End of an outage of the store, in which players could not be reached. The clocks of all turns restart."""
 
 
 class EdgeDisconnected(Struct, frozen=True):

@@ -54,7 +54,7 @@ class Listings:
         None before the first listing.
         """
         self._waiting_clients: dict[int, None] = {}
-        """Numbers of the clients that have requested a listing again too soon, and still get one, in order of request."""
+        """Numbers of the clients that requested a listing again too soon and will get it later, in order of request."""
         self._published = 0
         """Value of `lobby.changes` at the last publication."""
         self._next_time: int | None = None

@@ -93,11 +93,10 @@ class Lobby:
         """Bots that have changed since the matchmaker last checked them."""
 
     def unix_ns(self) -> int:
-        """Return the current Unix time in ns."""
         return self.settings.epoch_ns + self.now
 
     def wall_time(self) -> str:
-        """Return the current time in UTC, in ISO 8601, as records contain it."""
+        """Return the current time in UTC, in ISO 8601, as written in records."""
         wall = EPOCH + timedelta(microseconds=self.unix_ns() // 1000)
         return wall.strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -157,7 +156,7 @@ class Lobby:
     def has_capacity_for(self, match_load: int, load: int) -> bool:
         """Return True if a match of load `match_load` may begin while the matches in progress have the load `load`.
 
-        A match alone may exceed `CoreSettings.concurrency`, or one with more threads could never begin.
+        A match may exceed `CoreSettings.concurrency` while there is no other load; otherwise, it could never begin.
         """
         return match_load == 0 or load == 0 or load + match_load <= self.settings.concurrency
 

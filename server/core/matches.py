@@ -99,7 +99,7 @@ class Matches:
     # start
 
     def open_match(self, terms: Terms, *, for_event: bool = False) -> None:
-        """Begin a match, requested by an event if `for_event`. A match that cannot be set up is void."""
+        """Begin a match. A match that cannot be set up is void. `for_event`: True if an event requested the match."""
         lobby = self._lobby
         bots = self._find_bots(terms)
         terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.grace_ms)
@@ -154,7 +154,7 @@ class Matches:
         self._event_match_over(record)
 
     def record_played(self, terms: Terms, record: Record) -> None:
-        """Record a match that had no room here."""
+        """Record a match that was played or decided elsewhere, without a `Room`."""
         terms = msgspec.structs.replace(terms, grace_ms=self._lobby.settings.grace_ms)
         opened, closed = OpenMatch(terms, record.started), CloseMatch(record, terms.rated)
         self._lobby.effects.extend((opened, closed, MatchFinished(record)))
@@ -172,9 +172,9 @@ class Matches:
             self.apply(self.rooms[match], make_event(player))
 
     def handle_disconnect(self, bot: LobbyBot, fault: str | None) -> None:
-        """Record in a bot's matches that its connection was lost.
+        """Record the loss of a bot's connection in each of its matches.
 
-        `fault`: protocol violation that caused it; None if there was none.
+        `fault`: protocol violation that caused the loss; None if there was none.
         """
         for match, player in list(bot.matches.items()):
             room = self.rooms[match]
@@ -186,13 +186,13 @@ class Matches:
     def record_stall(self, stall_ns: int) -> None:
         """Record that the server was stalled for `stall_ns` ns until now.
 
-        No player loses on time because of it. A stall of at most `MAX_STALL_NS` ns is ignored.
+        No player loses on time because of the stall. A stall of at most `MAX_STALL_NS` ns is ignored.
         """
         if stall_ns > MAX_STALL_NS:
             self._delays.append((self._lobby.now, stall_ns))
 
     def judge_deadlines(self, match: str) -> None:
-        """Act on the deadlines of a match that have passed, for example by a loss on time."""
+        """Act on the passed deadlines of a match, for example by declaring a loss on time."""
         room = self.rooms.get(match)
         if room is not None:
             since = room.referee.turn_sent_at or 0

@@ -58,11 +58,11 @@ def choose_pairs(
     waited longest. The cost of a pair is the number of its earlier matches, plus the rating difference divided by
     `RATING_STEP`.
 
-    Fewer pairs are returned if too few bots wait, if `may_meet` forbids pairs, or if too many bots wait to compare all
-    of them. O(n² (log n + max_pairs)) for n bots.
+    Fewer pairs are returned if too few bots wait, if `may_meet` forbids pairs, or if there are too many bots to compare
+    all of them. O(n² (log n + max_pairs)) for n bots.
     """
     if len(bots) > MAX_COMPARED:
-        # It is better to compare the rest with bots that arrive later.
+        # The remaining bots are better compared with bots that arrive later.
         max_pairs = min(max_pairs, MAX_COMPARED // 4)
         bots = _interleave_owners(bots, owner)[:MAX_COMPARED]
     owners = {name: owner(name) for name in bots}
@@ -176,7 +176,7 @@ class Matchmaker:
             return []
         matches, blocked = self._choose_matches(pool, self.waiting_names, load)
         if blocked:
-            # Bots on other machines need no room on this one and do not wait for it.
+            # Bots on other machines need no capacity of this one, and do not wait for it.
             remote = [name for name, bot in self._waiting_bots.items() if not bot.local]
             matches += self._choose_matches(pool, remote, load)[0]
         if matches:

@@ -87,7 +87,7 @@ class OpenChallenges:
         return open_challenge
 
     def extend(self, id: str, expires: int) -> OpenChallenge:
-        """Change the time at which an open challenge expires to `expires` (ns), and return the challenge."""
+        """Make an open challenge expire at `expires` (ns) instead, and return the challenge."""
         renewed = self._challenges[id] = replace(self._challenges[id], expiry_time=expires)
         return renewed
 

@@ -1,4 +1,4 @@
-"""Pairing history: for each two bots, the number of their matches, their seats, and their next game and opening.
+"""Pairing history: for any two bots, the number of their matches, their seats, and their next game and opening.
 
 Two bots play in pairs of matches: both have the same game and opening, with the seats swapped.
 """
@@ -45,7 +45,7 @@ class PairingHistory:
     """Pairings of the bots of one arena. Both orders of two names mean the same pairing."""
 
     def __init__(self, salt: str) -> None:
-        """`salt` determines the game and the opening of the first match between any two bots."""
+        """`salt`: seed that determines the game and the opening of the first match between any two bots."""
         self._salt = salt
         self._pairings: OrderedDict[tuple[str, str], _PairHistory] = OrderedDict()
 
@@ -74,9 +74,9 @@ class PairingHistory:
     def choose_next_match(self, maxie: str, minnie: str, games: Sequence[PoolGame]) -> NextMatch:
         """Choose the next match of two bots, record the choice, and return the match.
 
-        If the two have played only the first match of a pair, and its game is one of `games`, this is the second match:
-        with the same opening and swapped seats. Otherwise it is the first match of a new pair, with `maxie` and `minnie`
-        in these seats, and with the next game of `games` and the next opening of that game in turn.
+        If the two have played only the first match of a pair, and its game is one of `games`, the next match is the
+        second of that pair, with the same opening and swapped seats. Otherwise, it is the first of a new pair, with
+        `maxie` and `minnie` in these seats, the next game of `games` in turn, and the next opening of that game.
 
         games  games that both bots play, in a fixed order
         """

@@ -17,10 +17,10 @@ class RateLimit:
     def __init__(self, burst: float) -> None:
         self._burst = burst
         self._paid_until: OrderedDict[str, float] = OrderedDict()
-        """GCRA's theoretical arrival time of each key: the time that pays for its last event at the limiting rate."""
+        """GCRA's theoretical arrival time of each key: the time by which its events so far are paid for."""
 
     def try_spend(self, key: str, cost: float, now: float) -> float:
-        """Count an event and return 0. If too little time is saved, count nothing, and return the time until it suffices.
+        """Count an event and return 0. If too little time is saved, count nothing, and return the time until enough is.
 
         An event that costs more than the burst is allowed if all of the burst is saved.
         """

@@ -101,7 +101,7 @@ class Room:
     def handle(self, event: Event, at: int) -> None:
         """Apply `event` at time `at`, and send its effects. If the event changes the match, append it to the journal.
 
-        An exception of the game voids the match.
+        An exception raised by the game voids the match.
         """
         referee = self.referee
         before, ply = referee.revision, len(referee.moves)
@@ -183,8 +183,8 @@ class Room:
     def judge_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
-        Until `sending_until`, an edge's report that it has sent the turn is awaited, and no deadline is judged: if the
-        turn is being sent again, the edge may already have the player's move.
+        Until `sending_until`, the room waits for an edge's report that the turn was sent, and judges no deadline: if
+        the turn is being sent again, the edge may already have the player's move.
         """
         settings, now = self._lobby.settings, self._lobby.now
         if self.sending_until is not None:

@@ -21,7 +21,7 @@ def send_standing(bot: LobbyBot, lobby: Lobby, suspended: str, entered: str = ""
     """Send a bot its matchmaking status.
 
     suspended  reason for the bot's suspension; empty if it is not suspended
-    entered    words about the event that the bot has entered; empty if none
+    entered    short description of the event that the bot has entered; empty if none
     """
     ratings = {game: each.rating for game, each in bot.ratings.items()}
     deviations = {game: each.deviation for game, each in bot.ratings.items()}
@@ -83,7 +83,7 @@ def _list_games(games: Sequence[PoolGame]) -> str:
 
 
 def _describe_house(lobby: Lobby) -> str:
-    """Return a clause that says how to play the server's own engines; empty if the server has none."""
+    """Return a hint on how to play the server's own engines, to append to a line; empty if the server has none."""
     names = [each.name for each in lobby.settings.house]
     if not names:
         return ""

@@ -33,7 +33,7 @@ class Suspensions:
         self._failures: OrderedDict[str, _FailureRecord] = OrderedDict()
 
     def record_result(self, name: str, reason: EndReason, *, lost: bool, plies: int, now: int) -> str:
-        """Record the end of a bot's match. Return the reason if that suspends the bot; otherwise an empty text.
+        """Record the end of a bot's match. If the bot is suspended for it, return the reason; otherwise an empty text.
 
         reason  reason why the match ended
         lost    True if the bot did not win; both bots lose a match for which neither appeared
@@ -59,7 +59,6 @@ class Suspensions:
         return failing.reason
 
     def count_suspended(self, now: int) -> int:
-        """Return the number of bots that are suspended at `now`."""
         return sum(now < failing.suspended_until for failing in self._failures.values())
 
     def suspended_until(self, name: str) -> int:
@@ -73,7 +72,7 @@ class Suspensions:
         return failing.reason if failing is not None and now < failing.suspended_until else ""
 
     def pardon(self, name: str) -> None:
-        """End the suspension of a bot that starts a new session, because the bot may be fixed.
+        """End the suspension of a bot that starts a new session, because the bot may have been fixed.
 
         One more failure suspends the bot again.
         """

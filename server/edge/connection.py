@@ -2,10 +2,10 @@
 
     bytes, stamped with their arrival -> rate limit of the address -> `websockets` -> frames -> session
 
-`websockets` implements the protocol, through its documented Sans-I/O layer. Input is bounded before it is
-parsed: it is read in small chunks, and an address may send a limited number of them per second. Only a chunk from a player
-within that limit is parsed immediately. Any other chunk is kept and parsed, a few frames at a time, when the connection's
-turn in the fair queue comes; until then, reading is paused.
+The documented Sans-I/O layer of the library `websockets` implements the protocol. Input is limited before it is parsed:
+it is read in small chunks, and an address may send a limited number of chunks per second. Only a player's chunk within
+that limit is parsed immediately. Any other chunk is kept and parsed, a few frames at a time, when the connection's turn
+in the fair queue comes; until then, reading is paused.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ SLOW_BYTES = 64 * 1024
 MAX_UNSENT_BYTES = 128 * 1024
 """Number of unsent bytes above which a slow peer's connection is closed."""
 MAX_AFTER_CLOSE_BYTES = 4096
-"""Maximum number of bytes to read after the close frame was sent. An honest client has only few in transit."""
+"""Maximum number of bytes to read after the close frame was sent. An honest client has only a few in transit."""
 MAX_DISCARDED_BYTES = 16 * 1024 * 1024
 """Maximum number of bytes to read and discard after this side has ended its stream."""
 CONNECTION_COST = 150.0
-"""Estimated CPU time to accept and close a connection, in µs, without the time of its turns in the fair queue."""
+"""Estimated CPU time to accept and close a connection, in µs, not counting its turns in the fair queue."""
 HELLO_COST = 600.0
-"""Estimated CPU time of a hello, in µs, without that of its turn in the fair queue.
+"""Estimated CPU time of a hello, in µs, not counting its turn in the fair queue.
 
-It is spent on the lookup of the name, on the work of the core, on the commit, and on the same for the client's departure.
+It covers the lookup of the name, the core's work, the commit, and the same again for the client's departure.
 """
 MESSAGE_COST = 300.0
-"""Estimated CPU time of any other message, in µs, without that of its turn in the fair queue."""
+"""Estimated CPU time of any other message, in µs, not counting its turn in the fair queue."""
 REASON_BYTES = 120
 """Maximum size of the reason in a close frame, in bytes.
 
@@ -203,7 +203,7 @@ class Connection(asyncio.BufferedProtocol):
         self.update_reading()
 
     def update_reading(self) -> None:
-        """Pause or resume reading. If there is work for a turn of the fair queue, wait for one."""
+        """Pause or resume reading. If there is work for a turn of the fair queue, queue the connection for one."""
         if self._unparsed:
             self.transport.pause_reading()
         elif self._after_close <= MAX_AFTER_CLOSE_BYTES:
@@ -250,7 +250,7 @@ class Connection(asyncio.BufferedProtocol):
             return self._parse_request(data) if data else 0.0
         size = TURN_BYTES
         if len(self._unparsed) > size and self._has_peer_hung_up():
-            # The loop reports the end of the stream only after all data before it, and reading is paused.
+            # The event loop reports the end of the stream only after all earlier data, and reading is paused.
             self.is_over = True
             if not session.has_open_turn:
                 self._unparsed = b""
@@ -494,7 +494,7 @@ class Connection(asyncio.BufferedProtocol):
     def _write_library_output(self, writes: list[bytes], *, closed_by_peer: bool = False) -> None:
         """Write the output of the library itself, such as pongs. Empty bytes in `writes` stand for the end of the stream.
 
-        closed_by_peer: True if the output answers a close frame of the peer, whose code is then no fault of the peer
+        closed_by_peer: True if the output answers the peer's close frame; its code then indicates no fault of the peer
         """
         for data in writes:
             if self.transport.is_closing():
@@ -513,7 +513,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         fault = None
         if not closed_by_peer:
-            protocol.receive_eof()  # the library tells the close frame that it sent only after the end of the stream
+            protocol.receive_eof()  # only after the end of the stream does the library show the close frame it sent
             self._unparsed = b""
             close = protocol.close_exc.sent
             if close is not None and close.code in FAULT_CLOSE_CODES:
@@ -574,7 +574,7 @@ class Connection(asyncio.BufferedProtocol):
         self.update_reading()
 
     def send_goodbye(self, code: Code) -> None:
-        """Send the client `code` as the reason, and close. Reset a connection without an open websocket."""
+        """Send the client `code` as the reason, and close the connection. Without an open websocket, just reset it."""
         if self.session is None:
             self.transport.abort()
         else:

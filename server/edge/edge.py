@@ -129,7 +129,7 @@ class Edge:
         """Event that is set when no connection is left; None if no task waits for that."""
         self._closed = False
         self.directives = Directives()
-        """Bans, and the notice, that are in force now."""
+        """Bans and the notice that are in force now."""
         self.is_cut_off = False
         """True while the edge receives nothing from any core. Its clients must then connect through another edge."""
         self.lag = lag

@@ -1,10 +1,10 @@
 """Fair queue for all work except players' answers, in which addresses take turns.
 
-The queue holds handshakes, plain requests, messages with a cost, the input of clients that play no match, and that of
-addresses that send much. Each turn is one small piece of work, followed by a pause several times as long. All turns
-together therefore take at most `MAX_TIME_SHARE` of the process's time, however many clients wait, and a player's move is rarely
-delayed by them. While moves are being stored, a turn is put off for at most `MAX_DELAY_NS`: the thread that writes
-the journal would have to wait for the interpreter lock until the turn ends.
+The queue holds handshakes, plain requests, messages with a cost, input from clients that play no match, and input from
+addresses that send a lot. Each turn is one small piece of work, followed by a pause several times as long. All turns
+together therefore take at most `MAX_TIME_SHARE` of the process's time, however many clients wait, and they rarely delay
+a player's move. While moves are being stored, a turn is put off for at most `MAX_DELAY_NS`, because the thread that
+writes the journal would have to wait for the interpreter lock until the turn ends.
 """
 
 from __future__ import annotations

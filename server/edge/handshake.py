@@ -87,20 +87,20 @@ def _hostname(url: str) -> str | None:
 NO_PAGE_RESPONSE = text_response(
     f"no such page; bots connect here by websocket, with the subprotocol {SUBPROTOCOL}", HTTPStatus.NOT_FOUND
 )
-"""Answer to a request for a page that does not exist."""
+"""Response to a request for a page that does not exist."""
 FAILURE_RESPONSE = text_response(
     "internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR
 )
-"""Answer to a request whose handler raised an exception."""
+"""Response to a request whose handler raised an exception."""
 NO_ANSWER_LOG_LINE = "a request could not be answered"
 """Log line before the traceback of an exception that a request's handler raised."""
 
 
 def answer_page(pages: Pages, request: Request, address: str) -> Response | Callable[[], Awaitable[Response]]:
-    """Return the answer of `pages` to a plain request from an address.
+    """Return the response of `pages` to a plain request from an address.
 
-    If `pages` takes a while to make the answer, return a coroutine function that makes it. The answer has status 404 if
-    there is no such page. An exception of `pages` is logged, and answered with status 500.
+    If `pages` takes a while to make the response, return a coroutine function that makes it. The response has status
+    404 if there is no such page. If `pages` raises an exception, it is logged, and the response has status 500.
     """
     if request.method not in PLAIN_METHODS:
         return method_not_allowed(", ".join(PLAIN_METHODS))
@@ -121,10 +121,10 @@ async def _make_answer(make: Callable[[], Awaitable[Response | None]], address: 
 
 
 def encode_response(answer: Response, program: str, *, last: bool, bodiless: bool = False) -> bytes:
-    """Return an answer as bytes.
+    """Return a response as bytes.
 
     program   name and version of the server, for the `Server` header
-    last      True if the connection ends after this answer, which then says `Connection: close`
+    last      True if the connection ends after this response, which then says `Connection: close`
     bodiless  True to leave out the body, as for HEAD, but still send its length (RFC 9110, section 9.3.2)
     """
     fields = {

@@ -1,7 +1,7 @@
 """Rate limits: the cost of each kind of message.
 
-Every message of a client has an entry: `tests/server/edge/test_message_costs.py` compares the entries with the protocol and with
-the table in SECURITY.md.
+Every kind of message from clients has an entry. `tests/server/edge/test_message_costs.py` compares the entries with the
+protocol and with the table in SECURITY.md.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MESSAGE_COSTS: dict[type[ClientMessage], int] = {
 """Cost of each message for its sender's address, in µs of `server.edge.work_budget.WorkBudget`.
 
 A message of cost 0 is limited in another way: a connection sends one hello, a move answers a turn, a `ready` answers a
-`start`, and a resignation ends a match. Where the message is not expected, `OUT_OF_PLACE_COSTS` applies.
+`start`, and a resignation ends a match. When such a message is not expected, `OUT_OF_PLACE_COSTS` applies.
 """
 
 OUT_OF_PLACE_COSTS: dict[type[ClientMessage], int] = {

@@ -1,4 +1,4 @@
-"""Answers to plain requests, which are HTTP requests that open no websocket, and functions that build them."""
+"""Responses to plain requests, which are HTTP requests that open no websocket, and functions that build them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ JSON_TYPE = "application/json; charset=utf-8"
 
 @dataclass(frozen=True)
 class Response:
-    """Answer to a plain request: status, content type, body, and further headers."""
+    """Response to a plain request: status, content type, body, and further headers."""
 
     status: HTTPStatus
     content_type: str
@@ -27,27 +27,27 @@ class Response:
 
 
 Answer = Response | None
-"""Answer to a plain request; None if there is no such page."""
+"""Response to a plain request; None if there is no such page."""
 
 Pages = Callable[[Request, str], Answer | Callable[[], Awaitable[Answer]]]
 """Function that answers a plain request. Its second argument is the client's address.
 
-If the answer takes a while, the function returns a coroutine function that makes the answer.
+If the response takes a while, the function returns a coroutine function that makes it.
 """
 
 
 def text_response(line: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
-    """Return an answer with one line of text."""
+    """Return a response with one line of text."""
     return Response(status, TEXT_TYPE, f"{line}\n".encode())
 
 
 def json_response(value: Any, headers: Mapping[str, str] | None = None) -> Response:
-    """Return an answer with a value as JSON, which browsers do not cache unless `headers` allow it."""
+    """Return a response with a value as JSON, which browsers do not cache unless `headers` allow it."""
     return raw_json_response(msgspec.json.encode(value), headers)
 
 
 def raw_json_response(body: bytes, headers: Mapping[str, str] | None = None) -> Response:
-    """Return an answer with a body that is already JSON."""
+    """Return a response with a body that is already JSON."""
     return Response(HTTPStatus.OK, JSON_TYPE, body, {"Cache-Control": "no-store", **(headers or {})})
 
 

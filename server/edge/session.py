@@ -394,7 +394,7 @@ class Session:
             self._send(directives.notice)
 
     def send_goodbye(self, code: Code) -> None:
-        """Send the client `code` as the reason, and close the session."""
+        """Send the client `code` as the reason, and close the session and its connection."""
         self._end_session(code, code.meaning)
 
     def _end_session(
@@ -454,7 +454,7 @@ class Session:
         return self._connection.unsent_bytes
 
     def try_spend(self, cost: int) -> bool:
-        """Take `cost` µs from the work budget of the client's address and return True; return False if it has less."""
+        """Take `cost` µs from the work budget of the client's address and return True; False if less is left."""
         return self._edge.work.try_spend(self._connection.address, cost, self._edge.now() / 1e9) <= 0
 
     def write(self, data: bytes) -> None:
@@ -589,7 +589,7 @@ class Session:
         self._topics.pop(name, None)
 
     def request_view(self, match: str) -> None:
-        """Ask the core to send the client the whole match that it follows."""
+        """Ask the core to send the client a match that it follows again, from the first move on."""
         self._edge.core.submit(MessageReceived(self.client, Watch(match), self._edge.now()))
 
     # resync
@@ -628,7 +628,7 @@ class Session:
 
 
 def _excerpt(frame: bytes | str) -> str:
-    """Return a clause that quotes the beginning of an invalid frame, for the author of the client."""
+    """Return a phrase for an error message that quotes the start of an invalid frame, to help the client's author."""
     if isinstance(frame, str):
         return f"it begins {frame[:EXCERPT_BYTES]!r}"
     return f"its {len(frame)} bytes begin {frame[:EXCERPT_BYTES].hex(' ')}"

@@ -1,7 +1,7 @@
 """Topics that clients of this edge follow: a match, or the listing.
 
 A message is encoded once for all followers. Messages are gathered for `GATHER_SECONDS`, and then sent to a few
-followers at a time, spread over the next `GATHER_SECONDS`. So a player's move waits only for a few followers. A
+followers at a time, spread over the next `GATHER_SECONDS`, so that a player's move waits only for a few followers. A
 follower that reads slowly, or whose address exceeds its budget, misses messages, and later gets the whole match again.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_BACKLOG_BYTES = 16 * 1024
 """Number of unsent bytes above which a follower is skipped until it has read more."""
 GATHER_SECONDS = 0.05
-"""Delay before a message is sent together with those that follow meanwhile, in seconds."""
+"""Delay before a message is sent, together with those that arrive meanwhile, in seconds."""
 RECHECK_SECONDS = 1.0
 """Interval between checks of followers that have missed messages, in seconds."""
 UPDATE_COST = 20
@@ -72,7 +72,7 @@ class Topic:
         self._followers[follower] = self._count
 
     def remove_follower(self, follower: Session) -> None:
-        """Stop sending messages to a follower. Does nothing if the client does not follow this topic."""
+        """Stop sending messages to a follower. Do nothing if the client does not follow this topic."""
         self._followers.pop(follower, None)
 
     def publish(self, message: ServerMessage) -> None:

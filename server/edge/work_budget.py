@@ -1,7 +1,7 @@
 """Work budget: a limit on the server time of each address. Pure; times in monotonic seconds.
 
-Requests differ in cost: a move takes a tenth of a millisecond, a table of results some milliseconds. If only requests
-were counted, a few expensive ones could delay everybody.
+Requests differ in cost: a move takes a tenth of a millisecond, a table of results some milliseconds. If only the number
+of requests were limited, a few expensive ones could delay everybody.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from arena.server.processes import supervisor
 from arena.server.processes.child import STOP_SECONDS, ChildProcess
 
 MAX_SHOWN_FAILURES = 3
-"""Number of a bot's resignations and crashes for which its output is shown. Later ones show only the result."""
+"""Maximum number of resignations and crashes for which a bot's output is reported. Later ones show only the result."""
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,16 @@ class RestartPolicy:
     start_seconds: float = 60
     """Time within which the started process must connect to the server, in seconds. After that, it counts as hung."""
     settle_seconds: float = 20
-    """Maximum time for which the first matches wait for all bots to connect, in seconds.
+    """Maximum time that the first matches wait for all bots to connect, in seconds.
 
-    Then they begin without the rest.
+    After that, the matches begin without the missing bots.
     """
     max_restarts: int = 3
-    """Maximum number of restarts in a row in which the bot makes no move. If the bot fails once more, it is lost."""
+    """Maximum number of consecutive restarts without a move by the bot. If the bot then fails once more, it is lost."""
     max_silent_matches: int = 2
     """Number of consecutive matches lost on time without a move, after which the bot counts as hung."""
     backoff_seconds: float = 0.25
-    """Pause before the first restart in a row, in seconds. The pause doubles with each further restart."""
+    """Pause before the first of several consecutive restarts, in seconds. The pause doubles with each further one."""
     max_backoff_seconds: float = 5
     """Maximum pause before a restart, in seconds."""
     stop_seconds: float = STOP_SECONDS
@@ -128,7 +128,7 @@ class BotProcess:
         self._has_ended = False
         """True from the end of the process to its restart.
 
-        The report of the end contains the bot's output, so a resignation that follows from it is not reported again.
+        The report of the end already contains the bot's output, so a resignation caused by the end needs no report.
         """
         self._output_tail: deque[str] = deque()
         self._hang_report: str | None = None
@@ -144,7 +144,7 @@ class BotProcess:
         self._output_tail.clear()
 
     def report_resignation(self, verb: str) -> None:
-        """Report the bot's output in the match that it has just given up: usually a traceback, for the bot's author.
+        """Report what the bot printed in the match that it has just given up: usually a traceback, for the bot's author.
 
         Report nothing if there is no output, or after the first MAX_SHOWN_FAILURES calls.
 

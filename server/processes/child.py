@@ -87,7 +87,7 @@ class ChildProcess:
     async def stop(self, seconds: float = STOP_SECONDS) -> None:
         """Ask the process to stop, kill it if it still runs after `seconds`, and wait for its end.
 
-        A cancellation takes effect only after that.
+        Cancellation takes effect only after the process has ended.
         """
         with anyio.CancelScope(shield=True):
             if self.exit_code is None:

@@ -26,7 +26,7 @@ from arena.server.processes.tasks import open_background_tasks
 log = logging.getLogger("arena.processes")
 
 EXTRA_FOLDERS = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
-"""Folders in which packages install nats-server, and which may be missing in PATH."""
+"""Folders in which packages install nats-server and that may be missing from PATH."""
 START_SECONDS = 60.0
 """Maximum time for the NATS server to start, in seconds."""
 POLL_SECONDS = 0.02
@@ -53,7 +53,7 @@ class PrivateNats:
         self.password_file = folder / "password"
         self._program = program
         self._folder = folder
-        self._port = -1  # a free one, the first time
+        self._port = -1  # any free port at the first start
         self._process: subprocess.Popen[bytes] | None = None
         self.password_file.write_text(secrets.token_urlsafe(24), encoding="ascii")
 
@@ -91,7 +91,7 @@ class PrivateNats:
         raise NatsNotStarted(f"cannot start {self._program}: {last[-1]}")
 
     async def keep_running(self) -> None:
-        """Restart the server whenever it ends, until cancelled. A failed restart is logged, and tried again."""
+        """Restart the server whenever it ends, until cancelled. A failed restart is logged and retried."""
         while True:
             await MONOTONIC.sleep(CHECK_SECONDS)
             if self._process is None or self._process.poll() is None:
@@ -105,7 +105,7 @@ class PrivateNats:
     def close(self) -> None:
         """Stop the server, and wait for its end."""
         if self._process is not None and self._process.stdin is not None:
-            # The supervisor ends it when this pipe closes.
+            # The supervisor kills the server when this pipe closes.
             self._process.stdin.close()
             self._process.wait()
 

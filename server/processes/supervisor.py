@@ -20,9 +20,9 @@ from types import FrameType
 CANNOT_START_EXIT_CODE = 2
 """Exit code if the command cannot be started."""
 NICENESS = 5
-"""Increase of the command's niceness by default.
+"""Default increase of the command's niceness.
 
-When all cores are busy, the server, which runs the clocks of the matches, then comes before the bots.
+When all cores are busy, the increase gives the server, which runs the clocks of the matches, priority over the bots.
 """
 FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals that the supervisor forwards to the command's process group."""
@@ -38,9 +38,9 @@ def main(command: list[str]) -> int:
 
     command: the words of the command, after an optional `--nice` and its number
     """
-    # Ctrl-C must reach only the starter, which then stops its commands properly. A new group is enough. In separate
-    # sessions, among which Linux divides the cores first, four thinking bots would sometimes delay a fifth, and the server
-    # with the clocks, by a tenth of a second.
+    # Ctrl-C must reach only the process that started this supervisor, which then stops its commands in an orderly way.
+    # A new process group is enough for that. With separate sessions, among which Linux divides the cores first, four
+    # thinking bots would sometimes delay a fifth bot, and the server with the clocks, by a tenth of a second.
     os.setpgid(0, 0)
     niceness = NICENESS
     if command[:1] == ["--nice"]:

@@ -13,7 +13,7 @@ import anyio.abc
 async def open_background_tasks() -> AsyncIterator[anyio.abc.TaskGroup]:
     """Open a task group whose tasks are cancelled at the end of the block.
 
-    An exception of the block is raised as it is. Exceptions of the tasks are raised in an ExceptionGroup.
+    An exception raised in the block propagates unchanged. Exceptions raised in tasks propagate in an ExceptionGroup.
     """
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:

@@ -55,7 +55,7 @@ A query takes almost 1 ms of CPU time, whether for one client or for many, and m
 GATHER_PARTS = 10
 """Maximum number of parts in which the clients of a query are admitted, spread over the pause after it.
 
-A move would have to wait for all clients that are admitted in its round.
+A move waits for all clients that are admitted in its round, so the clients of a query are not admitted all at once.
 """
 
 

@@ -55,7 +55,7 @@ class HostRequestHandler:
         """Make a change that the page process has prepared. Return True, or False if the change is no longer valid.
 
         If the change is a request, return the answer of the server that it names. Raises TimeoutError if another server
-        does not answer. This is an `requests.MakeChange`.
+        does not answer. This method is a `requests.MakeChange`.
         """
         if isinstance(change, NewRequest):
             if change.server != self._server:

@@ -1,7 +1,7 @@
 """The house: engines that the server itself runs, so that everybody finds an opponent.
 
-A house engine is `arena bot ENGINE` in a process of its own, and connects like any other bot. The server starts it at
-its first challenge, and restarts it after a crash or a hang. It then continues its matches.
+A house engine is `arena bot ENGINE` in a process of its own, and connects like any other bot. The server starts the
+engine at its first challenge. After a crash or a hang, the engine is restarted, and continues its matches.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class HouseProcesses:
     async def start_and_check(self) -> None:
         """Start all engines, and wait until each is up, or has failed once. Raises BadHouse if one cannot be started.
 
-        An engine counts as failed if it has not connected after `RestartPolicy.start` seconds.
+        An engine counts as failed if it has not connected after `RestartPolicy.start_seconds`.
         """
         self._is_starting = True
         for name in self._processes:

@@ -2,10 +2,11 @@
 
     take all inputs that have arrived -> core.handle each -> one commit -> release the effects -> repeat
 
-Inputs that arrive during a commit wait for the next round, so a busier server has more inputs per commit. Inputs for which
-no clock runs wait a moment: moves overtake them, once, and the round after that handles them with all that has arrived by
-then. So few moves wait for them, and on a busy server they need no commit of their own.
-A deadline is handled after all inputs that arrived before it. No message goes out before its effects are durable.
+Inputs that arrive during a commit wait for the next round, so a busier server has more inputs per commit. Inputs for
+which no clock runs (`DEFERRABLE_TYPES`) are deferred for a moment: moves may overtake them in one round, and the round
+after that handles them together with its own inputs. So few moves wait for deferred inputs, and on a busy server, these
+need no commit of their own. A deadline is handled after all inputs that arrived before it. No message goes out before
+the durable effects of its round are committed.
 
 While the store is unavailable, the shell repeats the commit, and no clock counts against a player. If the store is
 unavailable for `patience_s`, the core is dropped, since its state is ahead of the store. A new core is built from the
@@ -145,7 +146,7 @@ class Shell:
         self._inputs: list[MessageToCore | Input] = []
         """Inputs for the next round, in order."""
         self._deferred: list[MessageToCore | Input] = []
-        """Inputs of the `DEFERRABLE_TYPES` for the round after that. They arrived after all `_inputs` but some moves."""
+        """Inputs of the `DEFERRABLE_TYPES` for the round after the next. Only moves in `_inputs` may be newer."""
         self._wake = asyncio.Event()
         """Event that is set when a round is due."""
         self._wakes_later = False
@@ -173,7 +174,7 @@ class Shell:
     # inputs
 
     def submit(self, message: MessageToCore | Input) -> None:
-        """Accept a message or an input, to handle in the next round, after all earlier ones.
+        """Accept a message or an input for the next round; inputs of the `DEFERRABLE_TYPES` may wait one round longer.
 
         While there is no core, types in `DROPPED_WITHOUT_CORE` are dropped.
         """
@@ -267,7 +268,7 @@ class Shell:
         return self._core.match_count
 
     async def play_match(self, terms: Terms) -> Record:
-        """Play one match to its end, as soon as both bots can play another match, and return its record.
+        """Play one match to its end, once both bots have capacity for another match, and return its record.
 
         Raises MatchNotStarted if the match cannot begin. If the caller is cancelled, the match continues.
         """
@@ -339,7 +340,7 @@ class Shell:
             self._lag.stop()
 
     async def _watch_lease(self) -> None:
-        """Wake `run` when the lease is lost. Without matches there is no commit, which would discover the loss."""
+        """Wake `run` when the lease is lost. Without matches, there is no commit that would discover the loss."""
         await self._journal.lost.wait()
         self._wake.set()
 
