@@ -299,7 +299,7 @@ class Host:
 
     @property
     def resumed_matches(self) -> int:
-        """Number of matches that were in progress when the server last stopped, and that it resumed at its start."""
+        """Number of matches that the server resumed when its core was last built from the store."""
         return self.shell.resumed
 
     @property
@@ -364,7 +364,7 @@ class Host:
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
     async def report_bot_exit(self, name: str, exit_text: str) -> None:
-        """Report to the core that the process of a bot run by this host has ended. The bot loses its matches by crash.
+        """Report to the core that the process of a bot run by this host has ended. The bot loses its matches (crash).
 
         exit_text: description of how the process ended, for the matches' records
         """

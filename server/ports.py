@@ -42,7 +42,7 @@ class CorePort(Protocol):
     """Interface through which an edge reaches the core."""
 
     def submit(self, message: MessageToCore) -> None:
-        """Accept a message without waiting. Messages are handled in the order of the calls."""
+        """Accept a message without waiting. The messages of one client are handled in the order of the calls."""
         ...
 
 

@@ -41,7 +41,7 @@ MAX_EDGE_NUMBER = 1 << 22
 MAX_CORE_SILENCE_NS = 5_000_000_000
 """Time without a message from a core, in ns, after which an edge disconnects its clients.
 
-They can connect through other edges, which may still reach a core.
+The clients can then connect through other edges, which may still reach a core.
 """
 POLL_SECONDS = 0.25
 """Time between two checks for a lost core, in seconds."""

@@ -82,7 +82,7 @@ class EdgeLink:
         self._core_subject = core_subject(shard)
         self._stream = 0
         self._resend_ns: int | None = None
-        """RESEND_NS or TAKEOVER_RESEND_NS for the next stream; None to send no message again."""
+        """RESEND_NS or TAKEOVER_RESEND_NS for the next stream; None to resend no message."""
         self._sent_count = 0
         self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
         self._unsent: list[MessageToCore] = []
@@ -117,7 +117,7 @@ class EdgeLink:
     def _begin_stream(self, resync: EdgeResynced) -> None:
         """Begin a new stream: send the list of clients, then the messages that the core may have missed."""
         if not self.fencing_token:
-            return  # a core will ask again when there is one
+            return  # no core is known yet; the first frame from one causes a resync
         self._flush()
         now, resend_ns = self._now_ns(), self._resend_ns
         resent: list[MessageReceived] = []
@@ -195,7 +195,7 @@ class EdgeLink:
     def _resync(self, why: str, fencing_token: int, resend_ns: int | None) -> None:
         log.info("edge %d: %s; sending its clients", self.number, why)
         if resend_ns is not None:
-            self._unsent = []  # those that must be repeated are in _resend_buffer
+            self._unsent = []  # messages that must be repeated are in _resend_buffer
             self.is_synced = False
         self.fencing_token = fencing_token
         self._resend_ns = resend_ns

@@ -41,7 +41,7 @@ READY_MS = 30_000
 
 
 def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
-    """Return the game that a challenge names, on the map that it names.
+    """Return the game that a challenge names, on the challenge's map.
 
     Raises RequestRefused if the game or the map is unknown, if the map is a file, or if it is a generated map with more
     than `max_territories` territories.
@@ -203,7 +203,7 @@ class ChallengeHandler:
         challenge = self._open_challenges.accept(bot.name, id)
         challenger = self._lobby.bots[
             challenge.challenger
-        ]  # connected, because its challenges are closed when it leaves
+        ]  # still connected: the challenges of a bot are closed when the bot leaves
         busy = next((each for each in (challenger, bot) if not each.is_free), None)
         if busy is not None:
             self._send_outcome(

@@ -157,7 +157,7 @@ class Core:
         self.next_deadline = lobby.deadlines.next
         return effects
 
-    # for the shell: reading only
+    # for the shell, read-only
 
     @property
     def match_count(self) -> int:
@@ -231,7 +231,7 @@ class Core:
 
     def _handle_admission(self, admission: ClientAdmitted) -> None:
         if admission.client in self._lobby.clients:
-            return  # its edge repeated the hello before it received the answer
+            return  # the edge repeated the hello before it received the answer
         try:
             resumes = self._lobby.check_admission(admission)
             if admission.hello.role == "bot" and not resumes and not self._lobby.settings.event:

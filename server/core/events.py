@@ -53,7 +53,7 @@ from arena.server.core.settings import HOUSE_PREFIX
 NO_SHOW_NS = 45_000_000_000
 """Time that a due match waits for a disconnected bot before the bot forfeits it, in ns."""
 RECONNECT_NS = 45_000_000_000
-"""Time after a core's start in which no event begins, in ns, so that its bots can reconnect."""
+"""Time after a core's start in which no event begins, in ns, so that bots can reconnect first."""
 GATHER_NS = 5_000_000
 """Time from a change to the check for due matches, in ns.
 
@@ -294,7 +294,7 @@ class Events:
         )
 
     def _check_connected(self, name: str) -> str:
-        """Return a line that says that a client of this name is connected. Raises EventRefused if none is."""
+        """Return a line that confirms that a client of this name is connected. Raises EventRefused if none is."""
         if any(client.name == name for client in self._lobby.clients.values()):
             return f"{name} is connected"
         raise EventRefused(f"{name} is not connected")

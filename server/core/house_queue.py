@@ -56,7 +56,7 @@ class HouseQueue:
         return self._list_in_turn_order()[-1] if len(self._waiting_challenges) > MAX_QUEUED else None
 
     def forget(self, key: str) -> None:
-        """Forget the closed challenge, or the finished match, of this id, and free its slot."""
+        """Forget the closed challenge or finished match with this id, and free its slot."""
         self._waiting_challenges.pop(key, None)
         self._used_slots.pop(key, None)
 

@@ -62,9 +62,9 @@ class Matches:
         self._event_match_over = handler
 
     def request_match(self, terms: Terms) -> None:
-        """Begin a match that an event requested, as soon as both bots can play another match.
+        """Begin a match that an event requested, once both bots have capacity for another match.
 
-        Refuse it if the server is stopping.
+        Refuse the match if the server is stopping.
         """
         if self._lobby.draining:
             self._lobby.effects.append(MatchRefused(terms.match, DRAINING_REASON))

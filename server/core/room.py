@@ -74,7 +74,7 @@ class Room:
         self._unsaved_turn: tuple[int, TurnStarted] | None = None
         """Start of the current turn, with its time in ns, until it is in the journal.
 
-        After a crash this turn restarts.
+        If the server crashes before that, the turn restarts.
         """
         self.sending_until: int | None = None
         """Time until which an edge must report that it has sent the turn, in ns; None if no report is expected."""

@@ -115,4 +115,4 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     The core waits this much longer before it acts on a deadline.
     """
     turn_report_ns: int = 10_000_000_000
-    """Time for an edge to report that it has sent a turn, in ns. After it, the clock starts without a report."""
+    """Time for an edge to report that it has sent a turn, in ns. After that, the clock starts without a report."""

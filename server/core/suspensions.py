@@ -62,7 +62,7 @@ class Suspensions:
         return sum(now < failing.suspended_until for failing in self._failures.values())
 
     def suspended_until(self, name: str) -> int:
-        """Return the end of a bot's latest suspension, in ns, which may be past; 0 if there is none, or it was pardoned."""
+        """Return the end of a bot's latest suspension, in ns, even if past; 0 if there was none, or it was pardoned."""
         failing = self._failures.get(name)
         return 0 if failing is None else failing.suspended_until
 

@@ -215,7 +215,7 @@ class Connection(asyncio.BufferedProtocol):
     def _may_parse(self) -> bool:
         session = self.session
         if session is None:
-            # Otherwise the answers would pile up here for a client that sends requests without reading.
+            # Otherwise the answers would pile up here for a client that sends requests without reading the answers.
             return not (self._answering or self.is_slow)
         return session.state not in {AWAITING_ADMISSION, BACKLOGGED}
 

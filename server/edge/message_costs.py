@@ -54,7 +54,7 @@ OUT_OF_PLACE_COSTS: dict[type[ClientMessage], int] = {
     Move: 300,
     Resign: 2_000,
 }
-"""Cost, in µs, of a message that is free only where it is expected, such as a second hello.
+"""Cost, in µs, of a normally free message that arrives when it is not expected, such as a second hello.
 
 A `ready` or `resign` for a finished match costs more: its answer is the match's `end`, which may be read from the
 store.

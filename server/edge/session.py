@@ -589,7 +589,7 @@ class Session:
         self._topics.pop(name, None)
 
     def request_view(self, match: str) -> None:
-        """Ask the core to send the client a match that it follows again, from the first move on."""
+        """Ask the core to resend the whole match so far to the client, which follows the match."""
         self._edge.core.submit(MessageReceived(self.client, Watch(match), self._edge.now()))
 
     # resync

@@ -144,7 +144,7 @@ class BotProcess:
         self._output_tail.clear()
 
     def report_resignation(self, verb: str) -> None:
-        """Report what the bot printed in the match that it has just given up: usually a traceback, for the bot's author.
+        """Report what the bot printed in the match that it just gave up: usually a traceback, for the bot's author.
 
         Report nothing if there is no output, or after the first MAX_SHOWN_FAILURES calls.
 

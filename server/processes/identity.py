@@ -1,4 +1,4 @@
-"""Identity of a process, with which another process can check whether it still runs.
+"""Identity of a process, which lets another process check whether the identified process still runs.
 
 A process id alone is not enough, because ids are reused. So the identity also contains the boot id of the machine (a
 random text that Linux creates at each boot), the namespace of the process id, and the start time of the process.
@@ -41,7 +41,7 @@ def identify_this_process() -> ProcessIdentity:
 def has_ended(process: ProcessIdentity) -> bool:
     """Return True if the process is known to have ended.
 
-    Return False if it runs, or if this process cannot check that, as for a process on another machine.
+    Return False if it runs, or if that cannot be checked from here, as for a process on another machine.
     """
     if not process.place or not process.started or process.place != _boot_and_namespace():
         return False

@@ -49,8 +49,8 @@ def main(command: list[str]) -> int:
     wakeup, waker = os.pipe()
     os.set_blocking(waker, False)
     signal.set_wakeup_fd(waker)
-    # The handler is set before the command starts, so that its end is not missed. Unlike SIG_IGN, a handler is not
-    # inherited by the command.
+    # The handler is set before the command starts, so that the command's end is not missed. Unlike SIG_IGN, a handler
+    # is not inherited by the command.
     signal.signal(signal.SIGCHLD, lambda _signal, _frame: None)
     # Signals are blocked until the command can receive them. Otherwise they would end only the supervisor, and leave the
     # command running.

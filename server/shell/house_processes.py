@@ -138,7 +138,7 @@ class HouseProcesses:
         shell.add_effect_handler(MatchFinished, self._record_moves)
         for name in self._processes:
             bot = shell.core.find_bot(name)
-            if bot is not None and bot.matches:  # it continues them after the restart
+            if bot is not None and bot.matches:  # the engine continues its matches after the restart
                 self._start_engine(name)
 
     async def start_and_check(self) -> None:

@@ -180,7 +180,7 @@ class Shell:
         """
         kind = type(message)
         if kind is TurnSent:
-            # It starts a clock and has no effects, so it needs no round.
+            # A `TurnSent` starts a clock and has no effects, so it needs no round.
             self._core.handle(message, self._now_ns())  # type: ignore[arg-type]
         elif kind is AdmissionRequest:
             hello = message.hello  # type: ignore[union-attr]
@@ -242,7 +242,7 @@ class Shell:
     def add_effect_handler(self, effect_type: type, handler: Callable[[Any], None]) -> None:
         """Call `handler` with each released effect of type `effect_type`.
 
-        This is not for effects that go to edges: `SendToClient`, `CloseClient` and `Publish`.
+        Effects that go to edges have no handlers: `SendToClient`, `CloseClient` and `Publish`.
         """
         self._handlers.setdefault(effect_type, []).append(handler)
 
@@ -277,7 +277,7 @@ class Shell:
     async def store_match(self, terms: Terms, record: Record) -> None:
         """Store the record of a match that was played elsewhere.
 
-        Return once it is durable. If the caller is cancelled, it may still be stored.
+        Return once the record is durable. If the caller is cancelled, the record may still be stored.
         """
         await self._request_match(MatchPlayed(terms, record))
 
@@ -295,7 +295,7 @@ class Shell:
     async def wait_for_change(self) -> None:
         """Wait until the core has handled another round of inputs.
 
-        A bot may have connected in it, or a match may have ended.
+        In that round, a bot may have connected, for example, or a match may have ended.
         """
         if self._changed is None:
             self._changed = asyncio.Event()
