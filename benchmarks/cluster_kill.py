@@ -83,9 +83,9 @@ def make_section(report: FailureReport, arguments: argparse.Namespace, note: str
         "",
         f"- *Conditions*: {arguments.edges} edges and 2 cores on one machine; {arguments.bots} bots play Riskless on italy and think up to {arguments.think:g} s a move; seed {arguments.seed}.",
         "- *Failure* names the process and what happens to it: it is killed (*kill*), suspended for a while (*freeze*), loses its connection to NATS (*bus*), to PostgreSQL (*store*) or to both (*split*) for a while, or ends without closing these connections (*power*).",
-        "- *Continues* is the time from the failure until one of the two bots of a match gets a message of the match again. After a failure of NATS or PostgreSQL, the time begins when that is available again.",
+        "- *Continues* is the time from the failure until one of the two bots of a match gets a message of the match again. After a failure of NATS or PostgreSQL, the time begins when the failed program is available again.",
         "- *Never* is the number of matches that did not continue.",
-        "- Bots may notice a failure of an edge late: if the edge is silent but its connections stay open, they notice it by their own pings, after 2 to 4 s.",
+        "- If an edge fails but its connections stay open, its bots notice the failure only by their own pings, after 2 to 4 s.",
         "",
     ]
     rows = []

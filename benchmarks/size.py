@@ -197,13 +197,13 @@ def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
             "These tables show how long the requests of the web page take if the store (the server's database) holds many matches."
             f" The stores hold {sizes[0]:,} to {sizes[-1]:,} finished matches of {PLIES} plies, including the analysis that the bots sent."
             f" {BOTS} bots and many guests have played them in {LADDERS // 5 + 1} events. PostgreSQL has its default settings.\n\n"
-            f"- Each row is a kind of request. {AT_ONCE} clients send it at the same time, each about another bot, match or position"
-            " in a list. They send the next request as soon as the server has rested after its answers. These rests limit all"
-            f" answers to {MAX_CORE_SHARE:.0%} of the server's time.\n"
+                        f"- Each row is a kind of request. {AT_ONCE} clients send such requests at the same time, each for a different bot, match or"
+            " position in a list. After its answers the server rests, so that all answers take at most"
+            f" {MAX_CORE_SHARE:.0%} of its time. After each rest, the clients send their next requests.\n"
             "- Each cell shows three times in ms, from the connection to the last byte of the answer: p50 and p95 of at least"
-            f" {ROUNDS * AT_ONCE} answers, and the slowest of the first six answers, for which the server has not read anything"
-            " from the store before.\n"
-            "- Two kinds of request are always the same. The server caches the answers to them for a second or more."
+            f" {ROUNDS * AT_ONCE} answers, and the slowest of the first six answers, before which the server has not read anything"
+            " from the store.\n"
+            "- In two of these kinds, all requests are the same, and the server caches the answers for a second or more."
         ),
     ]
     for store in dict.fromkeys(each.store for each in latencies):

@@ -471,30 +471,32 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
     return Section(
         "Honest bots while strangers use all limits",
         f"This section shows how much strangers can delay honest bots. {BOTS} honest bots play {RATE:.0f} moves a second in total, "
-        f"on a server with default limits. *Strangers* are {clients} clients on each of {ADDRESSES} addresses. In each round they "
+                f"on a server with default limits. *Strangers* are {clients} clients on each of {ADDRESSES} addresses. In each round they "
         f"first stay connected and silent for {QUIET_SECONDS:g} s (*quiet*). Then they send one kind of request for {seconds:g} s, "
-        "as often as the limits allow (*hostile*). Each address starts with a full budget. All kinds are played in turn, "
-        f"{ROUNDS} times. At most {MAX_REPEATED_KINDS} kinds of which one ratio is {MAX_MEDIAN_RATIO:g} or more get {MORE_ROUNDS} more rounds. "
-        f"In rounds of the *control* (`{CONTROL}`), the strangers stay silent in the second period too. They are played between those "
-        "of the other kinds, and their ratios differ from 1 only by the error of the measurement.\n\n"
+        "as often as the limits allow (*hostile*). At the start of a round, each address has its full budget. All kinds are played in "
+        f"turn, {ROUNDS} times. If one of the ratios of a kind is {MAX_MEDIAN_RATIO:g} or more, the kind gets {MORE_ROUNDS} more rounds, "
+        f"but at most {MAX_REPEATED_KINDS} kinds do. The rounds of the *control* (`{CONTROL}`) are played between those of the other "
+        "kinds. In them the strangers stay silent in the second period too, so their ratios differ from 1 only by the error of the "
+        "measurement.\n\n"
         "The bots and the process that serves matches run with real-time priority (SCHED_RR), and the store is on a disk in memory. "
-        "So other programs and the disk disturb the figures little. The process of the strangers, which in reality runs on other "
-        "machines, has the usual priority, and so does not take CPU time from the server. The server's process for pages has its "
-        "usual low priority.\n\n"
+        "So other programs and the disk hardly affect the figures. The process of the strangers, which in reality would run on other "
+        "machines, has normal priority, so that it does not take CPU time from the server. The server's page process has its usual "
+        "low priority.\n\n"
         "- *p99 ms* measures the time from sending a move to its acknowledgement, as the bot sees it. The moves are divided into "
-        f"groups of {MOVES_PER_RUN} consecutive ones, which take a third of a second, and *p99 ms* is the median of the groups' 99th "
-        "percentiles. A pause of the machine changes only one or two groups. The strangers change all groups, because the server "
+        f"groups of {MOVES_PER_RUN} consecutive moves, which take a third of a second, and *p99 ms* is the median of the groups' 99th "
+        "percentiles. A pause of the machine affects only one or two groups. The strangers affect all groups, because the server "
         "handles their requests at a limited rate.\n"
-        f"- *Ratio* is the hostile p99 divided by the median of the quiet p99 of its own round, of the {NEIGHBOURS} rounds before it "
-        f"and of the {NEIGHBOURS} rounds after it: the median, the lowest and the highest of all rounds. The matches of the honest bots "
-        "end evenly over time, because moves that end a match take longest, and are about one in a hundred.\n"
+        f"- *Ratio* is the hostile p99 of a round divided by the median of the quiet p99 of this round, the {NEIGHBOURS} rounds before "
+        f"it and the {NEIGHBOURS} rounds after it. The table shows the median ratio of all rounds, with the lowest and the highest in "
+        "brackets. About one move in a hundred ends a match, and such moves take longest. So the matches of the honest bots end evenly "
+        "over time.\n"
         "- *All moves* is the same ratio, computed with the 99th percentile of all moves of a round. The table shows the lowest of "
         "all rounds: a single pause of 30 ms can raise the ratio of one round, but pauses that strangers cause occur in every round.\n"
-        "- *CPU* is the share of one core that the process which serves matches uses.\n"
+        "- *CPU* is the share of one core that the process which serves matches uses, in the quiet and in the hostile periods.\n"
         "- *Refused* counts `rate_limited` and 429. *Lost* counts connections that the server closed or did not accept.\n"
-        f"- In the rows *attack*, {ATTACKERS} attackers on one address break the limits, and reconnect at once when they are "
-        "disconnected. In *all at once*, there are as many attackers of each kind. *Sent* counts the attackers' connections. The "
-        f"server allows {HELLO_SECONDS:g} s for a hello.",
+        f"- In the rows *attack*, {ATTACKERS} attackers on one address break the limits, and reconnect as soon as they are "
+        f"disconnected. In *all at once*, there are {ATTACKERS} attackers of each kind. *Sent* counts the attackers' connections. The "
+        f"server waits {HELLO_SECONDS:g} s for a hello.",
         [
             "request",
             "p99 ms quiet",
@@ -533,10 +535,10 @@ def _describe_error(results: RoundResults) -> str:
     high, low = percentile(ratios, 0.975), percentile(ratios, 0.025)
     share = sum(each >= MAX_MEDIAN_RATIO for each in ratios) / len(ratios)
     return (
-        f"\n\nThe error of one round can also be seen from the {len(ratios)} quiet periods, each divided by the median of its neighbours: "
-        f"95% of these ratios lie between {format_short(low)} and {format_short(high)}, and {share:.1%} are "
-        f"{MAX_MEDIAN_RATIO:g} or more. A kind without any effect whose rounds had these ratios would have a median of {MAX_MEDIAN_RATIO:g} "
-        f"or more in {format_chance(chance_of_false_fault(share))} such measurements of all kinds."
+                f"\n\nThe error of one round can also be estimated from the {len(ratios)} quiet periods, by dividing the p99 of each by the median "
+        f"of its neighbours: 95% of these ratios lie between {format_short(low)} and {format_short(high)}, and {share:.1%} are "
+        f"{MAX_MEDIAN_RATIO:g} or more. If no kind had any effect, and its ratios were distributed like these, some kind would have a median of "
+        f"{MAX_MEDIAN_RATIO:g} or more in {format_chance(chance_of_false_fault(share))} such measurements of all kinds."
     )
 
 

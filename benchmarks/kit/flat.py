@@ -113,20 +113,20 @@ def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dic
     lines = [
         f"## Flat out, against a bare relay (medians of {rounds} rounds)",
         (
-            "Bots play as fast as they can, on the arena and on a *relay*. The relay is a server that knows no game and stores nothing. "
-            "For each move it writes the same messages as the arena, an answer to the mover and a turn to the opponent, on the same kind "
-            "of connections. So the difference is the cost of the game, the lobby and the journal. A *storing* relay also stores a row "
-            "in SQLite before each answer, in a thread, with one commit for all rows that arrive during the last one. A server that "
-            "stores its moves through the same libraries cannot cost less.\n\n"
-            "- *CPU* is the CPU time of the process, in µs per move. The *ratio* divides that of the arena by that of the relay, and "
-            "the *floor* that of the storing relay by that of the relay.\n"
-            f"- *Load* is the CPU time of the busiest of {len(load_cores())} load generators, as a share of one core, with the server and "
+                        "Bots play as fast as they can, on the arena and on a *relay*: a server that knows no game and stores nothing. For each move, "
+            "the relay writes the same messages as the arena, an answer to the mover and a turn to the opponent, on the same kind of "
+            "connections. So the difference between the two is the cost of the game, the lobby and the journal. A *storing* relay also "
+            "stores a row in SQLite before each answer. A thread commits all rows together that arrived during the previous commit. A "
+            "server that stores its moves through the same libraries cannot cost less.\n\n"
+            "- *CPU* is the CPU time of the server process, in µs per move. The *ratio* is the CPU time of the arena divided by that of "
+            "the relay, and the *floor* is the CPU time of the storing relay divided by that of the relay.\n"
+            f"- *Load* is the CPU time of the busiest of {len(load_cores())} load generators, as a share of one core, with the arena and "
             "with the relay. The load generators run on "
             + ("separate cores" if apart else "the same cores as the server")
-            + f". A share over {MAX_LOAD_SHARE:.0%} is marked, because it may limit the moves a second.\n"
-            "- *As often* is the CPU time of the relay, in µs per move, at as many moves a second as the arena. It is higher, because a "
-            "relay at full speed reads tens of frames at once, but at a lower rate it wakes up for each frame.\n\n"
-            "With few bots the arena is slower, because each bot waits for the commit of its move."
+            + f". A share over {MAX_LOAD_SHARE:.0%} is in bold, because the load generator may then limit the moves a second.\n"
+            "- *As often* is the CPU time of the relay, in µs per move, when it handles as many moves a second as the arena. This time "
+            "is higher than at full speed, where a relay reads tens of frames at once: at a lower rate it wakes up for each frame.\n\n"
+            "With few bots, the arena handles fewer moves a second than the relay, because each bot waits for the commit of its move."
         ),
         "",
         "| bots | CPU, arena | relay | ratio | storing | floor | as often | moves/s, arena | relay | storing | load |",
