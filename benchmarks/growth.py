@@ -122,7 +122,7 @@ def make_section(beside: Sequence[CostBesideIdle], stores: Sequence[CostOnStore]
             f"- In the first table, {PLAYING_CONNECTIONS} connections play; all others are idle and only answer pings.\n"
             f"- In the second table, {PLAYERS_ON_STORE} connections play. With PostgreSQL, the CPU time of the database's own processes is "
             "not included.\n"
-                        "- *Start* is the time in seconds from the start of the server until it listens. *After a kill* is the same time if the "
+            "- *Start* is the time in seconds from the start of the server until it listens. *After a kill* is the same time if the "
             "server had been killed during matches, which then continue."
         ),
         "",

@@ -170,7 +170,7 @@ async def make_lone_move_section(seconds: float) -> list[str]:
             "- *Disk* is the time of a commit of one row by SQLite alone, at the same rate and in the same folder.\n"
             "- *Relay* is the time from sending a move to receiving the answer of the relay above, which stores nothing.\n"
             "- *Storing relay* is the same time with the relay above that stores a row before each answer.\n"
-                        "- *Answer* is the same time with the arena."
+            "- *Answer* is the same time with the arena."
         ),
         "",
         *make_table(
@@ -204,7 +204,7 @@ async def _measure_all(seconds: float, rounds: int, max_bots: int) -> str:
         (
             f"The following three sections were measured by `make bench-server` on {os.cpu_count()} cores, with the load generator "
             f"on the same machine (load average before the run: {load:.1f}). The server stores all moves in its journal, on SQLite. "
-                        f"The bots play the same match of {len(make_script())} plies on `{MAP}` again and again."
+            f"The bots play the same match of {len(make_script())} plies on `{MAP}` again and again."
         ),
         "",
         *flat,
@@ -222,7 +222,7 @@ async def _make_paced_section(seconds: float, max_bots: int) -> list[str]:
     lines = [
         "## At a given rate: arrival to announcement, and memory",
         (
-                        "In this measurement the bots play at a fixed rate. *p50 ms* to *p99.9 ms* are percentiles of the time from the arrival of a "
+            "In this measurement the bots play at a fixed rate. *p50 ms* to *p99.9 ms* are percentiles of the time from the arrival of a "
             "move at the server until the server announces the move. For each playing connection, one idle connection is open too. With "
             "ten connections, the memory is too small to be measured."
         ),

@@ -108,7 +108,7 @@ def _find_planted_defects() -> str:
         rows.append([name, result.plan.seed, f"{cpu:.1f}", f"{result.seconds:.0f}", failure])
     return "\n".join(
         [
-            "This section tests the simulation itself: a defect is planted into the code, and the simulation must find it. `testkit/simulation/defects.py` describes each defect. The simulation runs with seed 1, 2, 3 … until one fails; *CPU s* is the CPU time of all these runs.",
+            "This section tests the simulation itself: a defect is planted in the code, and the simulation must find the defect. `testkit/simulation/defects.py` describes each defect. The simulation runs with seed 1, 2, 3 … until one of these runs fails; *CPU s* is the CPU time of all these runs.",
             "",
             *make_table(["defect", "seed", "CPU s", "fails after, simulated s", "failure"], rows),
             "",

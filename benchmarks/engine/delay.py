@@ -113,8 +113,8 @@ def make_section(data: dict[str, Any]) -> Section:
     return Section(
         "Delay of the event loop, and of a search's end",
         "A bot's event loop must answer the server while search threads run in the same process. The first two rows show by how "
-        f"much `asyncio.sleep({TICK})` is delayed: without a search, and for {SECONDS:.0f} s while {THREADS} search threads keep "
-        "two cores busy on world. The other rows show how late a search ends after its time limit of 2 to 18 ms. Bots reserve 10 "
+        f"much `asyncio.sleep({TICK})` is delayed: without a search, and during {SECONDS:.0f} s in which {THREADS} search threads keep "
+        "two cores busy on the map world. The other rows show how late a search ends after its time limit of 2 to 18 ms. Bots reserve 10 "
         "ms of every move for these delays and for the network latency to the server.",
         ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"],
         [[name, *cells] for name, cells in data["ms"].items()],

@@ -58,12 +58,13 @@ def make_section(data: dict[str, Any]) -> Section:
     return Section(
         f"Depth reached in {SECONDS:.0f} s on world",
         f"Each search gets {SECONDS:.0f} s of CPU time for each of {len(depths[EXACT])} middle-game positions, with the evaluator "
-        "`features`, one thread and an empty table. The *reference* is `alphabeta` in Python with its table. An *exact* search "
-        "returns minimax's value and leftmost best move for its depth.",
+        "`features`, one thread and an empty table. The *reference* is `alphabeta` in Python with its transposition table. An "
+        "*exact* search returns the same value and the same leftmost best move as minimax to the same depth.",
         ["search", "depth of each position"],
         rows,
-        "Do not compare the depth of the search *as it plays* with an exact depth: this search leaves out late moves, so it "
-        "reaches its depth only along some lines of moves. `benchmarks.engine.strength` measures how much stronger it is, in Elo.",
+        "Do not compare the depth of the search *as it plays* with the depth of an exact search: the search as it plays leaves out "
+        "late moves, so it reaches its depth only along some lines of moves. `benchmarks.engine.strength` measures how many Elo "
+        "stronger it is.",
         claims=[
             format_claim(
                 f"depth of the compiled exact search in {SECONDS:.0f} s on world, compared with the reference in Python",

@@ -67,14 +67,14 @@ def make_section(data: dict[str, Any]) -> Section:
         rows.append([name, format_short(Ratio(row).median), str(fewer), format_short(minimal.median)])
     return Section(
         f"Nodes to depth {DEPTH} on m2, exact mode",
-        f"The search visits {len(plain)} middle-game positions with the evaluator `features` and one thread. Each row adds a "
-        "technique to those above it. With the transposition table, the nodes of all iterations of deepening are counted; without "
-        "it, only those of the last iteration. The minimal tree is the smallest tree that alpha-beta can visit (Knuth and Moore), "
-        "for as many moves as the root has. The number of nodes does not depend on the machine.",
+        f"The search analyses {len(plain)} middle-game positions with the evaluator `features` and one thread. Each row adds a "
+        "technique to those above it. With the transposition table, the nodes of all iterations of deepening count; without it, "
+        "only those of the last iteration. The minimal tree is the smallest tree that alpha-beta can visit (Knuth and Moore) if "
+        "each node has as many moves as the root. The number of nodes does not depend on the machine.",
         ["techniques", "nodes, median", "fewer than plain by", "of the minimal tree's leaves, median"],
         rows,
-        "A search can visit fewer nodes than the minimal tree has leaves, because transpositions share subtrees, and matches that "
-        "end early make branches shorter.",
+        "A search can visit fewer nodes than the minimal tree has leaves, because transpositions share subtrees, and branches in "
+        "which the match ends early are shorter.",
         [
             format_claim(
                 f"nodes of an exact search to depth {DEPTH} on m2, compared with plain alpha-beta",

@@ -159,11 +159,12 @@ def make_section(data: dict[str, Any]) -> Section:
     ratio = Ratio(data["faster"]["original, 2"])
     return Section(
         "Time to depth with threads",
-        f"This section compares searches with several threads with the sequential search, on {data['cores']} cores. Each search "
-        f"visits {COUNT} middle-game positions of each of {', '.join(MAPS)}, to the depth that the sequential search reaches in "
-        f"{SECONDS:g} s. All of them search as in matches, with the evaluator `features` and empty tables. They ran in turn, {RUNS_PER_SEARCH} times "
-        f"each, and the shortest time of each counts. A search was stopped after {TIMEOUT_FACTOR} times the time of the sequential search, "
-        "and this time then counts. Each search thread is pinned to its own core, if there are enough cores.",
+        f"This section compares two forms of the parallel search Jamboree with the sequential search, on {data['cores']} cores. Each "
+        f"search analyses {COUNT} middle-game positions of each of the maps {', '.join(MAPS)}, to the depth that the sequential search "
+        f"reaches in {SECONDS:g} s. All search as in matches, with the evaluator `features` and empty tables. They ran in turn, "
+        f"{RUNS_PER_SEARCH} times each, and the shortest time of each counts. A search that took {TIMEOUT_FACTOR} times as long as the "
+        "sequential search was stopped, and counts with this time. If there are enough cores, each search thread is pinned to a core "
+        "of its own.",
         ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"],
         rows,
         "A search with more threads than cores is not faster. `benchmarks.engine.strength` measures how many Elo more threads gain.",

@@ -471,7 +471,7 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
     return Section(
         "Honest bots while strangers use all limits",
         f"This section shows how much strangers can delay honest bots. {BOTS} honest bots play {RATE:.0f} moves a second in total, "
-                f"on a server with default limits. *Strangers* are {clients} clients on each of {ADDRESSES} addresses. In each round they "
+        f"on a server with default limits. *Strangers* are {clients} clients on each of {ADDRESSES} addresses. In each round they "
         f"first stay connected and silent for {QUIET_SECONDS:g} s (*quiet*). Then they send one kind of request for {seconds:g} s, "
         "as often as the limits allow (*hostile*). At the start of a round, each address has its full budget. All kinds are played in "
         f"turn, {ROUNDS} times. If one of the ratios of a kind is {MAX_MEDIAN_RATIO:g} or more, the kind gets {MORE_ROUNDS} more rounds, "
@@ -535,7 +535,7 @@ def _describe_error(results: RoundResults) -> str:
     high, low = percentile(ratios, 0.975), percentile(ratios, 0.025)
     share = sum(each >= MAX_MEDIAN_RATIO for each in ratios) / len(ratios)
     return (
-                f"\n\nThe error of one round can also be estimated from the {len(ratios)} quiet periods, by dividing the p99 of each by the median "
+        f"\n\nThe error of one round can also be estimated from the {len(ratios)} quiet periods, by dividing the p99 of each by the median "
         f"of its neighbours: 95% of these ratios lie between {format_short(low)} and {format_short(high)}, and {share:.1%} are "
         f"{MAX_MEDIAN_RATIO:g} or more. If no kind had any effect, and its ratios were distributed like these, some kind would have a median of "
         f"{MAX_MEDIAN_RATIO:g} or more in {format_chance(chance_of_false_fault(share))} such measurements of all kinds."

@@ -113,7 +113,7 @@ def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dic
     lines = [
         f"## Flat out, against a bare relay (medians of {rounds} rounds)",
         (
-                        "Bots play as fast as they can, on the arena and on a *relay*: a server that knows no game and stores nothing. For each move, "
+            "Bots play as fast as they can, on the arena and on a *relay*: a server that knows no game and stores nothing. For each move, "
             "the relay writes the same messages as the arena, an answer to the mover and a turn to the opponent, on the same kind of "
             "connections. So the difference between the two is the cost of the game, the lobby and the journal. A *storing* relay also "
             "stores a row in SQLite before each answer. A thread commits all rows together that arrived during the previous commit. A "
