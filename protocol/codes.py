@@ -56,7 +56,7 @@ class Code(_WireEnum):
     )
     STALE_PLY = "stale_ply", "another move was already played at that ply; the move was ignored"
     TOO_MANY_FAULTS = "too_many_faults", "too many rejected messages in one match; the match is lost"
-    TOO_SLOW = "too_slow", "the client does not read what it is sent; the connection is closed"
+    TOO_SLOW = "too_slow", "the client does not read its messages fast enough; the connection is closed"
     REPLACED = "replaced", "the same session has connected again; this connection is closed"
     RATE_LIMITED = "rate_limited", "too many messages, connections or attempts in a short time"
     NO_SUCH_CHALLENGE = "no_such_challenge", "the challenge does not exist, is over, or is not this bot's"
@@ -68,7 +68,7 @@ class Code(_WireEnum):
         "opponent_unavailable",
         "the challenged bot is not connected, or does not take this match now",
     )
-    NO_SUCH_EVENT = "no_such_event", "the event does not exist or is over, or does not take this bot"
+    NO_SUCH_EVENT = "no_such_event", "the event does not exist, is over, or does not admit this bot"
     OTHER_RULES = "other_rules", "the rules of the game differ between the server and the bot"
     UNKNOWN_NAME = (
         "unknown_name",
