@@ -74,8 +74,8 @@ def main() -> None:
             "## Spectators",
             (
                 f"This section shows whether spectators delay the players. Two bots that think for about {1000 * PAUSE:.0f} ms play match "
-                f"after match, in turn for {SECONDS:g} s without and for {SECONDS:g} s with {arguments.spectators} spectators, who read "
-                "everything that the server sends them. The spectators use the same two cores as the server and the bots. p99 is the 99th "
+                f"after match, in turn for {SECONDS:g} s without and for {SECONDS:g} s with {arguments.spectators} spectators. The spectators "
+                "read everything that the server sends them, and use the same two cores as the server and the bots. p99 is the 99th "
                 "percentile of the time from sending a move to its acknowledgement, as the bots see it."
             ),
             format_claim(
