@@ -1,6 +1,7 @@
 """Adjudication: rules that end a match early, applied after each move.
 
-With each move a bot may send its value of the position. These values end a match only if both bots agree on the result.
+Some rules use the values of positions that bots send with their moves. Such a rule ends a match only if both bots
+agree on the result.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ class EarlyEnd:
 
 
 class Adjudicator:
-    """Adjudicator of one match. Give it each position once, in order: to `judge_position`, or to `count_position`."""
+    """Adjudicator of one match. Call `judge_position` or `count_position` once for each position, in order."""
 
     def __init__(self, rules: Adjudication | None, game: AnyGame) -> None:
         self._rules = rules
-        # Without the rule nothing is counted, to save memory.
+        # Without the rule `repetition`, positions are not counted, to save memory.
         self._repetitions = (
             RepetitionCounter(game) if rules is not None and rules.repetition is not None else None
         )
         self._solution = load_solution(game) if rules is not None and rules.table else None
         repetition = rules.repetition if rules is not None else None
-        # Most servers use only this rule; then positions below its count need no further check.
+        # Most servers use only `repetition`; then a position that occurred less often needs no further check.
         self._first_repetition = (
             repetition if repetition and rules == Adjudication(repetition=repetition) else 0
         )

@@ -21,7 +21,7 @@ MAX_MOVE_BYTES = 1024
 MAX_MATCH_BYTES = 256 * 1024
 """Maximum size of all analysis of one player in a match, in bytes of JSON."""
 OVERHEAD_BYTES = 32
-"""Bytes added to the size of each analysis, for its key and commas and for values that msgpack encodes longer than JSON."""
+"""Bytes added to the size of each analysis, for its key and commas, and for values that are longer in msgpack than in JSON."""
 MAX_CACHED_MOVES = 512
 """Maximum number of checked moves that are cached for each match."""
 
@@ -29,7 +29,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class AnalysisTrimmer:
-    """Trimmer of the analysis in one match to the limits of this module.
+    """Trimmer of one match, which cuts the analysis of its moves to the limits of this module.
 
     `trim` takes time in proportion to the length of the main line.
     """
@@ -37,7 +37,7 @@ class AnalysisTrimmer:
     def __init__(self, game: AnyGame) -> None:
         self._game = game
         self._moves_by_key: dict[Any, Data] = {}
-        """Checked moves in the game's own form, by the data that a player sent."""
+        """Checked moves in the game's own form, keyed by the data that a player sent."""
         self._byte_budgets = dict.fromkeys(Player, MAX_MATCH_BYTES)
         """Number of bytes of analysis that each player may still send."""
         self.cut_moves = 0
@@ -46,7 +46,7 @@ class AnalysisTrimmer:
     def trim_event(self, event: Moved) -> Moved:
         """Return a move event with its analysis trimmed.
 
-        The analysis that stays counts towards the player's limit for the match.
+        The remaining analysis counts towards the player's limit for the match.
         """
         if event.thinking is None:
             return event
@@ -55,7 +55,7 @@ class AnalysisTrimmer:
     def trim_recorded(self, player: Player, move: RecordedMove) -> RecordedMove:
         """Return a recorded move with its analysis trimmed.
 
-        The analysis that stays counts towards the player's limit for the match.
+        The remaining analysis counts towards the player's limit for the match.
         """
         if move.thinking is None:
             return move

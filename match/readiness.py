@@ -1,4 +1,4 @@
-"""Readiness of the players before a match: who is ready, and until when the others must be. Pure: time is an argument."""
+"""Readiness of the players before a match: who is ready, and the deadline for the others. Pure: time is an argument."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Readiness:
 
     @property
     def deadline(self) -> int | None:
-        """Time until which the players must be ready, in ns; None if they were not asked."""
+        """Time by which the players must be ready, in ns; None if they were not asked."""
         if self.request_time is None:
             return None
         return self.request_time + (

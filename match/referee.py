@@ -1,9 +1,9 @@
 """The referee of one match, which decides legality, timeouts and the winner. Pure: time is an argument.
 
-`handle(event, now)` returns the effects. `next_deadline` is the time at which to call it with `DeadlinePassed` if nothing
-else happens first. `now` is monotonic nanoseconds and never decreases. A referee never sleeps, reads a clock or logs; a
-player's mistake is data, not an exception. The same events at the same times give the same effects, so the journal fully
-describes a match.
+`handle(event, now)` returns the effects. `next_deadline` is the time at which to call `handle` with `DeadlinePassed` if
+nothing else happens first. `now` is monotonic nanoseconds and never decreases. A referee never sleeps, reads a clock or
+logs; a player's mistake is data, not an exception. The same events at the same times give the same effects, so the
+journal fully describes a match.
 
 A match has three phases: getting ready, playing, over. The first two have deadlines, so every match ends.
 """

@@ -52,7 +52,7 @@ class Resigned(Struct, frozen=True, tag="resigned", omit_defaults=True):
     """Explanation given by the bot or by its process manager, unchecked."""
 
     def detail_suffix(self) -> str:
-        """Return `: DETAIL` in printable characters, to follow "NAME resigned" in records; empty without a detail."""
+        """Return `: DETAIL` in printable characters, to append to "NAME resigned"; empty if there is no detail."""
         printable = "".join(char if char.isprintable() else "?" for char in self.detail[:MAX_REASON_LENGTH])
         return f": {printable}" if printable else ""
 

@@ -24,7 +24,7 @@ class RepetitionCounter:
             self.add(position)
 
     def add(self, position: object) -> int:
-        """Count a position, and return the number of its occurrences so far; 1 in games where none can occur twice."""
+        """Count a position, and return how often it has occurred so far; always 1 if the game cannot repeat positions."""
         key = self._game.repetition_key(position)
         if key is None:
             self.latest_count = 1

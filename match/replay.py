@@ -29,10 +29,10 @@ from arena.solved.solution import load_solution
 _EARLY_REASONS = frozenset(EndReason) - {
     EndReason(reason.value) for reason in Reason if reason is not Reason.LEAF
 }
-"""Reasons for ending a match before its game ends; all other reasons come from the game."""
+"""End reasons of a match before its game ends; all other reasons come from the game."""
 
 _MOVER_LOSES_REASONS = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})
-"""Reasons by which the player to move loses."""
+"""End reasons with which the player to move always loses."""
 _DECISIVE_REASONS = _MOVER_LOSES_REASONS | {
     EndReason.RESIGNATION,
     EndReason.CRASH,
@@ -80,7 +80,7 @@ class Replay:
 
 
 def list_movers(record: Record) -> list[Player]:
-    """Return the player of each move of a record. Raises GameError if the game is unknown on this machine.
+    """Return the player who made each move of a record. Raises GameError if the game is unknown on this machine.
 
     In the built-in games the players alternate. In a custom game a player may move twice in a row, so the match is
     replayed; an illegal move then raises GameError too.

@@ -144,7 +144,7 @@ def _notifications(effects: Sequence[Effect]) -> list[NotifyPlayer]:
 
 
 def _fault_text(effects: Sequence[Effect]) -> str:
-    """Return why an event was refused or ended the match; empty if neither."""
+    """Return the reason why an event was refused or ended the match; empty if neither."""
     errors = [each.message for each in _notifications(effects) if isinstance(each.message, Error)]
     if errors:
         return f"{errors[0].code.value}: {errors[0].detail}"

@@ -1,8 +1,8 @@
 """Audit of finished matches for results, resignations and play that are unlikely to be chance. Pure.
 
-Each check computes the probability that chance alone produces such a case among all examined cases (Bonferroni
-correction). So a large arena has no more false findings than a small one. A finding is a reason to look closer, and proves
-nothing.
+Each check computes the probability that chance alone produces at least one case as extreme among all examined cases
+(Bonferroni correction). So a large arena has no more false findings than a small one. A finding proves nothing; it is a
+reason to look closer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BotPair = tuple[str, str]
 
 
 class Finding(Struct, frozen=True):
-    """Suspicious fact about the matches of two bots in one game. `check` says which:
+    """Suspicious fact about the matches of two bots in one game. Values of `check`:
 
     result       the results of the two against each other do not fit their results against all others
     resignation  `bot` resigns against `opponent` much more often than against all others
@@ -52,7 +52,7 @@ class Finding(Struct, frozen=True):
     """Number of matches examined; for `address`, the number of matches between the two bots."""
     detail: str
     chance: float | None
-    """Upper bound of the probability that chance alone produces such a case; None if it cannot be computed."""
+    """Upper bound of the probability that chance alone produces a case as extreme; None if it cannot be computed."""
 
 
 class _AuditedMatch(NamedTuple):
@@ -136,7 +136,8 @@ class Audit:
             for (bot, opponent), tally in sorted(pairs.items()):
                 n, scored = tally.games, tally.wins + tally.draws / 2
                 difference = ratings[bot].elo - ratings[opponent].elo
-                # `known` includes these matches, so it fits them better; a likely result by it needs no closer test.
+                # `ratings` include these matches, so they fit them better than ratings without them would.
+                # Results that are likely by `ratings` need no closer test.
                 if n < MIN_MATCHES or 2 * _score_tail(n, scored, difference, 0.0) * tested >= MAX_CHANCE:
                     continue
                 others = elo_ratings(
@@ -191,7 +192,7 @@ class Audit:
                     )
 
     def _same_address(self) -> Iterator[Finding]:
-        """Yield pairs of bots that played from the same address, if both are in the examined matches."""
+        """Yield pairs of bots that played from the same address, if both played in the examined matches."""
         all_matches = [each for logs in self._logs.values() for each in logs]
         bots = {name for each in all_matches for name in (each.maxie, each.minnie)}
         met = Counter((min(each.maxie, each.minnie), max(each.maxie, each.minnie)) for each in all_matches)
@@ -211,8 +212,8 @@ def _score_tail(n: int, scored: float, difference: float, error: float) -> float
     difference  rating difference that gives the expected score, in Elo points
     error       half the width of the 95 % interval of `difference`
 
-    The result is conservative: rather too large than too small. It assumes the rating difference within the 95 %
-    interval that explains the score best, and counts a draw as half a win.
+    The result is conservative: if it is inexact, it is too large. The rating difference is assumed to be the one within
+    the 95 % interval that explains the score best, and a draw counts as half a win.
     """
     above = scored > n * expected_score(difference)
     slack = error if above else -error

@@ -3,7 +3,7 @@
 The model is by Bradley and Terry (1952), on the logistic Elo scale (`rating.elo`). A draw counts as half a win and half
 a loss, so the likelihood depends only on the scores. A drawn match varies less than a decided one. So the variance of a
 player's score is the sum of E (1 - E) over the matches, less a quarter for each draw; E is the expected score of a
-match. This makes errors smaller if many matches are drawn.
+match. Errors are therefore smaller if many matches are drawn.
 
 A weak prior keeps every rating finite: each player is assumed to have drawn `PRIOR_DRAWS` matches against a player of the
 average rating. It matters only for a player who won, or lost, nearly everything.

@@ -44,7 +44,7 @@ class FirstMove(Struct, frozen=True):
     """Maxie's score, from 0 to 1."""
     elo: float | None
     error: float | None
-    """Half the width of the 95 % interval of `elo`; both are None if there are no matches."""
+    """Half the width of the 95 % interval of `elo`; both `elo` and `error` are None if there are no matches."""
 
 
 class Duel(Struct, frozen=True):

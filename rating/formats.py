@@ -3,8 +3,8 @@
 The pairs depend only on the plan and the results so far, so that an event that was stopped resumes with the same
 pairings.
 
-A format returns pairs as soon as they are known. Only a Swiss has rounds that wait for each other, because the
-pairings of a round depend on all results of the round before.
+A format returns pairs as soon as they are known. Only in a Swiss does a round wait for the previous one, because its
+pairings depend on all results of that round.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_ABSENCES = 2
 """Number of encounters that a bot may miss in a row before it is withdrawn; it stays withdrawn until it returns."""
 
 CHAMPION = "champion"
-"""Word for the winner of a knockout, as `FormatRank.reached`."""
+"""Value of `FormatRank.reached` for the winner of a knockout."""
 
 KNOCKOUT = "knockout"
 FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT)
@@ -50,7 +50,7 @@ class FormatRank(NamedTuple):
     """Rank of a bot in an event, by the rules of the event's format."""
 
     order: tuple[float, ...] = ()
-    """Sort key of the rank: the smallest key is the best rank. Empty for all bots if Elo decides, or points and Buchholz."""
+    """Sort key of the rank: the smallest key is the best rank. Empty if Elo, or points and Buchholz, decide the ranks."""
     byes: float = 0
     """Points scored without an opponent."""
     buchholz: float | None = None
@@ -82,7 +82,7 @@ def sort_by_format(rows: Iterable[StandingsRow], format: Format) -> list[Standin
 
 
 class Encounter(Struct, frozen=True):
-    """Encounter in the bracket of a knockout: all pairs of two bots there. A bot and the winner are None while unknown."""
+    """Encounter of two bots in the bracket of a knockout, with all their pairs. A bot and the winner are None while unknown."""
 
     first: str | None
     second: str | None
@@ -392,7 +392,7 @@ class KnockoutFormat:
             seeds_present = [seed for seed in part if seed < len(self.bots)]
             if len(seeds_present) > 1:
                 self._add_encounters(part, index, side, depth + 1)
-            else:  # a bot alone in its part advances without playing
+            else:  # a bot alone in its part of the bracket advances without playing
                 node.bots[side] = self.bots[seeds_present[0]]
         if None not in node.bots:
             self._new.append(index)
@@ -403,7 +403,7 @@ class KnockoutFormat:
 
     @property
     def _stride(self) -> int:
-        """Return how many pair numbers an encounter has: one for each regular pair and each possible tie-break."""
+        """Return the number of pair numbers for each encounter: one per regular pair and per possible tie-break."""
         return self.rounds * self.starts + MAX_TIE_BREAKS
 
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
@@ -508,7 +508,7 @@ def make_format(
     seed: int,
     changes: Iterable[RosterChange] = (),
 ) -> Format:
-    """Return the format called `name`, one of `FORMATS`. Raises ValueError.
+    """Return the format called `name`, one of `FORMATS`. Raises ValueError for any other name.
 
     changes   bots that join or leave a Swiss; unused by the other formats
     """

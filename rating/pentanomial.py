@@ -40,7 +40,7 @@ def moments(counts: Sequence[float]) -> tuple[float, float, float]:
 
 @dataclass(frozen=True, slots=True)
 class EloDifference:
-    """Elo difference of the first player to the second; positive if the first is stronger."""
+    """Elo difference between the first player and the second; positive if the first is stronger."""
 
     elo: float
     error: float

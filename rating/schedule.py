@@ -21,7 +21,7 @@ from arena.rating.standings import AnyFinishedMatch, is_void
 R = TypeVar("R", bound=AnyFinishedMatch)
 
 MAX_ATTEMPTS = 3
-"""Maximum number of times that a match is played because faults of the server make it void; then it stays void."""
+"""Maximum number of attempts at a match that faults of the server make void. After the last one, the match stays void."""
 
 
 def match_id(event: str, pairing: Pairing, number: int) -> str:

@@ -18,7 +18,7 @@ from enum import StrEnum
 from arena.rating.elo import ELO_SCALE, expected_score
 
 _MIN_COUNT = 1e-3
-"""Count assumed for a score that did not occur, because the logarithm of 0 does not exist."""
+"""Count assumed for a score that did not occur, because 0 has no logarithm."""
 
 _KEYS = ("elo0", "elo1", "alpha", "beta")
 
@@ -30,7 +30,7 @@ _MAX_ITERATIONS = 50
 
 
 class BadSprt(ValueError):
-    """Raised when text or numbers do not make a valid sequential test; the message contains a valid form."""
+    """Raised when text or numbers do not make a valid sequential test; the message shows a valid form."""
 
 
 class Verdict(StrEnum):

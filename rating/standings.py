@@ -1,7 +1,7 @@
 """Table of an event from its records: matches, scores and forfeits of each bot.
 
-A void match does not count. A match without both players is lost by both. Absence
-says nothing about strength, so such a match counts for points but never for Elo.
+A void match does not count. If neither player appears for a match, both lose. Absence says nothing about strength, so a
+match with an absent player counts for points but never for Elo.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COLUMN_NAMES: Final = {
     "disconnects": "gone",
     "other_forfeits": "other",
 }
-"""Column name of each field whose name in Python is different: the same on screen, in CSV and in JSON."""
+"""Column names of the fields whose name in Python is different. They are the same on screen, in CSV and in JSON."""
 
 
 class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
@@ -117,7 +117,7 @@ def make_standings_from_counts(
 ) -> list[StandingsRow]:
     """Return the rows of `bots` as `make_standings` does, from counted matches.
 
-    scores  matches, each with the number of matches with the same seats and result that it stands for
+    scores  pairs of a match and the number of matches with the same seats and result
     """
     counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
     edges: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -146,7 +146,7 @@ def make_standings_from_counts(
 
 
 def compute_ranks(rows: Sequence[StandingsRow]) -> list[int]:
-    """Return the rank of each row of a table in its order, from 1. Neighbours with equal results share a rank."""
+    """Return the rank of each row of a sorted table, from 1. Neighbours with equal results share a rank."""
     results = [_ranking_values(row) for row in rows]
     places: list[int] = []
     for number, result in enumerate(results):

@@ -1,8 +1,7 @@
 """Days on which each bot played from an IP address, to find bots of different owners at one address.
 
-The address itself is not stored. A row holds a keyed hash of it. Only the server process knows the key, which it
-replaces each day. So hashes can be compared only with others of the same day and process, and later nobody can recover
-the addresses.
+An address itself is never stored, only a keyed hash of it. Only the server process knows the key, and replaces it each
+day. So a hash can be compared only with others of the same day and process, and nobody can recover an address later.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from arena.server.store.schema import addresses, tokens
 RETENTION_DAYS = 30
 """Number of days for which a row is kept."""
 MAX_OWNERS = 3
-"""Number of owners up to which their use of one address on a day is suspicious. A school or a provider has more."""
+"""Maximum number of owners whose use of one address on a day is suspicious. More owners suggest a school or a provider."""
 
 
 class AddressUse(Struct, frozen=True):
@@ -41,7 +40,7 @@ def store_address_uses(connection: sa.Connection, rows: Iterable[AddressUse]) ->
 
     Skip uses that are already stored, and uses by bots without a valid token.
     """
-    database.lock_exclusively(connection)  # a bot that is forgotten meanwhile has no token afterwards
+    database.lock_exclusively(connection)  # no token may be deleted between its check below and the insert
     insert = database.make_insert(connection.dialect.name, addresses).on_conflict_do_nothing()
     for some in database.split_into_chunks(rows):
         names = {each.name for each in some}
@@ -66,7 +65,7 @@ async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:
     """Return the days on which two bots of different owners played from one address, by the names of the two bots.
 
     Both the two names and the days (as YYYY-MM-DD) are sorted. An address that bots of more than MAX_OWNERS owners used
-    on a day is left out for this day.
+    on a day is left out for that day.
     """
     query = sa.select(addresses.c.day, addresses.c.hash, addresses.c.name, tokens.c.owner)
     query = query.join(tokens, tokens.c.name == addresses.c.name)

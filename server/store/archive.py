@@ -90,7 +90,7 @@ def format_archived_line(row: Any) -> str:
 
 
 async def import_lines(engine: Engine, lines: Iterable[bytes], *, trust: bool = False) -> ImportResult:
-    """Import the matches in `lines` into the store. Invalid lines are left out, with reasons in the result.
+    """Import the matches in `lines` into the store. Invalid lines are skipped, and the result gives the reasons.
 
     trust: True to count matches that are marked as rated in the ratings; False to import all as unrated, because
         anybody can write such a mark into a file

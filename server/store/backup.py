@@ -38,8 +38,8 @@ async def backup(url: str, path: Path) -> StoreCounts:
     url: database URL of the store
     path: file to create, which appears only when it is complete
 
-    Return what the backup contains. Raises StoreError if the store cannot be used, FileExistsError if the file exists,
-    and another OSError if it cannot be written.
+    Return the numbers of matches and tokens in the backup. Raises StoreError if the store cannot be used,
+    FileExistsError if the file exists, and another OSError if the file cannot be written.
     """
     _require_new(path)
     engine = make_engine(url)
@@ -83,7 +83,7 @@ async def _copy_postgresql(engine: Engine, copy: Engine) -> None:
 
 
 async def _finish_copy(copy: Engine) -> StoreCounts:
-    """Delete the leases in a copy of a store, because no server runs on the copy, and return what the copy contains."""
+    """Delete the leases in a copy of a store, because no server runs on the copy. Return its counts."""
     async with copy.begin() as connection:
         await connection.execute(sa.delete(schema.servers))
         counts = await _count(connection)
@@ -99,8 +99,9 @@ async def restore(engine: Engine, path: Path) -> StoreCounts:
     engine: store with tables, but without matches and tokens
     path: file of the backup, which is not changed
 
-    Return what the store then contains. Raises StoreError if the file is not a store, or if the target cannot be used,
-    is not empty, or is used by a running server, and OSError if the file cannot be read.
+    Return the numbers of matches and tokens that the store then contains. Raises StoreError if the file is not a store,
+    or if the target store cannot be used, is not empty, or is used by a running server, and OSError if the file cannot be
+    read.
     """
     # Opening a store may change its file, so a copy of the backup is opened.
     with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:

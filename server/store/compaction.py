@@ -22,9 +22,9 @@ from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
 MATCHES_PER_QUERY = 48
-"""Number of matches that are read with one query and packed together. A query for a few would take as long."""
+"""Number of matches that are read with one query and packed together. A query for fewer matches would take as long."""
 MATCHES_PER_TRANSACTION = 8
-"""Number of matches that are written in one transaction. On SQLite, the journal waits 1 to 2 ms for each."""
+"""Number of matches that are written in one transaction. On SQLite, the journal waits 1 to 2 ms for each transaction."""
 
 
 class _UnpackedMatch(NamedTuple):

@@ -167,7 +167,7 @@ def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts) -> Engine:
         raise StoreError(f"unsupported option {unknown[0]!r} in a PostgreSQL URL; supported are {supported}")
     mode = url.query.get("sslmode")
     if mode is not None:
-        # the name in libpq, and so in many URLs; asyncpg calls it ssl
+        # sslmode is the name in libpq, and so in many URLs; asyncpg calls the option ssl
         url = url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})
     if url.password is None and PASSWORD_FILE in os.environ:
         # Other users and processes may see a password in a command line or in the environment.
@@ -237,7 +237,7 @@ async def convert_database_errors(engine: Engine, shown_name: str = "") -> Async
         why = describe_database_error(error)
         if why is None:
             raise
-        # without the name of the driver, which is not what the host wrote
+        # Leave out the name of the driver, which is not part of the URL that the host gave.
         url = engine.url.set(drivername=engine.url.get_backend_name())
         shown_name = shown_name or url.render_as_string(hide_password=True)
         raise StoreError(f"cannot use {shown_name}: {why}") from None
@@ -350,7 +350,7 @@ async def exclusive_transaction(engine: Engine) -> AsyncIterator[AsyncConnection
     """Open a transaction for work that reads before it writes. Only one runs at a time, on all servers together.
 
     The transaction is committed at the end of the block, or rolled back on an exception. A cancellation takes effect
-    only after that. Keep the block short: on SQLite the journal waits for it.
+    only after the commit or rollback. Keep the block short: on SQLite the journal waits for it.
     """
     with anyio.CancelScope(shield=True):
         async with engine.begin() as connection:

@@ -46,7 +46,7 @@ def describe_cause(cause: BaseException) -> str:
         return "the host in the URL is unknown: check its name"
     if isinstance(cause, TimeoutError) and not str(cause):
         return f"the database does not answer in time: {NO_ANSWER}"
-    # The operating system's connection errors have a number. Its error for a missing Unix socket has no file name.
+    # Connection errors of the operating system have a number. A missing Unix socket gives one without a file name.
     if (
         isinstance(cause, ConnectionError | FileNotFoundError)
         and cause.errno is not None

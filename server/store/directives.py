@@ -52,7 +52,7 @@ class NewDirective(Struct, frozen=True, tag="directive"):
     directive: Directive
 
     def apply(self, connection: sa.Connection) -> bool:
-        """Issue the directive in the caller's transaction. Return True, as a change that always succeeds."""
+        """Issue the directive in the caller's transaction. Always return True."""
         statement = database.make_upsert(connection.dialect.name, directives)
         connection.execute(statement, [asdict(self.directive)])
         return True
@@ -65,7 +65,7 @@ class EndedDirective(Struct, frozen=True, tag="ended directive"):
     subject: str
 
     def apply(self, connection: sa.Connection) -> bool:
-        """End the directive in the caller's transaction. Return True, even if there is no such directive."""
+        """End the directive in the caller's transaction. Always return True, even if there is no such directive."""
         connection.execute(_DELETE_DIRECTIVE, {"of_kind": self.kind, "of": self.subject})
         return True
 

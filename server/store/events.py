@@ -1,4 +1,4 @@
-"""Events that a server plays (tournaments, announced beforehand) in the store.
+"""Events in the store that a server plays: tournaments that are announced beforehand.
 
 An event is a row of the table `ladders`, like a ladder of `arena ladder`. The row contains the event's plan and state.
 The event's results are in the rows of its matches.
@@ -126,7 +126,7 @@ class Entries(Struct):
     withdrawn: tuple[str, ...]
     """Bots that have entered, and have since left or been removed."""
     excluded: tuple[str, ...]
-    """Bots that the host or the bot's owner has withdrawn."""
+    """Bots that have been withdrawn by the host or by their owners."""
     server: str = ""
     """Name of the server that plays the event."""
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 @contextmanager
 def replace_on_success(path: Path) -> Iterator[Path]:
-    """Yield the path of a file to write, and move the file to `path` at the end of the block, safely on the disk.
+    """Yield the path of a file to write. At the end of the block, flush the file to the disk, and move it to `path`.
 
-    The file is in a temporary folder beside `path`, in which SQLite may create further files. If the block raises an
+    The file to write is in a temporary folder beside `path`, in which SQLite may create further files. If the block raises an
     exception, the folder is deleted, and `path` does not change. Raises OSError.
     """
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
@@ -25,7 +25,7 @@ def replace_on_success(path: Path) -> Iterator[Path]:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file or a folder is on the disk."""
+    """Flush a file or a folder to the disk."""
     opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)

@@ -67,7 +67,7 @@ class MatchList(Struct, frozen=True):
 
 
 def make_summary_columns(record: Record) -> dict[str, Any]:
-    """Return the values of the columns END_COLUMNS for a record, by column. Long texts are cut off."""
+    """Return a record's values for END_COLUMNS, keyed by column. Long texts are cut off."""
     name, result = record.setup.get("map"), record.result
     texts = {
         "map": name if isinstance(name, str) else "",

@@ -1,6 +1,6 @@
 """Lock on a ladder or a match series in the store, so that only one process plays it.
 
-The lock is released at the latest when the process that holds it ends.
+When the process that holds the lock ends, the lock is released, even if the process was killed.
 """
 
 from __future__ import annotations

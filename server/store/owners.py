@@ -15,11 +15,11 @@ from arena.server.store.schema import invitations, tokens
 from arena.server.store.tokens import Token, list_tokens, token_from_row
 
 MAX_REVOKED = 20
-"""Number of revoked names with which an owner can no longer register names. A revoked name stays taken forever."""
+"""Number of revoked names at which an owner may register no further names. A revoked name stays taken forever."""
 
 
 class UnknownOwner(OperationRefused):
-    """Raised when no owner has a name; the message is a one-line reason."""
+    """Raised when no owner has the given name; the message is a one-line reason."""
 
 
 class OwnerAccount(Struct, frozen=True):
@@ -95,7 +95,7 @@ async def _load_open_invitations(
 
 
 async def check_owner(engine: Engine, owner: str) -> None:
-    """Raise UnknownOwner, with the most similar name, unless `list_owners` lists an owner."""
+    """Raise UnknownOwner, whose message suggests a similar name, unless `list_owners` lists the owner."""
     owners = [each.owner for each in await list_owners(engine)]
     if owner not in owners:
         hint = did_you_mean(owner, owners) or ": `arena owner list` shows all"

@@ -46,7 +46,7 @@ async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
     line = next((each for each in await owners.list_owners(engine) if each.owner == owner), None)
     if line is None or not (line.bots or line.retired):
         raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` shows all owners")
-    # A renamed bot's old name stays taken, and is retired too: nothing is left to hide there.
+    # Retired names without matches, such as the old names of renamed bots, have nothing left to hide.
     played = [name for name in line.retired if await personal_data.has_matches(engine, name)]
     return [
         NameChange(name, personal_data.make_hidden_name())

@@ -1,4 +1,4 @@
-"""Tokens, with which clients prove that a name is theirs. The store holds only a hash of each.
+"""Tokens: secrets that prove a client's right to a name. The store holds only a hash of each.
 
 A token is for one name in one role, such as `bot`. Its text is shown once, when it is created. A name whose token was
 revoked stays reserved for its owner.

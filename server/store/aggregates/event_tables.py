@@ -19,7 +19,7 @@ from arena.server.store.finished_matches import result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
 MAX_FULL_TABLE = 100
-"""Maximum number of bots in an event without a plan, such as the open pool, up to which its table lists all bots."""
+"""Largest number of bots that are all listed in the table of an event without a plan, such as the open pool."""
 MAX_PARTIAL_TABLE = 40
 """Number of bots in the table of an event without a plan that has more than MAX_FULL_TABLE bots.
 
@@ -42,7 +42,7 @@ class EventScores(NamedTuple):
     bots: list[str]
     """Names of the bots in the table, sorted: all bots, or in a large event those with the most matches."""
     scores: list[tuple[FinishedMatch, int]]
-    """Results between these bots, each with the number of matches that ended so.
+    """Results between these bots, each with the number of matches with this result.
 
     A result is a FinishedMatch with players and result, but without a match id and a game.
     """

@@ -176,7 +176,7 @@ async def list_categories(
 
 
 async def load_cross_scores(engine: Engine, category: Category, bots: Iterable[str]) -> list[CrossScore]:
-    """Return the score of each of these bots against each other one of them, in rated matches of a category.
+    """Return the score of each of these bots against each of the others, in rated matches of a category.
 
     Pairs without a rated match are left out.
     """
@@ -191,7 +191,7 @@ async def load_cross_scores(engine: Engine, category: Category, bots: Iterable[s
 def load_current_ratings(
     connection: sa.Connection, keys: Iterable[RatingKey]
 ) -> dict[RatingKey, CurrentRating]:
-    """Return the stored rating, with the end time of the last rated match, for each key that has one.
+    """Return the stored rating of each key, with the end time of the last rated match. Keys without a rating are left out.
 
     keys: pairs of a category and the name of a bot
     """
@@ -259,7 +259,7 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
 
 
 def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, CurrentRating]) -> None:
-    """Store the ratings that bots had after their last match that is removed from the store.
+    """Store the rating of each bot after the last of its matches that is removed from the store.
 
     `recompute.recompute_ratings` starts from these ratings. An older base of the same bot and category is replaced.
     """

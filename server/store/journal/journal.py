@@ -71,8 +71,8 @@ class Journal:
         self._clock = clock
         self._observe = observe
         self._transaction_lock = asyncio.Lock()
-        """Lock of all transactions except commits, so that a commit waits for at most one of them, and that each of
-        them uses the latest lease.
+        """Lock held by each transaction except commits: a commit then waits for at most one of them, and each of them
+        uses the latest lease.
         """
         self._pending_since: dict[str, int] = {}
         """Start times of the pending calls, in monotonic ns: keys are `commit` and, for the lease, `renewal`."""
@@ -189,7 +189,7 @@ class Journal:
     def _record_failure(self, error: Exception) -> Exception:
         """Record an error as the reason of an outage, and return the exception to raise instead.
 
-        It is a StoreUnavailable if a retry may succeed, and otherwise `error` itself.
+        The returned exception is a StoreUnavailable if a retry may succeed, and otherwise `error` itself.
         """
         if isinstance(error, LeaseLost):
             self.lost.set()

@@ -32,7 +32,7 @@ async def find_started_matches(engine: Engine, prefix: str, player: str = "") ->
 
     Two are enough for a caller to see whether there is no such match, one, or more.
 
-    player: name of a bot whose matches alone are searched; empty for the matches of all bots
+    player: name of a bot whose matches are searched; empty to search the matches of all bots
     """
     parameters = {"first": prefix, "last": prefix + LAST_CHARACTER}
     if player:

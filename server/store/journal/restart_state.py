@@ -85,7 +85,7 @@ async def _finished_matches(
 class StoredAccount(Struct):
     """Stored data of a client's name: its token, session and ratings.
 
-    All fields have their defaults if none is stored.
+    A field has its default if nothing is stored for it.
     """
 
     token: str = ""
