@@ -46,9 +46,9 @@ MAX_IDLE_SECONDS = 60
 """Maximum number of seconds without any worker, after which the event ends."""
 
 MAX_WORKERS_PER_PAIR = 4
-"""Number of workers to which a pair is given, one after another, if each dies.
+"""Maximum number of workers that are tried for a pair, one after another, if each of them dies.
 
-The cluster's setting `allowed-failures` counts them without the first.
+The cluster's setting `allowed-failures` does not count the first.
 """
 
 
@@ -99,7 +99,7 @@ class ClusterRunner:
         client          connection to the cluster's scheduler
         host            server that stores the records
         plan            plan of the event, with its bots
-        on_notice       called with each text about a bot, such as a crash
+        on_notice       called with each message about a bot, such as a report of a crash
         grace_ms        time for a disconnected bot to return, in ms
         restart_policy  limits for the bots' processes on a worker; None for the default limits
         """
@@ -214,7 +214,7 @@ class ClusterRunner:
         )
 
     async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Return a worker's result, and the reason to give for each match whose record is missing from the result.
+        """Return a worker's result, and the reason why the result lacks the records of some matches, if it does.
 
         The result is empty if no worker returns one.
         """
@@ -227,7 +227,7 @@ class ClusterRunner:
             self._changed.set()
             return PairResult(), str(refused)
         except CancelledError as error:
-            # Only the client itself cancels it, when it loses its scheduler.
+            # Only the client itself cancels the future, when the client loses its scheduler.
             self._stop_with_error(error)
             return PairResult(), str(error)
         except Exception as error:  # noqa: BLE001  any error on another machine makes the pair void, with the reason

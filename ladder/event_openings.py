@@ -48,7 +48,7 @@ class RandomOpenings:
     def opening(self, round: int, start: int) -> Opening:
         """Return the opening of a round (from 0) on the start position with the index `start`.
 
-        It differs from all earlier ones on this position, if such an opening is found.
+        The opening differs from all earlier ones on this position, if a new one is found.
         """
         openings = self._openings[start]
         while len(openings) <= round:

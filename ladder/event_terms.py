@@ -16,7 +16,7 @@ from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 
 SLACK_SECONDS = 60.0
-"""Seconds beyond the longest possible duration of a match after which the match is given up as void."""
+"""Seconds that a match may last beyond its longest possible duration before it is given up as void."""
 LONG_MATCH_PLIES = 1000
 """Number of plies that the time limit of a match allows for if the match has no ply limit."""
 

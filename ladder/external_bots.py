@@ -21,7 +21,7 @@ OTHER_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begins ano
 
 
 NOTICE_SECONDS = 30
-"""Number of seconds without a new bot after which a ladder that still waits tells which bots are missing."""
+"""Number of seconds without a new bot after which a waiting ladder reports which bots are missing."""
 MIN_BOTS = 2
 """Minimum number of bots with which a ladder begins after the waiting time."""
 SETTLE_SECONDS = 5
@@ -38,7 +38,7 @@ class TooFewBots(Exception):
 
 @dataclass(frozen=True)
 class ExternalBotSettings:
-    """Address on which a ladder's server listens for external bots, and how many it waits for how long."""
+    """Address for external bots, number of bots for which a ladder waits, and maximum time to wait."""
 
     host: str
     port: int
@@ -203,14 +203,14 @@ async def gather_bots(
 
 
 def _are_enough(connected: set[str], settings: ExternalBotSettings, names: Sequence[str]) -> bool:
-    """Return True if all bots of `names` are connected or, without names, as many as the settings ask for."""
+    """Return True if all bots of `names` are connected; without names, if as many are connected as the settings require."""
     return connected >= set(names) if names else len(connected) >= settings.min_bots
 
 
 def _describe_missing(
     connected: set[str], settings: ExternalBotSettings, names: Sequence[str], seconds: float
 ) -> str:
-    """Return a text that says which bots did not connect within `seconds`, if they are not enough.
+    """Return a text that says which bots did not connect within `seconds`. Called if too few bots connected.
 
     Without `names`, the names of the missing bots are unknown. The text then lists the connected bots.
     """
@@ -222,9 +222,9 @@ def _describe_missing(
 
 
 async def wait_without_playing(host: Host, game: str, settings: ExternalBotSettings) -> None:
-    """Wait for bots as `gather_bots` does, only so that they learn that the event is over. No match is played.
+    """Wait for bots as `gather_bots` does, but play no match: the bots only learn that the event is over.
 
-    The connected bots are told so when the server then closes. Without a server, the bots would keep trying to connect.
+    The server tells them so when it closes. Without a server, the bots would keep trying to connect.
     """
     with suppress(TooFewBots):
         await gather_bots(host, game, settings)

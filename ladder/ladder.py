@@ -60,7 +60,7 @@ class Ladder:
     usable_cores: Sequence[int] = field(default_factory=usable_cores)
     """Numbers of the cores that this process may use."""
     is_named: bool = True
-    """True if the user named the event. Otherwise the event may resume the latest one that no user named."""
+    """True if the user named the event. If False, the latest event without a name from the user may be resumed."""
     schedule: Schedule | None = None
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
     resumed: int = 0

@@ -50,7 +50,7 @@ EXTERNAL_GRACE_MS = 10_000
 """Milliseconds that a disconnected external bot has to return."""
 
 GRACE_MS = 2_000
-"""Milliseconds that a disconnected bot has to return. They are few: on one machine, a lost connection means a crash."""
+"""Milliseconds that a disconnected bot has to return. Few are enough: on one machine, a lost connection means a crash."""
 
 READY_MS = 30_000
 """Milliseconds that a bot has to get ready for a match. Compiling a search for the first time takes seconds."""
@@ -119,7 +119,7 @@ def _open_server(
     database: str | None,
     port: int,
 ) -> AbstractAsyncContextManager[Host]:
-    # A unique name: one process plays an event, but many events and a server may share a store.
+    # The name is unique, because many events and a server may share a store.
     name = f"{ladder.kind} {uuid.uuid4().hex[:12]}"
 
     def progress(event: str) -> EventProgress | None:

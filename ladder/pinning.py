@@ -67,7 +67,7 @@ class Pinning:
                     self._load[core] -= 1
 
     def _assign_cores(self, threads: int) -> frozenset[int]:
-        """Assign and return the least loaded `threads` cores; among equals, those with the lowest numbers."""
+        """Assign and return the `threads` least loaded cores; of equally loaded ones, those with the lowest numbers."""
         cores = frozenset(sorted(self._load, key=lambda core: (self._load[core], core))[:threads])
         for core in cores:
             self._load[core] += 1

@@ -96,7 +96,7 @@ class LadderPlan:
     rounds: int | None = DEFAULT_ROUNDS
     """Number of pairs that every two bots play on each map; None to play until `seconds` have passed."""
     seconds: float = math.inf
-    """Seconds of play after which no more matches begin; pauses of an event that was resumed do not count."""
+    """Seconds of play after which no more matches begin; time before an interrupted event is resumed does not count."""
     openings: int | Path | Literal["shipped"] = SHIPPED_OPENINGS
     """Openings: a number of random plies, a file, or `shipped`, the openings shipped with each map."""
     adjudication: Adjudication | None = DEFAULT_RULES

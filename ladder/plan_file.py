@@ -81,7 +81,8 @@ def _parse_plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
         seed=keys.read_number("seed", LadderPlan.seed, -(2**63), 2**63 - 1, "any whole number"),
         folder=folder,
     )
-    keys.reject_unknown()  # before the bots: without [[bots]], a table [[bot]] is the error
+    # This comes before the bots, so that a misspelt table [[bot]] is reported instead of missing [[bots]].
+    keys.reject_unknown()
     return replace(plan, bots=_parse_bots(bots))
 
 

@@ -1,8 +1,8 @@
 """Runner of an event: it plays the matches of a schedule on a server, several in parallel.
 
-Rounds do not wait for each other: the first match in the schedule whose bots are free starts. A match that is void by a
-fault of the server is played again, a few times. A lost bot forfeits its matches (no_show). No wait is
-endless: a bot that does not start is lost after some restarts, and each match has a time limit in addition to its clocks.
+Rounds do not wait for each other: the first match in the schedule whose bots are free starts. A match that is made void
+by a fault of the server is played again, a few times. A lost bot forfeits its matches (no_show). No wait is endless: a
+bot that does not start is lost after some restarts, and each match has a time limit in addition to its clocks.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from arena.rating.pairing import Pairing
 from arena.server.processes.tasks import open_background_tasks
 
 MAX_OVERTAKING = 8
-"""Maximum number of matches that may start before an earlier match that waits for more free threads."""
+"""Maximum number of matches that may start ahead of an earlier match that waits for more free threads."""
 
 GIVE_UP_VERBS = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
-"""Participle that says how a bot gave a match up, by end reason. The bot usually printed an explanation first."""
+"""Verb that says how a bot gave up a match, by end reason. The bot usually printed an explanation first."""
 
 
 class MatchHost(Protocol):

@@ -81,7 +81,7 @@ class AnalysisTrimmer:
         return thinking
 
     def _valid_moves(self, line: list[Data]) -> list[Data]:
-        """Return the valid moves at the beginning of a line, in the game's own form."""
+        """Return the moves of a main line up to its first invalid move, in the game's own form."""
         cache, moves = self._moves_by_key, []
         for data in line:
             # The key includes types, because True equals 1 in a dictionary but is not a move.

@@ -81,7 +81,7 @@ class Referee:
         self._accepted_messages: list[Accepted] = []
         self._movers: list[Player] = []
         self._moves = MoveList()
-        """Moves so far, in the form in which `turn` and `end` messages contain them."""
+        """Moves so far, in the form that `turn` and `end` messages use."""
         self.readiness = Readiness(self.terms)
         self._playing = False
         self._disconnected_at: dict[Player, int] = {}

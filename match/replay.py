@@ -39,7 +39,7 @@ _DECISIVE_REASONS = _MOVER_LOSES_REASONS | {
     EndReason.DISCONNECT,
     EndReason.PROTOCOL_ERROR,
 }
-"""Reasons by which a match always has a winner."""
+"""End reasons with which a match always has a winner."""
 
 
 @dataclass(frozen=True)

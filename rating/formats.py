@@ -138,7 +138,7 @@ class Format(Protocol):
         """Return the total number of matches, with the tie-breaks known so far; None for an endless event."""
 
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:
-        """Return the pairs that can be played from now on, without those returned before.
+        """Return the pairs that can now be played, except those returned earlier.
 
         queue_empty   True if two bots have no scheduled match against each other left to start, so that a round-robin
                       or gauntlet can begin its next round
@@ -158,7 +158,7 @@ class Format(Protocol):
 
 @dataclass
 class RoundRobinFormat:
-    """Round-robin, in which every two bots play, or gauntlet, in which the first bot plays all others.
+    """Round-robin, in which every two bots meet, or gauntlet, in which the first bot plays all others.
 
     rounds   number of rounds; None for an endless event
     starts   number of start positions; every two bots play a pair on each of them in every round

@@ -1,4 +1,4 @@
-"""Remaining matches of an event: the pairs of its format without those already played.
+"""Remaining matches of an event: the pairs that its format schedules, less those already played.
 
 The id of a match follows from its event, pair, leg and attempt. So an event that was stopped finds its played matches
 in the store by their ids.

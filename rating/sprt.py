@@ -43,7 +43,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """The test of `elo0` against `elo1`.
+    """Sequential test of the Elo difference `elo0` against `elo1`.
 
     `alpha` is the probability of accepting H1 if H0 is true; `beta` is the probability of accepting H0 if H1 is true.
     """

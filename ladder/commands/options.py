@@ -55,7 +55,7 @@ CsvOption = Annotated[
 
 
 def plan_engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
-    """Return the bots with these specs, under distinct names. Raises UsageError."""
+    """Return a bot for each engine spec, with distinct names. Raises UsageError for an invalid spec."""
     try:
         return make_names_unique(plan_engine_bot(engine) for engine in engines)
     except BadLadder as error:
@@ -63,7 +63,7 @@ def plan_engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
 
 
 def parse_time_option(text: str, option: str) -> TimeControl:
-    """Return the time control in the text of an option. Raises UsageError."""
+    """Parse the text of an option as a time control. Raises UsageError for an invalid text."""
     try:
         return TimeControl.parse(text)
     except BadTimeControl as error:
@@ -71,7 +71,7 @@ def parse_time_option(text: str, option: str) -> TimeControl:
 
 
 def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
-    """Return the plan with the command-line options applied. Raises UsageError."""
+    """Return the plan with the command-line options applied. Raises UsageError for an invalid option."""
     changes = {field: options[name] for name, field in PLAN_FIELDS.items() if name in options}
     try:
         for name, (field, parse) in OPTION_PARSERS.items():

@@ -1,4 +1,4 @@
-"""Playing of a plan from the command line: progress is shown, and each failure becomes one line."""
+"""Play a plan from the command line: show the progress, and report each failure in one line."""
 
 from __future__ import annotations
 

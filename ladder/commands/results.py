@@ -44,7 +44,7 @@ def find_champion(ladder: Ladder) -> str | None:
 
 @dataclasses.dataclass(frozen=True)
 class ReportFiles:
-    """Files to which reports are written; None for a report that is not wanted."""
+    """Files for the reports; None for a report that is not wanted."""
 
     json: Path | None = None
     html: Path | None = None

@@ -1,4 +1,4 @@
-"""Blunders of a ladder's bots on solved maps: moves that, by the solved table, give a win or a draw away."""
+"""Blunders of a ladder's bots on solved maps: moves that give away a win or a draw, by the solved table."""
 
 from __future__ import annotations
 

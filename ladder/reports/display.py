@@ -55,7 +55,8 @@ class Display:
         self._live = live
 
     def show_address(self, ladder: Ladder, url: str) -> None:
-        # A server on all addresses is also reached at localhost, even in a container if its port has the same number outside.
+        # A server on all addresses can also be reached at localhost. In a container, this requires that the port has
+        # the same number outside.
         here = (
             url.replace("ws", "http", 1)
             .replace("//0.0.0.0:", "//localhost:")
@@ -102,7 +103,7 @@ class Display:
 def open_display(
     ladder: Ladder, console: Console, status: Callable[[Ladder], str] = lambda _: ""
 ) -> Iterator[Display]:
-    """Yield a display of a ladder: on a terminal drawn, and cleared at the end; otherwise printed line by line.
+    """Yield a progress display: drawn on a terminal, and cleared at the end; otherwise printed line by line.
 
     status  returns the result so far in one line; empty if there is none
     """

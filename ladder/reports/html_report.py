@@ -30,7 +30,7 @@ from arena.rating.standings import StandingsRow, is_void, list_losers, pair_scor
 from arena.server.processes.identity import PROGRAM
 
 MAX_SECTION_MATCHES = 3
-"""Maximum number of matches, or of pairs, that each section of the report with matches shows."""
+"""Maximum number of matches, or of pairs of matches, in each section of the report that lists some."""
 
 MAX_PLOT_PLIES = 200
 """Maximum number of plies in the plots of depth and time by ply."""
@@ -109,7 +109,7 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
 
 
 def time_controls_text(ladder: Ladder) -> str:
-    """Return the ladder's time control, followed by the bots that have another one, each with its own."""
+    """Return the ladder's time control, followed by each bot that has another one."""
     bot_time_controls = "".join(
         f", {bot} {time}" for bot, time in own_time_controls(ladder.plan.bots).items()
     )
@@ -169,7 +169,7 @@ def _openings_text(plan: LadderPlan) -> str:
 
 
 def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
-    """Return a section with the pairs of the two best bots against each other in which one bot scored more than the other."""
+    """Return a section with the decisive pairs of the two best bots: those in which one bot scored more than the other."""
     if len(bots) < 2:
         return []
     first, second = bots[:2]
@@ -187,7 +187,7 @@ def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
 
 
 def find_upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list[Record]:
-    """Return the matches won by the lower rated bot, those with the largest rating differences first."""
+    """Return the matches won by the lower-rated bot, those with the largest rating differences first."""
     elo = {row.bot: row.elo for row in rows}
 
     def rating_gap(record: Record) -> float:
@@ -217,7 +217,7 @@ def _name_cell(bot: str, colour: Mapping[str, str]) -> str:
 
 
 def _table_html(head: Iterable[str], rows: Iterable[Sequence[object]], colour: Mapping[str, str]) -> str:
-    """Return a table in which the first cell of each line is a bot's name."""
+    """Return a table in which the first cell of each row is a bot's name."""
     body = (
         f"<tr>{_name_cell(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
         for bot, *cells in rows

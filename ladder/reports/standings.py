@@ -75,7 +75,7 @@ def _format_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str]]:
 
 def make_table(rows: Sequence[StandingsRow], columns: Sequence[Column] = (), *, plain: bool) -> Table:
     """Return the table of standings, as Markdown if `plain`."""
-    # Without padding it fits into 80 columns; the box separates columns by a space.
+    # Without padding the table fits into 80 columns; the box separates columns by a space.
     table = Table(box=box.MARKDOWN) if plain else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("bot", overflow="fold", min_width=9)

@@ -1,4 +1,4 @@
-"""`arena check`: a scripted server that tests if a bot follows the protocol.
+"""`arena check`: a scripted server that tests whether a bot follows the protocol.
 
 Each arrow points from a module to what it uses:
 

@@ -46,7 +46,7 @@ class FrameLog:
         self._log.append(f"{arrow} {text[:MAX_FRAME_TEXT]}{'…' if len(text) > MAX_FRAME_TEXT else ''}")
 
     def add_remark(self, text: str) -> None:
-        """Add a remark among the frames, such as `the connection is cut`."""
+        """Add a remark to the log, such as `the connection is cut`."""
         self._log.append(f"- {text}")
 
     def clear(self) -> None:
@@ -159,5 +159,5 @@ class BotConnection:
 
 
 def message_type_name(message: ClientMessage) -> str:
-    """Return the name of a message's type as in the protocol, such as `hello`, for the texts of faults."""
+    """Return the name of a message's type as in the protocol, such as `hello`, for the descriptions of faults."""
     return type(message).__name__.lower()

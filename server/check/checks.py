@@ -26,7 +26,7 @@ from arena.server.check.scripted_server import ScriptedServer
 QUICK_CONTROL = TimeControl(100, per_move=True)
 """Time control of the checks that do not test time."""
 SLOW_CONTROL = TimeControl(2000, per_move=True)
-"""Time control that lets the bot think long enough for a ping to arrive meanwhile."""
+"""Time control that lets the bot think long enough for a ping to arrive during its turn."""
 GENEROUS_MARGIN_MS = 5000
 """Network margin in ms of the checks that do not test time. Only a bot that hangs exceeds it."""
 SMALL_MAP, LONG_MAP = "path4", "ring:30"

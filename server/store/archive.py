@@ -59,7 +59,7 @@ class ImportResult:
     unchanged: int = 0
     """Number of lines whose match was in the store already, with the same record."""
     rejected: dict[int, str] = field(default_factory=dict)
-    """Reason for which each other line was not imported, by line number. The first line has the number 1."""
+    """Reason why each other line was not imported, by line number, counted from 1."""
 
 
 async def export_lines(

@@ -28,7 +28,7 @@ MATCHES_PER_TRANSACTION = 8
 
 
 class _UnpackedMatch(NamedTuple):
-    """Finished match of which only the record is packed yet."""
+    """Finished match of which so far only the record is packed."""
 
     number: int
     """Number of the match's row in `matches`."""

@@ -24,7 +24,7 @@ DirectiveKind = Literal["name", "owner", "address", "notice"]
 """Kind of a directive: a ban of a name, of all bots of an owner, or of an address or network; or a notice."""
 
 KICK_SECONDS = 10.0
-"""Time for which a kicked name is refused, in seconds. It is long enough for all servers to read the directive."""
+"""Seconds for which a kicked name is refused: long enough for all servers to read the directive."""
 MAX_TEXT_LENGTH = 500
 """Maximum length of a notice, or of the reason for a ban or a kick, in characters."""
 REVOKED_SECONDS = 60.0
@@ -122,7 +122,7 @@ async def _load_directives(connection: AsyncConnection) -> list[Directive]:
 
 
 async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directive], dict[str, str]]:
-    """Return the directives that are now in force, and the reasons for which names may not connect, by name.
+    """Return the directives that are now in force, and for each name that may not connect, the reason.
 
     The names are the banned names, all names of banned owners, and the names whose tokens were revoked in the last
     REVOKED_SECONDS.

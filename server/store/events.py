@@ -94,7 +94,7 @@ async def find_event(engine: Engine, name: str) -> EventState | None:
 
 
 async def list_events(engine: Engine) -> list[EventState]:
-    """Return every event of every server on the store, also those that are over, the earliest first."""
+    """Return every event of every server on the store, including those that are over, the earliest first."""
     query = sa.select(ladders.c.plan).where(ladders.c.kind == EVENT_KIND).order_by(ladders.c.started)
     async with database.open_query_connection(engine) as connection:
         return [parse_event_state(text) for text in (await connection.execute(query)).scalars()]
@@ -122,7 +122,7 @@ class Entries(Struct):
     plan: EntriesPlan
     phase: EventPhase
     bots: tuple[str, ...]
-    """Bots that have entered, also those that have withdrawn since."""
+    """Bots that have entered, including those that have withdrawn since."""
     withdrawn: tuple[str, ...]
     """Bots that have entered, and have since left or been removed."""
     excluded: tuple[str, ...]
@@ -166,7 +166,7 @@ async def list_events_since(engine: Engine, time: str) -> list[EventState]:
 
 
 async def find_name_conflict(engine: Engine, plan: EventPlan) -> str | None:
-    """Return a text that names the event or series with which a new event's names collide; None if both are free.
+    """Return a text that names the event or series whose name a new event would share; None if there is no such conflict.
 
     plan: plan of the new event
 

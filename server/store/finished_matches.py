@@ -86,7 +86,7 @@ def make_summary_columns(record: Record) -> dict[str, Any]:
 def opening_key(game: str, setup: Mapping[str, Any], moves: Sequence[Any], book_moves: int) -> str | None:
     """Return 16 hexadecimal digits that identify a match's opening; None if the match ended during its opening.
 
-    setup: setup of the match, of which only the name of the map is used
+    setup: setup of the match; only the name of its map is used
     moves: moves of the match from its start, as plain data; moves after the opening are ignored
     book_moves: number of moves from an opening book before the bots took over; with 0, the first OPENING_PLIES plies
         count as the opening
@@ -151,7 +151,7 @@ async def load_results(connection: AsyncConnection, event: str) -> dict[str, Fin
 
 
 MIN_PREFIX = 4
-"""Minimum number of characters of a match id with which `find_record` finds the match."""
+"""Minimum length of the prefix of a match id for `find_record`, in characters."""
 
 
 async def load_record(engine: Engine, match: str) -> str | None:

@@ -27,7 +27,7 @@ class OwnerAccount(Struct, frozen=True):
 
     owner: str
     bots: list[Token]
-    """Tokens of all the owner's bots, also revoked ones, in order of creation."""
+    """Tokens of all the owner's bots, including revoked ones, in order of creation."""
     left: int
     """Number of names that the owner may still register; 0 without an open invitation."""
     until: str
@@ -114,7 +114,7 @@ async def load_owners(engine: Engine, bots: Iterable[str]) -> dict[str, str]:
 
 
 async def load_names_of_owner(engine: Engine, owner: str) -> list[str]:
-    """Return the names of all tokens of an owner, also revoked ones, and the owner's own name, sorted."""
+    """Return the names of all tokens of an owner, including revoked ones, and the owner's own name, sorted."""
     query = sa.select(tokens.c.name).where(tokens.c.owner == owner)
     async with database.open_query_connection(engine) as connection:
         return sorted({owner, *(await connection.execute(query)).scalars()})

@@ -25,7 +25,7 @@ else:
 FORMAT_VERSION = b"\x01"
 """First byte of packed data: the only version of the format so far."""
 DICTIONARY_FILE = Path(__file__).with_name("packing-1.txt")
-"""Text of frequent content, with which Zstandard compresses small data better."""
+"""Dictionary of frequent content, which lets Zstandard compress small data better."""
 
 QUICK_LEVEL, THOROUGH_LEVEL = 3, 6
 """Zstandard's compression levels: a fast one at the end of a match, when its players wait, and a thorough one later."""
@@ -126,7 +126,7 @@ def _load_dictionary() -> zstd.ZstdDict:
 
 
 class _RecordedMove(msgspec.Struct):
-    """Fields of a move in a record that the journal repeats. A field that the record lacks has its default."""
+    """Fields of a record's move that the journal repeats. A field that is missing in the record has its default."""
 
     move: msgspec.Raw = msgspec.Raw()
     thinking: msgspec.Raw = msgspec.Raw()

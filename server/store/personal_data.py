@@ -145,7 +145,7 @@ async def rename_in_store(engine: Engine, name: str, new_name: str) -> int:
 
 
 def make_hidden_name() -> str:
-    """Return a new random name, under which a bot is hidden."""
+    """Return a new random name for a bot to be hidden."""
     return f"{HIDDEN_PREFIX}{secrets.token_hex(4)}"
 
 
@@ -271,7 +271,7 @@ async def check_rename(engine: Engine, name: str, new_name: str) -> None:
 
 
 async def list_servers_with_entry(engine: Engine, name: str) -> list[str]:
-    """Return the sorted names of the servers that will play an event in which a bot is named.
+    """Return the sorted names of the servers that will play an event that names a bot.
 
     Only events that have not begun are searched. An event names a bot that has entered, was invited, or was withdrawn
     by its owner or the host.
@@ -398,7 +398,7 @@ def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str)
 
 
 def _replace_in_data(data: Any, name: str, new_name: str) -> Any:
-    """Return JSON data in which `new_name` replaces each text, also as a key, that equals `name`."""
+    """Return JSON data in which each text or key that equals `name` is replaced by `new_name`."""
     if isinstance(data, dict):
         return {
             _replace_in_data(key, name, new_name): _replace_in_data(value, name, new_name)

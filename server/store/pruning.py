@@ -54,13 +54,13 @@ class Retention:
     max_matches: int | None = None
     """Number of matches to keep; None if `days` decides."""
     days: int | None = None
-    """Number of days for which a match is kept after its end; None if `max_matches` decides."""
+    """Number of days to keep a match after its end; None if `max_matches` decides."""
     archive: Path | None = None
     """Folder for archive files with the removed matches; None to delete the matches."""
 
     @classmethod
     def parse(cls, text: str, archive: Path | None = None) -> Retention:
-        """Return the rule in a text such as `90d` (days) or `1000000` (matches). Raises BadRetention for other texts.
+        """Return the rule in a text such as `90d` (days) or `1000000` (matches). Raises BadRetention for any other text.
 
         archive: folder for archive files; None to delete the removed matches
         """

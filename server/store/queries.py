@@ -159,7 +159,7 @@ async def _order_table(
 
     ladder: stored plan of the event; None if it has none
     """
-    # The ratings are computed in a thread, because those of many bots take a while and matches must not wait.
+    # Compute the ratings in a thread: for many bots this takes a while, and matches must not wait.
     rows = await anyio.to_thread.run_sync(make_standings_from_counts, scores.bots, scores.scores)
     if ladder is None:
         return rows, []

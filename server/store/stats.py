@@ -69,7 +69,7 @@ async def load_stats(engine: Engine) -> StoreStats:
 async def vacuum(engine: Engine) -> int:
     """Pack every finished match, and give the store's free space back to the file system.
 
-    Return the number of bytes by which the store became smaller. Raises LeaseHeld if a server runs on the store,
+    Return the number of bytes freed. Raises LeaseHeld if a server runs on the store,
     because the operation would block it.
     """
     sqlite = engine.dialect.name == "sqlite"

@@ -156,7 +156,7 @@ async def has_session(engine: Engine, name: str, secret: str, match: str = "") -
 
 
 async def list_tokens(engine: Engine) -> list[Token]:
-    """Return all tokens, also revoked ones, sorted by name."""
+    """Return all tokens, including revoked ones, sorted by name."""
     async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(sa.select(tokens))).all()
     return sorted(map(token_from_row, rows), key=lambda token: token.name)

@@ -43,7 +43,7 @@ from arena.server.web.routes import BadRequest, Route
 from arena.server.web.store_pages import StorePages
 
 HEAD_SHARE = 0.15
-"""Share of an HTML page's time limit for looking up its title, from 0 to 1. After that, the title is a general one."""
+"""Share, from 0 to 1, of an HTML page's time limit that finding its title may take. A slower page gets a general title."""
 MIN_CACHED, CACHED_PER_SECOND, MAX_CACHED = 1.0, 200.0, 10.0
 """Cache time of an answer in seconds: CACHED_PER_SECOND for each second of work, but MIN_CACHED to MAX_CACHED."""
 PAGE_CACHE_SECONDS = 2.0
@@ -63,9 +63,8 @@ class RequestHandler:
         clock: TimeSource,
     ) -> None:
         self._engine = engine
-        # The cost of an answer is CPU time with SQLite, which computes in this process. Waiting for a free CPU must not
-        # count, or a busy machine would cache answers for longer. The work of another database shows only as time that
-        # passes.
+        # The cost of an answer is its work, not the time it waits for a free CPU, or a busy machine would cache answers
+        # for longer. SQLite works in this process, so CPU time measures the work. Other databases need elapsed time.
         self._cost_ns = clock.worked_ns if engine.dialect.name == "sqlite" else clock.now_ns
         self._templates = setup.templates
         self._initial = InitialPage(request_live_data)
@@ -205,7 +204,7 @@ async def serve() -> None:
         CATALOGUE.register(each)
     link = ServerChannel(writer)
     async with database.open_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
-        # queries of SQLite run in threads
+        # The CPU time of the whole process, because queries of SQLite run in threads.
         clock = TimeSource(worked_ns=time.process_time_ns)
         handler = RequestHandler(setup, engine, link.request_live_data, clock)
         writer.write(page_messages.encode_frame(PageReady()))

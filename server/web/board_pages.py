@@ -1,4 +1,4 @@
-"""Matches of user-written games, for the web page, which does not know their rules.
+"""Matches of custom games, for the web page, which does not know their rules.
 
     GET /api/game/NAME?setup=JSON&moves=JSON
 
@@ -28,7 +28,7 @@ MAX_MOVES = 1500
 async def answer_board_request(name: str, parameters: Mapping[str, str]) -> Response:
     """Return the board, positions and legal moves of a match, or an error status with a one-line reason.
 
-    name: name of the user-written game
+    name: name of the custom game
     parameters: `setup` and `moves`, as JSON
 
     Raises BadRequest for an invalid setup or invalid moves.
@@ -60,7 +60,7 @@ def parse_match(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any
 def _replay_match(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, Any]:
     """Replay a match, and return its board, the position after each move, and the legal moves after the last.
 
-    Raises any exception of the user-written game.
+    Raises any exception of the custom game.
     """
     game: Game[Any, Any] = make_game(name, setup)
     position = game.start()

@@ -5,8 +5,8 @@ board of the start page moves after 3.5 s with bundles, and after 6.0 s without 
 of the 50 modules and kept-alive connections. Without bundles, 92 kB are transferred instead of 65 (`python -m
 benchmarks.page first slow`, medians of 5 loads, 24 November 2026).
 
-In a bundle each module is a function that is called once, after the modules it imports, and returns its exports. So
-modules may use only named imports, one per line, and declared exports (ECMA-262, 16.2), and no two may import each
+In a bundle each module is a function that is called once, after the modules it imports, and returns its exports. So a
+module may use only named imports, one per line, and declared exports (ECMA-262, 16.2), and no two may import each
 other. Indentation and comments on lines of their own are left out, which saves a sixth of the compressed bytes; so no
 template literal may span several lines. A module that breaks these rules is refused. General bundlers need Node, which a
 host may not have.
@@ -33,7 +33,7 @@ _INDENT_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 _CHARACTER_SET = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
 """Character set at the end of a JavaScript regular expression. A backtick in it begins no template literal."""
 _OWN_ADDRESS = "import.meta.url"
-"""JavaScript expression for the URL of the module itself, which is another one in a bundle."""
+"""JavaScript expression for the URL of a module. In a bundle, it would be the bundle's URL, so it is replaced."""
 
 
 def make_bundles(

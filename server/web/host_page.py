@@ -205,7 +205,7 @@ def _check_form(form: Mapping[str, str]) -> None:
 
 
 def _directive_change(form: Mapping[str, str]) -> NewDirective | EndedDirective:
-    """Return the change by which an action issues or ends a directive. Raises BadRequest for an invalid name."""
+    """Return the change to the directives that an action asks for. Raises BadRequest for an invalid name."""
     action, text = form["do"], form.get("text", "")
     subject: tuple[DirectiveKind, str] = "notice", ""
     if form.get("owner"):

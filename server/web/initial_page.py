@@ -38,7 +38,7 @@ DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 NAMES = {"maxie": "Blue", "minnie": "Orange"}
 LATEST = 4
-"""Number of plies in which a player's latest value is looked for, as in `page/js/chances.js`."""
+"""Number of last plies that are searched for a player's latest value, as in `page/js/chances.js`."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
 
 
 def latest_value(moves: Sequence[Played], side: int) -> float | None:
-    """Return the latest value that a player sent with one of the last moves, in hundredths of an army; None for none.
+    """Return a player's latest value from the last moves, in hundredths of an army; None if there is none.
 
     The page computes the chance of winning from the same values (`page/js/chances.js`).
 

@@ -42,7 +42,7 @@ WIDTH, HEIGHT = 1200, 630
 PLY_PATTERN = re.compile(r"[0-9]{1,6}")
 """Pattern of a ply in a page address."""
 MAX_NAME = 128
-"""Maximum length of a name in a page address, in characters. A longer one gets a general preview."""
+"""Maximum length of a name in a page address, in characters. A longer name gets a general preview."""
 _MATCH_PICTURE_PATH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
 _FILM_PATH = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")
 _NAMED_PICTURE_PATH = re.compile(r"/picture/(map|bot|event)/(.{1,128})\.png")
@@ -150,7 +150,7 @@ class LinkPreviews:
         return LinkPreview(titles.make_event_title(event), f"The table after {matches} matches", picture)
 
     async def answer_picture_request(self, path: str) -> Response:
-        """Return the picture at a URL path that is no longer percent-encoded; status 404 if there is none."""
+        """Return the picture at a percent-decoded URL path; status 404 if there is none."""
         from arena.server.web.pictures import drawing  # noqa: PLC0415  slow to load, and large
 
         if path == "/picture/arena.png":

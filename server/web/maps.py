@@ -58,7 +58,7 @@ class MapInfo(Struct, frozen=True):
     territory_cap: int
     """Maximum number of armies on a territory."""
     armies_to_win: int
-    """Number of armies with which a player wins."""
+    """Number of armies that a player needs to win."""
     ply_limit: int
     """Number of plies after which a match is drawn."""
     measured: list[MapMeasurements]
@@ -146,7 +146,7 @@ def _split_row(line: str) -> list[str]:
 def answer_map_request(name: str, *, gzip: bool) -> Response:
     """Return an answer with all data for drawing a built-in map, as JSON; status 404 for an unknown name.
 
-    The setup of a match lacks some of them, such as the shapes of the territories.
+    The setup of a match lacks some of these data, such as the shapes of the territories.
     """
     if name not in map_names():
         return responses.not_found(f"no built-in map is called {name!r:.80}")

@@ -78,9 +78,9 @@ class OwnerPages:
         self._engine = engine
 
     async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response | PageResponse:
-        """Return the answer to a POST, with the change to make before it is sent, if there is one.
+        """Return the answer to a POST. A PageResponse also contains a change to make before the answer is sent.
 
-        An invalid secret gives status 401, a banned owner 403, and a change that is not possible 409.
+        The status is 401 for an invalid secret, 403 for a banned owner, and 409 for a change that is not possible.
         """
         name = route_match.parameters.get("name", "")
         owner = await self._find_owner(route_match.route, authorization)
@@ -170,6 +170,6 @@ class OwnerPages:
 
 
 def _with_entry_change(event: OwnerEventEntry, action: EventAction, bot: str) -> OwnerEventEntry:
-    """Return an event as it is after the entry or the withdrawal of a bot."""
+    """Return the event with `bot` entered or withdrawn, according to `action`."""
     others = [each for each in event.bots if each != bot]
     return replace(event, bots=[*others, bot] if action == "enter" else others)

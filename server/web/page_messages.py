@@ -34,7 +34,7 @@ class PageSetup(Struct, frozen=True, tag="setup"):
     store: str
     """Database URL of the store."""
     games: list[str]
-    """User-written games loaded in this server, each as `FILE.py:Class`."""
+    """Custom games loaded in this server, each as `FILE.py:Class`."""
     anyone: bool
     """True if any name may be used without a token."""
     guests: bool
@@ -96,7 +96,7 @@ class PageResponse(Struct, frozen=True, tag="reply"):
 
     answer: Response
     change: Change | None = None
-    """Change to make before the answer is sent; None for none.
+    """Change to make before the answer is sent; None if there is none.
 
     If the store has changed meanwhile, the change is dropped and the page process gets the request again. Renames take
     long, so the answer is sent as soon as they are queued.

@@ -293,7 +293,7 @@ class Pages:
                 for each in reply.change.changes:
                     self.renames.add(each)
                 return self._to_response(reply, route_match)
-            # A change of the store is waited for; a request to the core need not be.
+            # Cancellation must not interrupt a change of the store. A request to the core may be abandoned.
             with anyio.CancelScope(shield=not isinstance(reply.change, NewRequest)):
                 result = await self._apply_change(reply.change)
             if isinstance(result, RequestAnswer) and not result.done:

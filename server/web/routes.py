@@ -179,7 +179,7 @@ def _parse_query(query: str, parameters: list[str], max_value: int) -> dict[str,
         if len(value) > max_value:
             raise BadRequest(f"a parameter must have at most {max_value} characters")
         if name not in parameters and f"{name}!" not in parameters:
-            # With unknown parameters, one question could be sent under any number of cache keys.
+            # If unknown parameters were accepted, one request could be sent under any number of cache keys.
             parameters_by_name = ", ".join(each.rstrip("!") for each in parameters) or "none"
             raise BadRequest(
                 f"unknown parameter {name!r:.40}; the parameters of this path are: {parameters_by_name}"

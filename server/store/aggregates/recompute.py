@@ -54,7 +54,7 @@ class RecomputedRatings:
 
     matches: int = 0
     imported: int = 0
-    """Number of those matches that were imported, and so have no journal."""
+    """Number of imported matches among them, which have no journal."""
 
 
 async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUERY) -> RecomputedRatings:

@@ -17,7 +17,7 @@ class CannotCloseSeason(database.OperationRefused):
 def close_season(connection: sa.Connection, name: str, game: str | None = None) -> list[str]:
     """Close the current season, and return the sorted names of the games whose season was closed.
 
-    name: name under which the closed season is kept
+    name: name for the closed season
     game: name of the game; None for all games with rated matches in their current season
 
     All matches that are finished now count in the closed season. The caller commits the transaction, which must be

@@ -39,7 +39,7 @@ class Seasons:
         return any(each.name == name for each in self.closed)
 
     def list_latest_first(self) -> list[Season]:
-        """Return the closed seasons of all games, the one that was closed last first."""
+        """Return the closed seasons of all games, the most recently closed one first."""
         return sorted(self.closed, key=lambda each: each.closed, reverse=True)
 
     def closed_season_names(self, game: str) -> list[str]:

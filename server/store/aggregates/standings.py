@@ -68,7 +68,7 @@ class CrossScore(Struct, frozen=True, rename=COLUMN_NAMES):
 
 
 INACTIVE_AFTER = timedelta(days=30)
-"""Time without a rated match after which a bot is left out of the shown tables, until its next rated match."""
+"""Time without a rated match after which the shown tables leave out a bot until its next rated match."""
 
 
 def activity_cutoff() -> str:

@@ -50,7 +50,7 @@ class JournalChanges:
     answers: list[dict[str, Any]] = field(default_factory=list)
     """Answers to requests in the table `requests`, with their numbers."""
     only_journal_events: bool = True
-    """True if `events` holds the only changes, for which one statement suffices."""
+    """True if all changes are in `events`; one statement is then enough."""
 
 
 def collect_changes(effects: Iterable[DurableEffect]) -> JournalChanges:

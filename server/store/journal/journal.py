@@ -37,7 +37,7 @@ T = TypeVar("T")
 log = logging.getLogger("arena.journal")
 
 SLOW_SECONDS = 3.0
-"""Time without an answer to a commit or a renewal after which the store counts as unavailable, in seconds."""
+"""Seconds without an answer to a commit or a renewal after which the store counts as unavailable."""
 
 
 class StoreUnavailable(StoreError):
@@ -77,7 +77,7 @@ class Journal:
         self._pending_since: dict[str, int] = {}
         """Start times of the pending calls, in monotonic ns: keys are `commit` and, for the lease, `renewal`."""
         self._last_error = ""
-        """Reason for which the last commit or lease renewal failed; empty if it succeeded."""
+        """Reason why the last commit or lease renewal failed; empty if it succeeded."""
         self._in_doubt = False
         """True if the last commit raised an exception, but may nevertheless be or become durable."""
 
@@ -222,8 +222,8 @@ async def open_journal(
 
     name: name of the server; empty for the server without a name
     wait: True for a standby, which waits until the name is free or its lease has expired
-    lease_seconds: time for which the lease is valid without renewal, and after which a transaction fails if PostgreSQL
-        does not answer
+    lease_seconds: time for which the lease is valid without renewal; also the time to wait for PostgreSQL's answer
+        before a transaction fails
     observe: function that is called with the duration of each commit, in seconds
 
     Raises LeaseHeld if another process holds the name and renews its lease, and any database error.

@@ -201,7 +201,7 @@ async def open_postgresql_writer(
 ) -> AsyncIterator[PostgresqlWriter]:
     """Open a writer for the block, with its own two connections to the database of `engine`.
 
-    answer_seconds: time after which a transaction fails if the database does not answer
+    answer_seconds: time to wait for the database's answer before a transaction fails
     """
     writer = PostgresqlWriter(engine, answer_seconds, clock)
     try:

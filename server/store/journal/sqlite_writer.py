@@ -39,7 +39,7 @@ from arena.server.store.lease import Lease, LeaseLost
 T = TypeVar("T")
 
 MAX_ROWS = 500
-"""Maximum number of event rows in one statement. Each row has three parameters, of which SQLite allows 32,766."""
+"""Maximum number of event rows in one statement. Each row has three parameters, and SQLite allows 32,766."""
 _CLOSE_MATCH = CLOSE_MATCH.format(arrival=NEXT_ARRIVAL["sqlite"])
 
 

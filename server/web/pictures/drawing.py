@@ -29,7 +29,7 @@ from arena.server.web.pictures.text_elements import FONT, FONT_FILE
 FILM_SIZE = 600, 450
 """Width and height of a film, in pixels."""
 MAX_FRAMES = 40
-"""Maximum number of frames of a film, which take ten seconds.
+"""Maximum number of frames of a film. They are shown for ten seconds.
 
 Of a longer match, the film shows the part with the greatest change, and the end.
 """
@@ -40,11 +40,11 @@ COLOURS = 64
 
 
 class CannotDraw(Exception):
-    """Raised when a match cannot be drawn, or has no such ply; the message is a one-line reason."""
+    """Raised when a match cannot be drawn, or lacks the requested ply; the message is a one-line reason."""
 
 
 class DrawnMatch(Struct, frozen=True):
-    """Match as input of its pictures."""
+    """Match from which pictures are drawn."""
 
     texts: MatchTexts
     game: str
