@@ -84,7 +84,7 @@ def play_pair(job: PairJob) -> PairResult:
 def _local_spec(spec: str) -> str:
     """Return the game's spec with the path of its file on this machine.
 
-    This is the given path if the file exists there, otherwise the same file name in the worker's current folder.
+    The path stays as given if the file exists there; otherwise it is the same file name in the worker's current folder.
     """
     file, name = split_spec(spec)
     return spec if Path(file).is_file() else f"{Path(file).name}:{name}"

@@ -43,7 +43,7 @@ class ExternalBotSettings:
     host: str
     port: int
     min_bots: int
-    """Number of bots for which the ladder waits; it also accepts more."""
+    """Number of bots for which the ladder waits. The ladder also accepts more."""
     wait_seconds: float = 60
     """Maximum number of seconds to wait for the bots."""
 

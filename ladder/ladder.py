@@ -170,7 +170,7 @@ class Ladder:
         return self.schedule.total_matches if self.schedule is not None else 0
 
     def identity(self) -> dict[str, Any]:
-        """Return, as plain data, the settings that must be the same to resume this event."""
+        """Return as plain data the settings that must not change if the event is to be resumed."""
         plan = self.plan
         return {
             "game": plan.game,

@@ -1,4 +1,4 @@
-"""Playing of a whole ladder: open a server and the event, start the bots or wait for them, and play the schedule.
+"""Play a whole ladder: open a server and the event, start the bots or wait for them, and play the schedule.
 
 The schedule is played on this machine, or on a cluster. Ctrl-C or SIGTERM stops the ladder: matches in play are
 dropped, finished ones are kept, and all bots are ended before `run_ladder` returns.
@@ -88,7 +88,7 @@ async def run_ladder(
     database        URL of a store, in which an interrupted event is resumed; None for a temporary store
     restart_policy  limits for the bots' processes, such as the number of restarts; None for the default limits
     external        settings for bots that connect by themselves; None to start the bots of the plan
-    cluster         address of a Dask scheduler whose workers play; None to play on this machine
+    cluster         address of a Dask scheduler whose workers play the matches; None to play on this machine
     port            port of the web page on this machine, if `external` is None; 0 for any free port
 
     After the first signal, further signals are ignored: the cleanup takes a few seconds at most. Raises

@@ -72,7 +72,7 @@ class BotPlan:
         return self.engine if self.engine is not None else " ".join(self.command)
 
     def required_threads(self, cores: int) -> int:
-        """Return the number of threads that the bot needs on `cores` cores; 0 if only the bot itself knows it."""
+        """Return the number of threads that the bot needs on `cores` cores; 0 if only the bot itself knows the number."""
         if self.threads or self.engine is None:
             return self.threads
         try:
@@ -127,7 +127,7 @@ def make_names_unique(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
 
 
 def plan_engine_bot(engine: str) -> BotPlan:
-    """Return the bot with this spec, named after its engine or its file. Raises BadLadder.
+    """Return a bot with this spec, named after its engine or its file. Raises BadLadder for an invalid command line.
 
     A spec may have a prefix:
 
@@ -147,7 +147,10 @@ def plan_engine_bot(engine: str) -> BotPlan:
 
 
 def plan_command_bot(line: str) -> BotPlan:
-    """Return the bot whose program, with this command line, connects to the server by itself. Raises BadLadder."""
+    """Return a bot with the command line `line`, whose program connects to the server by itself.
+
+    Raises BadLadder for an invalid command line.
+    """
     try:
         words = shlex.split(line)
     except ValueError as error:
@@ -191,14 +194,14 @@ def parse_setting(parse: Callable[[A], B], value: A, location: str) -> B:
 
 
 def check_event_name(text: str) -> str:
-    """Return `text` if it is a valid name of an event. Raises ValueError."""
+    """Return `text` if it is a valid name of an event. Raises ValueError for any other text."""
     if not 1 <= len(text) <= MAX_EVENT_NAME_LENGTH or not text.isprintable():
         raise ValueError(f"must be 1 to {MAX_EVENT_NAME_LENGTH} printable characters")
     return text
 
 
 def parse_openings(text: str, folder: Path | None = None) -> int | Path | Literal["shipped"]:
-    """Parse openings: a number of random plies, `shipped`, or a file relative to `folder`. Raises ValueError."""
+    """Parse openings: a number of random plies, `shipped`, or a file relative to `folder`. Raises ValueError for too many plies."""
     if text == SHIPPED_OPENINGS:
         return SHIPPED_OPENINGS
     if not text.isdecimal():
@@ -209,7 +212,7 @@ def parse_openings(text: str, folder: Path | None = None) -> int | Path | Litera
 
 
 def check_format(name: str) -> str:
-    """Return `name` if it is the name of a tournament format. Raises ValueError."""
+    """Return `name` if it is the name of a tournament format. Raises ValueError for any other name."""
     if name not in FORMATS:
         raise ValueError(f"must be one of {', '.join(FORMATS)}, not {name!r:.40}")
     return name

@@ -37,7 +37,7 @@ _TIME_FORMS = '"10+0.1" or "0.1/move", in seconds'
 
 
 def read_ladder(path: Path) -> LadderPlan:
-    """Read the plan of a ladder from a TOML file. Raises BadLadder."""
+    """Read the plan of a ladder from a TOML file. Raises BadLadder if the plan is invalid."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

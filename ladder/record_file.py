@@ -26,7 +26,10 @@ class RecordFile:
         self._file.write(to_line(record).encode() + b"\n")
 
     def append_missing(self, records: Iterable[Record]) -> int:
-        """Append the `records` that are not in the file. Return the number of its lines that belong to none of `records`."""
+        """Append the `records` that are not in the file.
+
+        Return the number of lines in the file that belong to none of `records`.
+        """
         known_records = {record.match: record for record in records}
         missing_records = dict(known_records)
         other_line_count = 0

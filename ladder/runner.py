@@ -96,7 +96,7 @@ class Runner:
         threads       allocation of threads to the bots and matches
         on_result     called once for each match that is over and will not be played again
         on_void       called for each void match that will be played again
-        seconds_left  returns the remaining seconds of the event; after them no match begins
+        seconds_left  returns the seconds left for the event; at 0, no further match begins
         pinning       assignment of cores to the matches in play; None to pin no bots
         """
         self._host = host
@@ -166,7 +166,7 @@ class Runner:
         return any_started
 
     def _count_overtaking(self, pairing: Pairing) -> None:
-        """Count a match that starts ahead of `_delayed_pairing`; if it is that match itself, end the count.
+        """Count a match that starts ahead of `_delayed_pairing`, or end the count if the delayed match itself starts.
 
         After MAX_OVERTAKING matches, no further one starts ahead of the delayed match.
         """

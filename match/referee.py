@@ -66,7 +66,7 @@ class Referee:
 
     terms: Terms
     revision: int = 0
-    """Number of events that have changed the state. Only these need to be stored."""
+    """Number of events that have changed the state. Only these events need to be stored."""
     moves: list[RecordedMove] = field(default_factory=list)
     """Moves played so far, including the opening."""
     result: Finish | None = None

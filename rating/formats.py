@@ -22,7 +22,7 @@ from arena.rating.standings import StandingsRow
 from arena.rating.swiss import pair_round
 
 MAX_TIE_BREAKS = 4
-"""Maximum number of extra pairs for a drawn encounter of a knockout; after them the better seed advances."""
+"""Maximum number of extra pairs for a drawn encounter of a knockout. If these are drawn too, the better seed advances."""
 
 MAX_ABSENCES = 2
 """Number of encounters that a bot may miss in a row before it is withdrawn; it stays withdrawn until it returns."""

@@ -64,7 +64,7 @@ class Sprt:
 
     @classmethod
     def parse(cls, text: str) -> Sprt:
-        """Parse a test such as `elo0=0,elo1=10,alpha=0.05,beta=0.05`. `alpha` and `beta` are optional. Raises BadSprt."""
+        """Parse a test such as `elo0=0,elo1=10,alpha=0.05,beta=0.05`. `alpha` and `beta` are optional. Raises BadSprt for any other text."""
         values: dict[str, float] = {}
         model = LOGISTIC
         for part in text.split(","):
@@ -116,7 +116,7 @@ class Sprt:
         return _likeliest_normalised_distribution(shares, math.sqrt(matches) * elo / (2 * ELO_SCALE))
 
     def verdict(self, counts: Sequence[int]) -> Verdict:
-        """Return the test's decision. Call it after each pair; the test ends with the first decision."""
+        """Return the state of the test. Call this after each pair: the test ends once the state is not OPEN."""
         llr = self.llr(counts)
         if llr >= self.upper:
             return Verdict.H1

@@ -41,7 +41,7 @@ class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
     bot: str
     games: int
     points: float
-    """Points: 1 for a win, ½ for a draw, and those from byes."""
+    """Points: 1 for a win, ½ for a draw, and the points from byes."""
     wins: int
     draws: int
     losses: int

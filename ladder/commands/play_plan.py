@@ -130,7 +130,7 @@ def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
 
 
 def _make_openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:
-    """Return the openings of the plan. Raises BadOpenings."""
+    """Return the openings of the plan. Raises BadOpenings if their file is unusable."""
     if plan.openings == SHIPPED_OPENINGS:
         return load_shipped_openings(maps, starts, plan.seed)
     if isinstance(plan.openings, Path):

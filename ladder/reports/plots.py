@@ -36,7 +36,7 @@ def colour_swatch(colour: str) -> str:
 def choose_axis_ticks(low: float, high: float, max_steps: int = 5) -> list[float]:
     """Return at most `max_steps` + 1 round numbers that cover `low` to `high`.
 
-    They are in equal steps of 1, 2 or 5 times a power of ten.
+    The numbers are in equal steps of 1, 2 or 5 times a power of ten.
     """
     span = max(high - low, 1e-9)
     step = 10.0 ** math.floor(math.log10(span / max_steps))

@@ -347,7 +347,7 @@ WRITER_LOCK_KEY = 0x617265_6E61
 
 @asynccontextmanager
 async def exclusive_transaction(engine: Engine) -> AsyncIterator[AsyncConnection]:
-    """Open a transaction for work that reads before it writes. Only one runs at a time, on all servers together.
+    """Open a transaction for work that reads before it writes. Only one runs at a time, across all servers.
 
     The transaction is committed at the end of the block, or rolled back on an exception. A cancellation takes effect
     only after the commit or rollback. Keep the block short: on SQLite the journal waits for it.
@@ -380,7 +380,7 @@ def transaction_writer(engine: Engine) -> WriteFunction:
 
 
 def lock_exclusively(connection: sa.Connection) -> None:
-    """Acquire the lock of `exclusive_transaction` for a transaction that has just begun. The lock ends with it."""
+    """Acquire the lock of `exclusive_transaction` for a transaction that has just begun. The lock ends with the transaction."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER_LOCK_KEY)))
     elif not getattr(connection.connection.driver_connection, "in_transaction", False):
@@ -443,7 +443,7 @@ async def open_snapshot(engine: Engine) -> AsyncIterator[AsyncConnection]:
 def make_upsert(dialect: str, table: sa.Table, counts: tuple[str, ...] = ()) -> sa.Insert:
     """Return an INSERT statement that changes the existing row if there is one with the same primary key.
 
-    In an existing row, it adds to the columns `counts`, and replaces the values of all other columns. Execute it with
+    In an existing row, the statement adds to the columns `counts`, and replaces the values of all other columns. Execute it with
     the rows, as dictionaries by column, as its parameters.
     """
     statement = make_insert(dialect, table)

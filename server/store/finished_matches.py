@@ -168,7 +168,7 @@ async def find_record(engine: Engine, match: str) -> tuple[str | None, bool]:
     match: id of the match, or at least MIN_PREFIX characters at the beginning of its id
 
     The record is None if no match, or more than one, is found. The second returned value is False if `match` was looked
-    up as the beginning of an id. The answer then does not hold forever, because a later id may begin with it too.
+    up as the beginning of an id. Such an answer may change, because a later id may have the same beginning.
     """
     line = await load_record(engine, match)
     if line is not None or len(match) < MIN_PREFIX:

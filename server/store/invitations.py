@@ -32,7 +32,7 @@ class NameRegistration(Struct, frozen=True, tag="name"):
 
     token: Token
     names_at_check: bytes
-    """Digest of all names in the store when this name was found to be free. `apply` checks that it is the same."""
+    """Digest of all names in the store when this name was found to be free. `apply` checks that it has not changed."""
 
     def apply(self, connection: sa.Connection) -> bool:
         """Register the name in the caller's transaction, and return True.

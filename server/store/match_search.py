@@ -36,7 +36,7 @@ _PAGE_KEY = sa.tuple_(matches.c.finished, matches.c.number)
 _NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 
 MAX_EXAMINED = 250
-"""Maximum number of matches that one search examines by default, whether or not they fit."""
+"""Maximum number of matches that one search examines by default, whether or not they fit the filter."""
 WON, LOST, DRAWN = "won", "lost", "drawn"
 """Values of `SearchFilter.result`: matches that `SearchFilter.bot` won or lost, and drawn matches."""
 

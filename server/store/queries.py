@@ -249,7 +249,7 @@ _HISTORY = (
 def _merge_extra_processes(event_scores: EventScores, bots: Collection[str]) -> EventScores:
     """Return the results with each bot's name in place of the names of its additional processes (`NAME#2` and so on).
 
-    bots: names of the bots; the number is removed only if the rest is one of them
+    bots: names of the bots; a process number is removed only if the rest of the name is one of them
     """
 
     def strip_process_number(name: str) -> str:

@@ -57,7 +57,7 @@ class PageRequest(Struct, frozen=True, tag="question"):
     authorization: str = ""
     """Authorization header; empty if the answer does not depend on it."""
     number: int = 0
-    """Number of the request, which its answer repeats. The sender sets it."""
+    """Number of the request, which its answer also has. The sender sets it."""
     seconds: float = 0.0
     """Time left for the answer, in seconds. The sender sets it."""
 
@@ -70,7 +70,7 @@ class LiveRequest(Struct, frozen=True, tag="wanted"):
     name: str = ""
     """Id of the match, or name of the event; empty for other subjects."""
     number: int = 0
-    """Number of the request, which its answer repeats. The sender sets it."""
+    """Number of the request, which its answer also has. The sender sets it."""
 
 
 class LiveResponse(Struct, frozen=True, tag="given"):

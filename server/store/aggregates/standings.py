@@ -274,7 +274,7 @@ def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, Curr
 
 
 def load_base_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
-    """Return the rating of each bot in each category after its last match that was removed from the store.
+    """Return the rating of each bot in each category after the last of its matches that was removed from the store.
 
     The dictionary is empty if no rated match was ever removed.
     """

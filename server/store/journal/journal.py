@@ -152,7 +152,7 @@ class Journal:
     def outage_reason(self) -> str:
         """Return a one-line reason why nothing can be committed now; empty if commits succeed.
 
-        The call does not query the store. It knows an unavailable store from the lease renewals, which fail within
+        The call does not query the store. An unavailable store is noticed by the lease renewals, which fail within
         seconds even if no match is played.
         """
         if self.lost.is_set():

@@ -112,7 +112,7 @@ class WriterThread:
                 future.set_exception(error)
 
     def close(self) -> None:
-        """Stop the thread after its pending calls. This blocks until they have run."""
+        """Let the pending calls finish, then stop the thread. Blocks until the calls have run."""
         self._calls.put(None)
         self._thread.join()
         self._loop.remove_reader(self._read)

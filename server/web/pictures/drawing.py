@@ -68,7 +68,7 @@ def draw_record(line: str, ply: int | None = None) -> bytes:
     line: record of the match, as one line of JSON
     ply: number of plies after which to draw the match; None for its end
 
-    Raises CannotDraw.
+    Raises CannotDraw if the match lacks this ply, or cannot be rendered.
     """
     return _draw_match(_match_from_record(line), ply)
 
@@ -78,7 +78,7 @@ def draw_view(view: View, ply: int | None = None) -> bytes:
 
     ply: number of plies after which to draw the match; None for the current position
 
-    Raises CannotDraw.
+    Raises CannotDraw if the match lacks this ply, or cannot be rendered.
     """
     words = MatchTexts(*titles.make_bot_titles(view.players), titles.make_live_match_title(view), "")
     return _draw_match(DrawnMatch(words, view.game, view.setup, [each.move for each in view.moves]), ply)
@@ -96,9 +96,11 @@ def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
 
 
 def draw_arena(line: str) -> bytes:
-    """Draw a PNG banner: the arena's name, and a board as it stands after two thirds of a match. Raises CannotDraw.
+    """Draw a PNG banner: the arena's name, and a board as it stands after two thirds of a match.
 
     line: record of the match, as one line of JSON
+
+    Raises CannotDraw if the match cannot be rendered.
     """
     match = _match_from_record(line)
     game = _require_game(match)
@@ -107,9 +109,11 @@ def draw_arena(line: str) -> bytes:
 
 
 def draw_film(line: str) -> bytes:
-    """Draw the highlight and the end of a finished match as GIF. This takes some seconds. Raises CannotDraw.
+    """Draw the highlight and the end of a finished match as GIF. This takes some seconds.
 
     line: record of the match, as one line of JSON
+
+    Raises CannotDraw if the match cannot be rendered.
     """
     match = _match_from_record(line)
     game = _require_game(match)
