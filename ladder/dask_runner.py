@@ -43,12 +43,12 @@ CHECK_SECONDS = 2.0
 """Seconds between counts of the cluster's workers while no pair ends."""
 
 MAX_IDLE_SECONDS = 60
-"""Maximum number of seconds without any worker, after which the event ends."""
+"""Number of seconds without any worker after which the event ends."""
 
 MAX_WORKERS_PER_PAIR = 4
 """Maximum number of workers that are tried for a pair, one after another, if each of them dies.
 
-The cluster's setting `allowed-failures` does not count the first.
+The cluster's setting `allowed-failures` does not count the first worker.
 """
 
 

@@ -75,7 +75,6 @@ class Ladder:
             self.begin(uuid.uuid4())
 
     def set_name(self, event: str) -> None:
-        """Set the name of the event."""
         self.plan = replace(self.plan, event=event)
 
     def choose_record_file(self, started: str) -> Path:
@@ -113,7 +112,6 @@ class Ladder:
         return unfinished
 
     def add_match(self, pairing: Pairing, record: Record) -> None:
-        """Add a finished match."""
         self.played.append((pairing, record))
 
     def stop(self) -> None:

@@ -201,7 +201,10 @@ def check_event_name(text: str) -> str:
 
 
 def parse_openings(text: str, folder: Path | None = None) -> int | Path | Literal["shipped"]:
-    """Parse openings: a number of random plies, `shipped`, or a file relative to `folder`. Raises ValueError for too many plies."""
+    """Parse openings: a number of random plies, `shipped`, or a file relative to `folder`.
+
+    Raises ValueError for too many plies.
+    """
     if text == SHIPPED_OPENINGS:
         return SHIPPED_OPENINGS
     if not text.isdecimal():

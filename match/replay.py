@@ -191,7 +191,7 @@ def _terms_from_record(record: Record) -> Terms:
 
 
 def _opening_positions(terms: Terms) -> list[object]:
-    """Return the positions of the opening, from the start to the position after its last move. Raises BadRecord for an invalid opening."""
+    """Return the start and the position after each move of the opening. Raises BadRecord for an invalid opening."""
     game: AnyGame = terms.game
     positions = [game.start()]
     for ply, data in enumerate(terms.opening):

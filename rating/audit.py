@@ -212,7 +212,7 @@ def _score_tail(n: int, scored: float, difference: float, error: float) -> float
     difference  rating difference that gives the expected score, in Elo points
     error       half the width of the 95 % interval of `difference`
 
-    The result is conservative: if it is inexact, it is too large. The rating difference is assumed to be the one within
+    The result is conservative: if anything, too large. The rating difference is assumed to be the one within
     the 95 % interval that explains the score best, and a draw counts as half a win.
     """
     above = scored > n * expected_score(difference)

@@ -64,7 +64,10 @@ class Sprt:
 
     @classmethod
     def parse(cls, text: str) -> Sprt:
-        """Parse a test such as `elo0=0,elo1=10,alpha=0.05,beta=0.05`. `alpha` and `beta` are optional. Raises BadSprt for any other text."""
+        """Parse a test such as `elo0=0,elo1=10,alpha=0.05,beta=0.05`. `alpha` and `beta` are optional.
+
+        Raises BadSprt for any other text.
+        """
         values: dict[str, float] = {}
         model = LOGISTIC
         for part in text.split(","):

@@ -99,9 +99,8 @@ async def restore(engine: Engine, path: Path) -> StoreCounts:
     engine: store with tables, but without matches and tokens
     path: file of the backup, which is not changed
 
-    Return the numbers of matches and tokens that the store then contains. Raises StoreError if the file is not a store,
-    or if the target store cannot be used, is not empty, or is used by a running server, and OSError if the file cannot be
-    read.
+    Return the numbers of matches and tokens in the store afterwards. Raises StoreError if the file is not a store, or if
+    the target store cannot be used, is not empty, or is used by a running server, and OSError if the file cannot be read.
     """
     # Opening a store may change its file, so a copy of the backup is opened.
     with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:

@@ -443,8 +443,8 @@ async def open_snapshot(engine: Engine) -> AsyncIterator[AsyncConnection]:
 def make_upsert(dialect: str, table: sa.Table, counts: tuple[str, ...] = ()) -> sa.Insert:
     """Return an INSERT statement that changes the existing row if there is one with the same primary key.
 
-    In an existing row, the statement adds to the columns `counts`, and replaces the values of all other columns. Execute it with
-    the rows, as dictionaries by column, as its parameters.
+    In an existing row, the statement adds to the columns `counts`, and replaces the values of all other columns. Execute
+    it with the rows, as dictionaries by column, as its parameters.
     """
     statement = make_insert(dialect, table)
     keys = [column.name for column in table.primary_key]

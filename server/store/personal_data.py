@@ -249,7 +249,7 @@ def _require_no_event(connection: sa.Connection, name: str) -> None:
 
 
 def _is_open(plan: dict[str, Any]) -> bool:
-    """Return True if a stored plan is of an event that has not begun. Only the server that plays the event may change the plan."""
+    """Return True if a stored plan is of an event that has not begun. Only the server that plays it may change the plan."""
     return bool(plan.get("state", {}).get("phase") == "open")
 
 

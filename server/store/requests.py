@@ -27,7 +27,7 @@ ANSWER_SECONDS = 5.0
 FIRST_POLL_SECONDS = 0.05
 """Time from a request to the first check for its answer, in seconds.
 
-Each later pause is twice as long, up to a second.
+Each later pause is twice as long as the one before, up to a second.
 """
 
 

@@ -45,7 +45,7 @@ from arena.server.web.store_pages import StorePages
 HEAD_SHARE = 0.15
 """Share, from 0 to 1, of an HTML page's time limit that finding its title may take. A slower page gets a general title."""
 MIN_CACHED, CACHED_PER_SECOND, MAX_CACHED = 1.0, 200.0, 10.0
-"""Cache time of an answer in seconds: CACHED_PER_SECOND for each second of work, but MIN_CACHED to MAX_CACHED."""
+"""Cache time of an answer in seconds: CACHED_PER_SECOND per second of work, from MIN_CACHED to MAX_CACHED."""
 PAGE_CACHE_SECONDS = 2.0
 """Time for which an HTML page is cached, in seconds. It is short, because pages show matches in progress."""
 LONG_CACHE_SECONDS = 3600.0

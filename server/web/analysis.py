@@ -1,4 +1,4 @@
-"""Analysis by an engine, for visitors of the page: of a position, or of all moves of a finished match.
+"""Engine analysis for visitors of the page: of a position, or of all moves of a finished match.
 
     GET /api/advice/MAP?position=TEXT
     GET /api/review/MATCH
@@ -212,8 +212,8 @@ def _timeout_answer() -> Response:
 async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, bytes]:
     """Run an `arena` command, and return its exit code and its output.
 
-    The exit code is None if the command takes longer than `seconds`, or more CPU time than CPU_SECONDS. It is killed
-    then, and also on cancellation.
+    The exit code is None if the command takes longer than `seconds`, or more CPU time than CPU_SECONDS. The command is
+    then killed, as it is on cancellation.
     """
     limited = f'ulimit -S -t {CPU_SECONDS}; exec "$0" "$@"'
     command = supervisor.make_supervised_command(

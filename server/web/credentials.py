@@ -36,7 +36,7 @@ def parse_bearer(authorization: str) -> str:
 
 
 async def find_valid_token(engine: Engine, authorization: str) -> Token | None:
-    """Return the token with the name and the secret in an Authorization header of HTTP Basic.
+    """Return the token for the name and the secret in an Authorization header of HTTP Basic.
 
     Return None if there is no such token, or if it is revoked.
     """

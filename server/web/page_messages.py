@@ -43,7 +43,7 @@ class PageSetup(Struct, frozen=True, tag="setup"):
 
 
 Change = TokenChange | NameRegistration | NewDirective | EndedDirective | NewRequest | NameChanges
-"""Change that the page process checks and prepares, and that the process that serves matches makes."""
+"""Change that the page process checks and prepares, and the process that serves matches makes."""
 
 
 class PageRequest(Struct, frozen=True, tag="question"):

@@ -48,7 +48,7 @@ START_SECONDS = 120.0
 MAX_START_WAIT_SECONDS = 45.0
 """Seconds for which a request may wait for the process to start, in addition to its own time limit."""
 OVERDUE_SECONDS = 5.0
-"""Seconds after the time limit of an unanswered request at which the page process counts as hung and is killed."""
+"""Seconds past the time limit of an unanswered request after which the page process counts as hung and is killed."""
 RESTART_PAUSE_SECONDS = 5.0
 """Minimum pause in seconds before the next start, if the page process ended without having answered any request."""
 
@@ -261,7 +261,6 @@ class _PageChild:
         task.add_done_callback(self._tasks.discard)
 
     def kill(self) -> None:
-        """Kill the process."""
         self._writer.close()
         self.process.kill()
 

@@ -32,7 +32,7 @@ _WON = {
     EndReason.PROTOCOL_ERROR: "because {loser} broke the protocol",
     EndReason.NO_SHOW: "because {loser} did not show up",
 }
-"""Texts that follow the winner, by end reason. The reason of a custom game follows a colon."""
+"""Texts that follow the winner, by end reason. A custom game's reason follows a colon."""
 _DRAWN = {
     EndReason.BOTH_ARMIES: "with both at the goal",
     EndReason.PLY_LIMIT: "at the move limit",
