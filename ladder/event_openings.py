@@ -69,7 +69,7 @@ class RandomOpenings:
 
 
 class ListedOpenings:
-    """Openings from a list, one per round; after the last, the list begins again."""
+    """Openings from a list, one per round. After the last one, the list starts over."""
 
     def __init__(self, openings: Sequence[Sequence[Opening]]) -> None:
         self.listed = openings

@@ -1,4 +1,4 @@
-"""Parsing of a ladder's plan from a TOML file. `examples/ladder.toml` shows every key."""
+"""Parse a ladder's plan from a TOML file. `examples/ladder.toml` shows every key."""
 
 from __future__ import annotations
 

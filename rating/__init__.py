@@ -1,1 +1,1 @@
-"""Strength from results: Elo, Glicko-2, SPRT, pairs and tables. Pure."""
+"""Playing strength from results: Elo, Glicko-2, SPRT, pairs and tables. Pure."""

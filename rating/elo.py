@@ -10,7 +10,7 @@ ELO_SCALE = 400 / math.log(10)
 """Elo points per unit of log-odds."""
 
 Z95 = NormalDist().inv_cdf(0.975)
-"""Number of standard errors that make half of a 95 % interval."""
+"""Half the width of a 95 % interval, in standard errors."""
 
 
 def expected_score(difference: float) -> float:

@@ -81,7 +81,7 @@ class Category(NamedTuple):
     time_control: str = ""
     """Time control; empty if the category covers all time controls."""
     season: int = 1
-    """Number of the season. Each begins with new ratings."""
+    """Number of the season. Each season begins with new ratings."""
 
 
 def categories(game: str, map: str, time_control: str, season: int) -> tuple[Category, Category]:

@@ -212,7 +212,7 @@ def ladder(
 def _external_settings(
     context: typer.Context, bots: int, host: str, port: int, wait: float, *, no_bots: bool
 ) -> ExternalBotSettings | None:
-    """Return the settings of --external, or None if the ladder starts the bots itself. Raises UsageError."""
+    """Return the settings of --external, or None if the ladder starts the bots itself. Raises UsageError for invalid options."""
     if bots:
         if bots < 2:
             raise UsageError(f"--external: a ladder needs at least two bots, not {bots}")

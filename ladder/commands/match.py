@@ -128,7 +128,7 @@ def match(
 
 
 def _name_bots(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -> tuple[BotPlan, ...]:
-    """Return the two bots with the names and B's time control from the options. Raises UsageError."""
+    """Return the two bots with the names and B's time control from the options. Raises UsageError for an invalid option."""
     for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
         if name and name != make_valid_name(name):
             raise UsageError(
@@ -172,7 +172,7 @@ def _elo_text(first: str, second: str, elo: EloDifference) -> str:
 def _finding_lines(
     first: str, second: str, pairs: PairCounts, elo: EloDifference | None, test: Sprt | None, crashes: str
 ) -> list[str]:
-    """Return the result of a match as lines. `crashes` is from `crashes_text`."""
+    """Return the result of a match as lines. `crashes`: text from `crashes_text`."""
     counts = ", ".join(f"{n} × {points:g}" for n, points in zip(pairs, (0, 0.5, 1, 1.5, 2), strict=True) if n)
     if elo is None:
         return ["no Elo estimate, because no pair of matches is complete"]

@@ -105,7 +105,7 @@ PLAN_FIELDS = {
     "pin": "pin",
     "margin": "margin_ms",
 }
-"""Name of the plan's field for each option whose value is used unchanged."""
+"""Name of the plan's field for each option whose value is used as it is."""
 
 OPTION_PARSERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "map": ("maps", _parse_maps),
@@ -116,4 +116,4 @@ OPTION_PARSERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "adjudicate": ("adjudication", Adjudication.parse),
     "tc": ("time_control", TimeControl.parse),
 }
-"""Name of the plan's field, and parser of the option's text, for each option that is parsed."""
+"""Name of the plan's field, and function that parses the text, for each option that is a text to parse."""

@@ -52,7 +52,7 @@ def play_plan(
     status: Callable[[Ladder], str] = lambda _: "",
     test: Sprt | None = None,
 ) -> Ladder:
-    """Play the plan and return the ladder with its results. Raises CommandError or UsageError.
+    """Play the plan and return the ladder with its results. Raises CommandError or UsageError if it cannot be played.
 
     kind    `ladder` or `match`
     record  file for finished matches; None to choose one

@@ -137,7 +137,7 @@ def _bracket_html(ladder: Ladder) -> list[str]:
 
 
 def _settings_html(ladder: Ladder) -> str:
-    """Return a list of the event's settings, with which the event can be played again."""
+    """Return a list of the settings that are needed to play the event again."""
     plan = ladder.plan
     maps = plan.maps if has_maps(plan.game) else ()
     rows = {

@@ -12,7 +12,7 @@ from msgspec import Struct
 MAX_TARGET = 2048
 """Maximum length of a URL path with its query, in characters, unless a parameter may be longer."""
 MAX_NAME, MAX_POSITION, MAX_MOVES = 128, 2048, 6000
-"""Maximum lengths of query parameters, in characters: names, positions, and moves, about a thousand short ones."""
+"""Maximum lengths of query parameters, in characters: names, positions, and moves (about a thousand short ones)."""
 MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 """Pattern of a match id, or of the beginning of one."""
 CACHE_ENTRIES = 256

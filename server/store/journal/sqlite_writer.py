@@ -1,4 +1,4 @@
-"""Writer of the journal to SQLite. Its blocking calls run in a thread, one call of the thread per commit.
+"""Writer of the journal to SQLite. Its blocking calls run in a thread, one call per commit.
 
 A commit that contains only events of matches is one statement, which SQLite commits by itself. Fewer calls of SQLite
 are faster: each one releases the interpreter lock and waits for it again, for milliseconds if the event loop is busy.
@@ -61,7 +61,7 @@ ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 
 
 class WriterThread:
-    """Thread that runs blocking calls, one after another, for the tasks of the event loop that is running.
+    """Thread that runs blocking calls, one after another, for tasks of the running event loop.
 
     The thread wakes up the event loop through a pipe, which costs half as much as `call_soon_threadsafe`.
     """
