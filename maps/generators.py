@@ -3,7 +3,7 @@
 A player wins with a quarter of all armies that the map can hold. A match is a draw after 10 plies per territory, or after
 1,000 if that is more. About two fifths of the territories are held at the start, half of them by each side, with 2
 armies each. Minnie has extra armies: on a grid one on her first territory; on a ring one on every second territory of
-hers, at least on the first, and on half of them at most. EXTRAS_ON_FIRST lists exceptions. These numbers were
+hers, at least on the first, and on half of them at most. EXTRA_ARMIES lists exceptions. These numbers were
 chosen with `arena maps measure`, so that most matches between equals are decided, and neither seat is better. `m1` and
 `m2`, a ring and a grid, keep the numbers of their source.
 """
@@ -26,8 +26,15 @@ ARMIES_PER_START = 2
 """Number of armies on each territory held at the start."""
 TERRITORIES_PER_START = 5
 """Number of territories on the map for each territory that a player holds at the start."""
-EXTRAS_ON_FIRST = {"ring:12": 3, "grid:4x4": 4}
-"""Number of extra armies on Minnie's first territory, on maps where the usual one would favour Maxie."""
+EXTRA_ARMIES = {
+    "ring:12": (3,),
+    "grid:4x4": (4,),
+    "grid:5x5": (4,),
+    "grid:6x5": (1, 1),
+    "grid:6x6": (1, 1),
+    "grid:8x6": (1, 1),
+}
+"""Numbers of extra armies on the first of Minnie's territories, on maps where the usual ones would favour Maxie."""
 MINNIE_COLOURS = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
 """Number of the colour whose cells Minnie holds at the start, by width and height of the grid.
 
@@ -53,7 +60,7 @@ def make_ring_map(size: int) -> RisklessMap:
         cap=RING_CAP,
         minnie=minnie,
         maxie=spots[1::2],
-        reinforced=minnie[0::2][: max(1, len(minnie) // 2)],
+        extras=(1, 0) * max(1, len(minnie) // 2),
         places=tuple((round(radius * sin(turn), 2), round(-radius * cos(turn), 2)) for turn in around),
     )
 
@@ -132,14 +139,14 @@ def make_map(
     minnie: Sequence[int],
     maxie: Sequence[int],
     places: tuple[tuple[float, float], ...],
-    reinforced: Sequence[int] = (),
+    extras: Sequence[int] = (1,),
 ) -> RisklessMap:
     """Build a map with the armies and limits that the module describes.
 
-    cap          maximum number of armies on a territory
-    minnie       territories that Minnie holds at the start, with ARMIES_PER_START on each
-    maxie        territories that Maxie holds at the start, with ARMIES_PER_START on each
-    reinforced   Minnie's territories with an extra army; by default her first, which may have more (EXTRAS_ON_FIRST)
+    cap      maximum number of armies on a territory
+    minnie   territories that Minnie holds at the start, with ARMIES_PER_START on each
+    maxie    territories that Maxie holds at the start, with ARMIES_PER_START on each
+    extras   numbers of extra armies on the first of Minnie's territories, except on the maps in EXTRA_ARMIES
     """
     size = len(territories)
     start = [0] * size
@@ -147,11 +154,8 @@ def make_map(
         start[v] = ARMIES_PER_START
     for v in minnie:
         start[v] = -ARMIES_PER_START
-    if name in EXTRAS_ON_FIRST:
-        start[minnie[0]] -= EXTRAS_ON_FIRST[name]
-    else:
-        for v in reinforced or minnie[:1]:
-            start[v] -= 1
+    for v, armies in zip(minnie, EXTRA_ARMIES.get(name, extras), strict=False):
+        start[v] -= armies
     return RisklessMap(
         name=name,
         territories=territories,

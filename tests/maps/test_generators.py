@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless_map import RisklessMap
-from arena.maps.generators import column_letters, generate_map, make_grid_map, make_ring_map
+from arena.maps.generators import EXTRA_ARMIES, column_letters, generate_map, make_grid_map, make_ring_map
 from arena.maps.loader import load_map
 from tests.properties import examples
 
@@ -47,10 +47,11 @@ def test_a_grid_joins_cells_that_touch(width: int, height: int) -> None:
     assert is_connected(map.neighbours)
     sides = [(n > 0) - (n < 0) for n in map.start]
     assert sides == [-side for side in reversed(sides)], "half a turn shows each side the other's"
+    extras = EXTRA_ARMIES.get(map.name, (1,))
     minnies = [n for n in map.start if n < 0]
-    extra = 4 if map.name == "grid:4x4" else 1
-    assert minnies == [-2 - extra] + [-2] * (len(minnies) - 1), "the extra armies on the first of hers"
-    check_numbers(map, extra)
+    assert [-2 - n for n in minnies if n < -2] == list(extras), "the extra armies"
+    assert all(n < -2 for n in minnies[: len(extras)]), "on the first of hers"
+    check_numbers(map, sum(extras))
     assert len({name.casefold() for name in map.territories}) == map.size
 
 
@@ -81,6 +82,8 @@ def test_the_course_maps_are_a_ring_and_a_grid() -> None:
         ("ring:24", [3, 2, 3, 2, 2]),
         ("ring:32", [3, 2, 3, 2, 3, 2]),
         ("grid:4x4", [6, 2, 2]),
+        ("grid:5x5", [6, 2, 2, 2, 2]),
+        ("grid:6x6", [3, 3, 2, 2, 2, 2, 2]),
     ],
 )
 def test_minnies_extra_armies_make_the_seats_even(spec: str, armies: list[int]) -> None:
