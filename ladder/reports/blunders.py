@@ -28,7 +28,7 @@ class BlunderReport(Struct, frozen=True):
 
 
 def count_blunders(bots: Iterable[str], records: Iterable[Record]) -> list[BlunderReport]:
-    """Return the blunders of those `bots` that played on a solved map, in the same order.
+    """Return a report for each of `bots` that played on a solved map, in the given order.
 
     A map with a damaged table counts as not solved. Takes about 0.1 ms per move.
     """

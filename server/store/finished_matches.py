@@ -67,7 +67,7 @@ class MatchList(Struct, frozen=True):
 
 
 def make_summary_columns(record: Record) -> dict[str, Any]:
-    """Return a record's values for END_COLUMNS, keyed by column. Long texts are cut off."""
+    """Return what END_COLUMNS store of a record, as values by column. Long texts are truncated."""
     name, result = record.setup.get("map"), record.result
     texts = {
         "map": name if isinstance(name, str) else "",

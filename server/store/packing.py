@@ -85,7 +85,7 @@ def unpack_match(packed: bytes) -> MatchData:
 def _unpack_parts(packed: bytes) -> list[str]:
     """Return the lines in the packed data of a match: its record, its terms, and its rows of the journal in short form.
 
-    Raises UnpackError if the data are damaged, or have only the record of the match.
+    Raises UnpackError if the data are damaged, or contain nothing but the record.
     """
     parts = _unpack(packed).split("\n")
     if len(parts) < 2:

@@ -85,8 +85,8 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
 async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
     """Delete the personal data of a bot, and replace its name in its matches.
 
-    Return the new name and the number of the bot's matches. This takes as long as `rename_bot`. Raises NameInUse if a
-    match of the bot does not end in time, or if the bot is in an event that has begun.
+    Return the new name and the number of the bot's matches. Like `rename_bot`, this waits for the bot's matches in
+    progress. Raises NameInUse if one of them does not end in time, or if the bot is in an event that has begun.
     """
     await personal_data.require_no_running_event(engine, name)
     banned = await find_ban(engine, "name", name) is not None

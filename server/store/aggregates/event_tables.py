@@ -97,7 +97,7 @@ async def list_events_with_matches(engine: Engine, limit: int) -> list[EventCoun
 
 
 async def count_finished_matches(engine: Engine, event: str) -> int | None:
-    """Return the number of counted matches of an event; None if no match of the event was counted."""
+    """Return how many matches of an event are in its tables; None if there are none yet."""
     query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     async with open_query_connection(engine) as connection:
         return (await connection.execute(query)).scalar_one_or_none()
