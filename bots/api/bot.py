@@ -77,7 +77,7 @@ class Bot(ABC):
 
     @property
     def stopped(self) -> bool:
-        """Return True if the move is no longer needed. Long searches should check this and return."""
+        """Return True if the move is no longer needed. A long search should check this often, and stop once it is True."""
         return self._stop is not None and self._stop.is_set()
 
     def prepare(self) -> None:  # noqa: B027 - an optional hook
@@ -91,16 +91,16 @@ class Bot(ABC):
         """Handle the opponent's `move`, which led to `position`. The bot's clock is running, and `choose` is called next."""
 
     def ended(self, ending: Ending) -> None:  # noqa: B027
-        """Handle the end of the match. The only later call is `close`."""
+        """Handle the end of the match. Only `close` is called afterwards."""
 
     def close(self) -> None:  # noqa: B027
-        """Release all resources. This is always the last call, even after an exception or without `ended`."""
+        """Release all resources. Always called last, even after an exception and even if `ended` was not called."""
 
 
 def assign_match(bot: Bot, match: Match, stop: Event | None = None) -> None:
     """Assign `match` to `bot`, before `prepare` is called.
 
-    To tell the bot that no move is needed any more, the caller sets the event `stop`: then `Bot.stopped` is True.
+    Once the caller sets the event `stop`, `Bot.stopped` is True: no further move of the bot is needed.
     """
     bot.match = match
     bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped, hidden from bot authors
@@ -109,8 +109,8 @@ def assign_match(bot: Bot, match: Match, stop: Event | None = None) -> None:
 def request_move(bot: Bot, position: Any, clock: Clock, stop: Event) -> Any:
     """Clear the analysis of the last move, and return the move that the bot chooses in `position`.
 
-    To tell the bot that the move is no longer needed, the caller sets the event `stop`: then `Bot.stopped` is True.
-    Any exception of the bot is passed on.
+    Once the caller sets the event `stop`, `Bot.stopped` is True: the move is no longer needed. Any exception
+    raised by the bot propagates.
     """
     bot.thinking = None
     bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped
@@ -163,7 +163,7 @@ class Ending:
     reason: EndReason | None
     """Reason for the end; None if the server no longer knows the match."""
     detail: str
-    """Details in one line, such as the illegal move, or by how many ms the time was exceeded."""
+    """Details in one line, such as the illegal move, or by how many ms a player exceeded its time."""
     plies: int
     """Number of moves played."""
     position: Any
@@ -187,8 +187,8 @@ class Ending:
 class Clock:
     """Clocks of both players at the arrival of a turn. All times are in seconds.
 
-    Use `bots.api.budget.plan` to derive a move's time limits from it. A bot that reads only `mine` will sooner or later
-    lose on time.
+    `bots.api.budget.plan` derives the time limits of a move from a Clock. A bot that reads only `mine` will sooner
+    or later lose on time.
     """
 
     mine: float
@@ -202,7 +202,7 @@ class Clock:
     margin: float = 0.0
     """Network grace: the bot loses on time this long after its clock reaches 0. Do not plan with it."""
     arrived: float = 0.0
-    """Arrival of the turn, as `time.monotonic()`. The clock started slightly earlier."""
+    """Time at which the turn arrived, as `time.monotonic()`. The bot's clock started slightly earlier."""
     lag: float = 0.0
     """Largest recent difference between the time that the server counted for a move and the time that the bot used."""
 

@@ -1,6 +1,6 @@
 """Time limits of a move: a soft and a hard limit, computed from the clock.
 
-It is pure arithmetic on a `Clock`, in seconds. The rules are:
+The computation is pure arithmetic on a `Clock`, in seconds. The rules are:
 
 - Some time (`reserve_seconds`) is kept for the delay between the bot's decision and the moment when the server reads the
   move: less if the network grace (`Clock.margin`) is longer, more if recent moves arrived late (`Clock.lag`).

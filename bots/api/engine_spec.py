@@ -147,8 +147,8 @@ def container_bot_name(spec: str) -> str:
 def engine_threads(spec: Spec, cores: int) -> int:
     """Return the number of threads that an engine uses on `cores` cores.
 
-    This is the engine's `threads` option. Without it, a parallel search uses all cores, at most `MAX_DEFAULT_THREADS`,
-    and any other engine one thread.
+    The option `threads` sets the number. If it is 0, the engine uses all cores, at most `MAX_DEFAULT_THREADS`. An
+    engine without this option uses one thread.
     """
     if "threads" not in spec.values:
         return 1

@@ -161,10 +161,10 @@ class Client:
         """Number of connections that the server has welcomed."""
 
     def stop(self) -> None:
-        """End `run` soon without resigning open matches.
+        """End `run` soon without resigning the matches in play.
 
-        The server waits for this bot as after any lost connection, so that stopping all bots of an event does not
-        decide its matches.
+        The server waits for this bot to return, as after any lost connection. So stopping all bots of an event does
+        not decide its matches.
         """
         self._scope.cancel()
 
@@ -189,7 +189,7 @@ class Client:
             self._clock.call_later(RESIGN_SECONDS, self.stop)
 
     async def run(self) -> ResultCounts:
-        """Play until the event is over, the quota is reached, or `stop` is called. Return the numbers of results.
+        """Play until the event is over, the quota is reached, or `stop` is called. Return the counts of results.
 
         Raises ClientError. To end it early, call `stop`: a cancellation does not end the bots' threads.
         """
@@ -271,7 +271,7 @@ class Client:
     async def _run_connection(self) -> None:
         """Open one connection, and hold it until it is lost or the server dismisses this client.
 
-        Always raises: BadURL or NoServer if no connection could be opened, otherwise the reason for its end.
+        Always raises: BadURL or NoServer if no connection could be opened, otherwise the reason why it ended.
         """
         connection = await open_connection(self._settings.url)
         self._dismissal = None

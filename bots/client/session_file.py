@@ -62,7 +62,7 @@ class SessionFile:
     def save(self, session: str, matches: Iterable[str]) -> None:
         """Save the session and the ids of the matches in play, if they have changed.
 
-        A write error is ignored: then a restarted bot cannot resume.
+        A write error is ignored; a restarted bot then cannot resume its matches.
         """
         session_entry = StoredSession(session, sorted(matches))
         if session_entry == self._entry:

@@ -191,8 +191,8 @@ def _report_hung_bot(match: str, worker: Worker, on_problem: Callable[[str], Non
 def _bot_traceback(error: BaseException) -> str:
     """Return the traceback of `error` without the client's own lines at its top, which do not help the bot's author.
 
-    Return an empty string if no line is in the bot's code. Then the bot was called wrongly, and the error's message says
-    how.
+    Return an empty string if the traceback contains no line of the bot's code. In this case the bot was called
+    wrongly, and the error's message says how.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in (

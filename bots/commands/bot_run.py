@@ -97,7 +97,7 @@ def _open_session(settings: BotSettings, name: str, console: Console) -> Session
 async def _play_matches(
     engine: Engine, settings: BotSettings, name: str, console: Console, session_file: SessionFile | None
 ) -> str:
-    """Play until the client stops. Return the numbers of results as text. Raises ClientError."""
+    """Play until the client stops. Return the counts of results as text. Raises ClientError."""
     options = ClientSettings(
         settings.url,
         name,

@@ -13,7 +13,7 @@ from arena.protocol.messages import ClientMessage
 
 @dataclass(frozen=True)
 class SendMessage:
-    """Message to send to the server. It is dropped without a connection: after a reconnection the server asks again."""
+    """Message to send to the server. Dropped if there is no connection: the server asks again after a reconnection."""
 
     message: ClientMessage
 
@@ -78,7 +78,7 @@ class ReportStatus:
 
 @dataclass(frozen=True)
 class ScheduleChallenge:
-    """Request to call `Machine.send_challenges` after a pause: a challenge was unsuccessful, for the reason `why`."""
+    """Request to call `Machine.send_challenges` after a pause, because a challenge failed for the reason `why`."""
 
     why: str
 

@@ -6,10 +6,7 @@ from arena.protocol.messages import Challenge, Challenged, ChallengeOver
 
 
 class Challenger:
-    """State of the challenges that this client opens.
-
-    The client's `Machine` sends them.
-    """
+    """Challenges that this client opens, and their states. The client's `Machine` sends the messages."""
 
     def __init__(self, challenge: Challenge | None) -> None:
         """Start without open challenges. `challenge` is the challenge to open repeatedly; None to challenge nobody."""
@@ -34,7 +31,7 @@ class Challenger:
         self._open_ids.add(challenged.challenge)
 
     def handle_refusal(self) -> bool:
-        """Handle a refusal by the server. Return True if a challenge awaits its answer, which the refusal may be."""
+        """Handle a refusal by the server. Return True if it may be the answer to a challenge that this client sent."""
         was_sent = self._sent_count > 0
         self._sent_count = max(0, self._sent_count - 1)
         return was_sent

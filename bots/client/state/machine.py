@@ -1,8 +1,8 @@
 """State machine of the client: server messages go in, actions come out.
 
-It does no I/O and reads no clock; `bots.client.client` drives it. Times are seconds on the scale of
-`time.monotonic()`. It trusts the server about everything except its own matches: a message about an unknown match
-is reported and changes nothing.
+The machine does no I/O and reads no clock; `bots.client.client` drives it. Times are seconds on the scale of
+`time.monotonic()`. The machine trusts the server about everything except the matches in play: it reports a message
+about an unknown match, and changes nothing.
 
 A match goes through these phases. The message `end` may arrive in each of them::
 
@@ -10,7 +10,7 @@ A match goes through these phases. The message `end` may arrive in each of them:
          any -- the bot failed --> RESIGNED
 
 After a lost connection the server sends `start` and the open `turn` again. If the bot has already answered, the machine
-repeats the answer, because the first one may be lost.
+repeats the answer, in case the first one was lost.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ class Machine:
                 self._previous_matches.discard(message.match)
                 result_text = f"{message.winner or 'nobody'} won ({message.reason.value})"
                 return [WarnOwner(f"match {message.match} ended while nobody played it here: {result_text}")]
-            # An end or a receipt of an abandoned match needs no report, but a turn means that a clock is running.
+            # An `end` or `accepted` of an abandoned match needs no report, but a `turn` means that a clock is running.
             is_late = not isinstance(message, Turn)
             return (
                 []

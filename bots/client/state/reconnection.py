@@ -7,7 +7,7 @@ from arena.protocol.codes import Code
 FIRST_PAUSE = 0.1
 """Longest pause in seconds before the first attempt to reconnect. It doubles before each further attempt."""
 STOP_PAUSE = 1.0
-"""Longest pause in seconds before the first attempt after the server announced a shutdown: it needs time to restart.
+"""Longest pause in seconds before the first attempt after an announced shutdown: the server needs time to restart.
 
 This pause, too, doubles before each further attempt.
 """
