@@ -32,7 +32,7 @@ class Player(StrEnum):
 
     @property
     def sign(self) -> int:
-        """Return +1 for Maxie and -1 for Minnie, to turn a value for Maxie into one for this player."""
+        """Return +1 for Maxie and -1 for Minnie: the factor that turns a value for Maxie into one for this player."""
         return 1 if self is MAXIE else -1
 
 
@@ -134,7 +134,7 @@ class BadGame(GameError):
 class UnknownGame(GameError):
     """Raised when no game has the requested name.
 
-    `reason` is the message without `hint`, for somebody who can name no file on this machine.
+    `reason` is the message without `hint`, for users who cannot name files on this machine.
     """
 
     def __init__(self, reason: str, hint: str = "") -> None:
@@ -145,7 +145,7 @@ class UnknownGame(GameError):
 class IllegalMove(GameError):
     """Raised when the rules do not allow a move in this position.
 
-    `why` is one clause; `legal` lists the legal moves as text, in move order. The message shows a
+    `why` is the reason, as part of a sentence; `legal` lists the legal moves as text, in move order. The message shows a
     few of them, so that it stays one line.
     """
 

@@ -45,7 +45,7 @@ class Catalogue:
     def names(self) -> list[str]:
         """Return the names of all known games: those of the project, of registered files and of installed packages.
 
-        The packages' games are not loaded for this.
+        Does not load the packages' games.
         """
         return list(dict.fromkeys([*GAMES, *self._own_games, *sorted(installed_games())]))
 
@@ -163,7 +163,7 @@ def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:
 
 
 def rules_mismatch_reason(game: Game[Any, Any], other_digest: str) -> str | None:
-    """Return an error in one line if `other_digest` is not the digest of the rules of `game`; otherwise None."""
+    """Return a one-line error message if `other_digest` is not the digest of the rules of `game`; otherwise None."""
     ours = CATALOGUE.rules_digest(game)
     if not other_digest or not ours or other_digest == ours:
         return None

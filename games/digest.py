@@ -21,9 +21,9 @@ DIGEST_LENGTH = 16
 
 
 def compute_rules_digest(game: Game[Any, Any]) -> str:
-    """Return the digest of a game's rules on its setup. Exceptions raised by faulty rules are passed on.
+    """Return the digest of a game's rules on its setup. Propagates exceptions raised by faulty rules.
 
-    Where it can, every second match avoids moves that end it, so that boards fill up too.
+    Every second match avoids, if possible, moves that end the match, so that boards fill up too.
     """
     digest = sha256(_to_bytes([game.name, game.setup()]))
     remaining = MAX_POSITIONS

@@ -170,7 +170,7 @@ def check_game_class(game: GameClass, location: str) -> GameClass:
 
 
 def run_file(path: Path, prefix: str) -> ModuleType:
-    """Run a file and return its module, whose name is `prefix` and the file's name.
+    """Run a file and return its module, whose name is `prefix` followed by the file's name.
 
     The file's folder is added to `sys.path`. Raises any exception of the file, and ImportError.
     """

@@ -12,7 +12,7 @@ def most_similar(name: str, names: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return a clause such as `; did you mean "italy"?`, to append to a message; empty if no name is similar."""
+    """Return a hint such as `; did you mean "italy"?`, to append to a message; empty if no name is similar."""
     near = most_similar(name, names)
     return f'; did you mean "{near}"?' if near else ""
 

@@ -19,7 +19,7 @@ import msgspec
 from arena.games.basics import BadData, Plain
 
 MAX_INTEGER = 2**53
-"""Maximum absolute value of a whole number: every JSON reader keeps it exactly."""
+"""Maximum absolute value of a whole number. Every JSON reader reads whole numbers up to this value exactly."""
 MAX_DEPTH = 8
 """Maximum nesting depth of plain data."""
 MAX_LENGTH = 4096

@@ -19,7 +19,7 @@ from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Playe
 from arena.games.riskless_map import RisklessMap
 
 FIGHT_FACTOR = 4.0
-"""Factor from the number of plies to the goal without fights to the expected number of plies left."""
+"""Expected number of plies left, as a multiple of the number of plies to the goal without fights."""
 MIN_EXPECTED_PLIES = 24.0
 """Minimum of the expected number of plies, so that a long fight never uses up a clock. The ply limit may reduce it."""
 Move = tuple[int, int]

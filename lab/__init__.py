@@ -1,1 +1,1 @@
-"""Tools for authors of bots and maps: tuning of weights, solving of small maps, making of openings, measuring of maps."""
+"""Tools for authors of bots and maps: they tune weights, solve small maps, make openings, and measure maps."""

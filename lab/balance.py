@@ -1,7 +1,7 @@
 """Fair starts: a measure of the advantage that a start gives to one side, and a search for a fair start.
 
 A start is two sets of territories, Maxie's and Minnie's. Only the graph is considered, not the armies: by convention
-Minnie gets one army more, because Maxie moves first. In formulas, V is the number of territories and E that of roads.
+Minnie gets one army more, because Maxie moves first. In O(V E), V is the number of territories and E that of roads.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def _distances_from(graph: Graph, start: int) -> list[int]:
 
 
 class Balance:
-    """Measure of starts on a connected graph.
+    """Measure of how balanced a start is: how nearly equal it leaves the two sides of a connected graph.
 
-    Creating it takes O(V E) time. Measuring a start takes O(V) time for each territory of the start.
+    Construction takes O(V E) time. Measuring a start takes O(V) time for each territory of the start.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -42,9 +42,9 @@ class Balance:
         self.far = all_distances(graph)
 
     def imbalance(self, maxie: Sequence[int], minnie: Sequence[int]) -> int:
-        """Return the imbalance of a start: 0 if both sides are equal, and more the more they differ.
+        """Return the imbalance of a start: 0 if both sides are equal, and the greater the more they differ.
 
-        It is the sum of four differences between the sides:
+        The imbalance is the sum of four differences between the sides:
 
         - the number of roads from the side's territories
         - the number of territories at each distance from the side
@@ -71,9 +71,10 @@ class Balance:
         """Return a start with a small imbalance: `per_side` territories for each player, no two of them adjacent.
 
         The search tries every territory as the first one. It spreads 2 × `per_side` territories as far apart as possible,
-        divides them between the sides, and exchanges single territories while that lowers the imbalance. The result is the
-        start with the least imbalance, among equals the most widely spread. Nothing is random: the same graph gives the same start. Maxie has
-        the territory with the lowest number. Raises ValueError if 2 × `per_side` territories do not fit.
+        divides them between the sides, and exchanges single territories while that lowers the imbalance. The result is
+        the start with the least imbalance; among equals, the most widely spread. Nothing is random: the same graph gives
+        the same start. Maxie has the territory with the lowest number. Raises ValueError if 2 × `per_side` territories
+        do not fit.
         """
         proposals = []
         for first in range(len(self.graph)):

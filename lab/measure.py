@@ -2,8 +2,8 @@
 
 Equal searchers play each other, and strong searchers play weak ones. Every move has a fixed number of nodes, and no clock
 is read, so the same map, evaluator and seed give the same figures on every machine. The searchers' setting `foresee` is
-off, because it costs nodes to save time. A match begins after a few random plies, or with an opening from a file. Equal
-searchers play one match from each opening. Searchers of different strength play two, with swapped seats.
+off: it spends nodes to save time. A match begins after a few random plies, or with an opening from a file. Equal
+searchers play one match from each opening; searchers of different strength play two, with swapped seats.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def estimate_share(count: float, total: int, variance: float | None = None) -> E
 
     count     sum of the outcomes
     total     number of outcomes
-    variance  variance of an outcome; by default that of outcomes which are 0 or 1
+    variance  variance of an outcome; by default the variance of outcomes that are 0 or 1
 
     The error is computed as if there were four more outcomes, two of them 1 (Agresti and Coull 1998). Without them, the
     error would be 0 if all outcomes are equal.
@@ -290,7 +290,7 @@ class _Task:
     """Task for one process: matches between searchers of `nodes_a` and `nodes_b` nodes per move.
 
     openings  numbers of the openings
-    starts    list of which opening number i is the i-th; None for 4 to 9 random plies, chosen by `seed` and i
+    starts    openings, of which number i is starts[i]; None for 4 to 9 random plies, which `seed` and i determine
     """
 
     game: str

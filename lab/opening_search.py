@@ -2,9 +2,10 @@
 
 Every second opening is one ply longer, so that each player moves first after half of them. The value of a search alone
 does not show that an opening is even. For example, a search of 8,000 nodes valued 200 openings of italy as even, but
-Maxie won 62 % of the matches from them between equal engines with 4,000 nodes per move. Nor do matches at one strength: from some
-openings weak engines win more often as Minnie, and strong engines as Maxie. So equal engines of several strengths play
-two matches each from each opening, and at each strength each player must score at least half a point.
+Maxie won 62 % of the matches from them between equal engines with 4,000 nodes per move. Matches at one strength do not
+show it either: from some openings weak engines win more often as Minnie, and strong engines as Maxie. So equal engines
+of several strengths play two matches each from each opening, and at each strength each player must score at least half
+a point.
 
 Every search has a fixed number of nodes and one thread, and no clock is read. So the same map, rules and seed give the
 same openings on every machine, with any number of processes.
@@ -34,12 +35,12 @@ REPLY_NODES_DIVISOR = 4
 STRENGTH_QUARTERS = (3, 5)
 """Nodes per move of the two matches at a strength, in quarters of the strength's nodes.
 
-They differ, because equal engines with equal nodes would repeat the match.
+The two differ, because equal engines with equal nodes would play the same match twice.
 """
 OPENINGS_PER_TASK = 16
 """Number of openings per task. Creating the searcher of a task takes less than a tenth of its time."""
 MAX_FRUITLESS_TRIES = 1_000
-"""Number of random openings in a row without a new position after which the search for openings ends."""
+"""Maximum number of random openings in a row without a new position. After so many, the search for openings ends."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,10 @@ def make_openings(
     processes: int = 1,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Generator[Opening, None, None]:
-    """Yield openings that pass the tests, alternately of `plies` and of `plies + 1` moves; `seed` chooses them.
+    """Yield random openings that meet `criteria`, alternating between `plies` and `plies + 1` moves.
 
-    They lead to different positions. The caller closes the generator when it has enough.
+    No two openings lead to the same position. The same `seed` gives the same openings. The caller closes the generator
+    when it has enough.
 
     tries      maximum number of different openings that are tested
     progress   called with the number of openings tested since the last call
@@ -98,7 +100,7 @@ def make_openings(
 
 
 def _distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Opening]:
-    """Yield random openings that lead to different positions, alternately of `plies` and of `plies + 1` moves.
+    """Yield random openings that lead to different positions, alternating between `plies` and `plies + 1` moves.
 
     Ends when hardly any new position is found.
     """

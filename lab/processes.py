@@ -18,8 +18,8 @@ def map_in_processes(
 ) -> Generator[tuple[Arguments, R], None, None]:
     """Call `function(*arguments)` for each tuple of arguments, and yield each tuple with the result, in the same order.
 
-    At most two tuples per process are taken ahead. With `processes` = 1, the calls are made in the current process. Close
-    the generator to cancel the remaining calls.
+    The generator takes at most two tuples per process in advance. With `processes` = 1, the calls are made in the
+    current process. Close the generator to cancel the remaining calls.
     """
     if processes == 1:
         for arguments in argument_tuples:

@@ -97,7 +97,7 @@ def play_match(
     nodes      nodes per move, for both players or by player
     max_plies  number of plies after which the match is cut off as a draw
 
-    Positions that repeat make a draw as by the server's default rules.
+    Repeated positions draw the match, as under the server's default rules.
     """
     position = start
     repetitions = RepetitionCounter(game)

@@ -50,7 +50,7 @@ HELD_OUT_MAPS = (
 
 
 def load_variant(name: str) -> RisklessMap:
-    """Return the map of a name in one of the forms that the module describes; `name` also becomes the map's name.
+    """Return the map that `name` describes, in one of the forms of the module docstring. Its own name is `name`.
 
     Raises MapError.
     """
@@ -78,7 +78,7 @@ def load_variant(name: str) -> RisklessMap:
 
 
 def _replace_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
-    """Return the map with another cap or goal; None keeps the cap, and the goal's share of the capacity. Raises BadMap."""
+    """Return the map with another cap or goal; None keeps the cap, or the goal's share of the capacity. Raises BadMap."""
     if cap is None and goal is None:
         return map
     cap = map.territory_cap if cap is None else cap

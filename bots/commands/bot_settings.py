@@ -106,7 +106,7 @@ class BotSettings(BotFile, frozen=True):
     def challenge_to_open(self) -> Challenge | None:
         """Return the challenge to open repeatedly, or None if the bot challenges nobody.
 
-        The challenge names the first game, the first map and the first time control of the settings, or else the default.
+        The challenge has the first game, map and time control in the settings, or the default where there is none.
         """
         if not self.challenge:
             return None
@@ -131,7 +131,7 @@ def split_list(text: str) -> tuple[str, ...]:
 
 
 def check_settings(settings: BotSettings, setting_name: Callable[[str], str] = "--{}".format) -> BotSettings:
-    """Return the settings with the games and time controls in the protocol's notation. Register user-defined games.
+    """Register user-defined games, and return the settings with games and time controls in the protocol's notation.
 
     setting_name   returns the name of a setting as the user wrote it, such as `--game`, for error messages
 

@@ -235,8 +235,8 @@ def _step_through(replay: Replay) -> None:
 def load_records(source: str) -> list[tuple[int, Record]]:
     """Return the records in the file `source`, or the record of the match whose URL is `source`, with their line numbers.
 
-    The record from a URL has the line number 1. Raises CommandError if there is no record, and UsageError for a URL that
-    is not a match's.
+    The record from a URL has the line number 1. Raises CommandError if there is no record, and UsageError for the URL
+    of anything but a match.
     """
     if source.startswith(("http://", "https://")):
         return [(1, _fetch_record(source))]

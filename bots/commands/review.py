@@ -99,7 +99,7 @@ def _load_solved_moves(replay: Replay) -> list[SolvedMove] | None:
 
 
 def _merge_solved(reviews: list[ReviewedMove], solved: list[SolvedMove]) -> list[dict[str, object]]:
-    """Return one JSON row per move: the engine's review, with the tablebase's as `truth`."""
+    """Return one JSON row per move: the engine's review, and under `truth` the tablebase's review."""
     return [{**asdict(each), "truth": truth} for each, truth in zip(reviews, solved, strict=True)]
 
 
@@ -169,7 +169,7 @@ def _value_text(value: int) -> str:
 
 
 def _loss_text(review: ReviewedMove) -> str:
-    """Return a move's loss as text: a certain win, the match, some plies, or percent of the winning chance.
+    """Return a move's loss as text: a certain win, the match, some plies, or a percentage of the winning chance.
 
     The text is empty if the move lost nothing.
     """

@@ -49,7 +49,7 @@ LIMIT_OPTIONS = (
     "--pids-limit=64",
     "--ulimit=core=0",
     "--stop-timeout=0",
-    # Otherwise the engine copies all output to a file of this machine, and runs the image's check of its health.
+    # Otherwise the container engine copies all output to a file on this machine, and runs the image's health check.
     "--log-driver=none",
     "--no-healthcheck",
 )
@@ -119,7 +119,7 @@ class Container:
         )
         if result.returncode == 0:
             identity, volumes = result.stdout.split(maxsplit=1)
-            # A volume is a folder of the host without bounds, which the bot could fill.
+            # A volume is a folder on the host without a size limit: the bot could fill the host's disk.
             if json.loads(volumes):
                 raise BadSpec(
                     f"the image {self.image} has a VOLUME, which is not allowed: build it without one"
@@ -255,7 +255,7 @@ def _split_spec(spec: str) -> tuple[str, Path | None]:
 def _cpu_options() -> list[str]:
     """Return the option that keeps a container on the cores that this process may use.
 
-    The list is empty if these are all cores, or if the operating system cannot tell.
+    The list is empty if this process may use all cores, or if the operating system cannot tell.
     """
     if not hasattr(os, "sched_getaffinity"):  # macOS, where nothing is pinned
         return []

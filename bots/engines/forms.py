@@ -37,7 +37,7 @@ class SearchForm:
     python_reason: str = ""
     """Reason for a search in Python, such as `its compiled search …`.
 
-    It is empty if the search is compiled, or if the engine has only one form.
+    Empty if the search is compiled, or if the engine has only one form.
     """
 
 

@@ -43,7 +43,7 @@ def program_engine(command: str, logs: Path | None = None) -> Engine:
 
 
 class ProgramBot(Bot):
-    """Bot that forwards every turn to a program and returns its answer."""
+    """Bot that forwards every turn to a program and returns the program's answer."""
 
     def __init__(self, command: list[str], logs: Path | None) -> None:
         self._command = command

@@ -88,8 +88,8 @@ class Program:
         example   valid answer, to show in error messages
         stopped   returns True if the answer is no longer needed
 
-        The program's first line answers the first request, even if the program wrote the line earlier: which of the two comes
-        first depends on the machine. Any later line that comes before its request is a fault.
+        The program's first line answers the first request, even if the program wrote the line before it read the
+        request. Any later line that precedes its request is a fault.
 
         Raises RequestCancelled if `stopped` returns True before the answer arrives, and ProgramFault if there is no valid
         answer.

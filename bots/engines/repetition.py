@@ -34,9 +34,10 @@ class SeenPositions:
     def split_moves(self, position: Any, *, ahead: bool) -> tuple[Sequence[Any] | None, Sequence[Any]]:
         """Return the moves of `position` to search, or None for all moves, and the moves that draw the match at once.
 
-        A move draws if it makes a position occur as often as the default rule of repetition requires for a draw. A player
-        who is `ahead` also avoids moves to a position in which the opponent has already played such a drawing move. If
-        there are no other moves to search, these are searched.
+        A move draws if the position after it has then occurred as often as the default rule of repetition requires.
+        A player who is `ahead` also avoids each position from which the match has already reached a position that
+        would now draw: the opponent could move there again. Moves to such positions are searched only if there are
+        no others.
         """
         game, limit = self._game, DEFAULT_RULES.repetition
         counts = Counter(self._keys.values())

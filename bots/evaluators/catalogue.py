@@ -19,9 +19,9 @@ from arena.games.tictactoe import TicTacToe
 OUTCOMES = "outcomes"
 NAMES = ("plain", "features", OUTCOMES)
 OUTCOMES_FILE = "outcomes.toml"
-"""End of the name of an outcomes file (`evaluators.outcomes`). Any other TOML file contains weights."""
+"""Suffix of an outcomes file's name (`evaluators.outcomes`). Any other TOML file contains weights."""
 NETWORK_FILE = ".npz"
-"""End of the name of a network file (`evaluators.network`)."""
+"""Suffix of a network file's name (`evaluators.network`)."""
 
 EXPLICIT = "explicit"
 """Name of the game of explicit trees, whose leaves contain their values. Its estimates are used unscaled."""
@@ -71,9 +71,10 @@ def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
 
 
 def load_named_weights(game: Game[Any, Any], name: str, names: Sequence[str]) -> Weights:
-    """Return the weights of `features` or of the weights file `name`, scaled for this game. Raises BadWeights.
+    """Return the weights called `name`, scaled for this game. Raises BadWeights.
 
-    `names` are the names of the game's features.
+    name    `features`, or the path of a weights file
+    names   names of the game's features
     """
     path = WEIGHTS_FOLDER / f"{_family_name(game)}.toml" if name == "features" else Path(name)
     return scale_weights(game, load_weights(path, names))
@@ -103,7 +104,7 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     `outcomes` uses the outcomes that come with the project. A name that ends in `outcomes.toml` is a file of outcomes,
     in `.toml` a weights file, in `.npz` a network (which needs NumPy).
 
-    Raises BadSpec if there is none or the game does not support it, or BadWeights.
+    Raises BadSpec if there is no such evaluator or the game does not support it, and BadWeights for an invalid file.
     """
     if name == "plain":
         return plain_evaluator(game)

@@ -1,6 +1,6 @@
 """A small neural network as evaluator of Riskless: one file of weights for all maps (docs/learning.md).
 
-The network's input is the position as seen by its player to move: INPUTS numbers (`encode_inputs`). A territory has one
+The network's input is the position as seen by the player to move: INPUTS numbers (`encode_inputs`). A territory has one
 of KINDS kinds: the opponent's armies in LEVELS steps of the cap, empty, or the mover's armies in as many steps.
 
     0 .. KINDS                  share of the territories of each kind; a count between two steps is split between them

@@ -1,7 +1,7 @@
 """Features of Riskless (source 001, sections 4.1.2 and 4.1.3; `games.riskless` has the rules).
 
-A move never changes the difference of the armies before training, so the feature `armies` alone sees only
-training and the cap. The other features see the effects of training and of the next moves.
+Before training, a move never changes the difference between the players' armies, so the feature `armies` alone sees
+only training and the cap. The other features see the effects of training and of the next moves.
 
 A weight is valid for maps of every size, cap and goal. Features therefore count either armies or territories, and
 a territory weighs as much as its share of the goal, armies_to_win / territories (`feature_units`).
@@ -111,7 +111,7 @@ def feature_function(game: Riskless) -> Features[Armies]:
 GREAT_ARMY = 5
 """Divisor of a player's total armies.
 
-A position is dynamic if the opponent could take a territory that holds at least total / GREAT_ARMY of them.
+A position is dynamic if the opponent could take a territory that holds at least total / GREAT_ARMY armies.
 """
 
 

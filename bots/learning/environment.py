@@ -50,7 +50,7 @@ class Environment:
         return len(self._moves)
 
     def reset(self, seed: int | None = None) -> Any:
-        """Return the first position of a match: the start position, followed by the opening moves determined by `seed`."""
+        """Return the first position of a match: the position after the random opening that `seed` determines."""
         position = self.game.start()
         for move in self.opening_moves(self._opening, seed):
             position = self.game.play(position, self.game.move_from_data(move))
@@ -158,7 +158,7 @@ class Environment:
     def batch(self, size: int, seed: int = 0) -> Batch:
         """Return `size` matches of this environment's game, which the game's compiled kernel plays at the same time.
 
-        They have this environment's actions and observations, and the same number of random moves at their starts. Raises
+        The matches have this environment's actions and observations, and as many random moves at the start. Raises
         ValueError for a game without a kernel.
         """
         # This import is slow, and needs the extra `engine`.

@@ -85,7 +85,7 @@ def play_match(
 
 
 class _SeatedBot:
-    """Bot in its seat of a match. It passes the bot's moves and failures to the referee."""
+    """Bot of one seat in a match, whose moves and failures go to the referee."""
 
     def __init__(self, bot: Bot, terms: Terms, seat: Player, referee: Referee) -> None:
         self._bot = bot

@@ -61,7 +61,7 @@ def picture_of_match(replay: Replay) -> Picture:
 def picture_of_search(game: Game[Any, Any], position: Any, algorithm: str, depth: int) -> Picture:
     """Return the tree that a reference algorithm visits from a position, drawn as by `arena trace --svg`.
 
-    As text, the picture is the trace. A large tree is drawn only to the depth that its title tells.
+    As text, the picture is the trace. A large tree is drawn only to the depth that its title states.
 
     Raises BadSpec, and SearchTooLarge if the search visits too many nodes to keep its trace.
     """

@@ -45,14 +45,14 @@ REFERENCE_WORD = "reference"
 REFERENCE_DEPTH = 4
 """Default depth of a reference algorithm, in plies."""
 DEFAULT_NODES = 200_000
-"""Default number of nodes of a compiled search, which takes some tenths of a second."""
+"""Default node limit of a compiled search: enough for a few tenths of a second."""
 FURTHER_MOVE_FACTOR = 4
 """Node budget of the search for each further move, as a multiple of the budget for the best move.
 
-It is larger so that the search reaches the same depth.
+The larger budget lets the search reach the same depth.
 """
 DEFAULT_PYTHON_NODES = 5_000
-"""Default number of nodes of a search in Python."""
+"""Default node limit of a search in Python."""
 
 MAX_TRACED_NODES = 200_000
 """Maximum number of nodes of a search with a trace, which takes some 2 KB of memory per node."""
@@ -134,8 +134,8 @@ def run_reference(
 ) -> tuple[SearchResult[Any], SearchMonitor]:
     """Search once to `depth` plies with the reference algorithm of `spec`.
 
-    Return the result, and the monitor with the counts and, with `tracing`, the trace. Raises BadSpec and BadWeights, and
-    SearchTooLarge after `max_nodes` nodes, with `tracing` after `MAX_TRACED_NODES` nodes.
+    Return the result, and the monitor with the counts and, with `tracing`, the trace. Raises BadSpec, BadWeights,
+    and SearchTooLarge for more than `max_nodes` nodes, or with `tracing` more than `MAX_TRACED_NODES`.
     """
     check_evaluator(spec, game)
     problem = Problem(game, evaluator_for(game, spec.values["evaluator"]))
@@ -198,7 +198,7 @@ class Analyst(ABC):
 class EngineAnalyst(Analyst):
     """Analyst that uses an engine, which searches as it plays, within `limits` for each search.
 
-    Use it in a `with`, which ends the engine's threads.
+    Use it in a `with` statement, which ends the engine's threads.
     """
 
     def __init__(self, game: Game[Any, Any], spec: Spec, limits: SearchLimits) -> None:

@@ -24,7 +24,7 @@ from arena.solved.move_quality import MoveQuality, classify_move
 from arena.solved.solution import Solution, load_solution
 
 MARKS = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
-"""Marks with the loss in the chance of winning from which each applies: a blunder, a mistake, an inaccuracy."""
+"""Marks of a blunder, a mistake and an inaccuracy, each with its minimum loss in the chance of winning."""
 TABLEBASE_ENGINE = "perfect"
 """Name of the engine that reviews moves by the tablebase alone."""
 
@@ -93,10 +93,10 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
 
 
 def _mean_value(game: AnyGame, position: Any, reports: Sequence[Report[Any]], depth: int) -> int:
-    """Return the value of a position one ply from the root: the mean of its reports at `depth` and one ply less.
+    """Return the value of a position one ply from the root: the mean of its values at `depth` and at one ply less.
 
-    Estimates alternate with the parity of the depth, because either player may have the last move. A decided value is
-    returned as it is, and so is the value of a single report.
+    Estimates alternate with the parity of the depth, which decides who has the last move. A decided value is returned
+    as it is, and so is the value of a single report.
     """
     outcome = game.outcome(position)
     if outcome is not None:

@@ -25,7 +25,7 @@ def review_svg(
     engine  name of the engine that reviewed the match
     armies  True if a value of 100 is one army, as in Riskless
 
-    Raises ValueError without moves.
+    Raises ValueError for a match without moves.
     """
     if not reviews:
         raise ValueError("nothing to draw: no move was played")

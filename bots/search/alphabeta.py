@@ -81,7 +81,7 @@ def alphabeta(
                         return beta
 
     def search_child(depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path) -> MoveValue:
-        # if the players take turns: the source's G below F, and F below G
+        # If the players alternate, this calls the source's G below F, and F below G.
         return (f if game.player(position) is Player.MAXIE else g)(depth, position, alpha, beta, path)
 
     result = search_child(depth, position, NO_ALPHA, NO_BETA, ())
@@ -93,9 +93,9 @@ def holden_alphabeta(
 ) -> SearchResult[M]:
     """Search with Holden's functions max and min, keeping the move with the value (source 003). A stop raises `Stopped`.
 
-    Contract (fail-hard). An inner node with the window (α, β) returns its minimax value clamped to it:
+    Contract (fail-hard). An inner node with the window (α, β) returns its minimax value clamped to the window:
     max(α, min(β, MM)). A leaf returns its value unchanged, and the parent clamps it. The root's window
-    includes all values, so the root is exact, with the leftmost best move.
+    includes all values, so the root's value is exact, with the leftmost best move.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
@@ -135,7 +135,7 @@ def holden_alphabeta(
         return beta, line
 
     def search_child(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
-        # if the players take turns: the source's min below max, and max below min
+        # If the players alternate, this calls the source's min below max, and max below min.
         player = maxie if game.player(position) is Player.MAXIE else minnie
         return player(alpha, beta, position, depth, path)
 
@@ -150,10 +150,10 @@ def failsoft(
 
     A stop raises `Stopped`.
 
-    Contract. The bounds of `alphabeta` hold, and are tighter. A result at or below α is the best upper bound that was
-    found, and a result at or above β is the best lower bound. Both searches visit the same nodes. The root is exact, with
-    the leftmost best move and the main line. Inside, values are for the player to move (negamax): window and value change
-    their signs when the turn passes to the other player.
+    Contract. The contract of `alphabeta` holds, with tighter bounds: a result at or below α is the best upper bound
+    found, and a result at or above β is the best lower bound found. Both searches visit the same nodes. The root's
+    value is exact, with the leftmost best move and the main line. Inside, values are for the player to move (negamax):
+    window and value change their signs when the turn passes to the other player.
 
     This is Fishburn's form, which none of the sources has. Tables and null windows rely on its tighter bounds.
     """

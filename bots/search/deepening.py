@@ -1,6 +1,6 @@
 """Iterative deepening: searches to depth 1, 2, 3 … until stopped (source 003).
 
-It is an anytime algorithm: the last report always has a move to play. The results of one iteration order the next:
+An anytime algorithm: the last report always has a move to play. The results of one iteration order the next:
 each move that became the best goes to the front of the root's order, and the searches keep the best
 or cutting move of every inner node.
 """

@@ -106,7 +106,7 @@ def jamboree(
     def search_child(
         depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path, monitor: SearchMonitor
     ) -> MoveValue:
-        # if the players take turns: the source's g below f, and f below g
+        # If the players alternate, this calls the source's g below f, and f below g.
         return (f if game.player(position) is Player.MAXIE else g)(
             depth, position, alpha, beta, path, monitor
         )

@@ -67,7 +67,7 @@ def minima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
 
 
 def omit(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the minimum of each list whose minimum exceeds `potential`, which is then raised to it."""
+    """Yield the index and the minimum of each list whose minimum exceeds `potential`, and raise `potential` to it."""
     for place, numbers in lists:
         if minleq(numbers, potential):
             continue
@@ -89,7 +89,7 @@ def maxima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
 
 
 def omit_high(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the maximum of each list whose maximum is below `potential`, which is then lowered to it."""
+    """Yield the index and the maximum of each list whose maximum is below `potential`, and lower `potential` to it."""
     for place, numbers in lists:
         if maxgeq(numbers, potential):
             continue
@@ -98,12 +98,12 @@ def omit_high(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, 
 
 
 def minleq(numbers: Numbers, potential: int) -> bool:
-    """Return True if the minimum of the numbers is at most `potential`. Read no further than the first number that is."""
+    """Return True if the minimum of the numbers is at most `potential`. Stop reading at the first such number."""
     return any(number <= potential for number in numbers)
 
 
 def maxgeq(numbers: Numbers, potential: int) -> bool:
-    """Return True if the maximum of the numbers is at least `potential`. Read no further than the first number that is."""
+    """Return True if the maximum of the numbers is at least `potential`. Stop reading at the first such number."""
     return any(number >= potential for number in numbers)
 
 

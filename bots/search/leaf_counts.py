@@ -25,7 +25,7 @@ MAX_COMPARED_DEPTH = 40
 Method = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
 """Function of a problem, a position and a budget of leaves, which yields the number of leaves at depth 1, 2, 3 …
 
-It ends when the budget is exceeded, or when no search can go deeper.
+The iterator ends when the budget is exceeded, or when no search can go deeper.
 """
 
 
@@ -120,7 +120,7 @@ class ReachedDepths:
 class Comparison:
     """Number of leaves by method and depth: `leaves[name][p - 1]` is the number at depth p.
 
-    The leaves of a method are counted to the last depth that needs at most `budget` of them. The maximum depth is
+    The leaves of a method are counted up to the last depth that needs at most `budget` leaves. The maximum depth is
     `MAX_COMPARED_DEPTH` for the methods in `DEPTH_METHODS` except minimax, and `max_depth` for all others.
     """
 

@@ -60,7 +60,7 @@ def minimax(
         return best, line
 
     def search_child(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
-        # if the players take turns: the source's minnie below maxie, and maxie below minnie
+        # If the players alternate, this calls the source's minnie below maxie, and maxie below minnie.
         return (maxie if game.player(position) is Player.MAXIE else minnie)(position, depth, path)
 
     value, line = search_child(position, depth, ())
@@ -127,7 +127,7 @@ def higher_order(
         return state.report_score(min(scores))
 
     def play(state: _SearchState[P, M]) -> int:
-        # if the players take turns: source 002's min_play after max_play, and the other way round
+        # If the players alternate, this calls source 002's min_play after max_play, and max_play after min_play.
         return max_play(state) if state.sign > 0 else min_play(state)
 
     root = _SearchState(problem, monitor or SearchMonitor(), position, depth)

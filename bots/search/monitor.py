@@ -87,7 +87,7 @@ Event = Entered | Valued | TableHit | Exited
 
 
 class SearchMonitor:
-    """Counter of a search's nodes and leaves. It polls `stop`, and with `tracing` records the events of the search.
+    """Counter of a search's nodes and leaves, which polls `stop`, and with `tracing` records the events of the search.
 
     stop     function that returns True to stop the search
     events   events in order; None without `tracing`

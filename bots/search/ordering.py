@@ -1,10 +1,9 @@
 """Search order of a node's moves, and their division into sequential and parallel ones.
 
-Alpha-beta cuts more if it meets a good move sooner. Two sources of order are used here. The first is the
-move that was best, or that cut, when the same position was searched one iteration before (source 003: the
-order obtained at one iteration drives the next). Then follow the static values of the successors,
-best for the mover first (source 000: `highfirst` and `lowfirst`). Both sorts are stable: equal moves stay in move
-order.
+Alpha-beta cuts more if it meets a good move sooner. The first move is therefore the one that was best, or that cut,
+when the previous iteration searched the same position (source 003: the order obtained at one iteration drives the
+next). The other moves are sorted by the static values of their successors, best for the mover first (source 000:
+`highfirst` and `lowfirst`). Both sorts are stable: equal moves stay in move order.
 """
 
 from __future__ import annotations

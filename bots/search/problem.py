@@ -2,7 +2,7 @@
 
 Depth is the number of plies that a search looks ahead from a node: a node at depth 0 is estimated.
 Distance is the number of plies from the root down to a node. A leaf is a node below which no move is
-searched: it is over, or at depth 0.
+searched: the match is over, or the node's depth is 0.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The first child is searched with the full window. Every other child is only tested, in parallel and with the null
 window (α, α + 1), for being better than the first. A test that reaches β ends the node, and aborts everything that
 still runs below it. A test that exceeds α is followed by a search with the real window, but only after all earlier
-siblings are done, so that this window is as narrow as possible. Both a failed and a passed test only give a bound on
-the child's value: neither is ever used as a value between α and β.
+siblings are done, so that this window is as narrow as possible. A test, passed or failed, only bounds the child's
+value: its result is never used as a value between α and β.
 
 Contract: fail-soft, as `bots.search.alphabeta.failsoft`: exact at the root, leftmost best move, main line. With more
 than one thread the visited nodes differ from run to run, because the times of aborts vary; value and move do not.

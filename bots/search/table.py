@@ -1,7 +1,7 @@
 """Transposition table: positions that were searched before, on any path (source 003).
 
-An entry holds the value of one position searched to one depth. It is used only for that depth: a deeper search gives
-a different value, and a fixed-depth search promises the value of its own depth. The key is the whole position. A
+An entry holds the value of one position searched to one depth. The entry is used only for that depth: a deeper
+search gives a different value, and a fixed-depth search promises the value of its own depth. The key is the whole position. A
 Riskless position includes its ply, so effects of the ply limit never appear at another ply. Values are stored
 relative to the node, because its distance from the root differs between paths (`search_values.to_node_value`).
 """
@@ -87,7 +87,7 @@ class Table(Generic[P, M]):
     def store(self, position: P, depth: int, distance: int, value: int, kind: Bound, move: M) -> None:
         """Store the result of a search of this position to `depth` plies, `distance` plies below the root.
 
-        It takes constant time, even when the table is full.
+        Takes constant time, even when the table is full.
         """
         self._entries.pop(position, None)
         if len(self._entries) >= self.size:

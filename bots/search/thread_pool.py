@@ -41,8 +41,8 @@ class Task(Generic[R]):
 class ThreadPool:
     """Pool of `threads` threads that work in parallel: the thread that waits for results, and threads - 1 others.
 
-    Close it, or use it in a `with`. If a search ends with an error (such as a stop), its tasks are withdrawn or
-    finished before the error is raised, so no thread does useless work.
+    Close it, or use it in a `with` statement. If a search ends with an error (such as a stop), its tasks are
+    withdrawn or finished before the error is raised, so no thread does useless work.
     """
 
     def __init__(self, threads: int) -> None:

@@ -1,6 +1,6 @@
 """Estimates for the solver: memory and time for a map, available memory, and the largest cap that fits into it.
 
-Of each set of boards that a symmetry of the map turns into each other, the solver decides one representative board.
+Boards that a symmetry of the map turns into each other form a set, of which the solver decides one representative.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def largest_cap(boards: Boards, memory: int, least: int = 1) -> int | None:
 def available_memory(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int:
     """Return the memory that this process can use without swapping, in bytes.
 
-    It is at most what the limit of the control group (version 2) leaves. If the system does not report its available
+    The result is at most what the limit of the control group (version 2) leaves. If the system does not report its available
     memory, half of the machine's memory is assumed.
     """
     try:

@@ -8,7 +8,7 @@ on a small map than on a large one.
 
 The fit starts from the weights that played, and RIDGE keeps it close to them if the matches show little. Each
 generation plays with the weights of the previous one. The first may play with all weights 0: then a search sees only
-wins within its depth. Its matches end by chance, but they do end.
+wins within its depth. Such matches end by chance, but they do end.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HELD_OUT_INTERVAL = 5
 RIDGE = 0.01
 """Strength of the ridge penalty that keeps the fit close to the weights that played.
 
-It is about the number of bits that a match must provide to move a weight by one standard deviation of its feature.
+The strength is about the number of bits that a match must provide to move a weight by one standard deviation of its feature.
 """
 MAX_ITERATIONS = 30
 FIRST_SLOPE = 0.001

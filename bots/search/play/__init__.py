@@ -5,7 +5,7 @@ least 1. It returns minimax's value for exactly that depth and the leftmost best
 move order, independent of the search order. Inside, alpha-beta is fail-soft: a node's result
 is exact between alpha and beta, an upper bound at or below alpha, a lower bound at or above beta.
 
-After every root move (Jamboree: after each move of the first part, and after the whole parallel part) it
+After every root move (Jamboree: after each move of the first part, and after the whole parallel part) the search
 calls `progress` with the best result so far. A stop raises `Stopped` from the call; results already passed to
 `progress` remain valid.
 

@@ -18,8 +18,8 @@ from arena.games.core import Game, M, P
 class AlphaBeta(Generic[P, M]):
     """Alpha-beta search, ordered by the previous iteration, then by static values.
 
-    `static` sorts the moves of nodes at least 2 plies above the horizon by the static values of their successors. The
-    first call, without `static` and without a table, visits exactly the nodes of textbook alpha-beta. `root.Root`
+    `static` sorts the moves of nodes at least 2 plies above the horizon by the static values of their successors.
+    Without `static` and without a table, the first call visits exactly the nodes of textbook alpha-beta. `root.Root`
     explains the windows of the root moves.
     """
 
@@ -175,7 +175,7 @@ class AlphaBeta(Generic[P, M]):
     ) -> tuple[int, Line[M]]:
         """Search children that are all leaves, `distance` plies from the root, without a trace.
 
-        The result is that of `_search_children`. Most nodes are such leaves, so for each of them this code creates
+        The result is the same as that of `_search_children`. Most nodes are such leaves, so for each this code creates
         only its position and calls only the game.
         """
         sign = problem.game.player(position).sign

@@ -59,7 +59,7 @@ class Root(Generic[P, M]):
     def record_result(self, ordered_move: OrderedMove[P, M], value: int, line: Line[M]) -> None:
         """Record the value and the main line of a root move that was searched, and keep the move if it is the best so far.
 
-        `value` is for the player to move, and exact if it exceeds the `alpha_for` this move.
+        `value` is for the player to move, and exact if it exceeds the alpha of this move (`alpha_for`).
         """
         if value > self.value or (value == self.value and ordered_move.number < self.index):
             self.value, self.index, self.line = value, ordered_move.number, (ordered_move.move, *line)

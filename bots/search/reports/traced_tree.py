@@ -44,11 +44,11 @@ class TracedNode:
 def traced_tree(
     game: Game[Any, Any], position: Any, depth: int, events: Iterable[Event], max_nodes: float = math.inf
 ) -> tuple[TracedNode, int | None]:
-    """Return the tree below `position` with its visited and unvisited nodes, and the last ply that fits.
+    """Return the tree below `position`, of visited and unvisited nodes, and its last ply; None if no ply is left out.
 
     For an explicit tree it includes the whole unvisited part, down to `depth`; for any other game only the unvisited
-    children of visited nodes. A ply with which the tree would have more than `max_nodes` nodes is left out, and so are all
-    later plies. The number of the last ply that fits is None if no ply is left out.
+    children of visited nodes. The first ply with which the tree would have more than `max_nodes` nodes is left out,
+    and so are all later plies.
     """
     by_path: dict[Path, list[Event]] = {}
     for event in events:
