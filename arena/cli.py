@@ -107,7 +107,7 @@ PARSER_WORDS = {
     "Input should be a valid integer, unable to parse string as an integer": "must be a whole number",
     "Input should be a valid number, unable to parse string as a number": "must be a number",
 }
-"""This program's words for texts in error messages of typer's parser."""
+"""Replacements, in this program's words, for texts in error messages of typer's parser."""
 EXTRAS: dict[str, str] = {
     **dict.fromkeys(("aiosqlite", "PIL", "prometheus_client", "resvg_py", "sqlalchemy", "uvloop"), "server"),
     **dict.fromkeys(("llvmlite", "numba", "numpy"), "engine"),
@@ -213,14 +213,14 @@ def _print_version(requested: bool) -> None:  # noqa: FBT001 - typer passes it b
 def _exit_on_interrupt(_number: int, _frame: object) -> None:
     """Exit at once on Ctrl-C while a command is being loaded.
 
-    An exception could be raised inside the import system, which would only print it and continue.
+    If this raised an exception inside the import system, Python would only print it and continue.
     """
     os.write(2, b"arena: stopped\n")
     os._exit(130)
 
 
 def _ignore_interrupts(arguments: list[str] | None) -> None:
-    """Ignore further Ctrl-C while the process exits. `arguments` are given only by callers within a longer process."""
+    """Ignore further Ctrl-C while the process exits. Only callers within a longer process pass `arguments`."""
     if arguments is None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -1,7 +1,7 @@
 """CPU cores that this process may use, given its affinity and its control groups; also the CPU time of a container.
 
-A control group's quota is CPU time per period. It is rounded down to whole cores, because one more thread would be
-stopped for part of every period. A quota below one core counts as one core.
+A control group's quota is CPU time per period. The quota is rounded down to whole cores, because one more thread would
+be stopped for part of every period. A quota below one core counts as one core.
 """
 
 from __future__ import annotations

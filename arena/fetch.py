@@ -9,11 +9,11 @@ from urllib.request import Request, urlopen
 from arena.console import CommandError
 
 TIMEOUT_SECONDS = 20.0
-"""Maximum time to wait for the next byte of an answer, in seconds."""
+"""Maximum time to wait for the next byte of a response, in seconds."""
 
 
 def fetch(server: str, request: Request, max_bytes: int) -> bytes:
-    """Return the body of a server's answer, cut off after `max_bytes`. Raises CommandError, which names `server`."""
+    """Return the body of a server's response, cut off after `max_bytes`. Raises CommandError, which names `server`."""
     try:
         with urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310 - http or https, as the callers write it
             body: bytes = answer.read(max_bytes)

@@ -145,8 +145,8 @@ class UnknownGame(GameError):
 class IllegalMove(GameError):
     """Raised when the rules do not allow a move in this position.
 
-    `why` is the reason, as part of a sentence; `legal` lists the legal moves as text, in move order. The message shows a
-    few of them, so that it stays one line.
+    `why` is the reason, as part of a sentence; `legal` lists the legal moves as text, in move order. The message
+    shows a few of them, so that it stays one line.
     """
 
     MAX_SHOWN_MOVES = 12

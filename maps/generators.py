@@ -2,8 +2,8 @@
 
 A player wins with a quarter of all armies that the map can hold. A match is a draw after 10 plies per territory, or after
 1,000 if that is more. About two fifths of the territories are held at the start, half of them by each side, with 2
-armies each. Minnie has extra armies: on a grid one on her first territory; on a ring one on every second territory of
-hers, at least on the first, and on half of them at most. EXTRA_ARMIES lists exceptions. These numbers were
+armies each. Minnie has extra armies: on a grid, one on her first territory; on a ring, one on every second of her
+territories, at least on the first and at most on half of them. EXTRA_ARMIES lists exceptions. These numbers were
 chosen with `arena maps measure`, so that most matches between equals are decided, and neither seat is better. `m1` and
 `m2`, a ring and a grid, keep the numbers of their source.
 """
@@ -70,8 +70,8 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
 
     Territories are named as in a spreadsheet, by the letters of the column and the number of the row: a1 is the top
     left. The cells are coloured with TERRITORIES_PER_START colours, so that cells of one colour are a knight's move
-    apart. Minnie starts on the cells of one colour. Maxie starts on those cells after turning the grid by 180°, so
-    that both sides are equal.
+    apart. Minnie starts on the cells of one colour. Maxie starts on the cells that these become if the grid is turned
+    by 180°, so that both sides are equal.
     """
     cells = [(x, y) for y in range(height) for x in range(width)]
     around = ((0, -1), (-1, 0), (1, 0), (0, 1))

@@ -18,7 +18,7 @@ NUMBER_KEYS = ("territory_cap", "armies_to_win", "ply_limit")
 MAP_KEYS = ("description", *NUMBER_KEYS, "territory", "wraps")
 TERRITORY_KEYS = ("name", "place", "roads", "continent", "start")
 FILE_KEYS = {"territories": "territory", "neighbours": "roads", "places": "place"}
-"""Key in a map file for each key of a setup that has another name there."""
+"""Key in a map file for each key of a setup that map files call by another name."""
 MAX_COORDINATE = 1e6
 """Maximum absolute value of a coordinate, as in a setup."""
 
@@ -41,7 +41,7 @@ class MapError(ValueError):
 class UnknownMap(MapError):
     """Raised when no map has the requested name.
 
-    `reason` is the message without the hint at map files, for somebody who can name no file on this machine.
+    `reason` is the message without the hint at map files, for users who cannot name files on this machine.
     """
 
     def __init__(self, name: str, suggestion: str) -> None:

@@ -1,7 +1,7 @@
 """A map drawn in the terminal: roads in Braille dots, territories by name, or by number if names do not fit.
 
-A Braille character holds 2 × 4 dots with about equal distances in both directions. So a road is
-drawn at twice the columns and four times the rows, and keeps its slope.
+A Braille character holds 2 × 4 dots, about equally far apart in both directions. So roads are drawn with two dots per
+column and four per row of the terminal, and keep their slopes.
 """
 
 from __future__ import annotations

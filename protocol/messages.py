@@ -89,7 +89,7 @@ class Move(Struct, frozen=True, gc=False, tag="move"):
 
 
 class Resign(Struct, frozen=True, tag="resign", omit_defaults=True):
-    """The bot resigns the match, or has failed (`crash`). `detail` says why, for people; the record keeps it."""
+    """The bot resigns the match, or has failed (`crash`). `detail` is the reason, for people; the record keeps it."""
 
     match: MatchId
     reason: ResignReason = "resignation"

@@ -26,7 +26,6 @@ class MoveList:
             self.append(move)
 
     def append(self, move: Data) -> None:
-        """Add a move to the end."""
         self.moves.append(move)
         self.encoded += _encode(move)
 

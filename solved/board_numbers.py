@@ -33,7 +33,6 @@ class Boards:
 
     @classmethod
     def from_map(cls, map: RisklessMap) -> Boards:
-        """Return the boards of a map."""
         return cls(
             tuple(tuple(sorted(near)) for near in map.neighbours), map.territory_cap, map.armies_to_win
         )
@@ -66,11 +65,9 @@ class Boards:
         return automorphisms(self.neighbours)
 
     def number(self, board: Sequence[int]) -> int:
-        """Return the number of a board."""
         return sum((n + self.cap) * power for n, power in zip(board, self.powers, strict=True))
 
     def board(self, number: int) -> tuple[int, ...]:
-        """Return the board with this number."""
         return tuple(number // power % self.base - self.cap for power in self.powers)
 
     def representative(self, board: Sequence[int]) -> int:

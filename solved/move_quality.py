@@ -49,8 +49,8 @@ def classify_move(solution: Solution, position: Armies, move: Move) -> Classifie
 def move_qualities(record: Record) -> list[tuple[Player, MoveQuality, SolvedValue]] | None:
     """Return the player, the quality and the resulting value of each move of a record.
 
-    The value is that of the position after the move, for the player to move there. Return None if the map has no table or a damaged one, or if the game is
-    unknown or a move illegal. Takes about 0.1 ms per move.
+    The value is for the position after the move, and for the player to move there. Return None if the map has no
+    table or a damaged one, if the game is unknown, or if a move is illegal. Takes about 0.1 ms per move.
     """
     try:
         solution = load_solution(make_game(record.game, record.setup))

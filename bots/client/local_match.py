@@ -68,7 +68,6 @@ class LocalMatch:
 
     @property
     def position(self) -> Any:
-        """Return the current position."""
         return self._positions[-1]
 
     def play_move(self, move: Any) -> None:

@@ -44,7 +44,6 @@ OWN = KINDS + KINDS * KINDS
 OTHER = OWN + STEPS + 1
 """Index of the first input for the opponent's total armies."""
 INPUTS = OTHER + STEPS + 1
-"""Number of inputs."""
 UNITS = 16
 """Number of hidden units."""
 SHAPES = {"hidden": (INPUTS, UNITS), "output": (UNITS,)}

@@ -1,9 +1,9 @@
 """Transposition table: positions that were searched before, on any path (source 003).
 
 An entry holds the value of one position searched to one depth. The entry is used only for that depth: a deeper
-search gives a different value, and a fixed-depth search promises the value of its own depth. The key is the whole position. A
-Riskless position includes its ply, so effects of the ply limit never appear at another ply. Values are stored
-relative to the node, because its distance from the root differs between paths (`search_values.to_node_value`).
+search gives a different value, and a fixed-depth search promises the value of its own depth. The key is the whole
+position. A Riskless position includes its ply, so effects of the ply limit never appear at another ply. Values are
+stored relative to the node, because its distance from the root differs between paths (`search_values.to_node_value`).
 """
 
 from __future__ import annotations

@@ -93,8 +93,8 @@ def largest_cap(boards: Boards, memory: int, least: int = 1) -> int | None:
 def available_memory(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int:
     """Return the memory that this process can use without swapping, in bytes.
 
-    The result is at most what the limit of the control group (version 2) leaves. If the system does not report its available
-    memory, half of the machine's memory is assumed.
+    The result is at most what the limit of the control group (version 2) leaves. If the system does not report its
+    available memory, half of the machine's memory is assumed.
     """
     try:
         lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())

@@ -1,8 +1,9 @@
 """Independent verifier of a table, which shares only the file format with the solver.
 
-The verifier expands the file to all boards of the map, plays every move of every unfinished board by the rules as written, and
-compares the value of each board with those of its successors. That proves the whole table: a win or a loss follows from
-values with fewer plies, down to finished boards. A draw is right because each player can always move to another draw.
+The verifier expands the file to all boards of the map, plays every move of every unfinished board by the rules as
+written, and compares the value of each board with those of its successors. That proves the whole table: a win or a
+loss follows from values with fewer plies, down to finished boards. A draw is right because each player can always move
+to another draw.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
 
     on_progress  called with the number of parts done and their total number
 
-    Verification needs 3 bytes of memory per board, or 4 if codes have two bytes. It is a few times slower than a step of the solver.
+    Verification needs 3 bytes of memory per board, or 4 if codes have two bytes. Its duration is a few times that of a
+    step of the solver.
     """
     boards = table.boards
     entries = _unpack_codes(table)

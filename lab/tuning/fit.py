@@ -35,7 +35,8 @@ HELD_OUT_INTERVAL = 5
 RIDGE = 0.01
 """Strength of the ridge penalty that keeps the fit close to the weights that played.
 
-The strength is about the number of bits that a match must provide to move a weight by one standard deviation of its feature.
+The strength is about the number of bits that a match must provide to move a weight by one standard deviation of its
+feature.
 """
 MAX_ITERATIONS = 30
 FIRST_SLOPE = 0.001

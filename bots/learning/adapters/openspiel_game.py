@@ -109,7 +109,6 @@ class Observer:
         self.tensor[:] = observation if moves else -observation
 
     def string_from(self, state: OpenSpielState, _player: int) -> str:
-        """Return the position as text."""
         return str(state)
 
 
