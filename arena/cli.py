@@ -94,8 +94,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
 }
 """Commands by group, each with its module and its line in `arena --help`.
 
-The line is the same as the first line of the command's own help. It is repeated here so that `arena --help` and shell
-completion need not load the module.
+The line repeats the first line of the command's own help, so that `arena --help` and shell completion need not load
+the module.
 """
 
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
@@ -213,7 +213,7 @@ def _print_version(requested: bool) -> None:  # noqa: FBT001 - typer passes it b
 def _exit_on_interrupt(_number: int, _frame: object) -> None:
     """Exit at once on Ctrl-C while a command is being loaded.
 
-    If this raised an exception inside the import system, Python would only print it and continue.
+    An exception raised here could end up inside the import system, which would only print it and continue.
     """
     os.write(2, b"arena: stopped\n")
     os._exit(130)

@@ -117,7 +117,7 @@ JsonOption = Annotated[
 ]
 
 out = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
-"""Console for results (standard output). It prints text unchanged: a name may contain brackets, a line may be long."""
+"""Console for results (standard output). Text is printed unchanged: a name may contain brackets, a line may be long."""
 err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
 """Console for progress and errors (standard error)."""
 

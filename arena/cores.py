@@ -28,7 +28,7 @@ class Mount:
     """Group that is mounted at `point`; in a container this can be a group other than the root of the tree."""
     point: Path
     unified: bool
-    """True for version 2 of control groups, in which one tree has all controllers."""
+    """True for version 2 of control groups, where one tree has all controllers."""
 
 
 def usable_cores(

@@ -41,7 +41,7 @@ MAXIE, MINNIE = Player.MAXIE, Player.MINNIE
 
 
 class Reason(StrEnum):
-    """Reason for which the rules of a built-in game end a match.
+    """Reason why the rules of a built-in game end a match.
 
     ELIMINATION   Riskless: a player has no armies left
     ARMIES        Riskless: one player has the armies that win

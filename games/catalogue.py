@@ -80,7 +80,7 @@ class Catalogue:
         return game
 
     def _check_rules(self, game: GameClass, spec: str) -> None:
-        """Compute the digest of a custom game, with which other programs compare their rules. Raises BadGame.
+        """Compute the rules digest of a custom game, for comparison with other programs. Raises BadGame.
 
         A few random matches are played first, to reject a game with chance, a third player, or no end.
         """
@@ -116,7 +116,7 @@ class Catalogue:
         return name in GAMES
 
     def spec_of(self, name: str) -> str:
-        """Return the spec by which another process on this machine can load the game `name`: file and class, or the name."""
+        """Return a spec that loads the game `name` in another process on this machine: file and class, or the name."""
         return self._own_games[name][1] if name in self._own_games else name
 
     def specs(self) -> list[str]:
@@ -141,7 +141,7 @@ class Catalogue:
         return None
 
     def rules_digest(self, game: Game[Any, Any]) -> str:
-        """Return the digest by which two programs compare their rules of a game; empty for the games of the project.
+        """Return the digest for comparing the rules of a game between programs; empty for the games of the project.
 
         The digest of each setup is computed once, by `games.digest`.
         """

@@ -86,7 +86,7 @@ class Game(ABC, Generic[P, M]):
     def setup(self) -> dict[str, Plain]:
         """Return all data that another program needs to play by the same rules from the same start.
 
-        It may return the same object each time, since callers do not change it. Default: an empty mapping.
+        May return the same object each time, since callers do not change it. Default: an empty mapping.
         """
         return {}
 
@@ -177,7 +177,7 @@ class Game(ABC, Generic[P, M]):
         return ()
 
     def squares(self, position: P, move: M) -> Sequence[int]:  # noqa: ARG002 - overrides may need the position
-        """Return the cells of a move, in the order in which a person clicks on them; empty for none.
+        """Return the cells of a move, in the order of a person's clicks; empty for none.
 
         Default: the move itself if it is a cell number or a tuple of cell numbers.
         """

@@ -1,4 +1,4 @@
-"""Digest of a game's rules, with which two programs find out whether they play the same game. Pure.
+"""Digest of a game's rules, by which two programs can tell whether they play the same game. Pure.
 
 Both programs play the same matches, whose moves are chosen by a fixed rule. The digest is a SHA-256 of everything
 visible in these matches: the player to move, the legal moves in order, the outcome. A changed comment or another

@@ -26,7 +26,7 @@ class NotInGraph(KeyError):
 
 
 def neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:
-    """Return the vertices to which edges from `vertex` lead, in order. Raises NotInGraph. O(1)."""
+    """Return the targets of the edges from `vertex`, in order. Raises NotInGraph. O(1)."""
     if not 0 <= vertex < len(graph):
         raise NotInGraph(vertex, len(graph))
     return graph[vertex]

@@ -1,4 +1,4 @@
-"""Hexapawn, a game by Martin Gardner, on a board of any size. It is the example in source 002 (docs/search.md).
+"""Hexapawn, a game by Martin Gardner, on a board of any size; the example in source 002 (docs/search.md).
 
 Each side has a row of pawns. A pawn steps one square forward onto an empty square, or takes an enemy
 pawn diagonally forward. A player wins by reaching the far row, or by leaving the opponent without a move.

@@ -1,8 +1,8 @@
 """Loading of custom games: a class in a Python file, or an entry point `arena.games` of an installed package.
 
 Code is run only because somebody at this machine named or installed it, never because of data from a
-network. A file is loaded under a unique module name, so its name may be anything, even `random.py` or `games.py`. It can
-import the files in its folder.
+network. A file is loaded under a unique module name, so its name may be anything, even `random.py` or `games.py`. The
+file can import others in its folder.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def split_spec(spec: str) -> tuple[str, str]:
 
 
 def load_game_class(path: Path, class_name: str) -> GameClass:
-    """Return the game class in a file, which is run. Raises BadGame with the file, the line and the reason.
+    """Run a file, and return the game class in it. Raises BadGame with the file, the line and the reason.
 
     path        absolute path, so that a file is loaded only once
     class_name  name of the class; empty for the only game in the file
@@ -126,7 +126,7 @@ def installed_games() -> Mapping[str, EntryPoint]:
 
 @cache
 def load_installed_game(name: str) -> GameClass:
-    """Return the game that an installed package provides under `name`, and run the game's module.
+    """Run the module of the game that an installed package provides under `name`, and return the game's class.
 
     Raises BadGame if it cannot be loaded or played, and KeyError if no package provides it.
     """

@@ -35,7 +35,7 @@ class RisklessMap:
     territories    V names that differ even if case is ignored; a name of digits must be the territory's own number
     neighbours     V lists of territory numbers; their order is the move order
     territory_cap  maximum number of armies on a territory after training
-    armies_to_win  number of armies with which a player wins; reachable under the cap, and not yet reached at the start
+    armies_to_win  number of armies that wins; reachable under the cap, and not yet reached at the start
     ply_limit      number of plies after which the match is a draw
     start          V signed numbers: Maxie's armies are positive, Minnie's negative, 0 is empty
     places         V points (x, y) on the picture, x to the right and y down, in any unit

@@ -17,7 +17,7 @@ from arena.games.core import Game
 from arena.games.digest import compute_rules_digest
 
 MAX_PLIES = 10_000
-"""Number of plies after which a random match is taken to have no end."""
+"""Length at which a random match counts as endless, in plies."""
 MAX_EXCERPT_LENGTH = 60
 """Maximum number of characters of a value that an error message quotes."""
 MAX_MARK_LENGTH = 4
@@ -115,7 +115,7 @@ def _try_match(
     """Play one match, and record its faults. The other arguments are as in `check_rules`.
 
     record_fault  called with each fault and the moves that lead to it
-    known_moves   moves seen so far, from which illegal moves of other positions are taken; new ones are added
+    known_moves   moves seen so far, which are tried as illegal moves in other positions; new ones are added
 
     Return False if the match could not be played to its end. More matches would then find nothing new.
     """

@@ -50,7 +50,7 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
 
 
 def _name_labels(picture: MapPicture) -> Iterator[str]:
-    """Yield the SVG of each territory's name, at the place where the name hides least. The continent is its tooltip."""
+    """Yield the SVG of each territory's name, placed where the name hides least. Its tooltip is the continent."""
     clear = RADIUS + MIN_CLEARANCE
     marks = [Extent(x - clear, y - clear, x + clear, y + clear) for x, y in picture.places]
     lines = [line for v, w in list_roads(picture.file.map) for line in picture.road_lines(v, w)]

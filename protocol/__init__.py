@@ -1,4 +1,4 @@
 """The wire protocol: typed messages, their msgpack codec, error codes, and the record of a match.
 
-`protocol/PROTOCOL.md` is the specification. Clients and servers both import this package. They never import each other.
+`protocol/PROTOCOL.md` is the specification. Clients and servers import this package, but never each other.
 """

@@ -128,4 +128,4 @@ FORFEIT_REASONS = frozenset(
         EndReason.NO_SHOW,
     }
 )
-"""Reasons for which a player loses by its own failure, not by play. Tables count such losses apart."""
+"""Reasons that say that a player lost by its own failure, not by play. Tables count such losses separately."""

@@ -4,8 +4,8 @@ On the wire a message is one msgpack map in one binary frame; its `type` is the 
 ignore unknown fields, so a later minor version may add some. Times are integer
 milliseconds; a ply counts from 0; moves and setups are the plain data of their game.
 
-Structs created for every move have `gc=False`, here and in the referee. They are never part of a reference cycle, so the
-cyclic garbage collector need not track them.
+Structs created for every move have `gc=False`, here and in the referee: they are never part of a reference cycle, so
+the cyclic garbage collector need not track them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Hello(Struct, frozen=True, tag="hello"):
     token: Secret = ""
     """Token from `arena token create` or from the host; empty for a client without one."""
     session: Secret = ""
-    """The `welcome.session` of a lost connection, with which the bot returns to its matches; empty for a new session."""
+    """The `welcome.session` of a lost connection, to return to its matches; empty for a new session."""
     games: Annotated[list[Name], Meta(max_length=32)] = []
     """Games that the bot plays; empty for all."""
     maps: Annotated[list[Name], Meta(max_length=64)] = []
@@ -173,7 +173,7 @@ class Welcome(Struct, frozen=True, tag="welcome"):
     """Program and version of the server, for people."""
     name: str
     session: str
-    """Secret with which a new connection replaces this one and takes over its matches."""
+    """Secret that lets a new connection replace this one and take over its matches."""
     limits: Limits
 
 

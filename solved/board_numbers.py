@@ -60,7 +60,7 @@ class Boards:
     def symmetries(self) -> tuple[Permutation, ...]:
         """Automorphisms by which representatives are chosen, the identity first.
 
-        These are all automorphisms of the map, or a subgroup if there are more than `MAX_SYMMETRIES`.
+        All automorphisms of the map, or a subgroup if there are more than `MAX_SYMMETRIES`.
         """
         return automorphisms(self.neighbours)
 

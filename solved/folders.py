@@ -25,7 +25,7 @@ CACHE_SUBFOLDER = Path("riskless-arena") / "solved"
 def list_cache_folders() -> Iterator[Path]:
     """Yield the folders that may hold tables solved on this machine.
 
-    The first is in the user's cache folder, the second in the Python environment. They may not exist.
+    The first is in the user's cache folder, the second in the Python environment. Either may not exist.
     """
     xdg_folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if xdg_folder.is_absolute():

@@ -77,7 +77,7 @@ class Bot(ABC):
 
     @property
     def stopped(self) -> bool:
-        """Return True if the move is no longer needed. A long search should check this often, and stop once it is True."""
+        """Return True if the move is no longer needed. Long searches should check this often, and stop once it is True."""
         return self._stop is not None and self._stop.is_set()
 
     def prepare(self) -> None:  # noqa: B027 - an optional hook

@@ -29,9 +29,9 @@ RESERVE_WITHOUT_GRACE_SECONDS = 0.050
 SOFT_SHARE = 0.45
 """Soft limit, as a fraction of a move's share of the clock."""
 MAX_EXTENSION = 0.8
-"""Largest extension past the soft limit, for a search whose best move keeps changing.
+"""Largest extension past the soft limit, as a fraction of the interval from the soft to the hard limit.
 
-It is a fraction of the interval from the soft to the hard limit.
+A search is extended this far if its best move keeps changing.
 """
 
 
@@ -40,7 +40,7 @@ class Budget:
     """Soft and hard limits in seconds from the turn's arrival, 0 <= soft <= hard."""
 
     soft: float
-    """Time after which nothing long is started, such as the search of the next depth."""
+    """Time after which no long step, such as the search of the next depth, is started."""
     hard: float
     """Time by which the move must be made. 0 means immediately."""
 
@@ -72,7 +72,7 @@ def reserve_seconds(clock: Clock, stall: float = 0.0) -> float:
     The reserve and the network grace together cover twice the worst recent lag, and three stalls of the machine. One stall
     may delay the arrival of the turn, one the end of the search, and one the sending of the move.
 
-    stall  longest time in seconds for which a busy machine has suspended the engine
+    stall  longest suspension of the engine by a busy machine, in seconds
     """
     reserved = max(
         OVERHEAD_SECONDS,
@@ -84,11 +84,11 @@ def reserve_seconds(clock: Clock, stall: float = 0.0) -> float:
 
 
 def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
-    """Return the time limits for a move. They are never negative and never exceed the clock minus the reserve.
+    """Return the time limits for a move: never negative, and never more than the clock minus the reserve.
 
     plies  expected plies to the end of the match, including this one: `game.expected_plies(position)`
-    stall  longest time in seconds for which a busy machine has suspended the engine; an engine that reads the
-           clock constantly can measure it
+    stall  longest suspension of the engine by a busy machine, in seconds; an engine that reads the clock
+           constantly can measure it
     """
     usable = max(clock.mine, 0.0) - reserve_seconds(clock, stall)
     if clock.per_move:

@@ -131,7 +131,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
 def container_bot_name(spec: str) -> str:
     """Return a short name for the bot of `image:NAME` or `submit:FILE.zip[,image=NAME]`.
 
-    It is the name of the image without registry, tag and digest, or the name of the zip file without folder and `.zip`.
+    The name is that of the image without registry, tag and digest, or that of the zip file without folder and `.zip`.
     """
     if spec.startswith(SUBMISSION_PREFIX):
         return (

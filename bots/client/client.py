@@ -64,13 +64,13 @@ from arena.protocol.messages import ClientMessage, Hello, Status, without_secret
 log = logging.getLogger("arena.client")
 
 MAX_FIRST_CONNECT_PAUSE = 5.0
-"""Longest pause in seconds between attempts to connect, before a server has welcomed the client for the first time."""
+"""Longest pause in seconds between attempts to connect, until a server welcomes the client for the first time."""
 WELCOME_SECONDS = 10.0
-"""Seconds within which the server must answer `hello`."""
+"""Time limit for the server's answer to `hello`, in seconds."""
 CHALLENGE_SECONDS = 10.0
 """Seconds to wait after an unsuccessful challenge before the client opens another."""
 IDLE_SECONDS = 10.0
-"""Seconds without a match after which the client requests the bot's status from the server."""
+"""Time without a match before the client requests the bot's status from the server, in seconds."""
 STATUS_INTERVAL_SECONDS = 60.0
 """Seconds between requests for the status of an idle bot."""
 RATING_SECONDS = 5.0
@@ -78,7 +78,7 @@ RATING_SECONDS = 5.0
 RESIGN_SECONDS = 2.0
 """Seconds to wait for the server to confirm the end of resigned matches."""
 CLOSE_SECONDS = 0.5
-"""Seconds that bots have to handle the end of their matches when the client stops."""
+"""Time limit for bots to handle the end of their matches when the client stops, in seconds."""
 
 
 class _EventOver(Exception):
@@ -100,7 +100,7 @@ class Client:
     """Connection of one bot to one server. Call `run` once, and `stop` from the same event loop.
 
     make_bot      creates a bot for each match; called in the bot's own thread
-    on_status     receives one line whenever the client has connected, or the bot's state or rating has changed
+    on_status     receives a line whenever the client connects, or the bot's state or rating changes
     on_finished   called with each finished match and its result
     on_problem    receives a line or a traceback that the bot's owner should read
     """
@@ -155,7 +155,7 @@ class Client:
         self._last_status = "", ""
         """State of the bot and its line of detail, as last received from the server."""
         self._stopping = False
-        """True while the client waits for the rating after its last match, and then stops."""
+        """True while the client waits for the rating of its last match, after which it stops."""
         self.tally = ResultCounts()
         self.connections = 0
         """Number of connections that the server has welcomed."""

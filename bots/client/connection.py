@@ -31,7 +31,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import MAX_SERVER_FRAME, SUBPROTOCOL
 
 CONNECT_SECONDS = 10.0
-"""Seconds within which a connection must be open, with its handshake complete."""
+"""Time limit for opening a connection, including the handshake, in seconds."""
 
 
 class ClientError(Exception):

@@ -44,6 +44,6 @@ class ClientSettings:
     quota: int | None = None
     """Total number of matches to play; None for no limit."""
     wait: float = 0.0
-    """Seconds for which the first connection is retried; 0 to try once."""
+    """Time during which the first connection is retried, in seconds; 0 to try once."""
     session_file: SessionFile | None = None
     """File that keeps the session and the ids of its matches across restarts; None to keep neither."""

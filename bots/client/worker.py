@@ -21,9 +21,9 @@ from arena.clock import MONOTONIC, TimeSource
 log = logging.getLogger("arena.client")
 
 HANG_SECONDS = 1.0
-"""Seconds for which a bot may keep thinking after the end of its match.
+"""Time that a bot may keep thinking after its match has ended, in seconds.
 
-Then the bot's owner is informed, and the bot is interrupted.
+After this time the bot is interrupted, and its owner is informed.
 """
 
 BotFactory = Callable[[], Bot]
@@ -113,7 +113,7 @@ class Worker:
         self._requests.put(ending)
 
     def interrupt(self) -> None:
-        """Raise an exception in an unresponsive thread. It takes effect at the thread's next step of Python code."""
+        """Raise an exception in an unresponsive thread, which takes effect at the thread's next step of Python code."""
         ident = self._thread.ident
         if ident is not None and self._thread.is_alive():
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(_Interrupted))

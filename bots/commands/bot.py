@@ -27,7 +27,7 @@ from arena.bots.engines.registry import Engine
 from arena.console import CommandError, UsageError, is_option_given
 
 SWITCH_SECONDS = 0.001
-"""Seconds after which a Python thread yields to another: so short that a search cannot delay the network."""
+"""Time slice of a Python thread, in seconds: so short that a search cannot delay the network."""
 
 
 def register(app: typer.Typer) -> None:

@@ -209,7 +209,7 @@ class Console:
         self._log = log
 
     def print_result(self, line: str) -> None:
-        """Print a result. It has no timestamp, so that programs can parse it."""
+        """Print a result, without a timestamp, so that programs can parse it."""
         self._write_log(line)
         out.print(line)
         out.file.flush()

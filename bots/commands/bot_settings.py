@@ -66,7 +66,7 @@ class BotFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     reconnect: Annotated[int, Meta(ge=0)] | None = None
     """Maximum number of consecutive reconnection attempts; None for no limit."""
     wait: Annotated[float, Meta(ge=0)] = 0.0
-    """Seconds for which the first connection is retried; 0 to try once."""
+    """Time during which the first connection is retried, in seconds; 0 to try once."""
     unique: bool = False
     """True to play as NAME-2, NAME-3 and so on if the name is taken."""
     challenges_only: bool = False
@@ -97,7 +97,7 @@ class BotSettings(BotFile, frozen=True):
 
     @property
     def play_seconds(self) -> float:
-        """Return the number of seconds after which the bot accepts no more matches; infinity for no limit.
+        """Return the seconds until the bot accepts no more matches; infinity for no limit.
 
         Raises ValueError.
         """

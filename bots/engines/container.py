@@ -1,8 +1,8 @@
 """Bots in containers. Each match has its own container, whose program speaks JSON Lines over stdin and stdout
 (docs/stdio.md).
 
-The container has no network, no privileges, a read-only file system, and limits on memory, processes and cores. It is
-run with the command-line client of Docker or Podman.
+The container has no network, no privileges, a read-only file system, and limits on memory, processes and cores. The
+command-line client of Docker or Podman runs it.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from arena.bots.engines.submission import unpack_submission
 from arena.cores import container_cpu_ms
 
 DEFAULT_IMAGE = "riskless-arena"
-"""Container image of a submission whose spec names none."""
+"""Default container image, for a submission whose spec names none."""
 IMAGE_REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,299}")
 """Pattern of a valid reference of a container image."""
 MOUNT_POINT = "/bot"
-"""Path in the container at which the unpacked submission is mounted."""
+"""Mount point of the unpacked submission in the container."""
 LIMIT_OPTIONS = (
     "--network=none",
     "--read-only",
@@ -53,7 +53,7 @@ LIMIT_OPTIONS = (
     "--log-driver=none",
     "--no-healthcheck",
 )
-"""Options with which every container is created.
+"""Options for the creation of every container.
 
 `Container.create` adds `--pull=never`, so that no match waits for a download.
 """
@@ -67,11 +67,11 @@ LIMIT_TEMPLATES = {
 REMOVE_SCRIPT = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
 """Shell script that waits for the end of its standard input, and then removes a container and a folder.
 
-Its input also ends if the process that runs the bot is killed. Its arguments are the path of the container engine, the
+The input also ends if the process that runs the bot is killed. The arguments are the path of the container engine, the
 name of the container, and the folder.
 """
 ENGINE_SECONDS = 60
-"""Seconds within which a command of the container engine, Docker or Podman, must end."""
+"""Time limit for a command of the container engine (Docker or Podman), in seconds."""
 
 
 @dataclass(frozen=True)

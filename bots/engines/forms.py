@@ -1,4 +1,4 @@
-"""Forms in which an engine searches, and the options of each form.
+"""Forms of an engine's search, and the options of each form.
 
     alphabeta   compiled, or in Python if it cannot be compiled
     jamboree    compiled in two forms: `tests`, with null windows, and `course`, as in source 001 (docs/search.md); in
@@ -28,7 +28,7 @@ COURSE_OPTIONS = ("prune", "split_depth")
 
 @dataclass(frozen=True)
 class SearchForm:
-    """Form in which an engine searches one game."""
+    """Form of an engine's search in one game."""
 
     spec: Spec
     """Spec with only the options that the form knows."""
@@ -42,7 +42,7 @@ class SearchForm:
 
 
 def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
-    """Return the form in which an engine searches `game`; without `game`, the form for a game with a compiled search.
+    """Return the form of an engine's search in `game`; without `game`, the form for a game with a compiled search.
 
     Raises BadSpec if the form does not know an option that the user gave, or if `game` does not support the evaluator.
     """

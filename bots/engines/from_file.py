@@ -1,7 +1,7 @@
 """Engine from a Python file: `my_bot.py`, or `my_bot.py:MyBot` if the file has several bots.
 
 The file is loaded under a unique module name, so it may be called anything, even `random.py` or `bots.py`.
-It can import the files in its folder; modules of the project or of Python with the same name take precedence.
+The file can import others in its folder; modules of the project or of Python with the same name take precedence.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def load_bot_class(spec: str) -> type[Bot]:
 
 
 def _check_signatures(file: str, bot: type[Bot]) -> None:
-    """Raise BadSpec if a method of the bot lacks the parameters with which a match calls it."""
+    """Raise BadSpec if a method of the bot lacks a parameter that a match passes to the method."""
     try:
         inspect.signature(bot).bind()
     except TypeError as error:

@@ -19,7 +19,7 @@ from arena.bots.engines.registry import Engine
 READY_ANSWER = '{"ready": true}'
 """Program's answer to the message that starts a match."""
 EXIT_SECONDS = 0.3
-"""Seconds that the program has to exit by itself after the match, before it is killed."""
+"""Time for the program to exit by itself after the match, in seconds. After this time it is killed."""
 MAX_KEPT_LINES = 1000
 """Maximum number of lines of a program's standard error kept for a match. Further lines are read and dropped."""
 

@@ -1,8 +1,8 @@
 """Control of Python's garbage collector, which must not run while a bot thinks.
 
 A transposition table consists of hundreds of thousands of objects. A full collection examines all of them and holds the
-interpreter's lock meanwhile: long enough to lose a match on time. It would find nothing, because positions and entries
-are never in cycles, and reference counting frees them.
+interpreter's lock meanwhile: long enough to lose a match on time. The collection would find nothing, because positions
+and entries are never in cycles, and reference counting frees them.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class GarbageCollector:
     def collect(self) -> None:
         """Run a full collection, which includes the objects created while collection was paused. Call it between matches.
 
-        It does nothing while a bot thinks, within `COLLECT_INTERVAL_SECONDS` of the last full collection, or if collection has not
-        been paused since then.
+        Does nothing while a bot thinks, within `COLLECT_INTERVAL_SECONDS` of the last full collection, or if collection
+        has not been paused since then.
         """
         with self._lock:
             now = self._clock()

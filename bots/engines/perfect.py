@@ -20,7 +20,7 @@ from arena.solved.solved_value import SolvedResult, SolvedValue
 class PerfectBot(Bot):
     """Bot that plays the best move by a solved map's tablebase: the fastest win, or the slowest loss.
 
-    Among drawing moves it plays the one after which the most replies lose. Ties go to the leftmost move.
+    Among drawing moves, the bot plays the one to which the most replies lose. Ties go to the leftmost move.
     """
 
     def prepare(self) -> None:

@@ -1,5 +1,4 @@
-"""External program that chooses a bot's moves. It is started for one match, and exchanges JSON Lines with this process
-(docs/stdio.md).
+"""External program that chooses a bot's moves in one match, by exchanging JSON Lines (docs/stdio.md) with this process.
 
 Every request ends with an answer or a `ProgramFault`, even if the program exits, hangs, writes invalid answers or
 endless output, or stops reading.
@@ -32,7 +31,7 @@ MAX_EXCERPT_LENGTH = 120
 POLL_SECONDS = 0.02
 """Seconds between checks whether an answer is still needed."""
 DRAIN_SECONDS = 0.5
-"""Seconds within which the remaining output of a program that has exited is read."""
+"""Time limit for reading the remaining output of a program that has exited, in seconds."""
 EXIT_SECONDS = 3.0
 """Seconds to wait for the exit code of a program that has closed its standard output."""
 
@@ -148,7 +147,7 @@ class Program:
         return f"{reason}; last on its standard error: {self._last_line[-1]}" if self._last_line else reason
 
     def _kill_process(self) -> None:
-        # Kill the whole group, including a shell's children. It may no longer exist.
+        # Kill the whole group, including a shell's children. The group may no longer exist.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
 

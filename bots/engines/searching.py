@@ -30,7 +30,7 @@ from arena.solved.solved_value import DRAW, SolvedValue
 MAX_STALLS = 8
 """Number of recent searches whose longest stall (`Deadline.stall`) is remembered."""
 WARM_UP_SECONDS = 0.05
-"""Seconds for which the warm-up search before the first turn runs."""
+"""Duration of the warm-up search before the first turn, in seconds."""
 WARM_UP_NODES = 1_000
 """Node limit of the warm-up search of an engine with a node limit for its moves.
 
@@ -119,8 +119,8 @@ def _log_line(line: str) -> None:
 class SearchingBot(Bot):
     """Bot that searches to increasing depths, within a soft and a hard time limit.
 
-    It begins no depth after the soft limit, stops at the hard limit, and plays the best move found. It plays a move that
-    draws the match by repetition only if the search values all other moves as worse than a draw.
+    The bot begins no depth after the soft limit, stops at the hard limit, and plays the best move found. It draws the
+    match by repetition only if the search values all other moves as worse than a draw.
     """
 
     def __init__(self, spec: Spec) -> None:

@@ -61,7 +61,7 @@ def feature_units(map: RisklessMap) -> Sequence[float]:
 def feature_function(game: Riskless) -> Features[Armies]:
     """Return the function that computes the features of a position of this game.
 
-    Its time grows with the number of territories and roads.
+    The function's time grows with the number of territories and roads.
     """
     near = game.map.neighbours
     cap = game.map.territory_cap

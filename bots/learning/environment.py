@@ -35,7 +35,7 @@ MAX_TRIES = 100
 
 
 class Environment:
-    """Game with its setup. It holds no state of a match, so one environment serves any number of matches."""
+    """Game with its setup, but without the state of a match: one environment serves any number of matches."""
 
     def __init__(self, game: Game[Any, Any], opening: int = 0) -> None:
         """Create the environment. `reset` starts each match with `opening` random moves."""

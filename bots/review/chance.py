@@ -12,7 +12,7 @@ from arena.maps import chance as map_chance
 POINTS_PER_LOG_ODDS = 3.0
 """Lead, in points of the game's estimate, that makes the odds of winning e to 1 in games other than Riskless.
 
-It is assumed, not fitted to data.
+The number is assumed, not fitted to data.
 """
 
 

@@ -124,8 +124,8 @@ class PlayerReview(Struct, frozen=True):
 def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerReview]:
     """Return the review of each player who has moved, by player.
 
-    The accuracy of a player is computed as on lichess (lichess.org/page/accuracy). It is the average of two means of
-    the moves' accuracies: the harmonic mean, and a mean weighted by the volatility of the chances around each move.
+    The accuracy of a player is computed as on lichess (lichess.org/page/accuracy): the average of the harmonic mean of
+    the moves' accuracies and of a mean weighted by the volatility of the chances around each move.
     """
     if not all_moves:
         return {}

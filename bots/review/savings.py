@@ -17,7 +17,7 @@ from arena.bots.search.reports.trace_text import value_text
 from arena.games.core import Game
 
 MAX_NODES = 200_000
-"""Default number of nodes after which the larger of two compared searches is abandoned."""
+"""Default node limit of the larger of two compared searches."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Saving:
     whole_leaves: int | None
     whole_value: int | None
     max_nodes: int = MAX_NODES
-    """Number of nodes after which the second search is abandoned."""
+    """Node limit of the second search, beyond which the search is abandoned."""
 
     def describe(self) -> str:
         """Return the comparison as one line."""

@@ -1,6 +1,6 @@
-"""Search algorithms of five published sources, written to be read by students. They work on any `games.core.Game`.
+"""Search algorithms of five published sources, for any `games.core.Game`, written to be read by students.
 
-This is the reference implementation: plain Python, exact, traceable, and the standard against which the compiled
+This package is the reference implementation: plain Python, exact, traceable, and the standard against which the compiled
 engine is tested.
 
 The numbers 000 to 004 in docstrings are the sources that docs/search.md lists. That page also explains the mistakes in

@@ -58,9 +58,9 @@ def deepen(
     """Yield a report immediately, one for each finished depth, and one for a depth that was stopped early.
 
     A depth that was stopped early is reported only if its first move, the best move of the previous depth, has been
-    searched. Its best move is that one or a better one. `stop` is polled at every node. The search ends on a stop,
-    and after `max_depth` or `max_nodes`. It also ends when no deeper search can change the result: when the value is
-    decided, or when every leaf was the end of a match.
+    searched. The reported move is this move or a better one. `stop` is polled at every node. The search ends on a
+    stop, after `max_depth` or `max_nodes`, and when no deeper search can change the result: when the value is decided,
+    or when every leaf was the end of a match.
 
     `moves`, if given, are the only moves of the root that are searched, in move order. `make_monitor` creates the
     monitor of each depth; pass your own to count, or to keep a trace. Raises ValueError for a position that is over.

@@ -68,7 +68,7 @@ def minimax(
 
 
 class _SearchState(Generic[P, M]):
-    """A game state with the methods that source 002 requires. It reports each step to the monitor."""
+    """Game state with the methods that source 002 requires, which also reports each step to the monitor."""
 
     def __init__(
         self, problem: Problem[P, M], monitor: SearchMonitor, position: P, depth: int, path: Path = ()

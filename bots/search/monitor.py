@@ -20,7 +20,7 @@ Path = tuple[int, ...]
 """Path from the root of a search to a node: the index of each move in move order."""
 
 Stop = Callable[[], bool]
-"""Function that returns True to stop a search. It is called at every node, also from other threads, so it must be fast."""
+"""Function that returns True to stop a search. Called at every node, also from other threads, so it must be fast."""
 
 
 class Stopped(Exception):

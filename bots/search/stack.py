@@ -5,7 +5,7 @@ position. The work left to do, the frontier, is data. Here the frontier is a lis
 positions. (In source 004, the `memoize` that should remember positions has no effect: see docs/search.md.)
 
 Contract: the same as `bots.search.minimax` and `bots.search.alphabeta.failsoft`: exact at the root, leftmost best
-move, and without a memory the same nodes in the same order. Depth is limited only by memory, and
+move, and without `memo` the same nodes in the same order. Depth is limited only by memory, and
 in games with wins by `bots.search.search_values`: a win must be nearer than 100,000 plies.
 A frame's values are for its player to move; an answer is for Maxie.
 """

@@ -58,7 +58,7 @@ class Table(Generic[P, M]):
         return len(self._entries)
 
     def new_search(self) -> None:
-        """Start a new search of a root, to which later entries belong."""
+        """Start a new search of a root. Later entries belong to it."""
         self.generation += 1
 
     def stored_move(self, position: P) -> M | None:

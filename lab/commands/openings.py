@@ -30,7 +30,7 @@ MAX_TRIES_PER_OPENING = 1_000
 
 DEFAULT_ENGINE = "alphabeta"
 DEFAULT_STRENGTHS = "500,4000,32000"
-"""Default of --strengths: the nodes per move at which `arena maps measure` measures, too."""
+"""Default of --strengths: the nodes per move that `arena maps measure` uses, too."""
 MAX_STRENGTH = 10**9
 
 

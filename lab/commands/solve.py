@@ -42,7 +42,7 @@ class SolvedMap:
     map: RisklessMap
     table: SolvedTable
     seconds: float | None
-    """Seconds that solving took; None if the table existed already."""
+    """Duration of the solving, in seconds; None if the table existed already."""
     verified: Verification | None
     """Result of `--verify`; None without it."""
 

@@ -1,6 +1,6 @@
 """Compile the solver's kernels ahead of time: `python -m arena.lab.solving`.
 
-It takes about ten seconds on one core; one second if the kernels are in the cache.
+Compilation takes about ten seconds on one core, or one second if the kernels are in the cache.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from arena.lab.selfplay import play_pair, random_start
 FIRST_STEP = 0.15
 """First step of a weight, as a fraction of the change in that weight that would change estimates by their usual size."""
 FIRST_ROUND_STEPS = 0.9
-"""Number of steps by which a weight moves in the first round if one side wins all pairs."""
+"""Number of steps that a weight moves in the first round if one side wins all pairs."""
 FULL_PACE_SHARE = 0.1
 """Share of the rounds, at the beginning, in which the weights move at nearly full pace."""
 RANDOM_PLIES = (4, 40)

@@ -43,7 +43,7 @@ FIRST_SLOPE = 0.001
 """Slope of the logistic curve, in log-odds per unit of the weighted sum, before any weight is known."""
 TABLE_MB = 2
 HALF_LIFE_PLIES = 40
-"""Number of plies before the end at which the distance of a result from one half is halved."""
+"""Half-life of a result's distance from one half, in plies before the end of the match."""
 MAX_PLIES = 250
 """Maximum number of plies of a match; by then one side is usually clearly ahead."""
 

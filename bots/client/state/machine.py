@@ -65,7 +65,7 @@ from arena.protocol.messages import (
 CHALLENGE_CODES = frozenset(
     {Code.BAD_CHALLENGE, Code.OPPONENT_UNAVAILABLE, Code.RATE_LIMITED, Code.SHUTTING_DOWN}
 )
-"""Error codes with which a server refuses a challenge."""
+"""Error codes of a refused challenge."""
 MAX_REASON_LENGTH = 200
 """Maximum length of a resignation's reason in a message, in characters."""
 
@@ -96,7 +96,7 @@ class Machine:
         self._quota = None if hello.quota is UNSET else hello.quota
         """Number of further matches to accept; None for no limit."""
         self._quota_confirmed = True
-        """False while a new quota is not confirmed by the server."""
+        """False while the server has not confirmed a new quota."""
         self._ever_welcomed = False
         self._matches: dict[str, MatchState] = {}
         self._previous_matches = set(previous_matches)
@@ -108,7 +108,7 @@ class Machine:
         self.welcomed = False
         """True if the current connection has completed its handshake."""
         self.grace = 0.0
-        """Seconds for which the server waits for a disconnected client to return; 0 before the first welcome."""
+        """Time that the server waits for a disconnected client to return, in seconds; 0 before the first welcome."""
 
     @property
     def is_done(self) -> bool:
@@ -255,7 +255,7 @@ class Machine:
                 return self._handle_end(state, message)
 
     def handle_prepared(self, match: str) -> list[Action]:
-        """Handle the end of the preparation of the bot of `match`."""
+        """Handle the report that the bot of `match` is prepared."""
         state = self._matches.get(match)
         if state is None or state.phase is not Phase.PREPARING:
             return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena.protocol.codes import Code
 
 FIRST_PAUSE = 0.1
-"""Longest pause in seconds before the first attempt to reconnect. It doubles before each further attempt."""
+"""Longest pause in seconds before the first attempt to reconnect. The pause doubles before each further attempt."""
 STOP_PAUSE = 1.0
 """Longest pause in seconds before the first attempt after an announced shutdown: the server needs time to restart.
 
@@ -14,7 +14,7 @@ This pause, too, doubles before each further attempt.
 MAX_PAUSE = 60.0
 """Upper limit of every pause, in seconds."""
 GRACE_DIVISOR = 3
-"""Divisor of the grace period, the time for which a restarted server waits for its clients.
+"""Divisor of the grace period, which is the time that a restarted server waits for its clients.
 
 While matches are in play, no pause is longer than the grace period divided by this number.
 """
@@ -43,7 +43,7 @@ def max_reconnect_delay(tries: int, *, stopped: bool, playing: bool, grace: floa
 
     stopped   True if the server announced that it stops
     playing   True if the client has unfinished matches
-    grace     seconds for which a restarted server waits for the client
+    grace     seconds that a restarted server waits for the client
     """
     longest = min(MAX_PAUSE, max(FIRST_PAUSE, grace / GRACE_DIVISOR)) if playing else MAX_PAUSE
     # The exponent is limited, in case a client retries for months.

@@ -66,7 +66,7 @@ def closing_lines(
 
 
 def results_line(game: Game[Any, Any], events: Iterable[Event]) -> str:
-    """Return a line with the results of the root's moves, in the order in which they were searched."""
+    """Return a line with the results of the root's moves, in the order of the search."""
     results = Seq(event.result for event in events if isinstance(event, Exited) and len(event.path) == 1)
     return (
         f"Results of the moves: [{', '.join(_move_value_text(game, result) for result in to_list(results))}]"

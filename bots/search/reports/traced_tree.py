@@ -20,12 +20,12 @@ class TracedNode:
 
     label     name of the node in an explicit tree, or its position as text
     move      move that leads to the node, as text; empty for the root
-    windows   each window with which the search entered it, in order; empty if the search has no windows
-    result    its last result; an unvisited leaf of an explicit tree has its value; otherwise None
-    visited   True if the search entered it
-    cut       True if it was visited, but not all of its children
-    leaf      True if it was valued, or has no children here
-    recalled  True if the transposition table had its value
+    windows   windows with which the search entered the node, in order; empty if the search has no windows
+    result    last result of the node; for an unvisited leaf of an explicit tree, its value; otherwise None
+    visited   True if the search entered the node
+    cut       True if the search visited the node, but not all of its children
+    leaf      True if the node was valued, or has no children here
+    recalled  True if the transposition table had the node's value
     """
 
     path: Path
