@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 CGROUP_FILE = Path("/proc/self/cgroup")
-"""File that lists the control groups of this process, one a line: `HIERARCHY:CONTROLLERS:PATH`."""
+"""File that lists the control groups of this process, one per line: `HIERARCHY:CONTROLLERS:PATH`."""
 MOUNTINFO_FILE = Path("/proc/self/mountinfo")
-"""File that lists the mounts of this process, one a line (proc_pid_mountinfo(5))."""
+"""File that lists the mounts of this process, one per line (proc_pid_mountinfo(5))."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Boards that a game can declare, so that the web page and the terminal can draw it: a grid, or points and lines.
+"""Boards that a game can declare, so that the web page and the terminal can draw the game: a grid, or points and lines.
 
 Cells are numbered from 0. `Game.marks(position)` gives the content of each cell, and `Game.squares(position, move)` the
 cells of a move. Drawing a board needs nothing else from the game.

@@ -50,7 +50,7 @@ class Catalogue:
         return list(dict.fromkeys([*GAMES, *self._own_games, *sorted(installed_games())]))
 
     def register(self, spec: str) -> str:
-        """Return the name of the game that `spec` means, and register the game.
+        """Register the game that `spec` identifies, and return its name.
 
         spec   a known name, `FILE.py:Class`, or `FILE.py` if it holds one game
 
@@ -66,7 +66,10 @@ class Catalogue:
         return game.name
 
     def load(self, spec: str) -> GameClass:
-        """Return the game class that `spec` means, as in `register`, without registering it. Raises UnknownGame or BadGame."""
+        """Return the game class that `spec` identifies (see `register`), without registering it.
+
+        Raises UnknownGame or BadGame.
+        """
         if not is_file_spec(spec):
             return self.find(spec)
         file, class_name = split_spec(spec)
@@ -120,7 +123,7 @@ class Catalogue:
         return self._own_games[name][1] if name in self._own_games else name
 
     def specs(self) -> list[str]:
-        """Return the specs of all games in files. Another process on this machine must load them to know the same games."""
+        """Return the specs of all games in files, which another process on this machine must load to know them too."""
         return [spec for _, spec in self._own_games.values()]
 
     def digests(self) -> dict[str, str]:

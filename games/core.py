@@ -144,7 +144,7 @@ class Game(ABC, Generic[P, M]):
         return None if move in self.moves(position) else "it is none of the legal moves"
 
     def why_illegal(self, position: P, move: M) -> str | None:
-        """Return why `move` is illegal in a position, even a finished one, as part of a sentence; None if it is legal."""
+        """Return why `move` is illegal in any position, even a finished one, as part of a sentence; None if legal."""
         return "the match is over" if self.outcome(position) is not None else self.broken_rule(position, move)
 
     def play(self, position: P, move: M) -> P:

@@ -72,9 +72,9 @@ class Balance:
 
         The search tries every territory as the first one. It spreads 2 × `per_side` territories as far apart as possible,
         divides them between the sides, and exchanges single territories while that lowers the imbalance. The result is
-        the start with the least imbalance; among equals, the most widely spread. Nothing is random: the same graph gives
-        the same start. Maxie has the territory with the lowest number. Raises ValueError if 2 × `per_side` territories
-        do not fit.
+        the start with the least imbalance; among equals, the most widely spread. Nothing is random: the same graph
+        gives the same start. Maxie has the territory with the lowest number. Raises ValueError if 2 × `per_side`
+        territories do not fit.
         """
         proposals = []
         for first in range(len(self.graph)):

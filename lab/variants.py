@@ -78,7 +78,10 @@ def load_variant(name: str) -> RisklessMap:
 
 
 def _replace_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
-    """Return the map with another cap or goal; None keeps the cap, or the goal's share of the capacity. Raises BadMap."""
+    """Return the map with another cap or goal. Raises BadMap.
+
+    With None, the cap stays the same, or the goal stays the same share of the map's capacity.
+    """
     if cap is None and goal is None:
         return map
     cap = map.territory_cap if cap is None else cap

@@ -14,7 +14,7 @@ DEFAULT_MAP = "italy"
 """Default map of a match: matches on it are short, and between equals they are rarely drawn."""
 
 DECISIVE_MAPS = (DEFAULT_MAP, "poland", "world", "usa")
-"""Built-in maps on which equals draw at most about a tenth of their matches, the map with the shortest matches first."""
+"""Built-in maps on which equals draw at most about a tenth of their matches, those with the shortest matches first."""
 
 
 def make_game_on_map(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGame:

@@ -15,7 +15,7 @@ TABLE_RULE = "table"
 """Name of the rule that ends a match by the solved table of its map."""
 
 REPETITION_RULE = "repetition"
-"""First word of `result.detail` if a match is drawn by repetition; a colon follows it."""
+"""First word of `result.detail` after a draw by repetition. A colon follows the word."""
 
 
 class BadAdjudication(ValueError):

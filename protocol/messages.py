@@ -64,7 +64,7 @@ class Hello(Struct, frozen=True, tag="hello"):
     matches: Annotated[int, Meta(ge=1, le=1000)] = 1
     """Maximum number of matches that the bot plays in parallel."""
     program: Annotated[str, Meta(max_length=100)] = ""
-    """Program and version of the bot, for people, such as `my-bot 1.2`."""
+    """Human-readable name and version of the bot's program, such as `my-bot 1.2`."""
     quota: Quota | UnsetType = UNSET
     """Number of further matches that the bot accepts; omitted for no limit."""
     engine: EngineInfo | UnsetType = UNSET
@@ -89,7 +89,7 @@ class Move(Struct, frozen=True, gc=False, tag="move"):
 
 
 class Resign(Struct, frozen=True, tag="resign", omit_defaults=True):
-    """The bot resigns the match, or has failed (`crash`). `detail` is the reason, for people; the record keeps it."""
+    """The bot resigns the match, or has failed (`crash`). `detail` is a human-readable reason, kept in the record."""
 
     match: MatchId
     reason: ResignReason = "resignation"
@@ -170,7 +170,7 @@ class Welcome(Struct, frozen=True, tag="welcome"):
     """Answer to `hello`: the bot is connected."""
 
     server: str
-    """Program and version of the server, for people."""
+    """Human-readable name and version of the server's program."""
     name: str
     session: str
     """Secret that lets a new connection replace this one and take over its matches."""
@@ -231,7 +231,7 @@ class End(Struct, frozen=True, tag="end"):
     winner: Seat | None
     reason: EndReason
     detail: str
-    """Explanation of the end in one line, for people."""
+    """Human-readable explanation of the end, in one line."""
     moves: Sequence[Data]
     clocks: Clocks
 
@@ -318,7 +318,7 @@ class EventStatus(Struct, frozen=True, tag="event_state"):
     entered: bool
     """True if the bot has entered the event and was not withdrawn."""
     detail: str
-    """State of the event in one line, for people."""
+    """Human-readable state of the event, in one line."""
     begins_ms: int = 0
     """Time until the event begins, in ms; 0 once it has begun."""
     round: int = 0
@@ -454,7 +454,7 @@ class Notice(Struct, frozen=True, tag="notice"):
     """Announcement by the host, such as an upgrade. Sent to all clients, and to new ones until it ends."""
 
     text: str
-    """Text for people; empty if the last notice was withdrawn."""
+    """Human-readable text; empty if the last notice was withdrawn."""
     until: str
     """End of the notice, ISO 8601 in UTC; empty if it has no end."""
 

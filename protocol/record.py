@@ -1,4 +1,4 @@
-"""The record of a finished match: `arena-record/1`, one JSON object a line."""
+"""The record of a finished match: `arena-record/1`, one JSON object per line."""
 
 from __future__ import annotations
 

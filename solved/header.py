@@ -36,9 +36,9 @@ MAX_TERRITORIES = 40
 BOARDS_IN_BLOCK = 1 << 16
 """Default number of boards in a block."""
 MAX_HEADER_BYTES = 1 << 16
-"""Maximum size of the JSON header, in bytes. A longer one means a damaged file."""
+"""Maximum size of the JSON header, in bytes. A longer header is taken as damage."""
 MAX_BLOCKS = 1 << 24
-"""Maximum number of blocks. More mean a damaged file."""
+"""Maximum number of blocks. A greater number is taken as damage."""
 LENGTH_BYTES = 4
 """Size of each length and each CRC-32 in the file, in bytes."""
 CHECKSUM_BYTES = 32

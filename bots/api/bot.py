@@ -56,7 +56,7 @@ class Bot(ABC):
     thinking: Thinking | None = None
     """Analysis to send with the move, or None to send none. Set it in `choose`: it is cleared before each turn."""
     program: ClassVar[str] = ""
-    """Name and version of the bot's program, as people read them, such as `my-bot 1.2`."""
+    """Human-readable name and version of the bot's program, such as `my-bot 1.2`."""
 
     _stop: Event | None = None
 
@@ -77,7 +77,10 @@ class Bot(ABC):
 
     @property
     def stopped(self) -> bool:
-        """Return True if the move is no longer needed. Long searches should check this often, and stop once it is True."""
+        """Return True if the move is no longer needed.
+
+        Long searches should check this often, and return when it is True.
+        """
         return self._stop is not None and self._stop.is_set()
 
     def prepare(self) -> None:  # noqa: B027 - an optional hook

@@ -22,7 +22,7 @@ IMAGE_SEPARATOR = ",image="
 """Separator before the name of the container image in `submit:FILE.zip,image=NAME`."""
 
 MAX_DEFAULT_THREADS = 8
-"""Maximum number of search threads if the user gives none: further threads gain little."""
+"""Maximum number of search threads if the user sets none. Further threads gain little."""
 
 
 class BadSpec(ValueError):

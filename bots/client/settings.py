@@ -36,7 +36,7 @@ class ClientSettings:
     pool: bool = True
     """True if the server's matchmaker may pair the bot; otherwise it only plays challenges."""
     program: str = ""
-    """Name and version of the bot's program, as people read them."""
+    """Human-readable name and version of the bot's program."""
     engine: EngineInfo | UnsetType = UNSET
     """Engine that chooses the moves, with its number of threads in each match; UNSET to send none to the server."""
     reconnects: int | None = None

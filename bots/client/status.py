@@ -19,7 +19,7 @@ log = logging.getLogger("arena.client")
 class StatusReporter:
     """Reporter of a client's connection state and ratings to the bot's owner.
 
-    Times are given as arguments, in seconds on any one scale.
+    Callers pass the times, in seconds on any one scale.
     """
 
     def __init__(

@@ -78,7 +78,7 @@ class _Interrupted(BaseException):
 
 
 class Worker:
-    """Thread of one bot, started at once. The methods return immediately; `report` is called in the bot's thread."""
+    """Thread of one bot, started by the constructor. The methods return immediately; the thread calls `report`."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ MAX_OPTION_LENGTH = 200
 
 @dataclass(frozen=True)
 class Engine:
-    """Engine that can play any number of matches, each with a bot of its own."""
+    """Engine that can play any number of matches, each with its own bot."""
 
     name: str
     """Short name: a built-in engine's name, or the name of the file, the program or the container image."""

@@ -32,7 +32,7 @@ class SeenPositions:
         self._keys[ply] = key
 
     def split_moves(self, position: Any, *, ahead: bool) -> tuple[Sequence[Any] | None, Sequence[Any]]:
-        """Return the moves of `position` to search, or None for all moves, and the moves that draw the match at once.
+        """Return the moves of `position` to search, or None for all, and the moves that draw the match immediately.
 
         A move draws if the position after it has then occurred as often as the default rule of repetition requires.
         A player who is `ahead` also avoids each position from which the match has already reached a position that

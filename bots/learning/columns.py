@@ -1,4 +1,4 @@
-"""Records as a table: one list for each column, the format that pandas, Polars and PyArrow accept."""
+"""Records as a table, in the format that pandas, Polars and PyArrow accept: one list for each column."""
 
 from __future__ import annotations
 

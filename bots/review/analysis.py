@@ -55,7 +55,7 @@ DEFAULT_PYTHON_NODES = 5_000
 """Default node limit of a search in Python."""
 
 MAX_TRACED_NODES = 200_000
-"""Maximum number of nodes of a search with a trace, which takes some 2 KB of memory per node."""
+"""Maximum number of nodes of a traced search. A trace takes some 2 KB of memory per node."""
 
 _EVALUATOR = TextOption("plain")
 

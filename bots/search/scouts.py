@@ -1,8 +1,8 @@
 """The original Jamboree: parallel scout search (Joerg and Kuszmaul; source 001's footnote names its origin).
 
 The first child is searched with the full window. Every other child is only tested for being better than the first, in
-parallel and with the null window (α, α + 1). A test that reaches β ends the node, and aborts everything that
-still runs below the node. A test that exceeds α is followed by a search with the real window, but only after all earlier
+parallel and with the null window (α, α + 1). A test that reaches β ends the node, and aborts everything that still
+runs below the node. A test that exceeds α is followed by a search with the real window, but only after all earlier
 siblings are done, so that this window is as narrow as possible. A test, passed or failed, only bounds the child's
 value: its result is never used as a value between α and β.
 

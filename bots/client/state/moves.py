@@ -15,10 +15,10 @@ from arena.protocol.messages import Move
 MAX_LINE_MOVES = 64
 """Maximum number of moves of the main line that a message carries. Later moves are left out."""
 MAX_ABSOLUTE_VALUE = 1e12
-"""Largest absolute value of a position that a message can carry. Larger ones are limited to it."""
+"""Largest absolute value of a position that a message can carry. Larger values are clamped to it."""
 
 MAX_CPU_MS = 1e9
-"""Largest CPU time in ms that a message can carry. Longer ones are limited to it."""
+"""Largest CPU time in ms that a message can carry. Longer times are clamped to it."""
 
 _CONVERSION_ERRORS = (TypeError, ValueError, OverflowError, AttributeError, LookupError)
 """Exceptions that a game's conversions may raise for a value that is not a move."""
