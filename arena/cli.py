@@ -195,7 +195,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _describe_misuse(problem: typer.TyperException) -> str:
-    """Return the message of an error of typer's own parser, about a bad option or argument, in this program's words."""
+    """Return, in this program's words, the message of typer's parser about a bad option or argument."""
     format_message = getattr(problem, "format_message", None)
     message: str = format_message() if format_message else str(problem)
     message = re.sub(r"^Invalid value for '([^']+)': ", r"\1: ", message)

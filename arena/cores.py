@@ -25,7 +25,7 @@ class Mount:
     """Mount point of a tree of control groups."""
 
     root: PurePosixPath
-    """Group that is mounted at `point`; in a container this can be a group other than the root of the tree."""
+    """Group that is mounted at `point`; in a container, not necessarily the root of the tree."""
     point: Path
     unified: bool
     """True for version 2 of control groups, where one tree has all controllers."""
@@ -72,7 +72,7 @@ def _allowed_cores() -> list[int]:
 
 
 def _find_groups(cgroup: Path, mounts: Path, controller: str) -> Iterator[tuple[Mount, str]]:
-    """Yield the mount point and the path of each group of a process that has this controller; none if a file is missing."""
+    """Yield mount point and path of each of a process's groups with this controller; none if a file is missing."""
     try:
         cgroups, mounted = cgroup.read_text(), mounts.read_text()
     except OSError:  # not Linux, or the process has ended
@@ -111,7 +111,7 @@ def _list_group_folders(mount: Mount, path: str) -> Iterator[Path]:
 
 
 def _group_limit(folder: Path, *, unified: bool) -> float:
-    """Return the CPU limit of one group, in cores; infinity if it sets none or its files are missing."""
+    """Return the CPU limit of one group, in cores; infinity if the group sets no limit or its files are missing."""
     with suppress(OSError, ValueError):
         if unified:
             amount, period = (folder / "cpu.max").read_text().split()

@@ -32,7 +32,7 @@ def _distances_from(graph: Graph, start: int) -> list[int]:
 
 
 class Balance:
-    """Measure of how balanced a start is: how nearly equal it leaves the two sides of a connected graph.
+    """Measure of the balance of a start: how equal Maxie's and Minnie's sides of a connected graph are.
 
     Construction takes O(V E) time. Measuring a start takes O(V) time for each territory of the start.
     """

@@ -50,7 +50,7 @@ of the others. So both players must have the first move equally often.
 """
 TABLE_MB = 4
 OPENINGS_PER_TASK = 10
-"""Number of openings per task. Creating the searchers of a task takes less than a tenth of its time."""
+"""Number of openings per task. Creating the searchers of a task takes less than a tenth of the task's time."""
 
 
 MIN_LEAD_CHANCE = 0.55

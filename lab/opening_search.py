@@ -38,7 +38,7 @@ STRENGTH_QUARTERS = (3, 5)
 The two differ, because equal engines with equal nodes would play the same match twice.
 """
 OPENINGS_PER_TASK = 16
-"""Number of openings per task. Creating the searcher of a task takes less than a tenth of its time."""
+"""Number of openings per task. Creating the searcher of a task takes less than a tenth of the task's time."""
 MAX_FRUITLESS_TRIES = 1_000
 """Maximum number of random openings in a row without a new position. After so many, the search for openings ends."""
 

@@ -16,7 +16,7 @@ MAX_FILE_BYTES = 1_000_000
 """Maximum size of a map file, in bytes; a map of 1,000 territories takes a tenth of it."""
 
 MAX_CACHED_MAPS = 64
-"""Maximum number of maps kept in memory, the most recently used ones. Loading a map takes up to 10 ms."""
+"""Maximum number of recently used maps kept in memory. Loading a map takes up to 10 ms."""
 
 __all__ = [
     "MapError",

@@ -16,7 +16,7 @@ from arena.maps.layout import Point, list_roads, map_extent, road_lines, smalles
 from arena.maps.map_file import MapFile
 
 MAX_ROWS = 44
-"""Maximum height of a map, in rows of the terminal. A map that would be higher is drawn smaller."""
+"""Maximum height of a map, in rows of the terminal. A higher map is scaled down."""
 MAX_NEAREST_DOTS = 34
 """Maximum distance between the two closest territories, in Braille dots, so that small maps are not drawn too large."""
 BRAILLE = 0x2800

@@ -128,4 +128,4 @@ FORFEIT_REASONS = frozenset(
         EndReason.NO_SHOW,
     }
 )
-"""Reasons that say that a player lost by its own failure, not by play. Tables count such losses separately."""
+"""End reasons for a player's own failure, as opposed to a loss by play. Tables count such losses separately."""

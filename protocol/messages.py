@@ -70,7 +70,7 @@ class Hello(Struct, frozen=True, tag="hello"):
     engine: EngineInfo | UnsetType = UNSET
     """Engine that chooses the moves. `engine.threads` is its number of search threads, unless a `start` allows fewer."""
     rules: Annotated[dict[Name, Name], Meta(max_length=32)] | UnsetType = UNSET
-    """Digests of the rules of the custom games that the bot knows, by name of the game; UNSET if it does not check rules."""
+    """Rules digests of the custom games that the bot knows, by game; UNSET if the bot does not check rules."""
 
 
 class Ready(Struct, frozen=True, tag="ready"):
@@ -178,7 +178,7 @@ class Welcome(Struct, frozen=True, tag="welcome"):
 
 
 class Start(Struct, frozen=True, tag="start"):
-    """A match is about to begin, with all data to play it. Answer with `ready` within `ready_ms`."""
+    """A match is about to begin; this message has all data to play it. Answer with `ready` within `ready_ms`."""
 
     match: MatchId
     game: str
@@ -248,7 +248,7 @@ class Error(Struct, frozen=True, tag="error"):
     code: Code
     detail: str
     match: str | None = None
-    """Match of the refused message; None if it was about no match."""
+    """Match that the refused message concerned; None if it concerned none."""
     ply: int | None = None
     """Ply of the refused move; None for other messages."""
     fatal: bool = False
@@ -332,7 +332,7 @@ class EventStatus(Struct, frozen=True, tag="event_state"):
 
 
 class ListedEvent(Struct, frozen=True):
-    """Entry of a listing for one announced event or one in progress."""
+    """Entry of a listing for an event that is announced or in progress."""
 
     event: str
     state: EventPhase

@@ -44,7 +44,7 @@ class MovesSoFar(Sequence[Data]):
 
     @staticmethod
     def to_raw(moves: object) -> Raw:
-        """Return a MovesSoFar, given as `moves`, as a msgpack array.
+        """Encode `moves`, which must be a MovesSoFar, as a msgpack array.
 
         This is the `enc_hook` of encoders. Raises NotImplementedError for any other type.
         """

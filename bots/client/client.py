@@ -151,7 +151,7 @@ class Client:
         self._idle_since = -math.inf
         """Time of the last match's end, or of the connection if that is later."""
         self._last_refusal = ""
-        """Reason for the last unsuccessful challenge, as reported to the bot's owner."""
+        """Reason why the last challenge was unsuccessful, as reported to the bot's owner."""
         self._last_status = "", ""
         """State of the bot and its line of detail, as last received from the server."""
         self._stopping = False

@@ -152,7 +152,7 @@ class LocalMatch:
         self.result = self._current_result()
 
     def _current_result(self) -> Result | None:
-        """Return the result of the match at the current position, or None if it is not over."""
+        """Return the result of the match at the current position, or None if the match is not over."""
         game = self.match.game
         outcome = game.outcome(self.position)
         if outcome is not None:

@@ -29,7 +29,7 @@ class StatusReporter:
         self._on_status = on_status
         self._on_problem = on_problem
         self._away_since: float | None = None
-        """Time of the loss of the connection; None while connected or before the first connection."""
+        """Time at which the connection was lost; None while connected or before the first connection."""
         self._ratings: dict[str, float] = {}
         """Last reported ratings by game."""
 

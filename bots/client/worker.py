@@ -164,7 +164,7 @@ class Worker:
 def schedule_hang_check(
     clock: TimeSource, match: str, worker: Worker, on_problem: Callable[[str], None]
 ) -> None:
-    """Schedule a check, after `HANG_SECONDS`, that the bot of a finished match has ended. A bot that still thinks is interrupted."""
+    """Schedule the interruption of a finished match's bot, in case it still thinks after `HANG_SECONDS`."""
     clock.call_later(HANG_SECONDS, _interrupt_hung_bot, clock, match, worker, on_problem)
 
 

@@ -118,7 +118,7 @@ def _to_compiled_spec(spec: Spec) -> Spec:
 
 
 def _python_reason(spec: Spec, game: Game[Any, Any] | None) -> str:
-    """Return why the engine has no compiled search here, or an empty string if it has one."""
+    """Return why the engine has no compiled search for the game, or an empty string if it has one."""
     if spec.values.get("evaluator") == OUTCOMES or str(spec.values.get("evaluator")).endswith(OUTCOMES_FILE):
         return "its compiled search does not support tables of outcomes"
     if not has_engine_extra():

@@ -175,7 +175,7 @@ class SearchingBot(Bot):
         return best.move
 
     def _solved_moves(self, position: Any) -> tuple[SolvedValue, Sequence[Any] | None]:
-        """Return the solved value of the position and the moves that keep it.
+        """Return the solved value of the position, and the moves that keep this value.
 
         Return a draw and None if there is no tablebase for the position.
         """

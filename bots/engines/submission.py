@@ -1,4 +1,4 @@
-"""Check and unpacking of submitted bots, which are zip files. Their contents are not trusted, and never run in this process."""
+"""Check and unpacking of submitted bots: zip files whose contents are not trusted, and never run in this process."""
 
 from __future__ import annotations
 

@@ -123,6 +123,6 @@ def _parse_counts(path: Path, key: str, value: object) -> Counts:
 
 
 def format_outcomes(comments: list[str], outcomes: Mapping[Category, Counts]) -> str:
-    """Return the text of an outcomes file, which `load_outcomes` reads. The `comments` go at its top."""
+    """Return the text of an outcomes file, which `load_outcomes` reads, with `comments` at the top."""
     rows = [f'"{" ".join(map(str, category))}" = {list(outcomes[category])}' for category in sorted(outcomes)]
     return "\n".join([*(f"# {line}" for line in comments), "[outcomes]", *rows, ""])

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 MAX_TRIES = 100
-"""Number of random matches that are tried to find an opening that does not end the match."""
+"""Number of random matches tried to find an opening that does not end the match."""
 
 
 class Environment:

@@ -31,7 +31,7 @@ COMPRESSION_LEVEL = 15
 """Zstandard level for a table's blocks. Higher levels hardly save space and take several times as long."""
 MAX_SMALL_TABLE_BLOCKS = 16
 SMALL_TABLE_COMPRESSION_LEVEL = 19
-"""Zstandard level for tables with at most MAX_SMALL_TABLE_BLOCKS blocks. Such tables are small enough to be part of the package."""
+"""Zstandard level for tables of at most MAX_SMALL_TABLE_BLOCKS blocks: small enough to be part of the package."""
 
 
 class Progress(NamedTuple):

@@ -79,7 +79,7 @@ class AlphaBeta(Generic[P, M]):
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        """Return the value of a node within a window, and the line that leads to it.
+        """Return the value of a node within a window, and the line that leads to the value.
 
         Value and window are for the player who moved last, whose sign is `mover`.
         """
