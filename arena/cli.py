@@ -115,7 +115,7 @@ EXTRAS: dict[str, str] = {
     "distributed": "cluster",
     "nats": "bus",
 }
-"""Extra of riskless-arena that installs each optional package, by the name under which the package is imported.
+"""Extra of riskless-arena that installs each optional package, by the package's import name.
 
 `numpy` belongs to two extras, but a command that needs the server extra fails on SQLAlchemy first.
 """

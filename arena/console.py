@@ -134,7 +134,7 @@ TOML_TYPE_NAMES = {
 
 
 def name_toml_types(types: str) -> str:
-    """Return the part `types` of a msgspec error message with TOML's words for the types.
+    """Return `types`, a part of a msgspec error message, with TOML's words for the types.
 
     The alternative `null` is left out, because TOML has no null: a key is left out instead.
     """

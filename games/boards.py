@@ -14,7 +14,7 @@ from arena.games.basics import Plain, Player
 MAX_CELLS = 1000
 """Maximum number of cells of a board."""
 MAX_TEXT_SIDE = 18
-"""Maximum number of columns and of rows of a board of points that is drawn as text. 18 columns make a line of 72 characters."""
+"""Maximum number of columns or rows of a points board drawn as text. 18 columns make a line of 72 characters."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

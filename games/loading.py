@@ -31,7 +31,7 @@ GAME_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 """Pattern of a game's name."""
 _PREFIX = "arena_game_file_"
 _LIBRARY_FOLDERS = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
-"""Folders of Python's modules and of the installed packages; their modules take precedence over those beside a game's file."""
+"""Folders of Python's own and of installed modules, which take precedence over modules beside a game's file."""
 _LOADING_LOCK = RLock()
 """Lock held while a game's file is run; reentrant, since the file may load another."""
 

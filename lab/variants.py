@@ -50,7 +50,7 @@ HELD_OUT_MAPS = (
 
 
 def load_variant(name: str) -> RisklessMap:
-    """Return the map that `name` describes, in one of the forms of the module docstring. Its own name is `name`.
+    """Return the map that `name` describes, in a form that the module docstring lists. The map is called `name`.
 
     Raises MapError.
     """

@@ -123,7 +123,7 @@ def decode_server_message(frame: bytes | str) -> ServerMessage:
 
 
 def _decode_fast_path(frame: bytes) -> Turn | Accepted | None:
-    """Return the `turn` or `accepted` in a frame; None for other messages, unknown fields, and moves other than numbers.
+    """Return the `turn` or `accepted` in a frame; None for other messages, unknown fields, or non-numeric moves.
 
     Nearly all frames to a bot are of these two kinds.
     """

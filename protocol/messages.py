@@ -147,7 +147,7 @@ class LeaveEvent(Struct, frozen=True, tag="leave"):
 
 
 class Watch(Struct, frozen=True, tag="watch"):
-    """Watch a match: a `view` of it so far, an `update` for each move, and its `end` follow."""
+    """Watch a match. The server sends a `view` of the match so far, an `update` for each move, and the `end`."""
 
     match: MatchId
 
@@ -159,7 +159,7 @@ class Unwatch(Struct, frozen=True, tag="unwatch"):
 
 
 class Browse(Struct, frozen=True, tag="browse"):
-    """Ask for a `listing` now, and for another whenever it changes."""
+    """Ask for a `listing` now, and for a new one after each change."""
 
 
 class Ping(Struct, frozen=True, tag="ping"):

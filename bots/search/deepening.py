@@ -122,7 +122,7 @@ class PythonSearcher:
         make_search: Callable[[], Search[Any, Any]],
         pool: ThreadPool | None = None,
     ) -> None:
-        """Create a searcher. `make_search` creates a search with an empty memory; `pool` has its threads, if it uses any."""
+        """Create a searcher. `make_search` creates a search with an empty memory; `pool` has its threads, if any."""
         self._game = game
         self._make_search = make_search
         self._pool = pool

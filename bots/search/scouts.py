@@ -63,7 +63,7 @@ def search(
 
 
 class _InnerNode(Generic[P, M]):
-    """Inner node being searched. Any threads of the pool test the children; the thread that created the node does all other work."""
+    """Inner node being searched. Any thread may test a child; the thread that created the node does all other work."""
 
     def __init__(
         self,

@@ -66,7 +66,9 @@ def climb_weights(
     seed: int,
     progress: Callable[[], None],
 ) -> Climb:
-    """Return the result of a climb from `weights`: `rounds` rounds of PAIRS_PER_ROUND pairs on each game, with `nodes` per move.
+    """Return the result of a climb of `rounds` rounds from `weights`, with `nodes` nodes per move.
+
+    Each round plays PAIRS_PER_ROUND pairs on each game.
 
     progress  called after each round
 
