@@ -91,7 +91,7 @@ class Riskless(Game[Armies, Move]):
             here = position.armies[move[0]]
             if here > 0 if position.player is MAXIE else here < 0:
                 return self.successor(position, move)
-        return super().play_on(position, move)  # it raises with the reason
+        return super().play_on(position, move)  # raises IllegalMove with the reason
 
     def successor(self, position: Armies, move: Move) -> Armies:
         armies, player, ply = position

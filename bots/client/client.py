@@ -242,7 +242,7 @@ class Client:
                 given_up = ConnectionLost(f"the connection was lost and could not be restored: {problem}")
                 end: ConnectionLost | None = (
                     given_up if self.connections else None
-                )  # otherwise `wait` is the limit
+                )  # None: until the first connection, `wait` is the only limit
                 log.debug("no connection: %s", problem)
             except _Disconnected as problem:
                 end, stopped = problem, problem.stopped

@@ -40,7 +40,7 @@ class StatusReporter:
         """
         if status.ratings is None:
             return
-        reported = dict(status.ratings)  # none, where a new season has begun
+        reported = dict(status.ratings)  # empty if a new season has begun
         for game, rating in sorted(status.ratings.items()):
             before = self._ratings.get(game)
             if before is not None and round(rating - before) == 0:

@@ -87,7 +87,7 @@ def feature_function(game: Riskless) -> Features[Armies]:
             enemy = max(-sign * m for m in around)
             if enemy > 0:
                 borders += n
-                # the strongest enemy neighbour could take it; the attacker wins ties
+                # The strongest enemy neighbour could take the territory; the attacker wins ties.
                 captures[-sign] += enemy >= strength
             elif min(sign * m for m in around) > 0:
                 safe += sign

@@ -73,7 +73,7 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
         actual_value = _mean_value(game, after, actual, depth)
         loss = player.sign * (value - actual_value)
         if loss <= 0:
-            # as good as the engine's move, or better than the engine had seen
+            # The move is as good as the engine's, or better than the engine foresaw.
             loss, value = 0, actual_value
         chance_lost = player.sign * (winning_chance(game, value) - winning_chance(game, actual_value))
         yield ReviewedMove(

@@ -166,7 +166,7 @@ class SearchMonitor:
             self.events.append(Exited(path, position, move_value, pruned))
 
     def fork(self, stop: Stop | None = None) -> SearchMonitor:
-        """Return a monitor for a part of the search that runs in parallel, with the function `stop` or this monitor's."""
+        """Return a monitor for a parallel part of the search. `stop` replaces this monitor's, unless it is None."""
         return SearchMonitor(stop or self.stop, tracing=self.events is not None)
 
     def join(self, parts: Iterable[SearchMonitor]) -> None:

@@ -84,9 +84,9 @@ class _InnerNode(Generic[P, M]):
         self.depth = depth
         self.path = path
         self.moves = moves
-        # forks of each child: its test, then its second search, if any
+        # Forks of the monitor for each child: one for its test, and one for its second search, if any.
         self.forks: list[list[SearchMonitor]] = [[monitor.fork(self.stopping)] for _ in moves]
-        # set by a test that passes beta; read by every node below through `stopping`
+        # Set by a test that reaches beta; read by every node below through `stopping`.
         self.cut: ValueAndLine[M] | None = None
 
     def stopping(self) -> bool:
@@ -103,7 +103,7 @@ class _InnerNode(Generic[P, M]):
         try:
             return self._collect_tests(tests, first)
         except Stopped:
-            # this node's own abort, unless the whole search or a node above was stopped too
+            # This node's own abort, unless the whole search or a node above was stopped too.
             if self.cut is None or self.monitor.stop():
                 raise
             return self.cut
@@ -128,7 +128,7 @@ class _InnerNode(Generic[P, M]):
             if self.cut is not None:
                 return self.cut
             if passed:
-                # every earlier sibling is done, so this child has to beat the current alpha
+                # All earlier siblings are done, so this child has to beat the current alpha.
                 again = self.monitor.fork(self.stopping)
                 self.forks[index].append(again)
                 answer = self._search_child(index, again, (self.alpha, self.beta))
@@ -136,7 +136,7 @@ class _InnerNode(Generic[P, M]):
                 best = answer
             self.alpha = max(self.alpha, answer[0])
             if self.alpha >= self.beta:
-                # stops the tests that still run
+                # This stops the tests that still run.
                 self.cut = best
                 return best
         return best

@@ -132,7 +132,7 @@ def make(
 
     board = load_compiled_map(map)
     path = output or Path(f"{board.name.replace(':', '-')}-openings.txt")
-    if not path.parent.is_dir():  # reported before the work, not after it
+    if not path.parent.is_dir():  # reported before the long work, not after it
         raise CommandError(f"cannot write {path}: folder {path.parent} does not exist")
     criteria = OpeningCriteria(
         evaluator=judged_by.values["evaluator"],
@@ -188,7 +188,7 @@ def make(
 def _parse_engine(engine: str) -> Spec:
     try:
         spec = parse_spec(engine, {"alphabeta": ENGINES["alphabeta"]})
-        make_engine(engine)  # it also checks the evaluator
+        make_engine(engine)  # also checks the evaluator
     except BadSpec as problem:
         raise UsageError(f"--engine: {problem}") from None
     if "nodes" in spec.explicit:

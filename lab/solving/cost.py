@@ -49,7 +49,7 @@ class SolvingCost:
 
 
 def bytes_per_number(count: int) -> int:
-    """Return the size of a board's number in the solver's list of undecided boards, in bytes, if there are `count` boards."""
+    """Return the bytes per board number in the solver's list of undecided boards, if there are `count` boards."""
     return 4 if count <= 1 << 32 else 8
 
 

@@ -217,7 +217,7 @@ def check_kernel() -> Any:
                         trained = 0
                         if work[size + v] != 0:
                             trained = min(work[2 * size + v] + 1, cap)
-                        # the opponent sees the signs turned
+                        # The opponent sees all signs changed.
                         after = after * (2 * cap + 1) + cap - work[size + v] * trained
                     code = codes[after]
                     if code < 2:

@@ -120,7 +120,7 @@ def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
             colour = BLUE if node.visited else GREY
             below = y + 30
             weight = ' font-weight="bold"' if node.visited else ""
-            # to the side of the node, because edges start below it
+            # The value of an inner node stands beside the node, because edges start below it.
             if node.leaf:
                 yield _outlined_text(x, below, value_label(node.result.value), colour, weight)
             else:
