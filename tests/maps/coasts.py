@@ -1,6 +1,7 @@
 """Makes the cells of the built-in maps: `python -m tests.maps.coasts`, or `make cells`, after a change of places or continents.
 
 A territory's cell is what is nearer to its place than to any other on the same land (a Voronoi diagram), as far as it is land.
+Where water cuts a part of a cell off from its place, that part goes to the neighbour with which it shares the longest border.
 Land is drawn by hand where a map shows a part of the world (`tests.maps.shores`); elsewhere it is what lies near the places and the
 roads of a continent, or of the whole map. The geometry is shapely's, which only who develops needs: what it makes lies in `cells/`,
 and `maps.cells` reads it.
@@ -59,9 +60,39 @@ def make_cells(file: MapFile) -> list[list[Ring]]:
         own = [places[each] for each in members]
         around = land.buffer(unit)
         nearest = voronoi_polygons(MultiPoint(own), extend_to=around, ordered=True).geoms
-        for territory, cell in zip(members, nearest if len(own) > 1 else [around], strict=True):
-            found[territory] = _rings(cell.intersection(land), unit)
+        cells = [cell.intersection(land) for cell in (nearest if len(own) > 1 else [around])]
+        for territory, cell in zip(members, join_detached(cells, own, unit), strict=True):
+            found[territory] = _rings(cell, unit)
     return found
+
+
+def join_detached(cells: list[BaseGeometry], places: list[Point], unit: float) -> list[BaseGeometry]:
+    """Return the cells of one piece of land, after each part detached from its place has joined a neighbour.
+
+    A part joins the neighbour with which it shares the longest border. A part without neighbours is an island and stays.
+    """
+    parts = [sorted(_parts(cell), key=place.distance) for cell, place in zip(cells, places, strict=True)]
+    joined: list[BaseGeometry] = [home for home, *_ in parts]
+    detached = [(v, part) for v, (_, *others) in enumerate(parts) for part in others]
+    gap = GAP * unit
+    while detached:
+        borders = [
+            (part.buffer(gap).intersection(joined[w].boundary).length, n, w)
+            for n, (v, part) in enumerate(detached)
+            for w in range(len(joined))
+            if w != v
+        ]
+        border, n, w = max(borders, default=(0.0, 0, 0))
+        if border == 0:
+            break
+        _, part = detached.pop(n)
+        # Grown and shrunk again, no crack remains where the two met.
+        joined[w] = (
+            unary_union([joined[w], part]).buffer(gap, join_style="mitre").buffer(-gap, join_style="mitre")
+        )
+    for v, island in detached:
+        joined[v] = unary_union([joined[v], island])
+    return joined
 
 
 def ferries_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[int, int]]:
@@ -120,9 +151,12 @@ def _land(file: MapFile, members: list[int], unit: float) -> BaseGeometry:
     return unary_union(shores).buffer(BAY * unit).buffer(-BAY * unit)
 
 
+def _parts(area: BaseGeometry) -> list[Polygon]:
+    return [part for part in getattr(area, "geoms", [area]) if isinstance(part, Polygon)]
+
+
 def _rings(area: BaseGeometry, unit: float) -> list[Ring]:
-    parts = [part for part in getattr(area, "geoms", [area]) if isinstance(part, Polygon)]
-    simple = [part.simplify(2 * GRAIN * unit) for part in sorted(parts, key=lambda part: -part.area)]
+    simple = [part.simplify(2 * GRAIN * unit) for part in sorted(_parts(area), key=lambda part: -part.area)]
     return [_corners(part, unit) for part in simple if not part.is_empty]
 
 

@@ -6,12 +6,12 @@ import random
 from math import dist
 
 import pytest
-from shapely import LineString, Point, Polygon, unary_union
+from shapely import LineString, MultiPolygon, Point, Polygon, box, unary_union
 
 from arena.maps.cells import load_shipped_cells, load_shipped_ferries
 from arena.maps.layout import list_roads, road_lines, smallest_distance
 from arena.maps.loader import load_map_file, map_names
-from tests.maps.coasts import COAST, GRAIN, ferries_of, lands_of, make_cells
+from tests.maps.coasts import COAST, GRAIN, ferries_of, join_detached, lands_of, make_cells
 from tests.maps.shores import SHORES
 
 
@@ -34,7 +34,7 @@ def test_ground_is_what_is_nearest_on_the_same_land(name: str) -> None:
     file, chance = load_map_file(name), random.Random(5)
     unit = smallest_distance(file.map)
     cells = make_cells(file)
-    land_of = {v: n for n, (members, _) in enumerate(lands_of(file, unit)) for v in members}
+    land_of = {v: (n, land) for n, (members, land) in enumerate(lands_of(file, unit)) for v in members}
     for v, rings in enumerate(cells):
         area = Polygon(rings[0])
         left, top, right, bottom = area.bounds
@@ -43,10 +43,42 @@ def test_ground_is_what_is_nearest_on_the_same_land(name: str) -> None:
             if not area.contains(Point(point)):
                 continue
             mine = dist(point, file.map.places[v])
+            number, land = land_of[v]
             nearest = min(
-                dist(point, other) for w, other in enumerate(file.map.places) if land_of[w] == land_of[v]
+                (place for w, place in enumerate(file.map.places) if land_of[w][0] == number),
+                key=lambda place: dist(point, place),
             )
-            assert mine - nearest <= 4 * GRAIN * unit
+            cut_off = not land.covers(LineString([point, nearest]))
+            assert cut_off or mine - dist(point, nearest) <= 4 * GRAIN * unit
+
+
+@pytest.mark.parametrize("name", map_names())
+def test_a_territory_is_one_piece_apart_from_its_islands(name: str) -> None:
+    file, cells = load_map_file(name), load_shipped_cells(name)
+    assert cells is not None
+    unit = smallest_distance(file.map)
+    for v, rings in enumerate(cells):
+        areas = [Polygon(ring) for ring in rings]
+        assert all(area.is_valid for area in areas)
+        others = unary_union([Polygon(ring) for w, each in enumerate(cells) if w != v for ring in each])
+        for area in areas:
+            at_home = area.contains(Point(file.map.places[v]))
+            assert at_home or area.distance(others) > 4 * GRAIN * unit
+
+
+def test_a_detached_part_joins_the_neighbour_with_the_longest_border_and_an_island_stays() -> None:
+    tip, behind_tip, island = box(3, 0, 4, 3), box(4, 0, 5, 1), box(9, 9, 10, 10)
+    places = [Point(0.5, 0.5), Point(3.5, 4), Point(2.5, 0.5)]
+    cells = [
+        MultiPolygon([box(0, 0, 1, 1), tip, island]),
+        box(3, 3, 4, 5),
+        MultiPolygon([box(2, 0, 3, 2), behind_tip]),
+    ]
+    joined = join_detached(cells, places, 1)
+    assert joined[0].symmetric_difference(unary_union([box(0, 0, 1, 1), island])).area < 0.01
+    assert joined[1].symmetric_difference(box(3, 3, 4, 5)).area < 0.01
+    assert joined[2].symmetric_difference(unary_union([box(2, 0, 3, 2), tip, behind_tip])).area < 0.01
+    assert isinstance(joined[2], Polygon)
 
 
 def test_corners_are_few() -> None:
