@@ -190,7 +190,7 @@ def _print_list(records: Sequence[tuple[int, Record]]) -> None:
     table = Table(title=title, title_justify="left", box=None, header_style="bold")
     columns = ("match", "game", "map", "maxie", "minnie", "winner", "reason")
     for column in columns:
-        table.add_column(column, overflow="fold", no_wrap=column == "match")  # whole, to be copied after --match
+        table.add_column(column, overflow="fold", no_wrap=column == "match")  # whole, for --match
     table.add_column("plies", justify="right")
     for line, record in records:
         row = _json_row(line, record)

@@ -64,11 +64,14 @@ def log(
         ),
     ] = "",
     name: Annotated[
-        str, typer.Option("--name", metavar="NAME", envvar="ARENA_NAME", help="Name of the bot; only with --url.")
+        str,
+        typer.Option("--name", metavar="NAME", envvar="ARENA_NAME", help="Name of the bot; only with --url."),
     ] = "",
     token: Annotated[
         str,
-        typer.Option("--token", metavar="TOKEN", envvar="ARENA_TOKEN", help="Token of the bot; only with --url."),
+        typer.Option(
+            "--token", metavar="TOKEN", envvar="ARENA_TOKEN", help="Token of the bot; only with --url."
+        ),
     ] = "",
     account: BotFileOption = None,
     game: OwnGamesOption = None,
