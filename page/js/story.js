@@ -89,9 +89,12 @@ export function tension(match) {
   return 2 - 4 * Math.abs(estimateAt(match, length) - 0.5) + Math.min(1, recent.length / 4);
 }
 
-// The players who have come near the armies that win.
+// The player who has come near the armies that win, and has more of them than the other one.
 function nearGoal({ game, players, setup: { armies_to_win: goal } }, ply, before, after) {
-  const near = (position, seat) => game.score(position)[seat].armies >= NEAR * goal;
+  const near = (position, seat) => {
+    const score = game.score(position);
+    return score[seat].armies >= Math.max(NEAR * goal, score[other(seat)].armies + 1);
+  };
   return SEATS.filter((seat) => near(after, seat) && !near(before, seat))
     .map((seat) => ({ ply, seat, weight: 0, words: `${players[seat]} nears the ${goal} armies that win` }));
 }
