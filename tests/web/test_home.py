@@ -66,6 +66,30 @@ LISTED = """async (ids) => {
   home.show({ matches: ids.map(match), bots: [] });
 }"""
 
+COUNTED = """async () => {
+  const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
+  const { Home } = await from('views/home.js');
+  const home = new Home(document.querySelector('main'));
+  home.unlist();
+  home.stage.stop();
+  home.stage.offer = () => undefined;
+  home.live.sight = { observe() {}, unobserve() {} }; // the matches are not on the server
+  const match = (id) => ({ match: id, game: 'riskless', players: { maxie: 'a', minnie: 'b' }, rated: true, map: 'italy', event: '', ply: 3 });
+  const said = [];
+  const list = (...ids) => { home.show({ matches: ids.map(match), bots: [] }); said.push(home.counted.textContent); };
+  list('one', 'two');
+  home.stage.playback = { match: { id: 'one' }, at: 3, live: true, isOver: false };
+  home.live.cards.get('one').state = { end: { winner: 'maxie' } };
+  list(); // the card of the first match stays with the large board
+  home.live.cards.get('one').state = null;
+  list(); // a card that was never in sight leaves
+  home.stage.playback.isOver = true;
+  home.moved('one');
+  said.push(home.counted.textContent);
+  home.stop();
+  return said;
+}"""
+
 COMPARED = """() => {
   const pixels = ({ context }) => context.getImageData(0, 0, 280, 150).data;
   const [one, other] = [pixels(boards[0]), pixels(boards[3])];
@@ -258,3 +282,8 @@ def test_finished_matches_are_requested_once_for_each_match_that_ends(timed: Pag
         timed.evaluate(LISTED, [f"match-{number}"])
         timed.clock.run_for(1000)
     assert len(asked) == 3
+
+
+def test_nobody_plays_only_when_no_board_shows_a_live_match(timed: Page) -> None:
+    said = timed.evaluate(COUNTED)
+    assert said == ["2 matches", "1 match", "1 match", "Nobody is playing right now."]

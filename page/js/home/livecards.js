@@ -14,9 +14,10 @@ const OVER_MS = 5000; // display time of a match's end
 
 export class LiveCards {
   // plyOnStage(id) returns the ply of a match that a large board of the view shows, null for other matches: where that board is
-  // behind its match, the card does not tell what comes.
-  constructor(plyOnStage = /** @type {(id: string) => number | null} */ (() => null)) {
+  // behind its match, the card does not tell what comes. changed() is called when a card has left.
+  constructor(plyOnStage = /** @type {(id: string) => number | null} */ (() => null), changed = /** @type {() => void} */ (() => undefined)) {
     this.plyOnStage = plyOnStage;
+    this.changed = changed;
     this.element = h("ul", { class: "cards boards" });
     this.cards = new Map();
     // Watch only visible matches, to save traffic.
@@ -116,6 +117,7 @@ export class LiveCards {
     card.board?.stop();
     card.element.remove();
     this.cards.delete(id);
+    this.changed();
   }
 
   stop() {

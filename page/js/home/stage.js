@@ -50,10 +50,14 @@ export class Stage {
     this.changed();
   }
 
+  // Return true if a live match is shown that was not shown to its end.
+  get isLive() {
+    return Boolean(this.playback?.live) && !this.playback.isOver;
+  }
+
   // Return the ply of a live match that is shown, unless it was shown to its end; null for another match.
   plyOf(id) {
-    const { playback } = this;
-    return playback?.live && playback.match.id === id && !playback.isOver ? playback.at : null;
+    return this.isLive && this.playback.match.id === id ? this.playback.at : null;
   }
 
   begin(match, playback) {

@@ -23,7 +23,7 @@ export class Home {
     const first = main.querySelector(".stage.first");
     this.stage = new Stage({ begun: () => first?.replaceWith(this.stage.element), moved: (id) => this.moved(id), finished: () => this.loading });
     this.primer = new Primer();
-    this.live = new LiveCards((id) => this.stage.plyOf(id));
+    this.live = new LiveCards((id) => this.stage.plyOf(id), () => this.count());
     this.leading = h("div", { class: "leading" });
     this.bots = h("ul", { class: "bots" });
     this.nobody = h("p", { class: "quiet", hidden: true }, "No bot is connected.");
@@ -59,9 +59,15 @@ export class Home {
     this.live.show(matches);
     if (first || ids.join() !== this.ids?.join()) this.reload(matches, first ? 0 : QUIET_MS);
     this.ids = ids;
-    say(this.counted, matches.length ? plural(matches.length, "match", "matches") : "Nobody is playing right now.");
+    this.count();
     keyed(this.bots, bots, { key: ({ name }) => name, words: JSON.stringify, make: (bot) => this.bot(bot) });
     set(this.nobody, { hidden: bots.length > 0 });
+  }
+
+  // Count the boards of live matches. A match that has ended counts until its board has shown the end.
+  count() {
+    const boards = this.live.cards.size || Number(this.stage.isLive);
+    say(this.counted, boards ? plural(boards, "match", "matches") : "Nobody is playing right now.");
   }
 
   bot({ name, program, matches, capacity, benched, house }) {
@@ -124,6 +130,7 @@ export class Home {
   // The large board has shown another ply of a match, or another match.
   moved(id) {
     this.live.drawAgain(id);
+    this.count();
     if (id === this.held && this.stage.plyOf(id) === null) this.showPast();
   }
 
