@@ -174,6 +174,17 @@ def test_every_map_has_its_picture_and_what_is_known_of_it(played: BrowserArena,
             """() => [...document.querySelectorAll('.maps .mini-board')].every((board) => (
                 board.querySelector('svg').getBoundingClientRect().right <= board.getBoundingClientRect().right))"""
         )
+    titles = [
+        "Italy · the default map",
+        "World",
+        "USA",
+        "Poland",
+        "Ring of six",
+        "Grid of sixteen",
+        "Path of four",
+    ]
+    expect(page.locator(".maps .card strong")).to_have_text(titles)
+    expect(page.locator(".maps")).not_to_contain_text("Minnie")
     page.locator(".maps a[href='/maps/path4']").click()
     expect(page.get_by_text("With perfect play: Orange wins in 16 plies")).to_be_visible()
     expect(page.get_by_role("region", name="Measured").locator("tbody tr")).to_have_count(3)

@@ -63,6 +63,12 @@ def play_out(page: Page) -> None:
     wait_until(is_over, 3 * PATIENCE)
 
 
+def test_the_large_maps_are_offered_first(fresh: BrowserArena, page: Page) -> None:
+    page.goto(f"{fresh.url}play")
+    titles = ["Italy", "World", "USA", "Poland", "Ring of six", "Grid of sixteen", "Path of four"]
+    expect(page.locator(".maps-of .choice > span:nth-of-type(2)")).to_have_text(titles)
+
+
 def test_the_button_that_starts_a_match_is_in_sight_at_once(fresh: BrowserArena, page: Page) -> None:
     page.goto(f"{fresh.url}play")
     for width, height in ((1280, 720), (768, 1024), (360, 640)):

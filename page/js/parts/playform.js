@@ -1,7 +1,7 @@
 // The form for a new match. Every field has a default, so that one click starts it.
 
 import { h } from "../dom.js";
-import { GAME_NAMES, botTitle, timeTitle } from "../text.js";
+import { GAME_NAMES, botTitle, inMapOrder, timeTitle } from "../text.js";
 import { mapThumb } from "./mappicture.js";
 
 const TIMES = ["300+3", "60+1", "900+10", "30/move"];
@@ -27,7 +27,7 @@ export function playForm(about, opponent, begin) {
   const levels = h("div", { class: "choices-of opponents" }, house.map((bot) => h("label", { class: "choice" },
     h("input", { type: "radio", name: "level", value: bot, "aria-label": levelOf(bot).join(": "), onchange: () => choose(bot) }),
     h("strong", null, levelOf(bot)[0]), h("span", { class: "quiet" }, levelOf(bot)[1]))));
-  const maps = h("fieldset", null, h("legend", null, "Map"), h("div", { class: "choices-of maps-of" }, about.maps.map((each) => (
+  const maps = h("fieldset", null, h("legend", null, "Map"), h("div", { class: "choices-of maps-of" }, inMapOrder(about.maps).map((each) => (
     h("label", { class: "choice" }, h("input", { type: "radio", name: "map", value: each, checked: each === about.map }), mapThumb(each))))));
   const row = (text, input) => h("label", { class: "row" }, h("span", null, text), input);
   const form = h("form", { class: "play-form" },

@@ -6,7 +6,7 @@ import { h } from "../dom.js";
 import { mapPicture } from "../parts/mappicture.js";
 import { PagedList } from "../parts/paged.js";
 import { table } from "../parts/tables.js";
-import { SEATS, SEAT_NAMES, SIDES, mapTitle, plural } from "../text.js";
+import { SEATS, SEAT_NAMES, SIDES, inMapOrder, mapTitle, plural } from "../text.js";
 
 export class MapsView {
   constructor(main, [name]) {
@@ -19,9 +19,11 @@ export class MapsView {
     try {
       const known = await fetchJson("maps");
       if (this.stopped) return;
-      const one = known.find((each) => each.name === name);
+      const mapOf = (each) => known.find((map) => map.name === each);
+      const one = mapOf(name);
+      const names = inMapOrder(known.map((each) => each.name));
       const unknown = name && !one ? [h("p", { class: "quiet" }, "No built-in map has this name. Those that there are:")] : [];
-      this.place.replaceChildren(...(one ? whole(one) : [...unknown, h("ul", { class: "cards maps" }, known.map(card))]));
+      this.place.replaceChildren(...(one ? whole(one) : [...unknown, h("ul", { class: "cards maps" }, names.map(mapOf).map(card))]));
     } catch (error) {
       if (!this.stopped) this.place.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
     }
