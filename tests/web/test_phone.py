@@ -142,11 +142,20 @@ def test_moves_and_graph_of_a_match_are_pulled_up_while_the_board_stays_in_sight
         expect(page.locator(sign)).to_be_in_viewport(ratio=0.99)
     grip.click()
     expect(grip).to_have_attribute("aria-expanded", "true")
-    for sign in (".board", ".controls", ".doing button"):
+    current = page.locator(".moves [aria-current=step]")
+    for part in (page.locator(".board"), page.locator(".controls"), current):
+        expect(part).to_be_in_viewport(ratio=0.99)
+    for ply in range(10, 18):
+        page.get_by_role("button", name="Next move").click()
+        expect(page.get_by_role("slider")).to_have_value(str(ply))
+        expect(current).to_be_in_viewport(ratio=0.99)
+    expect(page.locator(".board")).to_be_in_viewport(ratio=0.99)
+    page.locator(".sheet").evaluate("(sheet) => { sheet.scrollTop = 0; }")
+    for sign in (".story", ".doing button"):
         expect(page.locator(sign).first).to_be_in_viewport(ratio=0.99)
     page.get_by_role("button", name="Next move").click()
-    expect(page.get_by_role("slider")).to_have_value("10")
-    expect(page.locator(".board")).to_be_in_viewport(ratio=0.99)
+    expect(page.get_by_role("slider")).to_have_value("18")
+    expect(page.locator(".story"), "who reads above the moves is not led away").to_be_in_viewport(ratio=0.99)
     top = box_of(page.locator(".sheet"))["y"]
     if height > width:
         at = box_of(grip)

@@ -78,6 +78,20 @@ def test_the_keys_are_listed_and_closed(shown: Page) -> None:
     expect(shown.locator(".told")).to_contain_text("Move 1,")
 
 
+CURRENT_IN_LIST = """() => {
+  const [move, list] = ['.moves [aria-current=step]', '.moves'].map((sign) => document.querySelector(sign).getBoundingClientRect());
+  return move.height > 0 && move.top >= list.top && move.bottom <= list.bottom;
+}"""
+
+
+def test_the_current_move_stays_in_sight_in_its_list(shown: Page) -> None:
+    shown.keyboard.press("End")
+    for width, height in ((1280, 720), (768, 1024), (360, 640), (1280, 900)):
+        shown.set_viewport_size({"width": width, "height": height})
+        if width > 360:
+            shown.wait_for_function(CURRENT_IN_LIST)
+
+
 def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> None:
     shown.keyboard.press("End")
     marks = shown.get_by_role("button", name=re.compile("^Key moment"))

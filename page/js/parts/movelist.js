@@ -1,7 +1,10 @@
-// The moves, each a link to its ply.
+// The moves, each a link to its ply. The current one stays in sight.
 
 import { h, say, set } from "../dom.js";
 import { SIDES, spent } from "../text.js";
+
+const OPEN_SHEET = ".viewer:is([data-sheet=half], [data-sheet=full]) > .sheet"; // of a phone
+const GROWN_PX = 48; // by which the sentences above the list may have moved it down
 
 export class MoveList {
   // review: the engine's review, whose marks stand beside the moves.
@@ -10,12 +13,40 @@ export class MoveList {
     this.review = review;
     this.link = link;
     this.items = [];
+    this.current = /** @type {any} */ (null);
     this.element = h("ol", { class: "moves", tabindex: 0, "aria-label": "Moves" });
+    let before = 0;
+    new ResizeObserver(([{ contentRect: { width } }]) => {
+      if (width !== before) this.follow(); // in an open sheet each new move changes the height
+      before = width;
+    }).observe(this.element);
+  }
+
+  // Return the element that scrolls: the list itself, or the open sheet that contains all of it.
+  get frame() {
+    const sheet = this.element.closest(OPEN_SHEET);
+    return sheet?.clientHeight ? sheet : this.element;
+  }
+
+  // Return the distance of the current move from the middle of its frame; 0 if the move is in sight, or at most so many pixels beside it.
+  distance(beside = 0) {
+    if (!this.current) return 0;
+    const { frame } = this;
+    const [move, box] = [this.current.element, frame].map((each) => each.getBoundingClientRect());
+    const top = frame === this.element ? box.top : frame.querySelector(".controls").getBoundingClientRect().bottom;
+    return move.top >= top - beside && move.bottom <= box.bottom + beside ? 0 : move.top - (top + box.bottom) / 2;
+  }
+
+  // Scroll until the current move is in sight.
+  follow() {
+    const distance = this.distance();
+    if (distance) this.frame.scrollTop += distance; // not scrollIntoView, which would scroll the page too
   }
 
   // Show the moves up to the ply `seen`, and mark the move of `ply`.
   show(ply, seen) {
     const { match } = this;
+    const followed = this.frame === this.element || !this.distance(GROWN_PX); // a reader of the sheet may look at something else
     const moves = match.moves.slice(0, seen);
     while (this.items.length > moves.length) this.items.pop().element.remove();
     moves.forEach((played, n) => {
@@ -37,12 +68,7 @@ export class MoveList {
     this.current = this.items[ply - 1];
     if (!this.current) return;
     set(this.current.anchor, { "aria-current": "step" });
-    const { element } = this.current;
-    // Not scrollIntoView: that would scroll the page too.
-    const top = element.offsetTop - this.element.offsetTop;
-    if (top < this.element.scrollTop || top + element.offsetHeight > this.element.scrollTop + this.element.clientHeight) {
-      this.element.scrollTop = top - this.element.clientHeight / 2;
-    }
+    if (followed) this.follow();
   }
 
   item(n) {

@@ -250,11 +250,14 @@ export class Viewer {
     this.ended();
   }
 
-  // Nothing is pulled up over one's own match, nor in another site. A sheet of another height leaves another rest to the board.
+  // Nothing is pulled up over one's own match, nor in another site. A sheet of another height leaves another rest to the board, and
+  // begins with the current move.
   showState() {
     const before = this.element.dataset.sheet;
     set(this.element, { "data-own": this.own, "data-sheet": this.own || this.whole ? null : this.sheet.state });
-    if (this.element.dataset.sheet !== before) this.board.zoom?.refit();
+    if (this.element.dataset.sheet === before) return;
+    this.board.zoom?.refit();
+    this.moves.follow();
   }
 
   // The slider with its key moments, and the buttons beside it.
