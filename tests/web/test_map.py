@@ -87,6 +87,8 @@ def test_names_figures_and_targets_are_large_enough_and_figures_hide_no_name(
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
     shown(page, empty, tmp_path / "one.jsonl", name)
+    if width == 390:  # the whole map has no names there
+        page.get_by_role("button", name="Larger").click()
     for zoom in range(3):
         seen: dict[str, Any] = page.evaluate(MEASURED)
         assert len(seen["names"]) > len(made_up(name).setup["territories"]) / 2
@@ -196,6 +198,37 @@ def test_a_whole_map_is_in_sight_in_ones_own_match_after_each_change_of_the_wind
             telling = page.locator(".telling").bounding_box()
             assert telling is not None
             assert telling["y"] + telling["height"] <= height
+
+
+SCALE = """() => {
+  const map = document.querySelector('.map');
+  return map.getBoundingClientRect().width / map.viewBox.baseVal.width;
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (844, 390)])
+def test_on_a_phone_a_map_is_whole_while_it_is_looked_at_and_larger_where_moves_are_tried(
+    empty: BrowserArena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{empty.url}table")
+    page.evaluate(REPLAY, to_line(made_up("usa")))
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    page.wait_for_function(IS_WHOLE)
+    assert min(px for px in page.evaluate(MEASURED)["figures"] if px) >= 10
+    page.get_by_role("button", name="Moves and values").click()
+    page.get_by_role("button", name="Try moves").click()
+    page.wait_for_function(f"() => !({IS_WHOLE})()")
+    assert page.evaluate(SCALE) > 0.5
+    expect(
+        page.locator(".map [data-source] .maxie:visible, .map [data-source] .minnie:visible").first
+    ).to_be_attached()
+    page.get_by_role("button", name="Back to the match").click()
+    page.wait_for_function(IS_WHOLE)
+    page.get_by_role("button", name="Larger").click()
+    assert page.evaluate(SCALE) > 0.5
+    page.get_by_role("button", name="Smaller").click()
+    page.wait_for_function(IS_WHOLE)
 
 
 def test_two_fingers_zoom(empty: BrowserArena, browser: Browser, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ const BADGE_FONT = `700 12px ${FAMILY}`;
 const EMPTY = 0.5; // radius of the mark of an empty territory, relative to the others
 const FIGHT_HIGH = 18;
 const SMALL = 1.3; // from this scale of marks on there is no room for text beside them
-const TINY = 1.6; // from this scale of names on a map that is shown whole has none but where the reader points
+const TINY = 1.6; // from this scale of names on a map that is only looked at has none but where the reader points
 const FIGURE = 0.7; // radius of a number without its mark, relative to a mark
 const LEAD = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
 const CLASH_MS = 320;
@@ -126,14 +126,19 @@ export class MapBoard {
     return Math.max(READABLE, this.zoom.least ? Math.min(scale, LARGEST) : scale) / scale;
   }
 
+  // Return true if figures alone tell the armies, because marks would cover the territories of a picture that is only looked at.
+  get isBare() {
+    return this.zoom.isDistant && this.size > SMALL;
+  }
+
   // Place marks and names with as little overlap as possible at this zoom.
   label() {
     if (!this.names) return;
     this.overview?.place();
     const { size, layout } = this;
-    set(this.picture, { "data-small": size > SMALL });
+    set(this.picture, { "data-small": size > SMALL, "data-bare": this.isBare });
     const space = new NameSpace(layout, this.land.regions, size);
-    const bare = !this.zoom.least && size > TINY;
+    const bare = this.zoom.isDistant && size > TINY;
     this.boxes = this.ways.map((ways, v) => {
       const { regions } = this.land;
       const placed = bare ? null : space.place(ways, [v], regions[v], layout.at[v]);
@@ -291,8 +296,7 @@ export class MapBoard {
     const { size, layout } = this;
     pen.font = BADGE_FONT;
     const width = 12 + pen.measureText(text).width;
-    const bare = size > SMALL && !this.zoom.least; // without marks, as in the style
-    const radii = this.shown[0].armies.map((n) => (bare ? (n ? FIGURE : 0) : n ? 1 : EMPTY) * RADIUS);
+    const radii = this.shown[0].armies.map((n) => (this.isBare ? (n ? FIGURE : 0) : n ? 1 : EMPTY) * RADIUS);
     const [x, middle] = placeBadge(v, [width * size, FIGHT_HIGH * size], radii, this.boxes.filter(Boolean), layout, size, line);
     const y = middle + below * (FIGHT_HIGH + 2) * size;
     const [dx, dy] = [Math.abs(layout.at[v][0] - x) / size - width / 2, Math.abs(layout.at[v][1] - y) / size - FIGHT_HIGH / 2];

@@ -16,13 +16,13 @@ const MARGIN = 40; // pixels between a point and the edge, for the point to be v
 const DRAG_PX = 5; // a shorter movement is a click
 
 export class Zoom {
-  // least: minimum pixels per unit, so that territories can be clicked; 0 for a picture that is only looked at and is shown
-  // whole. scaled(pixels per unit) is called after each change.
+  // least: minimum pixels per unit, so that territories can be clicked; 0 for a picture that is always shown whole. scaled(pixels per unit) is called after each change.
   constructor(picture, size, least, scaled) {
     this.picture = picture;
     this.size = size;
     this.least = least;
     this.scaled = scaled;
+    this.choosing = true; // false: the whole picture is visible, also where its territories are too small to be clicked
     this.factor = null; // null: as large as needed
     this.scale = 0;
     this.height = 0; // of the frame
@@ -32,7 +32,7 @@ export class Zoom {
     this.marks = /** @type {any[]} */ ([]); // boxes of the picture that no button may cover
     this.names = /** @type {any[]} */ ([]);
     this.place = h("div", least ? { class: "zoomed", tabindex: 0, role: "region", "aria-label": "Board" } : { class: "whole" }, picture);
-    this.keys = least ? new ZoomKeys(this.place, (larger) => this.by(larger ? STEP : 1 / STEP), () => this.inFrame(this.marks), () => this.inFrame(this.names)) : null;
+    this.keys = least ? new ZoomKeys(this.place, (larger) => this.step(larger), () => this.inFrame(this.marks), () => this.inFrame(this.names)) : null;
     this.element = h("div", { class: "zoom" }, this.place, this.keys?.element);
     let before = 0; // width of the window
     new ResizeObserver(() => {
@@ -54,6 +54,11 @@ export class Zoom {
   // Return the least scale at which a whole picture is not cut.
   get tight() {
     return this.least * (window.innerWidth > TABLET_PX ? TIGHTEST : TIGHT);
+  }
+
+  // Return true if the picture is only looked at: it cannot be zoomed, or its territories are too small to be clicked.
+  get isDistant() {
+    return !this.least || this.scale < 0.999 * this.tight;
   }
 
   // Return the maximum height of the frame: what is below it stays in sight, unless a picture on a laptop would be cut for that alone.
@@ -79,7 +84,7 @@ export class Zoom {
 
   fit() {
     if (!this.place.clientWidth || !this.room) return;
-    const least = this.whole >= this.tight ? this.whole : this.least;
+    const least = this.whole >= this.tight || !this.choosing ? this.whole : this.least;
     const scale = Math.max(this.whole, Math.min(this.factor ?? least, MAX_SCALE));
     this.keys?.able(scale > this.whole * 1.001, scale < MAX_SCALE);
     const height = Math.ceil(Math.min(this.room, this.size[1] * scale)) + 2;
@@ -94,6 +99,15 @@ export class Zoom {
     }
     this.scaled(scale);
     if (!this.revealed) this.reveal(this.sought);
+  }
+
+  // Let territories be chosen, or show the whole picture; a scale that the reader has chosen stays.
+  choose(choosing) {
+    if (choosing === this.choosing) return;
+    this.choosing = choosing;
+    const { scale } = this;
+    this.fit();
+    if (this.scale !== scale) this.reveal(this.sought);
   }
 
   // Handle another room for the frame.
@@ -116,6 +130,12 @@ export class Zoom {
     return boxes.map(({ x1, x2, y1, y2 }) => ({
       x1: left + x1 * this.scale, x2: left + x2 * this.scale, y1: top + y1 * this.scale, y2: top + y2 * this.scale,
     }));
+  }
+
+  // Zoom by a button. Between the whole picture and the least scale there is no step.
+  step(larger) {
+    const next = this.scale * (larger ? STEP : 1 / STEP);
+    this.by((next >= this.least ? next : larger ? this.least : this.whole) / this.scale);
   }
 
   // Zoom around the centre of the visible part, or around the pointer.

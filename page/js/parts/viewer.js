@@ -208,6 +208,7 @@ export class Viewer {
     const { match, at, explorer, playback } = this;
     const before = at ? match.positions[at - 1] : null;
     const move = at ? match.moves[at - 1].move : null;
+    this.board.zoom?.choose(this.own || explorer.active);
     if (explorer.active) this.board.show(...explorer.scene);
     else this.board.show(match.positions[at], move, before);
     explorer.show(at, this.own);
