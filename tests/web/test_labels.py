@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 import shapely
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 from arena.maps.loader import load_map_file, map_names
-from arena.protocol.record import to_line
 from testkit.browser import BrowserArena, evaluate_large
-from tests.web.screenshots import made_up
-from tests.web.test_map import REPLAY
+from tests.web.test_map import show_replay
 
 SIZES = [(390, 780), (768, 1024), (1440, 900)]
 LEAST_SHARE = {390: 0.5, 768: 0.7, 1440: 0.8}
@@ -90,8 +88,7 @@ def table(empty: BrowserArena, page: Page) -> Page:
 def show(page: Page, name: str, width: int, height: int) -> None:
     """Show the middle of a match on a map in a window of this size."""
     page.set_viewport_size({"width": width, "height": height})
-    page.evaluate(REPLAY, to_line(made_up(name)))
-    expect(page.locator(".map .area-of").first).to_be_visible()
+    show_replay(page, name)
     page.evaluate("document.fonts.ready.then(() => null)")
     page.evaluate(DRAWN)
 

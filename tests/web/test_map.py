@@ -212,8 +212,7 @@ def test_on_a_phone_a_map_is_whole_while_it_is_looked_at_and_larger_where_moves_
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{empty.url}table")
-    page.evaluate(REPLAY, to_line(made_up("usa")))
-    expect(page.locator(".map .area-of").first).to_be_visible()
+    show_replay(page, "usa")
     page.wait_for_function(IS_WHOLE)
     assert min(px for px in page.evaluate(MEASURED)["figures"] if px) >= 10
     page.get_by_role("button", name="Moves and values").click()
@@ -347,12 +346,18 @@ REPLAY = """async (line) => {
 }"""
 
 
+def show_replay(page: Page, name: str) -> None:
+    """Show the middle of a match on a map, and wait until its land is drawn."""
+    page.evaluate(REPLAY, to_line(made_up(name)))
+    expect(page.locator(".map .area-of").first).to_be_visible()
+
+
 @pytest.mark.parametrize("name", ["usa", "italy"])
 def test_the_controls_and_the_story_of_a_replay_are_in_sight_with_its_board(
     empty: BrowserArena, page: Page, name: str
 ) -> None:
     page.goto(f"{empty.url}table")
-    page.evaluate(REPLAY, to_line(made_up(name)))
+    show_replay(page, name)
     for width, height in ((360, 640), (390, 780), (844, 390), (667, 375), (768, 1024), (1280, 720)):
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(IN_SIGHT)

@@ -8,11 +8,9 @@ import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
-from arena.protocol.record import to_line
 from testkit.browser import BrowserArena, wait_until
-from tests.web.screenshots import made_up
 from tests.web.test_director import HURRIED
-from tests.web.test_map import REPLAY
+from tests.web.test_map import show_replay
 
 WIDER = "document.documentElement.scrollWidth - innerWidth"
 
@@ -135,8 +133,7 @@ def test_moves_and_graph_of_a_match_are_pulled_up_while_the_board_stays_in_sight
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{empty.url}table")
-    page.evaluate(REPLAY, to_line(made_up("usa")))
-    expect(page.locator(".map .area-of").first).to_be_visible()
+    show_replay(page, "usa")
     grip = page.get_by_role("button", name="Moves and values")
     for sign in (".board", ".controls", ".story"):
         expect(page.locator(sign)).to_be_in_viewport(ratio=0.99)
