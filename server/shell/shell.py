@@ -195,8 +195,7 @@ class Shell:
                 message = self._authenticator.complete_resync(message)  # type: ignore[arg-type]
             if (type(message.message) if kind is MessageReceived else kind) not in DEFERRABLE_TYPES:  # type: ignore[union-attr]
                 if self._deferred and not self._overtakes_deferred(message):
-                    self._inputs += self._deferred
-                    self._deferred = []
+                    self._queue_deferred()
                 self._inputs.append(message)
                 self._wake.set()
                 return
@@ -216,10 +215,14 @@ class Shell:
             for each in self._deferred
         )
 
-    def _wake_for_deferred_inputs(self) -> None:
-        self._wakes_later = False
+    def _queue_deferred(self) -> None:
+        """Move the deferred inputs to the end of those for the next round."""
         self._inputs += self._deferred
         self._deferred = []
+
+    def _wake_for_deferred_inputs(self) -> None:
+        self._wakes_later = False
+        self._queue_deferred()
         if self._inputs:
             self._wake.set()
 
@@ -356,9 +359,8 @@ class Shell:
         if self.draining:
             effects += self._core.handle(Drain(), now)
         self.resumed = self._core.match_count
-        waiting = self._inputs + self._deferred
-        self._inputs = [each for each in waiting if type(each) not in DROPPED_WITHOUT_CORE]
-        self._deferred = []
+        self._queue_deferred()
+        self._inputs = [each for each in self._inputs if type(each) not in DROPPED_WITHOUT_CORE]
         self._serving = True
         for match, (request, record) in list(self._match_requests.items()):
             if not self._core.is_in_progress(match):
