@@ -53,7 +53,7 @@ export const REASONS = {
 
 export const reason = (word) => REASONS[word] || word.replaceAll("_", " ");
 
-// How a match was won, after "wins", with the loser's name where a word is in braces; and how it was drawn, after "Draw".
+// Phrases for the end of a match: after "wins", with the loser's name where a word is in braces, and after "Draw".
 const WON = {
   elimination: "by elimination",
   armies: "by reaching the goal",

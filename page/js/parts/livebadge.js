@@ -1,4 +1,4 @@
-// What the board shows of a live match: its newest move, an earlier one, or its end. With a button that catches up.
+// Badge that says whether a board shows the newest move of a live match, an earlier one, or its end. With a button that catches up.
 
 import { h, say, set } from "../dom.js";
 import { plural } from "../text.js";
