@@ -294,8 +294,7 @@ export class MapBoard {
   // further down; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words.
   badge(text, v, line, { below = 0, lead = /** @type {any} */ (null), hides = "data-fought" } = {}) {
     const { size, layout } = this;
-    pen.font = BADGE_FONT;
-    const width = 12 + pen.measureText(text).width;
+    const width = 12 + widthIn(BADGE_FONT)(text);
     const radii = this.shown[0].armies.map((n) => (this.isBare ? (n ? FIGURE : 0) : n ? 1 : EMPTY) * RADIUS);
     const [x, middle] = placeBadge(v, [width * size, FIGHT_HIGH * size], radii, this.boxes.filter(Boolean), layout, size, line);
     const y = middle + below * (FIGHT_HIGH + 2) * size;

@@ -83,11 +83,13 @@ export class Zoom {
   }
 
   fit() {
-    if (!this.place.clientWidth || !this.room) return;
-    const least = this.whole >= this.tight || !this.choosing ? this.whole : this.least;
-    const scale = Math.max(this.whole, Math.min(this.factor ?? least, MAX_SCALE));
-    this.keys?.able(scale > this.whole * 1.001, scale < MAX_SCALE);
-    const height = Math.ceil(Math.min(this.room, this.size[1] * scale)) + 2;
+    const { room } = this;
+    if (!this.place.clientWidth || !room) return;
+    const { whole } = this;
+    const least = whole >= this.tight || !this.choosing ? whole : this.least;
+    const scale = Math.max(whole, Math.min(this.factor ?? least, MAX_SCALE));
+    this.keys?.able(scale > whole * 1.001, scale < MAX_SCALE);
+    const height = Math.ceil(Math.min(room, this.size[1] * scale)) + 2;
     if (Math.abs(scale - this.scale) < 0.001 && height === this.height && this.drawn === this.size) return;
     this.drawn = this.size;
     this.scale = scale;

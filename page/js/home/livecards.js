@@ -7,10 +7,9 @@ import { SEATS, botTitle, gameTitle, plural } from "../text.js";
 import { cancel, batch } from "../batch.js";
 import { matchLink } from "../parts/matchlist.js";
 import { EvalBar } from "../parts/evalbar.js";
-import { followLive } from "../parts/livematches.js";
+import { OVER_MS, followLive } from "../parts/livematches.js";
 
 const MAX_WATCHED = 48; // matches that are watched at once: a connection may watch 64
-const OVER_MS = 5000; // display time of a match's end
 
 export class LiveCards {
   // plyOnStage(id) returns the ply of a match that a large board of the view shows, null for other matches: where that board is

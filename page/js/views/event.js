@@ -4,6 +4,7 @@ import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { capitalized, h, say } from "../dom.js";
 import { LiveBoard } from "../parts/liveboard.js";
+import { OVER_MS } from "../parts/livematches.js";
 import { matchLink, pastItem } from "../parts/matchlist.js";
 import { cross, eventRows, scrolling, standing } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
@@ -11,7 +12,6 @@ import { GAME_NAMES, botTitle, eventTitle, mapTitle, minus, plural, timeTitle } 
 
 const BOARDS = 4;
 const AGAIN_MS = 1500;
-const OVER_MS = 5000; // display time of a match's end
 
 export class EventView {
   constructor(main, [event]) {
