@@ -195,7 +195,8 @@ class Shell:
                 message = self._authenticator.complete_resync(message)  # type: ignore[arg-type]
             if (type(message.message) if kind is MessageReceived else kind) not in DEFERRABLE_TYPES:  # type: ignore[union-attr]
                 if self._deferred and not self._overtakes_deferred(message):
-                    self._queue_deferred()
+                    self._inputs += self._deferred
+                    self._deferred = []
                 self._inputs.append(message)
                 self._wake.set()
                 return
@@ -215,14 +216,10 @@ class Shell:
             for each in self._deferred
         )
 
-    def _queue_deferred(self) -> None:
-        """Move the deferred inputs to the end of those for the next round."""
-        self._inputs += self._deferred
-        self._deferred = []
-
     def _wake_for_deferred_inputs(self) -> None:
         self._wakes_later = False
-        self._queue_deferred()
+        self._inputs += self._deferred
+        self._deferred = []
         if self._inputs:
             self._wake.set()
 
@@ -359,8 +356,9 @@ class Shell:
         if self.draining:
             effects += self._core.handle(Drain(), now)
         self.resumed = self._core.match_count
-        self._queue_deferred()
-        self._inputs = [each for each in self._inputs if type(each) not in DROPPED_WITHOUT_CORE]
+        waiting = self._inputs + self._deferred
+        self._inputs = [each for each in waiting if type(each) not in DROPPED_WITHOUT_CORE]
+        self._deferred = []
         self._serving = True
         for match, (request, record) in list(self._match_requests.items()):
             if not self._core.is_in_progress(match):
