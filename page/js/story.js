@@ -31,11 +31,13 @@ function turningPoints(match, continents, plies) {
   const { known } = found.get(match);
   const changed = known.findIndex(({ played }, n) => played !== match.moves[n]);
   if (changed >= 0) known.length = changed;
-  while (known.length < plies) known.push(turningPoint(match, continents, known.length + 1, known.at(-1)?.leader ?? null));
+  while (known.length < plies) known.push(turningPoint(match, continents, known));
   return known.slice(0, plies);
 }
 
-function turningPoint(match, continents, ply, led) {
+function turningPoint(match, continents, known) {
+  const ply = known.length + 1;
+  const led = known.at(-1)?.leader ?? null;
   const [before, after] = [match.positions[ply - 1], match.positions[ply]];
   const played = match.moves[ply - 1];
   const seat = before.player;
@@ -47,7 +49,7 @@ function turningPoint(match, continents, ply, led) {
   const lost = led && !ahead && (led === "maxie" ? now : 1 - now) < 0.5;
   if (ahead && ahead !== led) told.push({ ply, seat: ahead, weight: 0.25 + swing, words: `${match.players[ahead]} takes the lead` });
   if (lost) told.push({ ply, seat: led, weight: 0.15 + swing, words: `${match.players[led]} loses the lead` });
-  told.push(...nearGoal(match, ply, before, after));
+  told.push(...nearGoal(match, known, before, after));
   return { played, best: told.sort((a, b) => b.weight - a.weight)[0], leader: lost ? null : ahead ?? led };
 }
 
@@ -89,14 +91,15 @@ export function tension(match) {
   return 2 - 4 * Math.abs(estimateAt(match, length) - 0.5) + Math.min(1, recent.length / 4);
 }
 
-// The player who has come near the armies that win, and has more of them than the other one.
-function nearGoal({ game, players, setup: { armies_to_win: goal } }, ply, before, after) {
+// The player who has come near the armies that win, and has more of them than the other one. That is told once.
+function nearGoal({ game, players, setup: { armies_to_win: goal } }, known, before, after) {
   const near = (position, seat) => {
     const score = game.score(position);
     return score[seat].armies >= Math.max(NEAR * goal, score[other(seat)].armies + 1);
   };
-  return SEATS.filter((seat) => near(after, seat) && !near(before, seat))
-    .map((seat) => ({ ply, seat, weight: 0, words: `${players[seat]} nears the ${goal} armies that win` }));
+  const told = (seat) => known.some(({ best }) => best?.near && best.seat === seat);
+  return SEATS.filter((seat) => near(after, seat) && !near(before, seat) && !told(seat))
+    .map((seat) => ({ ply: known.length + 1, seat, weight: 0, near: true, words: `${players[seat]} nears the ${goal} armies that win` }));
 }
 
 // The move that led to a ply, in words; `reader`: the reader's seat.

@@ -352,6 +352,16 @@ def test_a_lead_is_told_when_it_is_taken_when_it_is_lost_and_when_the_goal_is_ne
     assert nearing == [[2, "Sun-Tzu nears the 90 armies that win"]], "Boudica has 72 armies, Sun-Tzu 73"
 
 
+def test_that_a_player_nears_the_goal_is_told_once_though_armies_are_lost_and_trained_again(
+    timed: Page,
+) -> None:
+    setup = path_of_four(("minnie", 58), ("minnie", 13), ("maxie", 16), ("maxie", 55))
+    # Sun-Tzu comes near with the second move, loses territory with the third, and comes near twice more.
+    moves = [[2, 3], [1, 2], [3, 2], *4 * [[0, 1], [2, 3], [1, 0], [3, 2]]]
+    told = timed.evaluate(STORY, [setup, moves, [], None])["told"]
+    assert [each for each in told if "nears" in each[1]] == [[2, "Sun-Tzu nears the 90 armies that win"]]
+
+
 def test_with_reduced_motion_the_board_changes_only_when_it_is_asked_to(
     empty: BrowserArena, browser: Browser
 ) -> None:
