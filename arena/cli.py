@@ -35,7 +35,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "check": ("arena.server.commands.check", "Check that a bot follows the protocol."),
         "submit": (
             "arena.ladder.commands.submit",
-            "Keep and check bots that people submit as zip files.",
+            "Check and keep bots submitted as zip files.",
         ),
     },
     "Host": {

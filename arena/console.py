@@ -40,7 +40,7 @@ GameOption = Annotated[
     typer.Option(
         "--game",
         metavar="GAME",
-        help="Name of a game, or your own class as FILE.py:Class (docs/games.md).",
+        help="Game to play: a name, or your own FILE.py:Class (docs/games.md).",
     ),
 ]
 OwnGamesOption = Annotated[
@@ -49,14 +49,17 @@ OwnGamesOption = Annotated[
         "--game",
         metavar="FILE.py:Class",
         envvar="ARENA_GAME",
-        help="Your own game, as FILE.py:Class; may be given several times.",
+        help="Your own game class, as FILE.py:Class; may be repeated.",
     ),
 ]
 MapOption = Annotated[
     str, typer.Option("--map", metavar="MAP", help="Name of a map (`arena maps list`), or a .toml file.")
 ]
 TimeOption = Annotated[
-    str, typer.Option("--tc", metavar="TIME", help="Time control: 10+0.1 or 0.1/move, in seconds.")
+    str,
+    typer.Option(
+        "--tc", metavar="TIME", help="Time control in seconds: 10+0.1 (base + increment) or 0.1/move."
+    ),
 ]
 MarginOption = Annotated[
     int,
@@ -80,7 +83,7 @@ ConcurrencyOption = Annotated[
         "--concurrency",
         metavar="N",
         min=0,
-        help="Number of parallel matches; 0: as many as the cores allow.",
+        help="Maximum number of parallel matches; 0: as many as the cores allow.",
     ),
 ]
 ProcessesOption = Annotated[
@@ -95,7 +98,7 @@ RecordOption = Annotated[
     typer.Option(
         "--record",
         metavar="FILE",
-        help="Append the matches to this file as records, one JSON object per line.",
+        help="Append match records to this file, one JSON object per line.",
     ),
 ]
 DatabaseOption = Annotated[
@@ -112,7 +115,7 @@ AdjudicateOption = Annotated[
 JsonOption = Annotated[
     Path | None,
     typer.Option(
-        "--json", metavar="FILE", help="Write the result to this file as JSON; - for standard output."
+        "--json", metavar="FILE", help="Write the result as JSON to this file (- for standard output)."
     ),
 ]
 
@@ -153,7 +156,7 @@ def register_game(spec: str) -> str:
 
 BotFileOption = Annotated[
     Path | None,
-    typer.Option("--as", metavar="BOT.TOML", help="Read the server, name and token from this bot.toml."),
+    typer.Option("--as", metavar="BOT.TOML", help="Take the server, name and token from this file."),
 ]
 
 

@@ -40,7 +40,7 @@ class ServerSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     """Address, name, role and shutdown of a server process."""
 
     host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 for all interfaces.")] = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=65535, description="Port; 0 for any free one.")] = 8765
+    port: Annotated[int, Meta(ge=0, le=65535, description="Port to listen on; 0: any free port.")] = 8765
     reuse_port: Annotated[bool, Meta(description="Share the port with other servers of the same user.")] = (
         False
     )
@@ -110,8 +110,10 @@ class PoolSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     margin_ms: Annotated[
         int, Meta(ge=0, le=60_000, description="Extra time allowed on each move for network delay.")
     ] = 100
-    ready_seconds: Annotated[float, Meta(ge=1, le=600, description="Time for a bot to get ready.")] = 30.0
-    rated: Annotated[bool, Meta(description="Rate the matches of the pool.")] = True
+    ready_seconds: Annotated[
+        float, Meta(ge=1, le=600, description="Time for a bot to confirm the start of a match (ready).")
+    ] = 30.0
+    rated: Annotated[bool, Meta(description="Count the matches of the pool in the ratings.")] = True
     matchmaker: Annotated[bool, Meta(description="Pair waiting bots; false: challenges only.")] = True
     concurrency: Annotated[
         int, Meta(ge=0, description="Parallel matches; 0: as many as the cores allow.")
@@ -156,7 +158,9 @@ class HouseSettings(Struct, kw_only=True, forbid_unknown_fields=True):
             description="Engines that the server itself runs, and that all bots may challenge; [] for none."
         ),
     ] = tuple(DEFAULT_ENGINES.split(","))
-    guests: Annotated[bool, Meta(description="Let guests without a token play these engines.")] = True
+    guests: Annotated[
+        bool, Meta(description="Let guests without a token play against the server's engines.")
+    ] = True
 
 
 class WebhookSettings(Struct, kw_only=True, forbid_unknown_fields=True):

@@ -41,7 +41,7 @@ def bot(
         str,
         typer.Argument(
             metavar="ENGINE",
-            help="Built-in engine, FILE.py[:Class], exec:COMMAND, image:NAME, submit:FILE.zip, or a settings file bot.toml.",
+            help="Built-in engine, FILE.py[:Class], exec:COMMAND, image:NAME, submit:FILE.zip, or a settings file such as bot.toml.",
         ),
     ] = "",
     program: Annotated[
@@ -49,7 +49,7 @@ def bot(
         typer.Option(
             "--exec",
             metavar="COMMAND",
-            help="Command to run as the bot: a program that speaks JSON Lines (docs/stdio.md).",
+            help="Run this command as the bot; it must speak JSON Lines (docs/stdio.md).",
         ),
     ] = "",
     logs: Annotated[
@@ -100,7 +100,7 @@ def bot(
         typer.Option(
             "--for",
             metavar="TIME",
-            help="Accept matches for this long (30s, 10m), then finish those in progress.",
+            help="Accept matches for this long, e.g. 10m, then finish those in progress.",
         ),
     ] = "ever",
     game: Annotated[
@@ -131,12 +131,12 @@ def bot(
         typer.Option(
             "--challenge",
             metavar="BOT",
-            help="Challenge this bot repeatedly, instead of playing in the pool.",
+            help="Keep challenging this bot, instead of joining the matchmaking pool.",
         ),
     ] = "",
     enter: Annotated[
         str,
-        typer.Option("--enter", metavar="EVENT", help="Enter this event of the server."),
+        typer.Option("--enter", metavar="EVENT", help="Enter this event on the server."),
     ] = "",
     reconnect: Annotated[
         int | None,
@@ -144,7 +144,7 @@ def bot(
             "--reconnect",
             metavar="N",
             min=0,
-            help="Maximum number of consecutive attempts to reconnect; default: no limit.",
+            help="Give up after this many failed reconnections in a row; default: never.",
         ),
     ] = None,
     wait: Annotated[
@@ -160,7 +160,7 @@ def bot(
         typer.Option(
             "--state",
             metavar="FOLDER",
-            help="Folder of the file that resumes matches; default: bot.toml's folder, or ~/.local/state.",
+            help="Folder of the session file, which resumes matches; default: bot.toml's folder, or ~/.local/state.",
         ),
     ] = None,
     *,
@@ -171,7 +171,8 @@ def bot(
         bool, typer.Option("--unique", help="Use NAME-2, NAME-3 and so on if the name is taken.")
     ] = False,
     challenges_only: Annotated[
-        bool, typer.Option("--challenges-only", help="Play only when challenged, not in the pool.")
+        bool,
+        typer.Option("--challenges-only", help="Play only challenges; stay out of the matchmaking pool."),
     ] = False,
     isolate: Annotated[
         bool,
@@ -186,10 +187,10 @@ def bot(
 
     The bot plays the matches that the server assigns, until its event is over or you press Ctrl-C.
 
-    Each finished match is printed as one line. An exception of the bot is printed with its traceback, and
-    the match is lost. The first Ctrl-C accepts no more matches and finishes those in play, the second resigns
-    them, and the third exits. SIGTERM exits immediately. If you restart the bot
-    within the server's grace period, it resumes its matches. A file bot.toml can hold the same settings. Options override the file.
+    Each finished match is printed as one line. If the bot raises an exception, its traceback is printed and the match
+    is lost. The first Ctrl-C accepts no more matches and finishes those in progress, the second resigns them, and the
+    third exits. SIGTERM exits immediately. If you restart the bot within the server's grace period, it resumes its
+    matches. A file bot.toml can hold the same settings; options override it.
 
     Example: arena bot my_bot.py --url ws://127.0.0.1:8765 --name mine
 

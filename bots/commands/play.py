@@ -49,7 +49,8 @@ def register(app: typer.Typer) -> None:
 
 def play(
     engine: Annotated[
-        str, typer.Argument(help="Engine to play against, e.g. greedy or alphabeta:depth=4.")
+        str,
+        typer.Argument(metavar="ENGINE", help="Engine to play against, e.g. greedy or alphabeta:depth=4."),
     ] = "alphabeta",
     seat: Annotated[
         Literal["maxie", "minnie"],

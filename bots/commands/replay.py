@@ -55,11 +55,11 @@ def replay(
         str,
         typer.Argument(
             metavar="RECORD",
-            help="Record file, match URL, or match id (with --as BOT.TOML).",
+            help="Record file or match URL; with --as BOT.TOML, a match id.",
         ),
     ],
     match: Annotated[
-        str, typer.Option("--match", metavar="ID", help="Id of the match, or its first characters.")
+        str, typer.Option("--match", metavar="ID", help="Match id, or its first characters.")
     ] = "",
     ply: Annotated[
         int | None, typer.Option("--ply", metavar="PLY", help="Show only the position before this ply.")
@@ -89,7 +89,7 @@ def replay(
         typer.Option(
             "--svg",
             metavar="FILE",
-            help="Write a chart of the engine's values (SVG; - for stdout); needs --analyse.",
+            help="Chart the engine's values as SVG (- for standard output); needs --analyse.",
         ),
     ] = None,
     account: BotFileOption = None,

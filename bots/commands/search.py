@@ -63,13 +63,13 @@ NodesOption = Annotated[
         metavar="N",
         min=100,
         max=10**12,
-        help=f"Node limit of a search; default: {DEFAULT_NODES:,}, or {DEFAULT_PYTHON_NODES:,} in Python.",
+        help=f"Maximum nodes per search; default: {DEFAULT_NODES:,}, or {DEFAULT_PYTHON_NODES:,} for Python engines.",
     ),
 ]
 TimeOption = Annotated[
     float | None,
     typer.Option(
-        "--time", metavar="SECONDS", min=0.001, max=86_400, help="Time limit of a search, in seconds."
+        "--time", metavar="SECONDS", min=0.001, max=86_400, help="Maximum time per search, in seconds."
     ),
 ]
 SvgOption = Annotated[
@@ -77,7 +77,7 @@ SvgOption = Annotated[
     typer.Option(
         "--svg",
         metavar="FILE",
-        help="Write a picture of the search as SVG to this file; - for standard output.",
+        help="Draw the search as SVG in this file (- for standard output).",
     ),
 ]
 
@@ -91,10 +91,17 @@ def register(app: typer.Typer) -> None:
 def trace_command(
     tree: Annotated[
         str,
-        typer.Argument(help=f"{', '.join(tree_names())}, a file NAME.json, or a Riskless map, e.g. path4."),
+        typer.Argument(
+            metavar="TREE",
+            help=f"Tree to search: {', '.join(tree_names())}, a file NAME.json, or a Riskless map, e.g. path4.",
+        ),
     ],
     algorithm: Annotated[
-        str, typer.Argument(help=f"Algorithm, e.g. jamboree:prune=0.5: {', '.join(ALGORITHMS)}.")
+        str,
+        typer.Argument(
+            metavar="ALGORITHM",
+            help=f"Algorithm ({', '.join(ALGORITHMS)}), with options if any, e.g. jamboree:prune=0.5.",
+        ),
     ],
     depth: Annotated[
         int | None,
@@ -109,7 +116,7 @@ def trace_command(
         ),
     ] = True,
     results: Annotated[
-        bool, typer.Option("--results", help="Also list the result of each root move.")
+        bool, typer.Option("--results", help="Also list the value of each root move.")
     ] = False,
     svg: SvgOption = None,
     json: JsonOption = None,
@@ -189,7 +196,7 @@ def analyse_command(
         typer.Option(
             "--position",
             metavar="POSITION",
-            help="Position in one line, as `arena analyse --json -` writes it; default: the start.",
+            help="Position on one line, as in the output of --json; default: the start.",
         ),
     ] = "",
     engine: Annotated[
@@ -210,7 +217,7 @@ def analyse_command(
             metavar="PLIES",
             min=1,
             max=MAX_DEPTH,
-            help=f"Maximum depth, in plies; for NAME:reference the exact depth, by default {REFERENCE_DEPTH}.",
+            help=f"Maximum search depth, in plies; NAME:reference searches exactly this deep (default {REFERENCE_DEPTH}).",
         ),
     ] = None,
     lines: Annotated[
@@ -231,7 +238,7 @@ def analyse_command(
         bool,
         typer.Option(
             "--compare",
-            help="Instead of analysing, count the leaves that each algorithm visits at each depth.",
+            help="Count the leaves each algorithm visits at each depth, instead of analysing.",
         ),
     ] = False,
     budget: Annotated[

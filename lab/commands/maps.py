@@ -56,11 +56,13 @@ def list_maps(json: JsonOption = None) -> None:
 
 
 def show(
-    name: Annotated[str, typer.Argument(help="Name of a map, a .toml file, ring:N or grid:WxH.")],
+    name: Annotated[
+        str, typer.Argument(metavar="MAP", help="Map to draw: a name, a .toml file, ring:N or grid:WxH.")
+    ],
     svg: Annotated[
         Path | None,
         typer.Option(
-            "--svg", metavar="FILE", help="Write the picture as SVG to this file; - for standard output."
+            "--svg", metavar="FILE", help="Draw the map as SVG in this file (- for standard output)."
         ),
     ] = None,
 ) -> None:
@@ -96,7 +98,9 @@ def show(
 
 
 def check(
-    files: Annotated[list[str], typer.Argument(help="Map files (.toml) to check, or names of maps.")],
+    files: Annotated[
+        list[str], typer.Argument(metavar="MAP", help="Maps to check: .toml files, or names of maps.")
+    ],
 ) -> None:
     """Check map files, and report the errors in each file.
 

@@ -54,7 +54,7 @@ def measure_command(
         list[str] | None,
         typer.Argument(
             metavar="[MAP]...",
-            help="Names of maps, .toml files, ring:N or grid:WxH; default: all built-in maps.",
+            help="Maps: names, .toml files, ring:N or grid:WxH; default: all built-in maps.",
         ),
     ] = None,
     matches: Annotated[
@@ -82,7 +82,7 @@ def measure_command(
         typer.Option(
             "--openings",
             metavar="shipped|FILE",
-            help="Openings of a single map: shipped (its own) or a file; default: random ones.",
+            help="Openings, for a single map: its built-in ones (shipped), or a file; default: random.",
         ),
     ] = None,
     seed: SeedOption = 1,

@@ -62,7 +62,7 @@ def make(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help="Engine that tests the openings: alphabeta, with options if you like.",
+            help="Engine that tests the openings: alphabeta, with or without options.",
         ),
     ] = DEFAULT_ENGINE,
     nodes: Annotated[
@@ -72,7 +72,7 @@ def make(
             metavar="N",
             min=100,
             max=10**9,
-            help="Node limit of the search after an opening; for each reply, a quarter.",
+            help="Nodes to search after each opening; a quarter of that after each reply.",
         ),
     ] = 8_000,
     window: Annotated[
@@ -82,7 +82,7 @@ def make(
             metavar="PERCENT",
             min=0,
             max=50,
-            help="Maximum distance of Maxie's winning chance from 50 %, in percentage points.",
+            help="Maximum deviation of the winning chance from 50 %, in percentage points.",
         ),
     ] = 5.0,
     strengths: Annotated[
@@ -90,7 +90,7 @@ def make(
         typer.Option(
             "--strengths",
             metavar="N,N,…",
-            help="Strengths of the engines in the test matches: nodes per move, comma-separated.",
+            help="Strengths at which test matches are played: nodes per move, comma-separated.",
         ),
     ] = DEFAULT_STRENGTHS,
     gap: Annotated[
@@ -100,7 +100,7 @@ def make(
             metavar="PERCENT",
             min=0,
             max=100,
-            help="Minimum gap in winning chance between best and median reply, in percentage points.",
+            help="Minimum lead in winning chance of the best reply over the median, in percentage points.",
         ),
     ] = 3.0,
     seed: SeedOption = 1,
@@ -109,7 +109,7 @@ def make(
         typer.Option(
             "--output",
             metavar="FILE",
-            help="Output file; default: MAP-openings.txt; - for standard output.",
+            help="Output file (- for standard output); default: MAP-openings.txt.",
         ),
     ] = None,
     processes: ProcessesOption = 0,

@@ -57,7 +57,7 @@ def solve_command(
         str,
         typer.Argument(
             metavar="MAP",
-            help="Map name, .toml file, ring:N or grid:WxH; :cap=N,goal=N sets cap and goal.",
+            help="Map name, .toml file, ring:N or grid:WxH; :cap=N,goal=N changes its limits.",
         ),
     ],
     again: Annotated[

@@ -47,7 +47,7 @@ def tune_command(
         typer.Option(
             "--map",
             metavar="MAP",
-            help="Map, e.g. world:cap=20,goal=240; may be given several times. Default: twelve maps.",
+            help="Map to train on, e.g. world:cap=20,goal=240; may be repeated; default: twelve maps.",
         ),
     ] = None,
     matches: Annotated[
@@ -67,7 +67,7 @@ def tune_command(
             metavar="N",
             min=0,
             max=100,
-            help="Number of generations; each plays with the weights of the previous one.",
+            help="Number of generations; each plays with the weights learned by the previous one.",
         ),
     ] = 2,
     rounds: Annotated[
@@ -77,7 +77,7 @@ def tune_command(
             metavar="N",
             min=0,
             max=100_000,
-            help="Number of rounds of hill climbing after the last generation.",
+            help="Number of hill-climbing rounds after the last generation.",
         ),
     ] = 0,
     nodes: Annotated[
@@ -95,7 +95,7 @@ def tune_command(
         typer.Option(
             "--without",
             metavar="FEATURE",
-            help="Feature whose weight is not trained; may be given several times.",
+            help="Feature whose weight is not trained; may be repeated.",
         ),
     ] = None,
     outcomes: Annotated[

@@ -63,7 +63,7 @@ def ladder(
     bot: Annotated[
         list[str] | None,
         typer.Option(
-            "--bot", metavar="ENGINE", help="A bot, as for `arena bot`; may be given several times."
+            "--bot", metavar="ENGINE", help="A bot of the ladder, as for `arena bot`; repeat for each."
         ),
     ] = None,
     game: GameOption = "riskless",
@@ -90,7 +90,7 @@ def ladder(
         typer.Option(
             "--for",
             metavar="TIME",
-            help="Start matches for this long (30s, 10m, 2h), or 'ever' for no limit.",
+            help="Keep starting matches for this long, e.g. 10m or 2h; ever: no limit.",
         ),
     ] = None,
     event: EventOption = None,
@@ -104,7 +104,7 @@ def ladder(
             "--external",
             metavar="N",
             min=0,
-            help="Start no bots; begin when N or more, which need no tokens, have connected.",
+            help="Start no bots; wait for at least N to connect, without tokens.",
         ),
     ] = 0,
     cluster: Annotated[
@@ -112,7 +112,7 @@ def ladder(
         typer.Option(
             "--cluster",
             metavar="ADDRESS",
-            help="Scheduler of a Dask cluster whose workers play, e.g. tcp://10.0.0.1:8786.",
+            help="Dask scheduler whose workers play the matches, e.g. tcp://10.0.0.1:8786.",
         ),
     ] = None,
     host: Annotated[
@@ -139,13 +139,13 @@ def ladder(
             "--wait",
             metavar="SECONDS",
             min=0,
-            help="Time that --external waits for the bots, in seconds.",
+            help="Seconds that --external waits for the bots to connect.",
         ),
     ] = 60,
 ) -> None:
     """Play a ladder of many bots on this machine.
 
-    Starts a server and the bots, and prints the table. Without arguments, five built-in engines play.
+    It starts a server and the bots, and prints the table of results. Without arguments, five built-in engines play.
 
     Every two bots play --rounds pairs of matches on each map; the second match of a pair has the seats swapped. Options
     override the settings in the file. Ctrl-C stops the ladder and keeps the finished matches.
@@ -157,8 +157,11 @@ def ladder(
 
     With --cluster, the workers of a Dask cluster play the pairs. This machine keeps the records and the table.
 
-    Examples: arena ladder --rounds 4;  arena ladder --game tictactoe;  arena ladder LADDER.toml --tc 1+0.1;
-    arena ladder --format swiss --rounds 5 --openings 2 --map m2,path4 --db sqlite:///ladder.db
+    Example: arena ladder --rounds 4
+
+    Example: arena ladder LADDER.toml --tc 1+0.1
+
+    Example: arena ladder --format swiss --rounds 5 --openings 2 --map m2,path4 --db sqlite:///ladder.db
     """
     external_bots = _external_settings(
         context, external, host, 8765 if port is None else port, wait, no_bots=not (bot or file)

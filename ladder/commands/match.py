@@ -99,8 +99,9 @@ def match(
     A bot is an engine with its options (alphabeta:depth=4); a Python file; exec:COMMAND, a program that speaks JSON Lines
     over stdin and stdout (docs/stdio.md); or command:COMMAND, a program that connects to the server by itself.
 
-    Examples: arena match alphabeta greedy --rounds 20 --sprt elo0=0,elo1=50;
-    arena match my_bot.py "exec:perl my_bot.pl" --name-a new --name-b old --tc 1+0.1 --tc-b 0.5+0.05
+    Example: arena match alphabeta greedy --rounds 20 --sprt elo0=0,elo1=50
+
+    Example: arena match my_bot.py "exec:perl my_bot.pl" --name-a new --name-b old --tc 1+0.1 --tc-b 0.5+0.05
     """
     try:
         test = Sprt.parse(sprt) if sprt is not None else None

@@ -31,7 +31,7 @@ EventOption = Annotated[
     typer.Option(
         "--event",
         metavar="NAME",
-        help="Name of the event. With --db, an unfinished event of this name is resumed.",
+        help="Event name; with --db, an unfinished event of this name is resumed.",
     ),
 ]
 OpeningsOption = Annotated[
@@ -39,7 +39,7 @@ OpeningsOption = Annotated[
     typer.Option(
         "--openings",
         metavar="shipped|N|FILE",
-        help="Openings: shipped (the map's built-in ones), N random plies, or a file.",
+        help="Openings: the map's built-in ones (shipped), N random plies, or a file.",
     ),
 ]
 PinOption = Annotated[

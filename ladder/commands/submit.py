@@ -44,7 +44,9 @@ NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
 DIGEST_DIGITS = 12
 """Number of hexadecimal digits of a file's SHA-256 digest that `arena submit list` shows."""
 
-FolderOption = Annotated[Path, typer.Option("--folder", metavar="FOLDER", help="Folder of the submissions.")]
+FolderOption = Annotated[
+    Path, typer.Option("--folder", metavar="FOLDER", help="Folder in which submissions are kept.")
+]
 
 
 class Submission(Struct, frozen=True):
@@ -62,7 +64,7 @@ class Submission(Struct, frozen=True):
 
 def register(app: typer.Typer) -> None:
     """Add `arena submit` and its commands."""
-    submit = typer.Typer(help="Keep and check bots that people submit as zip files.", no_args_is_help=True)
+    submit = typer.Typer(help="Check and keep bots submitted as zip files.", no_args_is_help=True)
     submit.command("add")(add)
     submit.command("check")(check)
     submit.command("list")(list_)
@@ -70,7 +72,9 @@ def register(app: typer.Typer) -> None:
 
 
 def add(
-    file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="Zip file with a bot.toml at its top.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.zip", help="Zip file of the bot, with bot.toml at its top level.")
+    ],
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="Name of the submission; default: name of the file.")
     ] = "",

@@ -40,7 +40,9 @@ def register(app: typer.Typer) -> None:
 
 
 def backup_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write; it must not exist.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Backup file to create; it must not exist yet.")
+    ],
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Copy the database to a file while servers use it.
@@ -83,14 +85,15 @@ def restore_command(
 
 def export_command(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE.jsonl", help="Output file for the records; - for standard output.")
+        Path,
+        typer.Argument(metavar="FILE.jsonl", help="Output file for the records (- for standard output)."),
     ],
     event: Annotated[
-        str | None, typer.Option("--event", metavar="NAME", help="Only matches of this event.")
+        str | None, typer.Option("--event", metavar="NAME", help="Export only matches of this event.")
     ] = None,
     owner: Annotated[
         str | None,
-        typer.Option("--owner", metavar="NAME", help="Export all that is stored about this owner's bots."),
+        typer.Option("--owner", metavar="NAME", help="Export everything stored about this owner's bots."),
     ] = None,
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
@@ -144,7 +147,7 @@ def import_command(
     trust: Annotated[
         bool,
         typer.Option(
-            "--trust", help="Count imported rated matches in the ratings; only for files that you exported."
+            "--trust", help="Count imported rated matches in the ratings; use only for your own exports."
         ),
     ] = False,
     game: OwnGamesOption = None,

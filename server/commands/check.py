@@ -36,7 +36,9 @@ def register(app: typer.Typer) -> None:
 
 
 def check(
-    bot: Annotated[str, typer.Argument(help="Bot to check: FILE.py or an engine, as for `arena bot`.")] = "",
+    bot: Annotated[
+        str, typer.Argument(metavar="BOT", help="Bot to check: FILE.py or an engine, as for `arena bot`.")
+    ] = "",
     program: Annotated[
         str,
         typer.Option(
@@ -54,13 +56,14 @@ def check(
         ),
     ] = "",
     dial_in: Annotated[
-        bool, typer.Option("--dial-in", help="Wait for a bot to connect, and start none.")
+        bool, typer.Option("--dial-in", help="Start no bot; wait for one to connect.")
     ] = False,
     host: Annotated[
         str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port; 0 for any free one.")
+        int,
+        typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0: any free port."),
     ] = 0,
     game: OwnGamesOption = None,
     matches: Annotated[
@@ -70,7 +73,7 @@ def check(
             metavar="N",
             min=1,
             max=100_000,
-            help="Number of random matches that check each --game, if no bot is given.",
+            help="Random matches played to check each --game, if no bot is given.",
         ),
     ] = 100,
     seed: SeedOption = 1,
@@ -83,12 +86,12 @@ def check(
             metavar="SECONDS",
             min=0.1,
             max=600,
-            help="Seconds for the bot to answer when no clock limits it.",
+            help="Seconds to wait for the bot's answers that no clock limits.",
         ),
     ] = 10.0,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="CHECK", help="Run only this check; may be given several times."),
+        typer.Option("--only", metavar="CHECK", help="Run only this check; may be repeated."),
     ] = None,
     json: JsonOption = None,
 ) -> None:

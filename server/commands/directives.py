@@ -31,10 +31,14 @@ A ban on such a text is rejected, because as a name it would ban nobody.
 """
 DurationOption = Annotated[
     str,
-    typer.Option("--for", metavar="TIME", help="Duration, such as 10m or 2h; 'ever' means no time limit."),
+    typer.Option("--for", metavar="TIME", help="Duration, e.g. 10m or 2h; ever: no time limit."),
 ]
-ReasonOption = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason sent to the client.")]
-LiftOption = Annotated[bool, typer.Option("--lift", help="Lift the ban instead.", show_default=False)]
+ReasonOption = Annotated[
+    str, typer.Option("--reason", metavar="TEXT", help="Reason shown to the disconnected client.")
+]
+LiftOption = Annotated[
+    bool, typer.Option("--lift", help="Lift the ban, instead of imposing it.", show_default=False)
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -78,7 +82,7 @@ def ban(
     subject: Annotated[
         str,
         typer.Argument(
-            metavar="NAME|ADDRESS", help="Name, address or network to ban; default: list the bans."
+            metavar="NAME|ADDRESS", help="Name, address or network to ban; without it, list the bans."
         ),
     ] = "",
     reason: ReasonOption = "banned by the host",
@@ -116,10 +120,12 @@ def ban(
 
 def notice(
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="Text of the notice; default: show the current notice.")
+        str, typer.Argument(metavar="TEXT", help="Text of the new notice; without it, show the current one.")
     ] = "",
     seconds: DurationOption = "1h",
-    lift: Annotated[bool, typer.Option("--lift", help="End the notice now.", show_default=False)] = False,
+    lift: Annotated[
+        bool, typer.Option("--lift", help="Withdraw the current notice.", show_default=False)
+    ] = False,
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Send a notice to all bots and to the page.

@@ -60,7 +60,7 @@ ServerOption = Annotated[
     typer.Option(
         "--server",
         metavar="NAME",
-        help="Name of the server that hosts the event (server.name); default: the unnamed server.",
+        help="Name of the hosting server (its setting server.name); default: the unnamed server.",
     ),
 ]
 
@@ -84,7 +84,9 @@ def new(
     ],
     closes: Annotated[
         str,
-        typer.Option("--closes", metavar="HH:MM", help="Time at which entries close; default: the start."),
+        typer.Option(
+            "--closes", metavar="HH:MM", help="Time at which entries close; default: the start of the event."
+        ),
     ] = "",
     every: Annotated[
         str, typer.Option("--every", metavar="day|week", help="Repeat the event every day or every week.")
@@ -97,7 +99,7 @@ def new(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="swiss, round-robin, knockout, gauntlet (highest-rated bot against all) or arena (pairs free bots).",
+            help="swiss, round-robin, knockout, gauntlet (highest-rated against all) or arena (free bots are paired).",
         ),
     ] = "swiss",
     rounds: RoundsOption = 7,
@@ -109,17 +111,23 @@ def new(
     tc: TimeOption = "10+0.1",
     margin: MarginOption = 100,
     invite: Annotated[
-        str, typer.Option("--invite", metavar="BOT,BOT", help="Bots that may enter; default: all.")
+        str,
+        typer.Option(
+            "--invite", metavar="BOT,BOT", help="Comma-separated bots that may enter; default: all."
+        ),
     ] = "",
     rating: Annotated[
         str,
         typer.Option(
-            "--rating", metavar="FROM-TO", help="Ratings of the bots that may enter, e.g. 1200-1800 or 1500-."
+            "--rating",
+            metavar="FROM-TO",
+            help="Rating range of the bots that may enter, e.g. 1200-1800 or 1500-.",
         ),
     ] = "",
-    rated: Annotated[bool, typer.Option("--rated/--casual", help="Rate the matches.")] = True,
+    rated: Annotated[bool, typer.Option("--rated/--casual", help="Play rated or unrated matches.")] = True,
     hold_pool: Annotated[
-        bool, typer.Option("--hold-pool", help="Keep entered bots out of the pool once entries are closed.")
+        bool,
+        typer.Option("--hold-pool", help="Keep entered bots out of the matchmaking pool once entries close."),
     ] = False,
     server: ServerOption = "",
     db: DatabaseOption = DEFAULT_DATABASE_URL,
@@ -253,7 +261,9 @@ def cancel(
     name: NameArgument,
     series: Annotated[
         bool,
-        typer.Option("--series", help="End the series: cancel its next event, and stop repeating it."),
+        typer.Option(
+            "--series", help="End the whole series: also cancel its next event, and stop repeating."
+        ),
     ] = False,
     server: ServerOption = "",
     db: DatabaseOption = DEFAULT_DATABASE_URL,

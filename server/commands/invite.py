@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 def invite_command(
     owner: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[OWNER]...", help="Names of the owners, unless --roster is given."),
+        typer.Argument(metavar="[OWNER]...", help="Names of the owners to invite, unless --roster is given."),
     ] = None,
     roster: Annotated[
         Path | None,
@@ -48,7 +48,8 @@ def invite_command(
         str, typer.Option("--url", metavar="URL", help="Base URL of the server's page, used in the links.")
     ] = "http://127.0.0.1:8765",
     csv: Annotated[
-        Path, typer.Option("--csv", metavar="FILE", help="File for the links, as CSV; - for standard output.")
+        Path,
+        typer.Option("--csv", metavar="FILE", help="File for the links, as CSV (- for standard output)."),
     ] = Path("-"),
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:

@@ -60,17 +60,22 @@ def log(
     url: Annotated[
         str,
         typer.Option(
-            "--url", metavar="URL", help="Server to ask instead of a database, e.g. ws://HOST:PORT."
+            "--url", metavar="URL", help="Server to ask, instead of reading a database, e.g. ws://HOST:PORT."
         ),
     ] = "",
     name: Annotated[
         str,
-        typer.Option("--name", metavar="NAME", envvar="ARENA_NAME", help="Name of the bot; only with --url."),
+        typer.Option(
+            "--name", metavar="NAME", envvar="ARENA_NAME", help="Name to log in with; used only with --url."
+        ),
     ] = "",
     token: Annotated[
         str,
         typer.Option(
-            "--token", metavar="TOKEN", envvar="ARENA_TOKEN", help="Token of the bot; only with --url."
+            "--token",
+            metavar="TOKEN",
+            envvar="ARENA_TOKEN",
+            help="Token to log in with; used only with --url.",
         ),
     ] = "",
     account: BotFileOption = None,

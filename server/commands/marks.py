@@ -47,12 +47,12 @@ def marks(
     event: Annotated[str, typer.Option("--event", metavar="NAME", help="Name of an event or a ladder.")],
     against: Annotated[
         str,
-        typer.Option("--against", metavar="BOT", help="Anchor: the bot that all others are compared with."),
+        typer.Option("--against", metavar="BOT", help="Anchor bot, with which all others are compared."),
     ],
     csv: Annotated[
         Path | None,
         typer.Option(
-            "--csv", metavar="FILE", help="Write the table to this file as CSV; - for standard output."
+            "--csv", metavar="FILE", help="Write the table as CSV to this file (- for standard output)."
         ),
     ] = None,
     json: JsonOption = None,

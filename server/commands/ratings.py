@@ -41,7 +41,7 @@ COLUMNS: dict[str, Justify] = {
 
 
 GameOption = Annotated[
-    str | None, typer.Option("--game", metavar="GAME", help="Only this game; default: all games.")
+    str | None, typer.Option("--game", metavar="GAME", help="Limit to this game; default: all games.")
 ]
 
 
@@ -55,7 +55,7 @@ def ratings(
     map_: Annotated[
         str,
         typer.Option(
-            "--map", metavar="MAP", help="Show ratings on this map; needs --tc.", show_default=False
+            "--map", metavar="MAP", help="Show ratings on this map only; needs --tc.", show_default=False
         ),
     ] = "",
     tc: Annotated[
@@ -63,7 +63,7 @@ def ratings(
         typer.Option(
             "--tc",
             metavar="TC",
-            help="Show ratings with this time control; default: all.",
+            help="Show ratings for this time control only; default: all.",
             show_default=False,
         ),
     ] = "",

@@ -46,25 +46,36 @@ def serve(
         typer.Option("--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 for all interfaces."),
     ] = None,
     port: Annotated[
-        int | None, typer.Option("--port", metavar="PORT", help="Port; 0 for any free one.")
+        int | None, typer.Option("--port", metavar="PORT", help="Port to listen on; 0: any free port.")
     ] = None,
     db: Annotated[
         str | None, typer.Option("--db", metavar="URL", help="Database URL, e.g. sqlite:///arena.db.")
     ] = None,
     role: Annotated[
         ProcessRole | None,
-        typer.Option("--role", metavar="edge|core", help="Role in a cluster; needs --set bus.url=…"),
+        typer.Option(
+            "--role", metavar="edge|core", help="Role of this process in a cluster; needs --set bus.url=…"
+        ),
     ] = None,
     game: Annotated[
-        str | None, typer.Option("--game", metavar="GAME,GAME", help="Games of the pool.")
+        str | None,
+        typer.Option("--game", metavar="GAME,GAME", help="Comma-separated games of the matchmaking pool."),
     ] = None,
     map: Annotated[
         str | None,
-        typer.Option("--map", metavar="MAP,MAP", help="Maps of the pool (`arena maps list` shows all)."),
+        typer.Option(
+            "--map",
+            metavar="MAP,MAP",
+            help="Comma-separated maps of the matchmaking pool (`arena maps list`).",
+        ),
     ] = None,
     tc: Annotated[
         str | None,
-        typer.Option("--tc", metavar="TIME,TIME", help="Time controls of the pool, e.g. 10+0.1 or 0.1/move."),
+        typer.Option(
+            "--tc",
+            metavar="TIME,TIME",
+            help="Comma-separated time controls of the matchmaking pool, e.g. 10+0.1 or 0.1/move.",
+        ),
     ] = None,
     anyone: Annotated[
         bool, typer.Option("--anyone", help="Let bots use any name without a token.", show_default=False)
@@ -83,7 +94,7 @@ def serve(
         typer.Option(
             "--set",
             metavar="SECTION.KEY=VALUE",
-            help="Set any setting (docs/hosting.md); may be given several times.",
+            help="Set any setting (docs/hosting.md); may be repeated.",
         ),
     ] = None,
     example_config: Annotated[

@@ -51,7 +51,7 @@ def prune_command(
         typer.Option(
             "--keep",
             metavar="DAYS|MATCHES",
-            help="Matches to keep: maximum age, e.g. 90d, or number, e.g. 1000000.",
+            help="Matches to keep: a maximum age, e.g. 90d, or a number, e.g. 1000000.",
         ),
     ],
     archive: Annotated[
@@ -59,7 +59,7 @@ def prune_command(
         typer.Option(
             "--archive",
             metavar="FOLDER",
-            help="Folder for archive files of removed matches; default: delete the matches.",
+            help="Archive removed matches in this folder; default: delete them.",
         ),
     ] = None,
     db: DatabaseOption = DEFAULT_DATABASE_URL,

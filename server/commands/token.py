@@ -12,7 +12,7 @@ from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_sto
 from arena.server.store import tokens
 
 NameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="Name of the bot or person for which the token is valid.")
+    str, typer.Argument(metavar="NAME", help="Name of the bot or person that uses the token.")
 ]
 
 
