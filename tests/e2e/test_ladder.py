@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from arena.cores import usable_cores
 from arena.protocol import record as records
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.timecontrol import TimeOdds
@@ -201,34 +200,6 @@ def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -
         seat = "maxie" if each.players.maxie == "weak" else "minnie"
         assert (each.time_control, each.time_odds) == ("0.02/move", TimeOdds(**{seat: "1+0.1"}))
         assert {each.players.maxie, each.players.minnie} == {"strong", "weak"}
-    assert all_gone(mark)
-
-
-def test_jamboree_searches_with_the_cores_of_the_machine(mark: str, tmp_path: Path) -> None:
-    """With no option of its own, in a match of default concurrency; the record tells it, and the margin forgives a busy machine."""
-    options = (
-        "--map",
-        "path4",
-        "--tc",
-        "0.01/move",
-        "--margin",
-        "5000",
-        "--rounds",
-        "1",
-        "--record",
-        "r.jsonl",
-    )
-    result = arena("match", "jamboree", "alphabeta", *options, folder=tmp_path)
-    assert result.code == 0, result
-    engines_of_matches = [record.engines for record in records.read_records(tmp_path / "r.jsonl")]
-    threads = {
-        (each.name, each.threads)
-        for engines in engines_of_matches
-        if engines
-        for each in (engines.maxie, engines.minnie)
-        if each
-    }
-    assert threads == {("jamboree", min(8, len(usable_cores()))), ("alphabeta", 1)}
     assert all_gone(mark)
 
 

@@ -10,7 +10,7 @@ from msgspec import structs
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidMessage, InvalidStatus
 
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.server.edge import admission
 from arena.server.edge.limits import HostLimits
@@ -49,37 +49,6 @@ async def misuse(script: str, *arguments: str) -> tuple[list[dict[str, Any]], li
 def assert_unhurt(beside: list[Record]) -> None:
     assert len(beside) >= 2
     assert {each.result.reason for each in beside} == {EndReason.LINE}
-
-
-async def test_handshakes_that_never_end_are_cut_off() -> None:
-    told, beside = await misuse("slow_loris", "20", "150")
-    assert told == [{"type": "cut", "cut": 20, "of": 20}]
-    assert_unhurt(beside)
-
-
-async def test_a_flood_of_messages_is_cut_off_with_its_reason() -> None:
-    (*_, closed), beside = await misuse("flooder")
-    assert closed["sent"] < 200_000
-    assert closed["code"] in (1008, 1006)
-    if closed["code"] == 1008:
-        assert closed["reason"].startswith((Code.RATE_LIMITED, Code.TOO_SLOW))
-    assert_unhurt(beside)
-
-
-@pytest.mark.usefixtures("impatient")
-async def test_a_flood_of_connections_gets_no_more_than_one_address_may_have() -> None:
-    told, beside = await misuse("many", "200")
-    assert told[0]["left"] <= LIMITS.connections_per_address - 2
-    assert_unhurt(beside)
-
-
-async def test_guessing_tokens_is_blocked_after_a_few_tries() -> None:
-    told, beside = await misuse("guesser")
-    codes = [message["code"] for message in told if message["type"] == "error"]
-    assert len(codes) == 15
-    assert codes[:10] == [Code.BAD_TOKEN] * 10
-    assert set(codes[10:]) == {Code.RATE_LIMITED}
-    assert_unhurt(beside)
 
 
 @pytest.mark.usefixtures("impatient")

@@ -72,15 +72,6 @@ def test_a_storm_of_bots_that_were_all_reset_comes_back_and_plays_on(cable: Cabl
     assert len({each.match for each in played}) == len(played)
 
 
-def test_pieces_that_are_late_and_lost_cost_no_match(line: Cable) -> None:
-    line.start_server_and_bots("60+1", 10, 0.1)
-    before = len(line.wait_for_matches(5))
-    line.send_order("delay", "0.1", "0.08")
-    line.send_order("drop", "0.1", "0.3")
-    played = line.wait_for_matches(before + 15)
-    assert {each.result.reason for each in played} <= PLAYED
-
-
 def test_bots_of_half_open_connections_come_back_and_play_on(line: Cable) -> None:
     line.start_server_and_bots("60+1", 10, 0.3)
     line.wait_for_matches(5)
@@ -89,17 +80,3 @@ def test_bots_of_half_open_connections_come_back_and_play_on(line: Cable) -> Non
     before = len(line.list_records())
     played = line.wait_for_matches(before + 10)
     assert {each.result.reason for each in played} <= PLAYED
-
-
-def test_with_silent_connections_the_player_to_move_loses(line: Cable) -> None:
-    line.start_server_and_bots("2+0", 4, 0.5, "--set=pool.ready_seconds=2")
-    known = {each.match for each in line.wait_for_matches(2)}
-    line.send_order("freeze")
-    ended = [each for each in line.wait_for_matches(len(known) + 4) if each.match not in known]
-    # One may be void where the server itself had no core.
-    losses = [each for each in ended if each.result.reason not in {*PLAYED, EndReason.SERVER_FAULT}]
-    assert losses, "at most two were over as the line froze"
-    for each in losses:
-        assert each.result.reason in (EndReason.TIMEOUT, EndReason.NO_SHOW)
-        if each.result.reason is EndReason.TIMEOUT:
-            assert each.result.winner == ("minnie" if len(each.moves) % 2 == 0 else "maxie")

@@ -18,7 +18,6 @@ import pytest
 from testkit.forked import ForkedCommand
 from testkit.parts import mark_requires
 from tests.bots.command_line import environment
-from tests.e2e.commands import arena
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
 FIVE_LINES = """\
@@ -146,12 +145,3 @@ def test_without_a_file_sighup_ends_a_server_as_any_program(tmp_path: Path) -> N
     finally:
         process.kill()
         process.wait()
-
-
-def test_a_wrong_key_is_refused_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "arena.toml").write_text(f"{FIVE_LINES}[limits]\nconections = 5\n")
-    result = arena("serve", "arena.toml", folder=tmp_path)
-    assert result.code == 2
-    assert (
-        result.stderr == 'arena: arena.toml:7: limits.conections: unknown key; did you mean "connections"?\n'
-    )

@@ -1,6 +1,5 @@
-"""Sends the first half of the frame of its move. A fourth argument, `hang` or `drop`, says what it does then."""
+"""Sends the first half of the frame of its move, and then nothing."""
 
-import sys
 from contextlib import suppress
 
 import msgpack
@@ -25,8 +24,6 @@ try:
                 msgpack.packb({"type": "move", "match": message["match"], "ply": 0, "move": 4})
             )
             bare.sendall(whole[: len(whole) // 2])
-            if sys.argv[4] == "drop":
-                break
         elif message["type"] == "end":
             break
 finally:
