@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import socket
 import weakref
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -12,15 +11,11 @@ from time import monotonic_ns
 import anyio
 import anyio.lowlevel
 import pytest
-from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidHandshake, InvalidStatus
-from websockets.typing import Subprotocol
 
 from arena.clock import TimeSource
-from arena.match.referee import Referee
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import (
-    SUBPROTOCOL,
     Accept,
     Accepted,
     Challenge,
@@ -40,10 +35,9 @@ from arena.protocol.messages import (
 )
 from arena.protocol.record import Record, Result
 from arena.server.edge.limits import HostLimits
-from arena.server.host import CannotListen, Host, open_host
+from arena.server.host import Host, open_host
 from arena.server.settings import private_host_settings
 from arena.server.store.database import StoreError
-from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.pruning import Retention
 from testkit.stored import load_records
 from tests.server.matches import game_of, spec, terms
@@ -120,21 +114,6 @@ async def test_a_match_that_is_over_leaves_nothing_to_be_searched_for(watched: b
         gc.enable()
 
 
-async def test_the_journal_of_a_match_replays_to_its_record(host: Host) -> None:
-    game = game_of()
-    async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
-        tasks.start_soon(anna.play, game)
-        tasks.start_soon(bert.play, game)
-        asked = spec("anna", "bert")
-        record = await host.play(asked)
-    referee = Referee(asked)
-    for at, event in await load_events_of_match(host.engine, record.match):
-        referee.handle(event, at)
-    assert referee.moves == record.moves
-    assert referee.result is not None
-    assert referee.result.reason is record.result.reason
-
-
 async def test_a_bot_that_drops_returns_with_its_session_and_plays_on() -> None:
     game = game_of()
     records: list[Record] = []
@@ -166,23 +145,6 @@ async def test_a_bot_that_drops_returns_with_its_session_and_plays_on() -> None:
     assert records[0].result.reason in (EndReason.LINE, EndReason.BOARD_FULL)
 
 
-async def test_a_bot_that_drops_and_stays_away_loses_by_disconnect() -> None:
-    records: list[Record] = []
-    async with (
-        open_host(private_host_settings(grace_seconds=0.4)) as host,
-        enter(host, "bert") as bert,
-        anyio.create_task_group() as tasks,
-    ):
-        async with enter(host, "anna") as anna:
-            tasks.start_soon(play_in, host, records, "anna", "bert")
-            for peer in (anna, bert):
-                await peer.say(Ready((await peer.hear(Start)).match))
-            await anna.hear(Turn)
-        end = await bert.hear(End)
-    assert (end.winner, end.reason) == ("minnie", EndReason.DISCONNECT)
-    assert records[0].result.winner == "minnie"
-
-
 async def test_a_new_process_with_the_token_goes_on_where_the_old_one_was() -> None:
     records: list[Record] = []
     async with (
@@ -205,58 +167,6 @@ async def test_a_new_process_with_the_token_goes_on_where_the_old_one_was() -> N
             assert (await bert.hear(End)).reason is EndReason.RESIGNATION
 
 
-async def test_nobody_there_is_a_no_show_that_nobody_wins(host: Host) -> None:
-    record = await host.play(spec("anna", "bert", ready=500))
-    assert (record.result.winner, record.result.reason) == (None, EndReason.NO_SHOW)
-
-
-async def test_a_match_waits_until_both_bots_can_take_it(host: Host) -> None:
-    game = game_of()
-    records: list[Record] = []
-    async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
-        for _ in range(2):
-            tasks.start_soon(play_in, host, records, "anna", "bert")
-        first = await anna.hear(Start)
-        await anyio.wait_all_tasks_blocked()
-        bot = host.shell.core.find_bot("anna")
-        assert bot is not None
-        assert list(bot.matches) == [first.match]
-        await anna.say(Ready(first.match))
-        tasks.start_soon(bert.play, game)
-        await anna.play(game)
-        tasks.start_soon(bert.play, game)
-        await anna.play(game)
-    assert len(records) == 2
-
-
-@pytest.mark.parametrize("offered", [None, ["arena.v0.msgpack"], ["chat", "arena.v2.msgpack"]])
-async def test_another_version_of_the_protocol_is_refused_at_the_handshake(
-    host: Host, offered: list[str] | None
-) -> None:
-    subprotocols = [Subprotocol(each) for each in offered] if offered else None
-    with pytest.raises(InvalidStatus) as refused:
-        async with connect(host.url, subprotocols=subprotocols):
-            pass
-    assert refused.value.response.status_code == 400
-    assert SUBPROTOCOL in refused.value.response.body.decode()
-
-
-async def test_plain_requests_are_answered(host: Host) -> None:
-    async with await anyio.connect_tcp("127.0.0.1", int(host.url.rpartition(":")[2])) as stream:
-        for _ in range(2):
-            await stream.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert b"200 OK" in await stream.receive()
-
-
-async def test_a_port_in_use_is_said() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        with pytest.raises(CannotListen, match="in use"):
-            async with open_host(private_host_settings(port=taken.getsockname()[1])):
-                pass
-
-
 @pytest.mark.parametrize(
     ("url", "why"),
     [
@@ -269,14 +179,6 @@ async def test_a_store_that_cannot_be_is_said(url: str, why: str) -> None:
     with pytest.raises(StoreError, match=why):
         async with open_host(private_host_settings(database=url)):
             pass
-
-
-async def test_a_named_store_keeps_the_matches(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'kept.db'}"
-    async with open_host(private_host_settings(database=url)) as host:
-        record = await host.play(spec("anna", "bert", ready=10))
-    async with open_host(private_host_settings(database=url)) as host:
-        assert await load_records(host.engine, "test") == [record]
 
 
 async def test_leaving_tells_who_is_connected() -> None:

@@ -174,14 +174,6 @@ def test_a_silent_edge_is_gone_and_comes_back(exchange: SimulatedExchange) -> No
     assert core.heard() == [1]
 
 
-def test_a_dead_edge_is_gone(exchange: SimulatedExchange) -> None:
-    edge, core, _ = synced_pair(exchange)
-    edge.process.kill()
-    exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
-    assert core.gone == [5]
-    assert not core.link.edges
-
-
 def test_while_the_core_is_dead_an_edge_holds_what_is_said_for_the_next_one(
     exchange: SimulatedExchange,
 ) -> None:
@@ -253,17 +245,6 @@ def test_a_core_that_stood_still_for_a_moment_takes_no_edge_for_gone(exchange: S
     exchange.world.run_for(SECOND)
     assert not core.gone
     assert core.heard() == [1]
-
-
-def test_an_edge_that_stood_still_for_long_says_anew_who_is_connected(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
-    edge.process.freeze()
-    exchange.world.run_for(5 * SECOND)
-    assert core.gone == [5]
-    edge.process.thaw()
-    exchange.world.run_for(SECOND)
-    assert client in core.clients
-    assert edge.in_sync()
 
 
 def test_an_edge_that_is_started_again_is_another_edge(exchange: SimulatedExchange) -> None:

@@ -118,22 +118,3 @@ def test_it_ends_on_a_bot_that_never_moves(tmp_path: Path) -> None:
     assert result.code == 1
     assert "| tictactoe as maxie | failed  |" in result.stdout
     assert result.stderr.endswith("arena: 1 of 2 checks failed: tictactoe as maxie\n")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("bot", "told"),
-    [
-        (
-            "nosuch.py",
-            "arena: nosuch.py does not exist: give the path of a Python file with a subclass of Bot\n",
-        ),
-        (
-            "alphabetta",
-            "arena: no engine is called 'alphabetta': did you mean \"alphabeta\"? (or give a file NAME.py)\n",
-        ),
-    ],
-)
-def test_a_bot_that_does_not_exist_is_told_in_one_line(bot: str, told: str) -> None:
-    result = arena("check", bot, *GENEROUS)
-    assert (result.code, result.stdout, result.stderr) == (2, "", told)

@@ -6,7 +6,6 @@ import pytest
 
 from arena.match.openings import position_after
 from arena.server.commands.pool import FALLBACK_PLIES, SUFFICIENT_OPENINGS, make_pool_games
-from arena.server.commands.settings_file import BadSetting
 from arena.server.settings import PoolSettings
 
 
@@ -53,28 +52,3 @@ def test_no_opening_of_a_file_is_how_another_one_begins(tmp_path: Path) -> None:
     file.write_text("a1\na1, b2\na1, b2\nb2, a1\na1, c3, b2\n")
     (course,) = make_pool_games(pool("tictactoe", "", "1+0", str(file)))
     assert [len(opening) for opening in course.openings] == [2, 2, 3]
-
-
-def test_a_file_of_openings(tmp_path: Path) -> None:
-    file = tmp_path / "openings.txt"
-    file.write_text("a1, b2\n")
-    (course,) = make_pool_games(pool("tictactoe", "", "1+0", str(file)))
-    assert len(course.openings) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "key"),
-    [
-        (("riskless,", "m2", "1+0", "none"), "pool.games"),
-        (("riskless", "m2,m2", "1+0", "none"), "pool.maps"),
-        (("chess", "m2", "1+0", "none"), "pool.games"),
-        (("riskless", "moon", "1+0", "none"), "pool.maps"),
-        (("riskless", "m2", "soon", "none"), "pool.time_controls"),
-        (("riskless", "m2", "1+0", "0"), "pool.openings"),
-        (("riskless", "m2", "1+0", "no-such-file"), "pool.openings"),
-    ],
-)
-def test_an_invalid_value_is_refused_with_its_key(options: tuple[str, str, str, str], key: str) -> None:
-    with pytest.raises(BadSetting) as told:
-        make_pool_games(pool(*options))
-    assert told.value.key == key

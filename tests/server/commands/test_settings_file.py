@@ -49,10 +49,6 @@ def test_the_example_has_every_key_and_loads_as_the_defaults(tmp_path: Path) -> 
     assert sum(line.endswith("(reload)\n") for line in described) == len(RELOADABLE_KEYS)
 
 
-def test_the_reloadable_settings_are_existing_keys() -> None:
-    assert set(SETTING_TYPES) >= RELOADABLE_KEYS
-
-
 def test_a_file_stands_over_the_defaults_and_options_over_the_file(tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
     file.write_text(
@@ -118,6 +114,7 @@ def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: o
             "FILE:2: pool.maps: give at least one value; none may be empty or occur twice",
         ),
         ('[pool]\nopenings = "0"\n', "FILE:2: pool.openings: expected shipped, none, 1 to 100 random plies"),
+        ('[pool]\nopenings = "no-such-file"\n', "FILE:2: pool.openings: "),
         ('[matches]\nadjudicate = "x=1"\n', "FILE:2: matches.adjudicate: unknown rule 'x'"),
         (
             '[server]\nproxies = ["all"]\n',
@@ -193,13 +190,6 @@ def test_the_files_of_the_guide_and_of_the_containers_are_taken(text: str, tmp_p
 def test_there_are_such_files() -> None:
     assert len(SHOWN) == 3
     assert len(SHIPPED) == 2
-
-
-def test_the_help_fits_on_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = arena("serve", "--help").stdout.splitlines()
-    assert len(lines) <= 40
-    assert max(map(len, lines)) <= 80
 
 
 def test_the_example_is_printed() -> None:

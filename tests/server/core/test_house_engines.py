@@ -37,7 +37,7 @@ from arena.server.core.house_engines import MAX_BOT_TOTAL_MS
 from arena.server.core.house_queue import MAX_QUEUED, HouseQueue, Requester
 from arena.server.core.inputs import BotCrashed, Drain, HouseEngineFailed
 from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE, HouseEngine, Pool, PoolGame
-from tests.server.core.arena import TICTACTOE, Arena, Peer, answer
+from tests.server.core.arena import TICTACTOE, Arena, Peer
 
 HOUSE = "house-greedy"
 FINE = Challenge(HOUSE, game="tictactoe", time_control=TimeControl.parse("300+3"), rated=False)
@@ -409,19 +409,6 @@ def test_matches_of_all_guests_start_at_a_limited_rate() -> None:
     assert sum(len(bot.all(Challenged)) for bot in bots) == START_BURST
     arena.wait(5_500)
     assert sum(len(bot.all(Challenged)) for bot in bots) == START_BURST + 5
-
-
-def test_a_guest_plays_the_house() -> None:
-    arena = home()
-    engine, peer = house(arena), guest(arena, 1, "x")
-    peer.say(replace(FINE, seat="maxie"))
-    engine.say(Accept(engine.hear(Challenged).challenge))
-    match = peer.hear(Start).match
-    for each in (peer, engine):
-        each.say(Ready(match))
-    for ply, cell in enumerate((0, 3, 1, 4, 2)):
-        answer((peer, engine)[ply % 2], cell)
-    assert [(each.match, each.result.winner) for each in arena.records] == [(match, "maxie")]
 
 
 def test_a_bot_that_waits_alone_is_told_whom_it_can_challenge() -> None:

@@ -94,17 +94,6 @@ def test_a_move_is_given_to_the_journal_before_anybody_is_told() -> None:
     assert isinstance(turn, SendToClient)
 
 
-def test_a_player_who_is_too_late_is_flagged_at_the_deadline_and_not_before() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.begin(anna, bert, "1+0", margin=50)
-    arena.wait(1049)
-    assert not arena.records
-    arena.wait(1)
-    assert arena.records[0].result.reason is EndReason.TIMEOUT
-    assert anna.hear(End).winner == "minnie"
-
-
 @pytest.mark.parametrize(("spent", "reason"), [(1050, None), (1051, EndReason.TIMEOUT)])
 def test_the_edges_own_measure_decides_where_the_way_to_the_core_is_long(
     spent: int, reason: EndReason | None

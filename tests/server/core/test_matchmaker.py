@@ -22,7 +22,6 @@ from arena.protocol.messages import (
     End,
     Error,
     Hello,
-    Move,
     Ready,
     Resign,
     Standing,
@@ -33,12 +32,12 @@ from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import Rating
 from arena.server.core.effects import OpenMatch
-from arena.server.core.inputs import Drain, MatchRequested, RatingChanged, Reconfigure, SeasonClosed
+from arena.server.core.inputs import Drain, RatingChanged, Reconfigure, SeasonClosed
 from arena.server.core.matchmaker import MAX_COMPARED, RATING_STEP, choose_pairs
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import PoolGame
 from arena.server.core.turn_order import TurnOrder
-from tests.server.core.arena import FAST, LINE, POOL, TICTACTOE, Arena, Peer, play_on
+from tests.server.core.arena import FAST, POOL, TICTACTOE, Arena, Peer, play_on
 from tests.server.core.test_matches import NoStart
 from tests.server.matches import game_of
 
@@ -144,32 +143,6 @@ def resign_all(arena: Arena) -> None:
         for start in [each for each in peer.news() if isinstance(each, Start)]:
             if start.seat == "maxie":
                 peer.say(Resign(start.match))
-
-
-def test_bots_are_kept_busy_with_each_other_and_meet_alike() -> None:
-    arena = Arena(pool=POOL)
-    crowd(arena, "anna", "bert", "carl")
-    for _ in range(30):
-        arena.wait(50)
-        for peer in arena.peers.values():
-            for start in [each for each in peer.news() if isinstance(each, Start)]:
-                if start.seat == "minnie":
-                    # Both are ready, so that nobody forfeits.
-                    for each in arena.peers.values():
-                        each.say(Ready(start.match))
-                    finish(arena, start)
-    meetings = Counter(frozenset((each.players.maxie, each.players.minnie)) for each in arena.records)
-    assert len(meetings) == 3
-    assert max(meetings.values()) - min(meetings.values()) <= 1
-    assert {each.event for each in arena.records} == {"open"}
-
-
-def finish(arena: Arena, start: Start) -> None:
-    """Play a line of tic-tac-toe in a match that both are ready for."""
-    by_name = {peer.name: peer for peer in arena.peers.values()}
-    for ply, cell in enumerate(LINE):
-        name = (start.players.maxie, start.players.minnie)[ply % 2]
-        by_name[name].say(Move(start.match, ply, cell))
 
 
 def test_no_more_matches_of_its_own_bots_are_begun_at_once_than_the_host_wants() -> None:
@@ -365,14 +338,6 @@ def test_a_bot_is_told_how_it_stands_with_an_event_that_is_played_here() -> None
     ]
 
 
-def test_no_match_is_given_after_the_answer_to_a_bot_that_ends() -> None:
-    arena = Arena(pool=PATIENT)
-    anna, _ = crowd(arena, "anna", "bert")
-    anna.say(Status(0))
-    arena.wait(10_000)
-    assert not anna.all(Start)
-
-
 # suspension and standing
 
 
@@ -512,15 +477,6 @@ def test_pairings_are_remembered_for_any_order_of_names() -> None:
     known.record_end("b", "a", 5)
     assert (known.count_matches("a", "b"), known.count_matches("b", "a")) == (2, 2)
     assert (known.find_last_match_end("a", "b"), known.find_last_match_end("a", "c")) == (5, None)
-
-
-def test_a_match_of_an_event_needs_no_pool() -> None:
-    arena = Arena(pool=None)
-    anna, bert = crowd(arena, "anna", "bert", matches=2)
-    for _ in range(2):
-        arena.play(anna, bert)
-    assert arena.core.match_count == 2
-    assert [type(given) for _, given in arena.inputs].count(MatchRequested) == 2
 
 
 def test_the_bot_that_waited_longest_is_first_and_queues_again_after_each_match() -> None:

@@ -243,15 +243,6 @@ def test_a_session_is_kept_for_the_grace_and_then_forgotten() -> None:
     assert anna.back().session != anna.session
 
 
-def test_a_bot_is_kept_until_its_match_is_over() -> None:
-    arena = Arena(grace_ms=400)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.play(anna, bert, ready=5000)
-    anna.leave()
-    arena.wait(4000)
-    assert anna.back().session == anna.session
-
-
 def test_the_store_knows_a_session_that_the_core_does_not() -> None:
     arena = Arena()
     anna = arena.enter(Hello("anna", session="old"), stored_session=hash_secret("old"))

@@ -278,17 +278,6 @@ def test_listings_that_fall_due_together_are_sent_apart() -> None:
     assert [len(eve.all(Listing)) for eve in crowd] == [2] * 80
 
 
-def test_many_changes_make_one_listing() -> None:
-    arena = Arena()
-    eve = spectator(arena)
-    eve.say(Browse())
-    for number in range(50):
-        arena.enter(f"bot {number}")
-    arena.wait(260)
-    assert len(arena.of(Publish)) == 1
-    assert len(eve.all(Listing)[-1].bots) == 50
-
-
 def test_house_engines_are_listed_whether_or_not_they_are_connected() -> None:
     arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
     arena.enter("anna")

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
-from websockets.protocol import State
 
 from arena.protocol.codec import encode
 from arena.protocol.codes import Code
@@ -23,7 +22,7 @@ from arena.server.edge.pings import PING_SECONDS, PONG_SECONDS
 from arena.server.edge.session import CONTROL_BURST, FRAGMENT_BURST, MAX_QUEUED
 from arena.server.ports import AdmissionRequest
 from tests.properties import examples
-from tests.server.edge.rig import ELSEWHERE, HERE, Peer, Rig, masked, rig, turn
+from tests.server.edge.rig import ELSEWHERE, HERE, Peer, masked, rig, turn
 from tests.virtual import virtual
 
 MS = 1_000_000
@@ -181,19 +180,6 @@ async def test_a_message_in_too_many_fragments_is_reset() -> None:
         assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client, "too many fragments")]
 
 
-@virtual
-async def test_a_message_in_a_few_fragments_is_one_with_pings_between_them() -> None:
-    async with rig() as arena:
-        anna, _ = await arena.enter()
-        data = encode(Watch("in fragments"))
-        for start, end in pairwise([0, 1, 1, 5, len(data)]):
-            last = end == len(data)
-            anna.wire.arrive(fragment(data[start:end], first=not start and end == 1, last=last))
-            anna.wire.arrive(control(Opcode.PING))
-        await asyncio.sleep(0.1)
-        assert arena.core.last(MessageReceived).message == Watch("in fragments")
-
-
 messages = st.lists(
     st.builds(Watch, st.text("ab", min_size=1, max_size=40)) | st.builds(Ready, st.just("m")), max_size=12
 )
@@ -231,7 +217,7 @@ def test_however_a_stream_is_cut_its_messages_are_given_in_order(
         (b"\xc2\x80" + bytes(4), 1002),
         (b"\x83\x80" + bytes(4), 1002),
         (fragment(b"x"), 1002),
-        (b"\x82\xff" + (10**8).to_bytes(8, "big") + bytes(4), 1009),
+        (b"\x82\xfe" + (20_000).to_bytes(2, "big") + bytes(4), 1009),
     ],
     ids=["not masked", "reserved bit", "reserved opcode", "no first fragment", "too large"],
 )
@@ -252,17 +238,6 @@ async def test_a_breach_of_the_websocket_protocol_is_closed_as_rfc_6455_says_and
         assert gone.fault
         assert len(arena.core.all(MessageReceived)) <= 1
         assert not arena.edge.admission.admit(HERE)
-
-
-@virtual
-async def test_data_after_the_end_of_the_stream_is_read_and_not_parsed() -> None:
-    async with rig() as arena:
-        anna, _ = await arena.enter()
-        anna.wire.arrive(b"\x82\xff" + (10**8).to_bytes(8, "big") + bytes(4) + 10**6 * b"x")
-        await asyncio.sleep(0.1)
-        assert not anna.wire.inbound, "it hears why it was refused when all has been read"
-        anna.finish()
-        assert (await anna.closed())[0] == 1009
 
 
 # the end
@@ -343,16 +318,6 @@ async def test_a_peer_that_answers_no_pings_is_given_up() -> None:
         assert arena.edge.admission.admit(HERE), "its line is broken, and it did no wrong"
 
 
-@virtual
-async def test_a_peer_that_answers_pings_stays_however_long_it_says_nothing() -> None:
-    async with rig() as arena:
-        anna, _ = await arena.enter()
-        await asyncio.sleep(500)
-        assert not arena.core.all(ClientDisconnected)
-        assert anna.library is not None
-        assert anna.library.state is State.OPEN
-
-
 # writing
 
 
@@ -373,22 +338,6 @@ async def test_a_client_that_never_reads_is_cut_off_within_bounds_and_others_go_
         await anna.hear(Pong)
         await asyncio.sleep(CLOSE_SECONDS + 1)
         assert deaf.wire.closing
-
-
-@virtual
-async def test_a_client_that_reads_again_in_time_finds_why_it_was_cut_off(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    async with rig() as arena:
-        deaf, client = await arena.enter("deaf")
-        deaf.reading = False
-        while not arena.core.all(ClientDisconnected):
-            arena.send(client, turn(1000))
-        deaf.read()
-        await asyncio.sleep(0.01)
-        deaf.finish()
-        assert await deaf.closed() == (1008, Code.TOO_SLOW)
-        assert any("too slow" in record.getMessage() for record in caplog.records)
 
 
 @virtual
@@ -454,24 +403,6 @@ async def test_a_place_is_free_again_when_its_connection_has_ended() -> None:
             await peer.wire.lost.wait()
         assert not arena.edge.admission.open
         assert not arena.edge.connections
-
-
-async def misbehave(arena: Rig, address: str = HERE) -> None:
-    peer = await arena.connect(address)
-    peer.say(b"\xc1")
-    await peer.refused()
-
-
-@virtual
-async def test_an_address_that_must_be_cut_off_too_often_is_refused_and_nobody_else() -> None:
-    async with rig(HostLimits(cut_offs=3)) as arena:
-        anna, client = await arena.enter()
-        for _ in range(3):
-            await misbehave(arena)
-        assert not arena.edge.admission.admit(HERE)
-        await arena.connect(ELSEWHERE)
-        arena.send(client, Pong())
-        await anna.hear(Pong)
 
 
 @virtual

@@ -14,7 +14,6 @@ from arena.protocol.messages import (
     Error,
     Hello,
     Listing,
-    Move,
     Pong,
     Unwatch,
     View,
@@ -28,7 +27,7 @@ from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageRe
 from arena.server.edge.connection import CLOSE_SECONDS
 from arena.server.edge.page_client import ANSWER_SECONDS, IDLE_SECONDS
 from arena.server.ports import AdmissionRequest, Resync
-from tests.server.edge.rig import CLOCKS, ELSEWHERE, SECRET, Peer, Rig, rig, turn, welcome
+from tests.server.edge.rig import CLOCKS, ELSEWHERE, SECRET, Peer, Rig, rig, welcome
 from tests.virtual import virtual
 
 VIEW = View("m", "e", "t", {}, Players("a", "b"), TimeControl.parse("1+0"), [], CLOCKS, "maxie")
@@ -101,21 +100,6 @@ async def test_a_hello_without_an_answer_is_said_again() -> None:
         arena.core.deliver(SendToClient(first.client, welcome(first.hello)))
         arena.edge.resync()
         assert len(arena.core.last(EdgeResynced).clients) == 1
-
-
-@virtual
-async def test_a_move_under_way_when_the_core_dies_is_given_to_the_next_one() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
-        arena.send(client, turn())
-        await asyncio.sleep(0.3)
-        anna.say(Move("m", 0, 4))
-        await asyncio.sleep(1)
-        arena.core.given.clear()
-        arena.core.deliver(Resync())
-        arena.send(client, turn())
-        said = arena.core.last(MessageReceived)
-        assert (said.client, said.message, said.spent) == (client, Move("m", 0, 4), 300_000_000)
 
 
 @virtual

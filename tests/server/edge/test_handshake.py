@@ -15,7 +15,7 @@ from websockets.datastructures import Headers
 from arena.protocol.messages import SUBPROTOCOL
 from arena.server.edge import handshake
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Response, text_response
+from arena.server.edge.responses import Response
 from tests.server.edge.rig import settled
 
 PROGRAM = "arena of a test"
@@ -88,26 +88,6 @@ def test_a_refused_offer_is_quoted_shortened() -> None:
     refusal = handshake.refuse_without_subprotocol(request)
     assert refusal is not None
     assert len(refusal.body) < 200
-
-
-def test_a_client_with_too_many_connections_is_told_so() -> None:
-    response, body = parse_answer(handshake.TOO_MANY_CONNECTIONS_RESPONSE)
-    assert (response.status, body) == (429, b"too many connections\n")
-
-
-async def test_a_page_is_answered_as_it_is_and_told_who_asks() -> None:
-    requests: list[tuple[str, str]] = []
-
-    def pages(request: Request, address: str) -> Response | None:
-        requests.append((request.path, address))
-        return text_response("well")
-
-    answer = handshake.answer_page(pages, Request("/health?full", Headers()), "192.0.2.1")
-    assert requests == [("/health?full", "192.0.2.1")]
-    assert isinstance(answer, Response)
-    response, body = parse_answer(answer)
-    assert (response.status, body) == (200, b"well\n")
-    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
 
 
 async def test_a_server_without_a_page_says_how_bots_connect() -> None:

@@ -269,18 +269,6 @@ async def test_an_answer_that_takes_too_long_ends_its_connection() -> None:
 
 
 @virtual
-async def test_a_page_that_fails_is_answered_and_logged() -> None:
-    async with site() as (arena, _):
-        peer = Peer(arena.edge)
-        peer.wire.arrive(get("/fails"))
-        status, body, _ = await answer(peer)
-        assert status == 500
-        assert b"secret" not in body
-        peer.wire.arrive(get("/next"))
-        assert (await answer(peer))[0] == 200
-
-
-@virtual
 async def test_a_connection_that_asks_for_nothing_more_ends_and_that_is_no_fault() -> None:
     async with site(HostLimits(hello_seconds=0.2, cut_offs=1)) as (arena, _):
         for _ in range(3):

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 import pytest
 
 from arena.server.edge import server_log
-from arena.server.host import Host
-from tests.server.peer import dial
 
 
 @pytest.fixture(autouse=True)
@@ -65,21 +63,6 @@ def test_a_fault_of_ours_shows_its_stack(formatter: logging.Formatter) -> None:
     except ValueError:
         log_record.exc_info = sys.exc_info()
     assert "test_a_fault_of_ours_shows_its_stack" in formatter.format(log_record)
-
-
-async def test_the_wire_trace_shows_messages_both_ways_and_no_secret(
-    host: Host, capsys: pytest.CaptureFixture[str]
-) -> None:
-    server_log.configure_logging("text", verbose=False, wire=True)
-    token = host.issue_token("anna")
-    async with dial(host.url) as peer:
-        session = (await peer.hello("anna", token)).session
-    errors = capsys.readouterr().err
-    assert "arena.wire: < " in errors
-    assert "arena.wire: > " in errors
-    assert "name='anna'" in errors
-    assert token not in errors
-    assert session not in errors
 
 
 def test_without_the_switches_only_warnings_are_told(capsys: pytest.CaptureFixture[str]) -> None:

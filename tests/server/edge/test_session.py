@@ -27,7 +27,6 @@ from arena.protocol.messages import (
     Standing,
     Start,
     Turn,
-    Unwatch,
     Watch,
     Welcome,
 )
@@ -162,26 +161,6 @@ async def test_a_client_that_goes_before_its_welcome_is_gone() -> None:
         assert len(arena.core.all(ClientDisconnected)) == 1
 
 
-@virtual
-async def test_the_log_tells_of_bots_that_come_and_go(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "arena.session")
-    async with rig() as arena:
-        anna, _ = await arena.enter()
-        anna.wire.reset()
-        await arena.enter("page", role="spectator")
-        bert, _ = await arena.enter("bert")
-        bert.say(b"garbage")
-        await bert.refused()
-        messages = [(getattr(each, "bot", ""), each.getMessage()) for each in caplog.records]
-    assert messages[:3] == [
-        ("anna", f"connected from {HERE} ()"),
-        ("anna", "disconnected"),
-        ("bert", f"connected from {HERE} ()"),
-    ]
-    assert messages[3][0] == "bert"
-    assert messages[3][1].startswith("protocol error: ")
-
-
 # closing
 
 
@@ -237,19 +216,6 @@ async def test_a_frame_that_is_no_message_ends_the_connection_and_is_a_fault(
         assert (error.code, close_code) == (code, closed)
         assert ("it begins 'text'" if frame == "text" else " bytes begin ") in error.detail
         assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client, error.detail)]
-
-
-@virtual
-async def test_a_message_over_the_limit_is_cut_off_and_is_a_fault() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
-        anna.say(b"x" * 20_000)
-        await anna.wire.lost.wait()
-        assert anna.library is not None
-        assert anna.library.close_code == 1009
-        [gone] = arena.core.all(ClientDisconnected)
-        assert gone.client == client
-        assert gone.fault is not None
 
 
 @virtual
@@ -430,21 +396,6 @@ async def test_more_than_is_allowed_is_a_fault_and_next_to_nothing_is_handled() 
 
 
 @virtual
-async def test_answers_to_start_and_turn_are_free() -> None:
-    async with rig(HostLimits(message_burst=1, messages_per_second=1)) as arena:
-        anna, client = await arena.enter()
-        for number in range(50):
-            match = f"match {number}"
-            arena.send(client, replace(START, match=match), turn(0, match))
-            anna.say(Move(match, 0, 1))
-            await settle()
-        arena.send(client, START)
-        anna.say(Ready("m"))
-        await settle()
-        assert len(messages(arena)) == 51
-
-
-@virtual
 async def test_messages_of_a_player_about_its_matches_are_free_and_all_others_cost_what_the_table_says() -> (
     None
 ):
@@ -514,33 +465,6 @@ async def test_a_move_waits_for_no_request_of_others_or_of_its_player() -> None:
 
 
 @virtual
-async def test_an_expensive_request_waits_for_its_turn_and_a_move_does_not() -> None:
-    async with rig() as arena:
-        eve, _ = await arena.enter("eve", ELSEWHERE)
-        anna, client = await arena.enter()
-        arena.send(client, turn())
-        eve.say(*[Watch("m") for _ in range(20)])
-        await asyncio.sleep(0.03)
-        anna.say(Move("m", 0, 4))
-        await asyncio.sleep(0.0001)
-        assert messages(arena)[-1] == Move("m", 0, 4)
-        assert len(messages(arena)) < 10
-
-
-@virtual
-async def test_a_disconnected_client_leaves_despite_waiting_requests_but_its_last_move_counts() -> None:
-    async with rig() as arena:
-        eve, client = await arena.enter()
-        arena.send(client, turn())
-        eve.say(*[Watch("m") for _ in range(50)], Move("m", 0, 4))
-        await asyncio.sleep(0.01)
-        eve.wire.arrive_eof()
-        await settle()
-        assert len(arena.core.all(ClientDisconnected)) == 1
-        assert len(messages(arena)) < 10
-
-
-@virtual
 async def test_a_last_move_counts_though_the_connection_ends_right_behind_it() -> None:
     for end in (Peer.finish, lambda peer: peer.wire.reset(), lambda peer: peer.wire.arrive_eof()):
         async with rig() as arena:
@@ -575,20 +499,6 @@ async def test_unparsed_messages_of_a_client_that_has_closed_are_dropped_unless_
         assert Move("m", 1, 4) in messages(arena)
         assert len(messages(arena)) < 100
         assert sum(arena.edge.metrics.messages.values()) < 1200, "only the player's messages were parsed"
-
-
-@virtual
-async def test_a_client_that_has_closed_is_gone_before_its_messages_could_be_parsed() -> None:
-    async with rig(HostLimits(message_burst=10_000, work_ms_per_second=10**6)) as arena:
-        crowd = [(await arena.enter(f"eve {number}", ELSEWHERE))[0] for number in range(20)]
-        for each in crowd:
-            each.say(*[Unwatch("none") for _ in range(5000)])
-        await asyncio.sleep(1)
-        assert not arena.core.all(ClientDisconnected)
-        for each in crowd:
-            each.wire.arrive_eof()
-        await asyncio.sleep(0.1)
-        assert len(arena.core.all(ClientDisconnected)) == 20
 
 
 def test_the_wire_is_traced_without_secrets(caplog: pytest.LogCaptureFixture) -> None:

@@ -101,21 +101,6 @@ def moves_seen(messages: list[ServerMessage]) -> list[Any]:
 
 
 @virtual
-async def test_a_spectator_sees_all_moves_so_far_then_each_move_then_the_end() -> None:
-    async with rig() as arena:
-        match = Match(arena)
-        match.move()
-        eve = await match.watch()
-        match.move()
-        await asyncio.sleep(1)
-        match.end()
-        await asyncio.sleep(1)
-        told = eve.heard()
-        assert [type(each) for each in told] == [View, Update, End]
-        assert moves_seen(told) == [[0], [1]]
-
-
-@virtual
 async def test_each_move_tells_how_many_watch() -> None:
     async with rig() as arena:
         match = Match(arena)
@@ -225,23 +210,6 @@ async def test_a_spectator_over_its_budget_misses_messages_and_continues_with_th
         for much in many:
             assert moves_seen(much.heard()) == match.moves
         assert match.asked > len(many) + 1
-
-
-@virtual
-async def test_even_one_that_never_read_is_sent_the_end() -> None:
-    async with rig() as arena:
-        match = Match(arena, padding=500)
-        slow = await match.watch("slow")
-        slow.reading = False
-        for _ in range(50):
-            match.move()
-            await asyncio.sleep(0.1)
-        match.end()
-        await asyncio.sleep(1)
-        slow.read()
-        told = slow.heard()
-        assert isinstance(told[-1], End)
-        assert told[-1].moves == match.moves
 
 
 @examples(25)

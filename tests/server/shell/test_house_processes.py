@@ -109,25 +109,6 @@ async def test_a_guest_plays_a_bot_that_is_started_for_it_and_ends_with_the_serv
     assert all_gone(mark)
 
 
-@pytest.mark.slow
-async def test_one_that_was_killed_is_back_for_the_next_challenge(monkeypatch: pytest.MonkeyPatch) -> None:
-    mark = f"arena-test-house-{time.monotonic_ns()}"
-    monkeypatch.setenv("ARENA_TEST_MARK", mark)
-    notices: list[str] = []
-    async with home(RANDOM, notices, check=True) as host, dial(host.url) as guest:
-        await guest.hello("guest-1")
-        assert host.is_connected("house-random"), "a check waits for it"
-        for each in processes_of(mark):
-            os.kill(each, signal.SIGKILL)
-        with anyio.fail_after(500):
-            while not notices:
-                await anyio.sleep(0.01)
-        await guest.say(ASKED)
-        assert (await guest.hear(ChallengeOver)).outcome == "accepted"
-        await guest.play(game_of())
-    assert notices[0].startswith("bot house-random ended unexpectedly")
-
-
 async def begin_house_match(guest: Peer) -> Turn:
     """Begin a match with the house, up to the guest's turn."""
     await guest.say(ASKED)

@@ -47,17 +47,6 @@ async def waiting_for_a_move(
 
 
 @virtual
-async def test_a_match_is_played_and_kept() -> None:
-    store = ListStore()
-    async with running(store) as edge:
-        a, b = edge.connect("a"), edge.connect("b")
-        record = await edge.shell.play_match(spec("a", "b"))
-        assert record.result.reason is EndReason.LINE
-        assert [each.record for each in store.of(CloseMatch)] == [record]
-        assert len(a.all(End)) == len(b.all(End)) == 1
-
-
-@virtual
 async def test_players_are_told_before_the_server_handles_the_end_of_their_match() -> None:
     async with running(ListStore()) as edge:
         a, b = edge.connect("a"), edge.connect("b")
@@ -289,17 +278,6 @@ async def test_a_match_asked_for_while_there_is_no_core_begins_once() -> None:
 
 def played_elsewhere(terms: Terms) -> Record:
     return terms.make_record("2026-01-01T00:00:00Z", [], Result("maxie", EndReason.RESIGNATION))
-
-
-@virtual
-async def test_a_match_played_elsewhere_is_kept_too() -> None:
-    store = ListStore()
-    async with running(store) as edge:
-        terms = spec("a", "b")
-        record = played_elsewhere(terms)
-        await edge.shell.store_match(terms, record)
-        assert [each.terms.match for each in store.of(OpenMatch)] == [terms.match]
-        assert store.of(CloseMatch) == [CloseMatch(record, terms.rated)]
 
 
 @virtual

@@ -237,13 +237,6 @@ async def test_a_postgresql_that_cannot_be_reached_is_said_in_one_line(url: str,
     assert "secret" not in str(refused.value)
 
 
-async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "test.db").write_text("not a database, whatever its name says" * 50)
-    with pytest.raises(StoreError, match=r"cannot use .*: the file is not a database: name another file$"):
-        async with open_store(f"sqlite:///{tmp_path / 'test.db'}"):
-            pass
-
-
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
 def test_a_store_in_memory_is_refused(url: str) -> None:
     with pytest.raises(StoreError, match="the store cannot be in memory"):
@@ -275,7 +268,7 @@ async def test_an_error_of_postgresql_is_told_without_the_names_of_drivers(postg
 async def test_an_error_names_the_url_as_the_host_wrote_it(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/arena.db"
     (tmp_path / "arena.db").write_text("no database " * 100)
-    with pytest.raises(StoreError, match=rf"^cannot use {url}: the file is not a database"):
+    with pytest.raises(StoreError, match=rf"^cannot use {url}: the file is not a database: name another file$"):
         async with open_store(url):
             pass
 

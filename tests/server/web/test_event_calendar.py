@@ -93,14 +93,6 @@ def test_an_arena_has_its_length_and_what_is_cancelled_says_so() -> None:
     assert (told["DURATION"], told["STATUS"]) == ("PT90M", "CANCELLED")
 
 
-def test_a_weekly_event_stays_at_its_hour_when_summer_ends() -> None:
-    told = calendar(EventState(WEEKLY))
-    assert len(told) == 1 + SERIES_DATES
-    hours = [int(each["DTSTART"][9:11]) for each in told]
-    assert hours == [18, 18] + [19] * (SERIES_DATES - 1)
-    assert {each["SUMMARY"] for each in told} == {"weekly"}
-
-
 def test_an_event_keeps_its_uid_once_it_is_announced_itself() -> None:
     before = calendar(EventState(WEEKLY))
     second = plan_next_event(WEEKLY, EIGHT)

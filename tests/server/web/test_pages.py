@@ -26,7 +26,6 @@ from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.host import Host, open_host
 from arena.server.settings import private_host_settings
-from arena.server.store import lease as lease_module
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.web import request_queue
 from arena.server.web.page_messages import LiveRequest, LiveResponse
@@ -272,29 +271,6 @@ async def test_a_server_that_is_about_to_stop_is_healthy_and_not_ready(host: Hos
     assert await get_plain(host, "/healthz") == (200, "ok\n")
 
 
-async def test_a_server_whose_store_is_away_is_healthy_and_not_ready(
-    own_postgresql: Postgresql, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        lease_module, "RENEWALS_PER_LEASE", 20
-    )  # where nobody plays, that is what finds it out
-    url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_host(private_host_settings(database=url)) as host:
-        assert await get_plain(host, "/readyz") == (200, "ready\n")
-        await asyncio.to_thread(own_postgresql.stop)
-        with anyio.fail_after(500):
-            while (found := await get_plain(host, "/readyz"))[0] == 200:
-                await anyio.sleep(0.1)
-        assert found[0] == 503
-        assert found[1].startswith("not ready: the store fails: ")
-        assert found[1].count("\n") == 1
-        assert await get_plain(host, "/healthz") == (200, "ok\n")
-        await asyncio.to_thread(own_postgresql.start)
-        with anyio.fail_after(500):
-            while (await get_plain(host, "/readyz"))[0] != 200:
-                await anyio.sleep(0.1)
-
-
 async def get_plain(host: Host, path: str) -> tuple[int, str]:
     status, _, body = await get(host, path)
     return status, body.decode()
@@ -381,32 +357,6 @@ async def test_a_list_reads_no_record_and_is_short_however_long_the_records_are(
 
 async def nothing_is_live(_wanted: LiveRequest) -> LiveResponse:
     return LiveResponse()
-
-
-async def test_only_get_and_head_are_answered_and_a_head_without_a_body(host: Host) -> None:
-    def fetch(method: str) -> tuple[int, str | None]:
-        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=500)
-        try:
-            connection.request(method, "/metrics")
-            answer = connection.getresponse()
-            answer.read()
-            return answer.status, answer.getheader("Allow")
-        finally:
-            connection.close()
-
-    def head(path: str) -> tuple[int, str | None, bytes]:
-        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=500)
-        try:
-            connection.request("HEAD", path)
-            answer = connection.getresponse()
-            return answer.status, answer.getheader("Content-Length"), answer.read()
-        finally:
-            connection.close()
-
-    assert await asyncio.to_thread(head, "/healthz") == (200, "3", b"")
-    assert await asyncio.to_thread(fetch, "POST") == (405, "GET, HEAD")
-    for method in ("PUT", "DELETE", "OPTIONS"):
-        assert await asyncio.to_thread(fetch, method) == (405, "GET, HEAD, POST"), method
 
 
 async def test_a_client_that_left_before_its_turn_is_not_answered(

@@ -344,18 +344,6 @@ async def test_a_commit_whose_task_is_cancelled_is_whole_or_not_there(database: 
         assert (await load_events_of_match(engine, MATCH))[-1] == (6, MatchOpened())
 
 
-async def test_a_loop_of_commits_can_be_cancelled(database: str) -> None:
-    seq = 0
-    async with open_store(database) as engine, open_journal(engine) as journal:
-        await journal.commit([opens()])
-        with anyio.move_on_after(0.3) as scope:
-            while True:
-                await journal.commit([happens(seq + 1)])
-                seq += 1
-        assert scope.cancelled_caught
-        assert len(await load_events_of_match(engine, MATCH)) - seq in (0, 1)
-
-
 # SQLite: what is done where
 
 

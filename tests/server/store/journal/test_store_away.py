@@ -166,24 +166,6 @@ async def test_an_unavailable_database_is_noticed_without_any_match(own_postgres
                 await anyio.sleep(0.05)
 
 
-async def test_a_store_that_cannot_be_reached_opens_no_journal(own_postgresql: Postgresql) -> None:
-    url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_store(url) as engine:
-        await asyncio.to_thread(own_postgresql.stop)
-        with pytest.raises((OSError, sa.exc.SQLAlchemyError)):
-            async with open_journal(engine):
-                pass
-
-
-async def test_a_store_that_does_not_answer_is_in_trouble_until_it_does(postgresql_database: str) -> None:
-    async with open_store(postgresql_database) as engine, playing(engine) as journal:
-        async with anyio.create_task_group() as tasks, engine.begin() as connection:
-            await connection.execute(sa.text("LOCK TABLE servers IN ACCESS EXCLUSIVE MODE"))
-            tasks.start_soon(journal.commit, [happens(2)])
-            assert await trouble(journal) == SLOW
-        assert journal.outage_reason() == ""
-
-
 async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, playing(engine) as journal:
         everything: list[DurableEffect] = [happens(2), ends(record(MATCH))]
