@@ -268,7 +268,9 @@ async def test_an_error_of_postgresql_is_told_without_the_names_of_drivers(postg
 async def test_an_error_names_the_url_as_the_host_wrote_it(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/arena.db"
     (tmp_path / "arena.db").write_text("no database " * 100)
-    with pytest.raises(StoreError, match=rf"^cannot use {url}: the file is not a database: name another file$"):
+    with pytest.raises(
+        StoreError, match=rf"^cannot use {url}: the file is not a database: name another file$"
+    ):
         async with open_store(url):
             pass
 
