@@ -167,7 +167,7 @@ async def run_relay(port: int, answer: bytes, turn: bytes, file: str = "") -> No
     metrics = Metrics()
     lag = LoopLag(MONOTONIC, metrics.loop_seconds.observe)
     async with Edge(1, NullCore(), LIMITS, metrics=metrics, program="relay", lag=lag) as edge:
-        edge.session = RelayPairs(answer, turn, store).make_session
+        edge.make_session = RelayPairs(answer, turn, store).make_session
         await edge.listen(HOST, port)
         with tune_interpreter():
             await anyio.sleep_forever()

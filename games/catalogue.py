@@ -130,7 +130,7 @@ class Catalogue:
         """Return the rules digest of each custom game that this process plays, by name, for the game's default setup."""
         return dict(self._standard)
 
-    def incompatibility_reason(self, client_digests: Mapping[str, str]) -> str | None:
+    def find_incompatibility_reason(self, client_digests: Mapping[str, str]) -> str | None:
         """Return in one line why a client cannot play on this server, or None if it can.
 
         client_digests   rules digests of the client's custom games, by name

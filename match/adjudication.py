@@ -124,6 +124,6 @@ def _analysis_value(move: RecordedMove) -> float | None:
     return move.thinking.value if move.thinking is not None else None
 
 
-def unusable_table_reason(rules: Adjudication | None, game: AnyGame) -> str | None:
+def find_unusable_table_reason(rules: Adjudication | None, game: AnyGame) -> str | None:
     """Return a one-line reason why the rule `table` cannot apply to `game`; None if it can, or if the rule is off."""
     return None if rules is None or not rules.table else unsolved_reason(game) or None

@@ -50,30 +50,30 @@ class FailedLogins:
         self._pause = pause
         self._attempts: OrderedDict[str, _FailedAttempts] = OrderedDict()
 
-    def refusal_seconds_left(self, address: str, now: float) -> float:
+    def get_refusal_seconds_left(self, address: str, now: float) -> float:
         """Return the number of seconds for which an address is still refused; 0 if it may log in."""
-        tries = self._attempts.get(address_key(address))
-        return max(0.0, tries.blocked_until - now) if tries else 0.0
+        attempts = self._attempts.get(make_address_key(address))
+        return max(0.0, attempts.blocked_until - now) if attempts else 0.0
 
     def record_failure(self, address: str, now: float, limit: int = MAX_FAILURES) -> None:
         """Count a wrong token from an address, and refuse the address if this token is the `limit`-th in the window."""
-        key = address_key(address)
-        tries = self._attempts.get(key)
-        if tries is None or now - tries.first_time >= WINDOW_SECONDS:
-            tries = self._attempts[key] = _FailedAttempts(
-                now, blocked_until=tries.blocked_until if tries else float("-inf")
+        key = make_address_key(address)
+        attempts = self._attempts.get(key)
+        if attempts is None or now - attempts.first_time >= WINDOW_SECONDS:
+            attempts = self._attempts[key] = _FailedAttempts(
+                now, blocked_until=attempts.blocked_until if attempts else float("-inf")
             )
         self._attempts.move_to_end(key)
-        tries.count += 1
-        if tries.count >= limit:
-            tries.blocked_until = now + self._pause
-            tries.count, tries.first_time = 0, now
+        attempts.count += 1
+        if attempts.count >= limit:
+            attempts.blocked_until = now + self._pause
+            attempts.count, attempts.first_time = 0, now
         if len(self._attempts) > MAX_ADDRESSES:
             self._attempts.popitem(last=False)
 
 
 @lru_cache(maxsize=10_000)
-def address_key(address: str) -> str:
+def make_address_key(address: str) -> str:
     """Return the key under which clients of an address are counted: the IPv4 address, or the /64 network for IPv6.
 
     A text that is not an IP address is returned unchanged.

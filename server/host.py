@@ -37,10 +37,10 @@ from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
 from arena.server.cluster.frames import HEARTBEAT_NS, MAX_SILENCE_NS
 from arena.server.core.effects import EventPlace, MatchFinished, SendToClient
-from arena.server.core.events import with_final_rank
+from arena.server.core.events import add_final_rank
 from arena.server.core.inputs import BotCrashed
 from arena.server.core.settings import CoreSettings, Pool
-from arena.server.edge.addresses import LOOPBACK, loopback_url, websocket_url
+from arena.server.edge.addresses import LOOPBACK, make_loopback_url, make_websocket_url
 from arena.server.edge.directives import NO_NOTICE, Directives
 from arena.server.edge.edge import CannotListen, Edge
 from arena.server.failed_logins import FailedLogins, choose_pause_seconds
@@ -249,7 +249,7 @@ class Host:
             store=self.engine,
             house=self.house,
             uses_tls=tls is not None,
-            outage_reason=self._outage_reason,
+            describe_outage=self._describe_outage,
             make_change=self._request_handler.make_change,
             progress=progress,
             lag=self._lag,
@@ -277,9 +277,9 @@ class Host:
             for record in records:
                 await self._on_record(record)
 
-    def _outage_reason(self) -> str:
+    def _describe_outage(self) -> str:
         """Return the reason why no match can begin now, in one line; empty if matches can begin."""
-        return "the server is about to stop" if self.shell.draining else self.journal.outage_reason()
+        return "the server is about to stop" if self.shell.draining else self.journal.describe_outage()
 
     def reconfigure(self, pool: Pool | None) -> None:
         """Apply changed values in `self.settings`. `settings.RELOADABLE_KEYS` lists the keys that may change.
@@ -338,7 +338,7 @@ class Host:
             if bot is not None and bot.client is not None:
                 status = EventStatus(event, "over", entered=True, detail="")
                 self.shell.send(
-                    SendToClient(bot.client, with_final_rank(status, each.rank, each.points, len(places)))
+                    SendToClient(bot.client, add_final_rank(status, each.rank, each.points, len(places)))
                 )
 
     async def wait_for_change(self) -> None:
@@ -486,7 +486,7 @@ async def make_edge(
     store: Engine,
     house: HousePlan,
     uses_tls: bool,
-    outage_reason: Callable[[], str],
+    describe_outage: Callable[[], str],
     make_change: MakeChange | None = None,
     progress: FindProgress = report_no_event,
     lag: LoopLag,
@@ -500,7 +500,7 @@ async def make_edge(
     store            database that the pages read
     house            engines that the server runs, for display on the pages
     uses_tls         True if the edge itself speaks TLS
-    outage_reason    returns the reason why no match can begin now; empty if matches can begin
+    describe_outage    returns the reason why no match can begin now; empty if matches can begin
     make_change      makes a change that the page process has prepared; None if there is no core in this process
     progress         returns the progress of an event that is played here, for the pages
     lag              meter of the event loop's lag, shared with a core in this process
@@ -517,7 +517,7 @@ async def make_edge(
             pause_seconds=choose_pause_seconds(settings.matches.grace_seconds),
             # Without tokens, a page of another site has no more rights than any other client.
             any_origin=settings.server.anyone,
-            exempt={each.name for each in house.engines},
+            unlimited_names={each.name for each in house.engines},
             lag=lag,
             is_storing=is_storing,
             clock=clock,
@@ -533,10 +533,10 @@ async def make_edge(
     edge.pages = pages = Pages(
         info,
         store,
-        edge.live,
+        edge.page_client,
         metrics,
-        edge.work,
-        outage_reason,
+        edge.work_budget,
+        describe_outage,
         make_change=make_change or make_change_maker(store),
         progress=progress,
         origins=settings.server.origins,
@@ -584,11 +584,11 @@ async def listen(
     outside, inside = "", None
     if settings.role is not ProcessRole.CORE:
         bound = await edge.listen(settings.host, settings.port, tls, reuse_port=settings.reuse_port)
-        outside = websocket_url(settings.host, bound[1], tls)
+        outside = make_websocket_url(settings.host, bound[1], tls)
         # On a shared port, the server's own bots could reach another process.
-        inside = None if settings.reuse_port else loopback_url(bound, tls)
+        inside = None if settings.reuse_port else make_loopback_url(bound, tls)
     if settings.metrics_port or (house and inside is None):
-        inside = websocket_url(LOOPBACK, (await edge.listen(LOOPBACK, settings.metrics_port, None))[1])
+        inside = make_websocket_url(LOOPBACK, (await edge.listen(LOOPBACK, settings.metrics_port, None))[1])
     return outside, (inside or "") if house else ""
 
 

@@ -106,7 +106,7 @@ async def open_edge(
             house=house,
             uses_tls=tls is not None,
             lag=LoopLag(clock, metrics.loop_seconds.observe),
-            outage_reason=lambda: "" if link.is_synced else "the server has no contact with its core",
+            describe_outage=lambda: "" if link.is_synced else "the server has no contact with its core",
             clock=clock,
         )
         link.port = edge

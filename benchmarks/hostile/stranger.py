@@ -77,7 +77,7 @@ class Stranger:
 
     async def send(self, **content: object) -> None:
         """Send a message with these fields as soon as the rate limit allows. Raises OSError if the connection is lost."""
-        while not self._pace.try_take(time.monotonic_ns()):  # noqa: ASYNC110
+        while not self._pace.try_take_token(time.monotonic_ns()):  # noqa: ASYNC110
             await asyncio.sleep(1 / MESSAGES_PER_SECOND)
         self.tally.sent += 1
         await self.send_answer(**content)

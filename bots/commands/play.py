@@ -13,7 +13,7 @@ from arena.bots.api.bot import Match, Thinking
 from arena.bots.client.local_match import LocalMatch
 from arena.bots.client.state.moves import BadChoice
 from arena.bots.commands.lookup import load_engine, load_game
-from arena.bots.engines.registry import Engine, incompatibility_reason
+from arena.bots.engines.registry import Engine, find_incompatibility_reason
 from arena.console import (
     AdjudicateOption,
     CommandError,
@@ -28,7 +28,7 @@ from arena.cores import usable_cores
 from arena.games.core import AnyGame, GameError, Player
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.terminal import print_position
-from arena.match.adjudication import unusable_table_reason
+from arena.match.adjudication import find_unusable_table_reason
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from arena.protocol.record import to_line
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
@@ -78,10 +78,10 @@ def play(
         raise UsageError(f"--adjudicate: {error}") from None
     opponent = load_engine(engine)
     rules = load_game(game, map)
-    why = incompatibility_reason(engine, rules)
+    why = find_incompatibility_reason(engine, rules)
     if why is not None:
         raise UsageError(why)
-    why = unusable_table_reason(adjudication, rules)
+    why = find_unusable_table_reason(adjudication, rules)
     if why is not None:
         raise UsageError(f"--adjudicate table: {why}")
     if record is not None:

@@ -72,7 +72,7 @@ def make_engine(spec: str) -> Engine:
     return Engine(parsed.name, spec, lambda: _make_bot(parsed), parsed)
 
 
-def incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
+def find_incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
     """Return why the built-in engine of `spec` cannot play `game`, in one line, or None if it can.
 
     Return None also for a file, whose bot cannot be checked, and for a spec that `make_engine` rejects.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import anyio
 
-from arena.bots.engines.registry import incompatibility_reason
+from arena.bots.engines.registry import find_incompatibility_reason
 from arena.console import CommandError, UsageError, err, register_game
 from arena.games.core import AnyGame, GameError
 from arena.ladder.bot_pool import BotRefused
@@ -33,7 +33,7 @@ from arena.ladder.reports.display import open_display
 from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import MapError
 from arena.maps.openings_file import BadOpenings, read_openings
-from arena.match.adjudication import unusable_table_reason
+from arena.match.adjudication import find_unusable_table_reason
 from arena.rating.sprt import Sprt
 from arena.server.edge import interpreter
 from arena.server.host import CannotListen
@@ -116,7 +116,7 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
     """Raise UsageError if an engine cannot play one of the starts, for example because of an option."""
     for bot in plan.bots:
         for game in starts:
-            why = incompatibility_reason(bot.engine, game) if bot.engine is not None else None
+            why = find_incompatibility_reason(bot.engine, game) if bot.engine is not None else None
             if why is not None:
                 raise UsageError(f"bot {bot.name}: {why}")
 
@@ -124,7 +124,7 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
 def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
     """Raise UsageError if the rule `table` is on and this machine has no solved table for one of the starts."""
     for game in starts:
-        why = unusable_table_reason(plan.adjudication, game)
+        why = find_unusable_table_reason(plan.adjudication, game)
         if why is not None:
             raise UsageError(f"--adjudicate table: {why}")
 

@@ -34,8 +34,8 @@ class FrameLog:
     def __init__(self) -> None:
         self._log: deque[str] = deque(maxlen=MAX_FRAMES)
 
-    def add(self, arrow: str, frame: bytes | str) -> None:
-        """Add a frame. `arrow`: `>` for a frame from the bot, `<` for one to the bot, as in `arena bot --verbose`."""
+    def add(self, direction: str, frame: bytes | str) -> None:
+        """Add a frame. `direction`: `>` for a frame from the bot, `<` for one to the bot, as in `arena bot --verbose`."""
         if isinstance(frame, str):
             text = f"text {frame!r}"
         else:
@@ -43,7 +43,7 @@ class FrameLog:
                 text = msgspec.json.encode(msgpack.unpackb(frame)).decode()
             except (ValueError, TypeError, msgpack.UnpackException, RecursionError):
                 text = f"hex {frame.hex(' ')}"
-        self._log.append(f"{arrow} {text[:MAX_FRAME_TEXT]}{'…' if len(text) > MAX_FRAME_TEXT else ''}")
+        self._log.append(f"{direction} {text[:MAX_FRAME_TEXT]}{'…' if len(text) > MAX_FRAME_TEXT else ''}")
 
     def add_remark(self, text: str) -> None:
         """Add a remark to the log, such as `the connection is cut`."""
@@ -105,10 +105,10 @@ class BotConnection:
 
         Return None if no message arrives within `seconds`. `expectation` is used in the text of a fault.
         """
-        end = MONOTONIC.now() + seconds
+        deadline = MONOTONIC.now() + seconds
         while True:
             try:
-                with anyio.move_on_after(end - MONOTONIC.now()) as scope:
+                with anyio.move_on_after(deadline - MONOTONIC.now()) as scope:
                     frame = await self.connection.recv()
             except ConnectionClosed:
                 raise ProtocolFault(
@@ -116,14 +116,14 @@ class BotConnection:
                 ) from None
             if scope.cancelled_caught:
                 return None
-            at = MONOTONIC.now()
+            received_at = MONOTONIC.now()
             self.frames.add(">", frame)
             try:
                 message = decode_client_message(frame)
             except DecodeError as error:
                 raise ProtocolFault(f"a frame is not a message: {error.detail}") from None
             if not isinstance(message, Status):  # a bot may ask for its status after a long wait
-                return message, at
+                return message, received_at
 
     async def exchange_hello(self, session: str) -> Hello:
         """Receive the bot's hello, send the welcome, and return the hello.
@@ -134,7 +134,7 @@ class BotConnection:
         """
         hello, _ = await self.receive("hello")
         if not isinstance(hello, Hello):
-            raise ProtocolFault(f"the first message must be hello, not {message_type_name(hello)}")
+            raise ProtocolFault(f"the first message must be hello, not {get_message_type(hello)}")
         if not hello.name.isprintable() or hello.name != hello.name.strip():
             raise ProtocolFault(
                 f"hello.name {hello.name!r} is not a valid name: use printable characters, without a space at either end"
@@ -143,7 +143,7 @@ class BotConnection:
             raise ProtocolFault(f"hello.role must be bot, not {hello.role!r}")
         early = await self.receive_within("welcome", EARLY_MESSAGE_SECONDS)
         if early is not None:
-            raise ProtocolFault(f"{message_type_name(early[0])} must not be sent before the welcome")
+            raise ProtocolFault(f"{get_message_type(early[0])} must not be sent before the welcome")
         limits = Limits(16_384, hello.matches, 10_000)
         await self.send(Welcome("arena check", hello.name, session, limits))
         return hello
@@ -158,6 +158,6 @@ class BotConnection:
         return f"({code}{f', {reason}' if reason else ''})"
 
 
-def message_type_name(message: ClientMessage) -> str:
+def get_message_type(message: ClientMessage) -> str:
     """Return the name of a message's type as in the protocol, such as `hello`, for the descriptions of faults."""
     return type(message).__name__.lower()

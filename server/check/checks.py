@@ -23,9 +23,9 @@ from arena.server.check.bot_connection import BotConnection, ProtocolFault
 from arena.server.check.scripted_match import ScriptedMatch
 from arena.server.check.scripted_server import ScriptedServer
 
-QUICK_CONTROL = TimeControl(100, per_move=True)
+QUICK_TIME_CONTROL = TimeControl(100, per_move=True)
 """Time control of the checks that do not test time."""
-SLOW_CONTROL = TimeControl(2000, per_move=True)
+SLOW_TIME_CONTROL = TimeControl(2000, per_move=True)
 """Time control that lets the bot think long enough for a ping to arrive during its turn."""
 GENEROUS_MARGIN_MS = 5000
 """Network margin in ms of the checks that do not test time. Only a bot that hangs exceeds it."""
@@ -80,7 +80,7 @@ class CheckContext:
         self, peer: BotConnection, game: AnyGame | None = None, seat: Player = Player.MAXIE
     ) -> ScriptedMatch:
         """Return a scripted match that does not test time. `game`: None for the bot's first game."""
-        return ScriptedMatch(peer, game or self.make_game(), seat, QUICK_CONTROL, GENEROUS_MARGIN_MS)
+        return ScriptedMatch(peer, game or self.make_game(), seat, QUICK_TIME_CONTROL, GENEROUS_MARGIN_MS)
 
 
 Check = Callable[[CheckContext], Awaitable[None]]
@@ -113,7 +113,7 @@ async def check_repeated(context: CheckContext) -> None:
     await match.send_turn()
     await match.receive_move()
     await match.expect_silence(SETTLE_SECONDS)
-    await match.play_exchange()
+    await match.play_move_pair()
     await match.send_end()
     await match.send_end()
     await check_play(context.supported_games[0], Player.MAXIE, context)
@@ -123,13 +123,13 @@ async def check_out_of_date(context: CheckContext) -> None:
     """The bot must not answer a turn already played, or the end of an unknown match."""
     match = context.make_match(await context.server.connect_bot())
     await match.begin()
-    await match.play_exchange()
-    await match.play_exchange()
-    await match.peer.send(match.turn_message(0))
+    await match.play_move_pair()
+    await match.play_move_pair()
+    await match.peer.send(match.make_turn_message(0))
     other = context.make_match(match.peer)
     await other.send_end()
     await match.expect_silence(SETTLE_SECONDS)
-    await match.play_exchange()
+    await match.play_move_pair()
     await match.send_end()
 
 
@@ -151,7 +151,7 @@ async def check_unknown_fields(context: CheckContext) -> None:
     """The bot must ignore unknown fields in all messages."""
     match = context.make_match(await context.server.connect_bot())
     await match.begin(x_colour="green")
-    await match.play_exchange(x_colour=["green"], x_size={"wide": True})
+    await match.play_move_pair(x_colour=["green"], x_size={"wide": True})
     await match.send_end(x_colour=None)
     await check_play(context.supported_games[0], Player.MAXIE, context)
 
@@ -164,7 +164,7 @@ async def check_unknown_errors(context: CheckContext) -> None:
     await match.peer.send_data(
         {"type": "error", "code": "x_later", "detail": "of a later server", "fatal": False}
     )
-    await match.play_exchange()
+    await match.play_move_pair()
     await match.send_end()
 
 
@@ -185,7 +185,7 @@ async def check_long_match(context: CheckContext) -> None:
         match.play_random_move()
     # A random match may end earlier. Then use only its first plies, up to a turn of the bot.
     moves_so_far = match.moves if not match.is_over else match.moves[: (len(match.moves) - 20) // 2 * 2]
-    match.restart_after(moves_so_far)
+    match.replay_moves(moves_so_far)
     await match.play_up_to(MATCH_MOVES)
 
 
@@ -196,13 +196,13 @@ async def check_ended_in_thought(context: CheckContext) -> None:
     await match.begin()
     await match.send_turn()
     await match.send_end()
-    following = context.make_match(peer)
-    await peer.send(following.start_message)
+    next_match = context.make_match(peer)
+    await peer.send(next_match.start_message)
     while True:
         message, _ = await peer.receive("ready")
-        if getattr(message, "match", None) == following.match:
+        if getattr(message, "match", None) == next_match.match:
             break
-    await following.play_up_to(2)
+    await next_match.play_up_to(2)
 
 
 async def check_two_at_once(context: CheckContext) -> None:
@@ -213,7 +213,7 @@ async def check_two_at_once(context: CheckContext) -> None:
         await match.begin()
     for _ in range(3):
         for match in matches:
-            await match.play_exchange()
+            await match.play_move_pair()
     for match in matches:
         await match.send_end()
 
@@ -222,7 +222,7 @@ async def check_dropped(context: CheckContext) -> None:
     """If the connection is lost while the bot thinks, it must reconnect with its session, be ready, and answer."""
     match = context.make_match(await context.server.connect_bot())
     await match.begin()
-    await match.play_exchange()
+    await match.play_move_pair()
     match.play_random_move()
     await match.send_turn()
     match.peer.reset()
@@ -233,7 +233,7 @@ async def check_restarted(context: CheckContext) -> None:
     """The bot must reconnect to a server that was killed and restarted on the same port."""
     match = context.make_match(await context.server.connect_bot())
     await match.begin()
-    await match.play_exchange()
+    await match.play_move_pair()
     await context.server.crash()
     await MONOTONIC.sleep(AWAY_SECONDS)
     await context.server.listen()
@@ -242,7 +242,7 @@ async def check_restarted(context: CheckContext) -> None:
 
 
 async def _resume_match(context: CheckContext, match: ScriptedMatch) -> None:
-    match.continue_on_connection(await context.server.await_reconnection())
+    match.continue_on_connection(await context.server.wait_for_reconnection())
     await match.peer.send(match.start_message)
     await match.wait_until_ready()
     await match.send_turn()
@@ -268,7 +268,7 @@ async def check_alive(context: CheckContext) -> None:
         context.make_game("riskless", "m1") if "riskless" in context.supported_games else context.make_game()
     )
     match = ScriptedMatch(
-        await context.server.connect_bot(), game, Player.MAXIE, SLOW_CONTROL, GENEROUS_MARGIN_MS
+        await context.server.connect_bot(), game, Player.MAXIE, SLOW_TIME_CONTROL, GENEROUS_MARGIN_MS
     )
     await match.begin()
     await match.send_turn()
@@ -295,7 +295,7 @@ async def check_shut_down(context: CheckContext) -> None:
     peer = await context.server.connect_bot()
     await peer.send(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
     context.server.reject_connections()
-    arrivals = context.server.arrivals
+    connections_before = context.server.connection_count
     closing = asyncio.ensure_future(peer.connection.close(1001, "shutting_down"))
     with anyio.move_on_after(CLOSE_SECONDS) as scope:
         await asyncio.shield(closing)
@@ -304,13 +304,13 @@ async def check_shut_down(context: CheckContext) -> None:
         await closing
         raise ProtocolFault(f"the bot must complete the close handshake within {CLOSE_SECONDS:g} s")
     await MONOTONIC.sleep(RUSH_SECONDS)
-    if context.server.arrivals - arrivals > MAX_RECONNECTS:
+    if context.server.connection_count - connections_before > MAX_RECONNECTS:
         raise ProtocolFault(
-            f"the bot must retry with backoff, but connected {context.server.arrivals - arrivals} times"
+            f"the bot must retry with backoff, but connected {context.server.connection_count - connections_before} times"
             f" in {RUSH_SECONDS:g} s"
         )
     context.server.accept_connections()
-    await context.server.await_reconnection()
+    await context.server.wait_for_reconnection()
 
 
 CHECKS_AFTER_PLAY = (
@@ -344,7 +344,7 @@ def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]
 
     The handshake is first, because the other checks depend on the bot's hello.
     """
-    yield "handshake", _requirement(check_handshake), check_handshake
+    yield "handshake", _get_requirement(check_handshake), check_handshake
     for game in context.supported_games:
         for seat in Player:
             yield (
@@ -359,8 +359,8 @@ def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]
     }
     for check in CHECKS_AFTER_PLAY:
         name = check.__name__.removeprefix("check_").replace("_", " ")
-        yield name, _requirement(check), check if applies.get(check, True) else None
+        yield name, _get_requirement(check), check if applies.get(check, True) else None
 
 
-def _requirement(check: Check) -> str:
+def _get_requirement(check: Check) -> str:
     return (check.__doc__ or "").partition("\n")[0]

@@ -57,7 +57,7 @@ async def check_bot(
     host: str = "127.0.0.1",
     port: int = 0,
     on_listening: Callable[[str], None] = lambda _url: None,
-    on_result: Callable[[CheckResult], None] = lambda _finding: None,
+    on_result: Callable[[CheckResult], None] = lambda _result: None,
 ) -> list[CheckResult]:
     """Run the checks of a bot one after another, and return their results in order.
 
@@ -73,48 +73,48 @@ async def check_bot(
     Raises UnknownCheck if `only` contains an unknown name, BadCommand if the bot's process prints one line and ends
     with exit code 2 instead of connecting, and OSError if the port cannot be used.
     """
-    findings: list[CheckResult] = []
+    results: list[CheckResult] = []
     async with open_scripted_server(command, patience, host, port) as server:
         on_listening(server.url)
         context = CheckContext(server, tiny_time_control, margin_ms)
-        usable = True
+        is_usable = True
         for name, requirement, check in list_checks(context):
             if only and name not in only and name != "handshake":
                 continue
             server.frames.clear()
-            if not usable:
-                finding = CheckResult(name, "skipped", requirement, UNREACHED_TEXT)
+            if not is_usable:
+                result = CheckResult(name, "skipped", requirement, UNREACHED_TEXT)
             elif check is None:
-                finding = CheckResult(
+                result = CheckResult(
                     name, "skipped", requirement, "does not apply to this bot, according to its hello"
                 )
             else:
                 try:
                     await check(context)
-                    finding = CheckResult(name, "passed", requirement)
+                    result = CheckResult(name, "passed", requirement)
                 except ProtocolFault as fault:
-                    finding = await _make_failure(name, requirement, str(fault), server)
-                    code = None if server.subject is None else server.subject.exit_code
-                    if name == "handshake" and code == BAD_USAGE_EXIT_CODE and len(finding.printed) == 1:
-                        raise BadCommand(finding.printed[0]) from None
+                    result = await _make_failed_result(name, requirement, str(fault), server)
+                    code = None if server.bot_process is None else server.bot_process.exit_code
+                    if name == "handshake" and code == BAD_USAGE_EXIT_CODE and len(result.printed) == 1:
+                        raise BadCommand(result.printed[0]) from None
                     # The next check starts with a new process and connection of the bot.
                     await server.stop_bot()
-                    usable = name != "handshake"
-            findings.append(finding)
-            on_result(finding)
+                    is_usable = name != "handshake"
+            results.append(result)
+            on_result(result)
         names = [name for name, _, _ in list_checks(context)]
     unknown = set(only) - set(names)
-    if unknown and usable:
+    if unknown and is_usable:
         raise UnknownCheck(f"no check is called {', '.join(sorted(unknown))}: choose from {', '.join(names)}")
-    return findings
+    return results
 
 
-async def _make_failure(name: str, requirement: str, why: str, server: ScriptedServer) -> CheckResult:
+async def _make_failed_result(name: str, requirement: str, why: str, server: ScriptedServer) -> CheckResult:
     printed: list[str] = []
-    if server.subject is not None:
+    if server.bot_process is not None:
         with anyio.move_on_after(EXIT_SECONDS):
-            await server.subject.wait()
-        if server.subject.exit_code is not None:
-            await server.subject.read_rest()
-        printed = list(server.subject.output_tail)
+            await server.bot_process.wait()
+        if server.bot_process.exit_code is not None:
+            await server.bot_process.read_rest()
+        printed = list(server.bot_process.output_tail)
     return CheckResult(name, "failed", requirement, why, server.frames.list_recent(), printed)

@@ -14,7 +14,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, ClientMessage, End, Move, Ready, Resign, Start, Turn
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
-from arena.server.check.bot_connection import BotConnection, ProtocolFault, message_type_name
+from arena.server.check.bot_connection import BotConnection, ProtocolFault, get_message_type
 
 
 class ScriptedMatch:
@@ -34,9 +34,9 @@ class ScriptedMatch:
         self.match = uuid.uuid4().hex
         self.moves: list[Data] = []
         self.position: Any = game.start()
-        self._chance = random.Random(1)
-        self._turned = 0.0
-        self._early: tuple[ClientMessage, float] | None = None
+        self._random = random.Random(1)
+        self._turn_sent_at = 0.0
+        self._early_message: tuple[ClientMessage, float] | None = None
 
     @property
     def is_over(self) -> bool:
@@ -70,37 +70,37 @@ class ScriptedMatch:
     async def wait_until_ready(self) -> None:
         """Wait for `ready`. After a reconnect, the bot may first send a move that it chose while disconnected."""
         while True:
-            message, at = await self.peer.receive("ready")
+            message, received_at = await self.peer.receive("ready")
             if isinstance(message, Move) and message.match == self.match:
                 if message.ply == len(self.moves) > 0:
-                    self._early = message, at
+                    self._early_message = message, received_at
                     continue
                 if self._is_repeat(message):
                     continue
             break
         if not isinstance(message, Ready) or message.match != self.match:
             raise ProtocolFault(
-                f"the bot must answer `start` with `ready` for the same match, not {message_type_name(message)}"
+                f"the bot must answer `start` with `ready` for the same match, not {get_message_type(message)}"
             )
 
     async def send_turn(self, **unknown: object) -> None:
         """Send the `turn` for the next ply, and start the bot's clock."""
-        self._turned = MONOTONIC.now()
-        await self.peer.send(self.turn_message(len(self.moves)), **unknown)
+        self._turn_sent_at = MONOTONIC.now()
+        await self.peer.send(self.make_turn_message(len(self.moves)), **unknown)
 
-    def turn_message(self, ply: int) -> Turn:
+    def make_turn_message(self, ply: int) -> Turn:
         """Return the `turn` message for a ply: the next one, or one already played."""
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         return Turn(self.match, ply, self.moves[:ply], clocks, self.control.increment_ms)
 
     async def receive_move(self, **unknown: object) -> None:
         """Receive the bot's move, check its time and its legality, and send `accepted`."""
-        allowed = (self.control.base_ms + self.margin_ms) / 1000
+        allowed_seconds = (self.control.base_ms + self.margin_ms) / 1000
         while True:
-            if self._early is not None:
-                (message, at), self._early = self._early, None
+            if self._early_message is not None:
+                (message, received_at), self._early_message = self._early_message, None
             else:
-                message, at = await self.peer.receive("move", allowed + self.peer.patience)
+                message, received_at = await self.peer.receive("move", allowed_seconds + self.peer.patience)
             if not self._is_repeat(message):
                 break
         if isinstance(message, Resign):
@@ -108,14 +108,14 @@ class ScriptedMatch:
                 f"the bot must move at ply {len(self.moves)} of {self.game.name} as {self.seat}, not resign"
             )
         if not isinstance(message, Move):
-            raise ProtocolFault(f"the bot must answer the turn with a move, not {message_type_name(message)}")
+            raise ProtocolFault(f"the bot must answer the turn with a move, not {get_message_type(message)}")
         if message.match != self.match:
             raise ProtocolFault(f"the move must be for match {self.match}, not {message.match!r:.70}")
         self._reject_repeat(message)
         if message.ply != len(self.moves):
             raise ProtocolFault(f"the move must be for ply {len(self.moves)}, not {message.ply}")
-        seconds_used = max(0.0, at - self._turned)
-        if seconds_used > allowed:
+        seconds_used = max(0.0, received_at - self._turn_sent_at)
+        if seconds_used > allowed_seconds:
             limit = f"{self.control.base_ms} ms and a margin of {self.margin_ms} ms"
             raise ProtocolFault(
                 f"the move at ply {message.ply} took {1000 * seconds_used:.0f} ms; the limit was {limit}"
@@ -132,7 +132,7 @@ class ScriptedMatch:
             raise ProtocolFault(f"ply {len(self.moves)}: {error}") from None
         self.moves.append(data)
 
-    def restart_after(self, moves: Sequence[Data]) -> None:
+    def replay_moves(self, moves: Sequence[Data]) -> None:
         """Set the match to the position after these moves from the start. Raises ProtocolFault if a move is illegal."""
         self.position, self.moves = self.game.start(), []
         for move in moves:
@@ -144,11 +144,11 @@ class ScriptedMatch:
 
     def play_random_move(self) -> None:
         """Play a random legal move for the player to move, even if that is the bot."""
-        move = self._chance.choice(self.game.moves(self.position))
+        move = self._random.choice(self.game.moves(self.position))
         self.position = self.game.successor(self.position, move)
         self.moves.append(self.game.move_to_data(move))
 
-    async def play_exchange(self, **unknown: object) -> None:
+    async def play_move_pair(self, **unknown: object) -> None:
         """Let the bot play one move, after a random move if the other seat is to move. Skip it if the match is over."""
         if not self.is_bots_turn:
             self.play_random_move()
@@ -161,7 +161,7 @@ class ScriptedMatch:
         for _ in range(max_moves):
             if self.is_over:
                 break
-            await self.play_exchange()
+            await self.play_move_pair()
         await self.send_end()
 
     async def send_end(self, **unknown: object) -> None:
@@ -180,7 +180,7 @@ class ScriptedMatch:
             message = await self.peer.receive_within("silence", seconds_left)
             if message is not None and not self._is_repeat(message[0]):
                 self._reject_repeat(message[0])
-                raise ProtocolFault(f"{message_type_name(message[0])} must not be sent unasked")
+                raise ProtocolFault(f"{get_message_type(message[0])} must not be sent unasked")
 
     def _reject_repeat(self, message: object) -> None:
         """Raise ProtocolFault if the message is a move for a ply that has already been played with another move.

@@ -40,9 +40,9 @@ class ScriptedServer:
         """Latest hello of the bot; None before the first."""
         self.session = ""
         """Session secret in the last welcome; empty before the first."""
-        self.arrivals = 0
+        self.connection_count = 0
         """Number of connections that the bot has opened, including those that were dropped at once."""
-        self.subject: ChildProcess | None = None
+        self.bot_process: ChildProcess | None = None
         """Process of the bot; None if it was not started here."""
         self.url = ""
         """Websocket URL of the server; empty until it listens."""
@@ -52,9 +52,11 @@ class ScriptedServer:
         self._port = port
         self._server: Server | None = None
         self._peer: BotConnection | None = None
-        self._open_for_bots = True
-        self._refused = ""
-        self._put, self._queue = anyio.create_memory_object_stream[ServerConnection](MAX_QUEUED)
+        self._accepts_bots = True
+        self._refusal_reason = ""
+        self._connection_sender, self._connection_receiver = anyio.create_memory_object_stream[
+            ServerConnection
+        ](MAX_QUEUED)
 
     async def listen(self) -> None:
         """Start listening; after `crash`, on the same port as before. Raises OSError if the port cannot be used."""
@@ -74,11 +76,11 @@ class ScriptedServer:
 
     def reject_connections(self) -> None:
         """Drop new connections until `accept_connections` is called."""
-        self._open_for_bots = False
+        self._accepts_bots = False
 
     def accept_connections(self) -> None:
         """Accept new connections again."""
-        self._open_for_bots = True
+        self._accepts_bots = True
 
     async def crash(self) -> None:
         """Simulate a killed server: close the port, and cut all connections without a closing handshake."""
@@ -100,20 +102,20 @@ class ScriptedServer:
         """
         if self._peer is not None and self._peer.connection.close_code is None:
             return self._peer
-        if self.subject is not None and self.subject.exit_code is not None:
-            raise ProtocolFault(f"the bot ended unexpectedly (exit code {self.subject.exit_code})")
+        if self.bot_process is not None and self.bot_process.exit_code is not None:
+            raise ProtocolFault(f"the bot ended unexpectedly (exit code {self.bot_process.exit_code})")
         seconds = self.patience
-        if self.subject is None and self._command is not None:
+        if self.bot_process is None and self._command is not None:
             seconds = max(seconds, START_SECONDS)
-            self.subject = await ChildProcess.start(self._command, self.url, "checked", "check-token")
-            self._tasks.start_soon(self.subject.read_output)
-        connection = await self._next_connection(seconds)
+            self.bot_process = await ChildProcess.start(self._command, self.url, "checked", "check-token")
+            self._tasks.start_soon(self.bot_process.read_output)
+        connection = await self._wait_for_connection(seconds)
         self._peer = BotConnection(connection, self.frames, self.patience)
         self.session = secrets.token_hex(8)
         self.hello = await self._peer.exchange_hello(self.session)
         return self._peer
 
-    async def await_reconnection(self) -> BotConnection:
+    async def wait_for_reconnection(self) -> BotConnection:
         """Wait for the bot's new connection after a loss, and return it.
 
         Raises ProtocolFault if the bot does not reconnect in time, or does not resume its session.
@@ -131,44 +133,44 @@ class ScriptedServer:
 
     async def stop_bot(self) -> None:
         """Stop the bot's process, if it was started here, and drop the bot's connections."""
-        if self.subject is not None:
-            await self.subject.stop()
-            self.subject = None
+        if self.bot_process is not None:
+            await self.bot_process.stop()
+            self.bot_process = None
         if self._peer is not None:
             self._peer.connection.transport.abort()
             self._peer = None
-        while self._queue.statistics().current_buffer_used:
-            self._queue.receive_nowait().transport.abort()
-        self._refused = ""
+        while self._connection_receiver.statistics().current_buffer_used:
+            self._connection_receiver.receive_nowait().transport.abort()
+        self._refusal_reason = ""
 
     async def close(self) -> None:
         """Close the server, and stop the bot's process."""
         with anyio.CancelScope(shield=True):
             await self.stop_bot()
             await self.crash()
-        self._put.close()
-        self._queue.close()
+        self._connection_sender.close()
+        self._connection_receiver.close()
 
-    async def _next_connection(self, seconds: float) -> ServerConnection:
+    async def _wait_for_connection(self, seconds: float) -> ServerConnection:
         with anyio.move_on_after(seconds):
             while True:
                 with anyio.move_on_after(0.05):
-                    return await self._queue.receive()
-                if self._refused:
-                    raise ProtocolFault(self._refused)
-                if self.subject is not None and self.subject.exit_code is not None:
+                    return await self._connection_receiver.receive()
+                if self._refusal_reason:
+                    raise ProtocolFault(self._refusal_reason)
+                if self.bot_process is not None and self.bot_process.exit_code is not None:
                     raise ProtocolFault(
-                        f"the bot ended (exit code {self.subject.exit_code}) and did not connect"
+                        f"the bot ended (exit code {self.bot_process.exit_code}) and did not connect"
                     )
         raise ProtocolFault(f"the bot must connect within {seconds:g} s")
 
     async def _handle_connection(self, connection: ServerConnection) -> None:
-        self.arrivals += 1
-        if not self._open_for_bots:
+        self.connection_count += 1
+        if not self._accepts_bots:
             connection.transport.abort()
             return
         try:
-            self._put.send_nowait(connection)
+            self._connection_sender.send_nowait(connection)
         except anyio.WouldBlock:
             connection.transport.abort()
         await connection.wait_closed()
@@ -178,7 +180,7 @@ class ScriptedServer:
         offered = [part.strip() for value in values for part in value.split(",")]
         if SUBPROTOCOL in offered:
             return None
-        self._refused = (
+        self._refusal_reason = (
             f"the handshake offers the subprotocol {', '.join(offered) or 'none'}, not {SUBPROTOCOL}"
         )
         return connection.respond(HTTPStatus.BAD_REQUEST, f"the subprotocol {SUBPROTOCOL} is required\n")

@@ -52,7 +52,7 @@ def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> Nat
     if len(credentials) > 1:
         raise BusError("bus.url has different credentials: name all servers with the same user and password")
     user, password = next(iter(credentials), (None, None))
-    servers = tuple(f"{part.scheme}://{_url_host(part)}:{part.port or DEFAULT_PORT}" for part in parts)
+    servers = tuple(f"{part.scheme}://{_format_url_host(part)}:{part.port or DEFAULT_PORT}" for part in parts)
     tls = parts[0].scheme == "tls"
     if user is None:
         return NatsAddress(servers, tls=tls)
@@ -79,7 +79,7 @@ def _split_url(text: str) -> SplitResult:
     return parts
 
 
-def _url_host(url: SplitResult) -> str:
+def _format_url_host(url: SplitResult) -> str:
     name = url.hostname or ""
     return f"[{name}]" if ":" in name else name
 

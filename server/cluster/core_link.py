@@ -16,11 +16,11 @@ from arena.server.cluster.frames import (
     BadBusFrame,
     BusFrame,
     IncomingStream,
-    core_subject,
     decode_frame,
-    edge_subject,
     encode_frame,
     encode_in_frames,
+    make_core_subject,
+    make_edge_subject,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
 from arena.server.ports import CorePort, EdgePort, MessageToCore, MessageToEdge
@@ -110,7 +110,7 @@ class CoreLink:
         self.loss_reason = ""
         """Reason why this core no longer leads; empty while it leads."""
         self._bus = bus
-        self.subject = core_subject(shard)
+        self.subject = make_core_subject(shard)
         """Subject on which the core receives frames."""
         self._shard = shard
         self._fencing_token = fencing_token
@@ -139,14 +139,14 @@ class CoreLink:
     def _handle_frame(self, frame: BusFrame) -> None:
         edge = self._find_or_add_edge(frame.edge)
         edge.last_frame_ns = self._now_ns()
-        new = frame.stream > edge.stream
-        goes_on = frame.stream == edge.stream + 1 and frame.number == edge.incoming.number
+        is_new_stream = frame.stream > edge.stream
+        continues_stream = frame.stream == edge.stream + 1 and frame.number == edge.incoming.number
         if frame.fencing_token != self._fencing_token or (
-            new and ((frame.number and not goes_on) or not frame.body)
+            is_new_stream and ((frame.number and not continues_stream) or not frame.body)
         ):
             edge.request_stream(frame.stream)
             return
-        if new:
+        if is_new_stream:
             edge.begin_stream(frame.stream, frame.number)
         elif frame.stream < edge.stream:
             return
@@ -162,22 +162,22 @@ class CoreLink:
     def _find_or_add_edge(self, number: int) -> RemoteEdge:
         edge = self.edges.get(number)
         if edge is None:
-            subject = edge_subject(self._shard, number)
+            subject = make_edge_subject(self._shard, number)
             edge = self.edges[number] = RemoteEdge(self._bus, subject, number, self._fencing_token)
         return edge
 
     def _submit(self, edge: RemoteEdge, messages: list[MessageToCore]) -> None:
         shell, now = self._shell, self._now_ns()
-        for each in messages:
-            if isinstance(each, MessageReceived):
-                shell.submit(MessageReceived(each.client, each.message, now, each.spent))
-            elif isinstance(each, TurnSent):
-                shell.submit(TurnSent(each.client, each.match, each.ply, now, each.lag))
+        for message in messages:
+            if isinstance(message, MessageReceived):
+                shell.submit(MessageReceived(message.client, message.message, now, message.elapsed_ns))
+            elif isinstance(message, TurnSent):
+                shell.submit(TurnSent(message.client, message.match, message.ply, now, message.lag))
             else:
-                if isinstance(each, EdgeResynced) and not edge.is_synced:
+                if isinstance(message, EdgeResynced) and not edge.is_synced:
                     edge.is_synced = True
                     shell.attach(edge.number, edge)
-                shell.submit(each)
+                shell.submit(message)
 
     # time
 

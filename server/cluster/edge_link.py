@@ -17,11 +17,11 @@ from arena.server.cluster.frames import (
     BadBusFrame,
     BusFrame,
     IncomingStream,
-    core_subject,
     decode_frame,
-    edge_subject,
     encode_frame,
     encode_in_frames,
+    make_core_subject,
+    make_edge_subject,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived
 from arena.server.ports import EdgePort, MessageToCore, MessageToEdge, Resync
@@ -65,7 +65,7 @@ class EdgeLink:
         call_soon: calls a function after all messages that have arrived are handled, like an event loop's `call_soon`
         """
         self.number = edge
-        self.subject = edge_subject(shard, edge)
+        self.subject = make_edge_subject(shard, edge)
         """Subject on which the edge receives frames."""
         self.port: EdgePort | None = None
         """Edge of this link; None until it is set. It must answer `Resync` at once, by submitting `EdgeResynced`."""
@@ -79,7 +79,7 @@ class EdgeLink:
         self._clock = clock
         self._now_ns = clock.now_ns
         self._call_soon = call_soon
-        self._core_subject = core_subject(shard)
+        self._core_subject = make_core_subject(shard)
         self._stream = 0
         self._resend_ns: int | None = None
         """RESEND_NS or TAKEOVER_RESEND_NS for the next stream; None to resend no message."""

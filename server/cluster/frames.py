@@ -51,23 +51,23 @@ class BadBusFrame(ValueError):
     """Raised for an invalid frame, or if earlier frames are missing; the message is a one-line reason."""
 
 
-def core_subject(shard: str) -> str:
+def make_core_subject(shard: str) -> str:
     """Return the subject on which the edges of a shard publish."""
-    return f"arena.{_subject_part(shard)}.core"
+    return f"arena.{_encode_subject_part(shard)}.core"
 
 
-def edge_subject(shard: str, edge: int) -> str:
+def make_edge_subject(shard: str, edge: int) -> str:
     """Return the subject on which a shard's core publishes to one edge."""
-    return f"arena.{_subject_part(shard)}.edge.{edge}"
+    return f"arena.{_encode_subject_part(shard)}.edge.{edge}"
 
 
-def _subject_part(shard: str) -> str:
+def _encode_subject_part(shard: str) -> str:
     """Encode a shard's name as one part of a subject. Different names give different parts."""
     return "-" if not shard else "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in shard)
 
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=MovesSoFar.to_raw)
-_frame = msgspec.msgpack.Decoder(BusFrame)
+_frame_decoder = msgspec.msgpack.Decoder(BusFrame)
 TO_CORE_DECODER: msgspec.msgpack.Decoder[list[MessageToCore]] = msgspec.msgpack.Decoder(list[MessageToCore])
 TO_EDGE_DECODER: msgspec.msgpack.Decoder[list[MessageToEdge]] = msgspec.msgpack.Decoder(list[MessageToEdge])
 """Decoder of messages from a core to an edge. TO_CORE_DECODER is for the other direction."""
@@ -81,7 +81,7 @@ def encode_frame(frame: BusFrame) -> bytes:
 def decode_frame(payload: bytes) -> BusFrame:
     """Decode a frame. Raises BadBusFrame for bytes that are not a frame."""
     try:
-        return _frame.decode(payload)
+        return _frame_decoder.decode(payload)
     except (msgspec.MsgspecError, ValueError) as error:
         raise BadBusFrame(f"not a frame: {error}") from None
 

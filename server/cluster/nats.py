@@ -54,7 +54,7 @@ MAX_CLIENT_BYTES = 2 << 20
 Above a limit of its own, the client waits up to a second for NATS in each call. A hung NATS server would then delay the
 connection checks too.
 """
-FULL_PAUSE_SECONDS = 0.01
+FULL_BUFFER_PAUSE_SECONDS = 0.01
 """Interval at which a client with more than MAX_CLIENT_BYTES unsent is checked again, in seconds."""
 
 
@@ -142,14 +142,14 @@ class _Connection:
 class NatsBus:
     """`Bus` over NATS. Use `open_nats` to open one."""
 
-    def __init__(self, address: NatsAddress, trust: TlsContext, name: str) -> None:
+    def __init__(self, address: NatsAddress, tls_context: TlsContext, name: str) -> None:
         """Prepare a bus without connecting it.
 
         trust: TLS context for all connections
         name: name of the connection, which NATS shows to its administrator
         """
         self._address = address
-        self._trust = trust
+        self._tls_context = tls_context
         self._name = name
         self._connection: _Connection | None = None
         self._subscriptions: list[tuple[str, PayloadHandler]] = []
@@ -220,13 +220,13 @@ class NatsBus:
 
     async def _try_server(self, connection: _Connection, server: str) -> str | None:
         """Connect to one server and subscribe. Return None on success, otherwise the reason for the failure."""
-        address, trust = self._address, self._trust
-        trust.reset()
+        address, tls_context = self._address, self._tls_context
+        tls_context.reset()
 
         def make_provider(secret: str) -> Callable[[], str] | None:
             # Called after the TLS handshake, and before any secret is sent.
             def return_secret() -> str:
-                if address.tls and not trust.was_used:
+                if address.tls and not tls_context.was_used:
                     raise TlsNotOffered
                 return secret
 
@@ -246,23 +246,23 @@ class NatsBus:
                     connect_timeout=CONNECT_SECONDS,
                     flush_timeout=ANSWER_SECONDS,
                     pending_size=2 * MAX_QUEUED_BYTES,
-                    tls=trust,
+                    tls=tls_context,
                     user=make_provider(address.user),
                     password=make_provider(address.password),
                     token=make_provider(address.token),
                 )
-                if address.tls and not trust.was_used:
+                if address.tls and not tls_context.was_used:
                     raise TlsNotOffered
                 if connection.client.max_payload < MAX_PAYLOAD:
-                    most = connection.client.max_payload
-                    return f"it accepts only messages of up to {most} bytes; set its max_payload to {MAX_PAYLOAD}"
+                    max_payload = connection.client.max_payload
+                    return f"it accepts only messages of up to {max_payload} bytes; set its max_payload to {MAX_PAYLOAD}"
                 for subject, handler in self._subscriptions:
                     await connection.subscribe(subject, handler)
                 await connection.flush()
         except (nats.errors.Error, OSError) as error:
             # If no server is left or none answers, the reason is in the client's last error.
-            vague = isinstance(error, nats.errors.NoServersError | TimeoutError)
-            return describe_error(connection.errors[-1] if vague and connection.errors else error)
+            is_vague = isinstance(error, nats.errors.NoServersError | TimeoutError)
+            return describe_error(connection.errors[-1] if is_vague and connection.errors else error)
         return None
 
     async def _serve_connection(self, connection: _Connection) -> None:
@@ -301,7 +301,7 @@ class NatsBus:
         """Pass queued messages to the client, but pause while it has more than MAX_CLIENT_BYTES unsent."""
         while self._queue:
             if connection.client.pending_data_size > MAX_CLIENT_BYTES:
-                await MONOTONIC.sleep(FULL_PAUSE_SECONDS)
+                await MONOTONIC.sleep(FULL_BUFFER_PAUSE_SECONDS)
                 continue
             subject, payload = self._queue.popleft()
             self._queued_bytes -= len(payload)
@@ -337,12 +337,12 @@ def describe_error(error: Exception) -> str:
         return "it does not answer"
     if isinstance(error, OSError):
         return error.strerror or str(error)
-    words = str(error).removeprefix("nats: ").strip("'")
-    if "authorization" in words.lower():
+    text = str(error).removeprefix("nats: ").strip("'")
+    if "authorization" in text.lower():
         return "it rejects this user, password or token"
-    if "INFO" in words or "json" in words:
+    if "INFO" in text or "json" in text:
         return "no NATS server listens there"
-    return words
+    return text
 
 
 @asynccontextmanager

@@ -64,12 +64,12 @@ def audit(
     if json is not None:
         write_json(findings, json)
     elif findings:
-        print_table(COLUMNS, map(_table_cells, findings))
+        print_table(COLUMNS, map(_make_table_cells, findings))
     else:
         err.print("nothing suspicious was found")
 
 
-def _table_cells(finding: Finding) -> list[str]:
+def _make_table_cells(finding: Finding) -> list[str]:
     chance = "" if finding.chance is None else f"{finding.chance:.1g}"
     return [
         finding.check,

@@ -57,12 +57,12 @@ def backup_command(
     url = db or DEFAULT_DATABASE_URL
     require_file(url)
     try:
-        contents = anyio.run(backup, url, file)
+        counts = anyio.run(backup, url, file)
     except StoreError as error:
         raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(f"cannot write {file}: {error.strerror}") from None
-    err.print(f"{file}: {_counts_text(contents)}")
+    err.print(f"{file}: {_format_counts(counts)}")
 
 
 def restore_command(
@@ -77,10 +77,10 @@ def restore_command(
     """
     try:
         with file.open("rb"):  # before a missing store is created
-            contents = run_on_store(db, lambda engine: restore(engine, file), create=True)
+            counts = run_on_store(db, lambda engine: restore(engine, file), create=True)
     except OSError as error:
         raise CommandError(f"cannot read {file}: {error.strerror}") from None
-    err.print(f"restored {_counts_text(contents)}")
+    err.print(f"restored {_format_counts(counts)}")
 
 
 def export_command(
@@ -172,11 +172,11 @@ def import_command(
             )
     except (OSError, EOFError, zlib.error) as error:
         raise CommandError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
-    bad = sorted(counts.rejected.items())
-    for number, why in bad[:MAX_BAD_LINES]:
+    rejected = sorted(counts.rejected.items())
+    for number, why in rejected[:MAX_BAD_LINES]:
         err.print(f"{file}, line {number}: {why}")
-    if len(bad) > MAX_BAD_LINES:
-        err.print(f"… and {len(bad) - MAX_BAD_LINES:,} more bad lines")
+    if len(rejected) > MAX_BAD_LINES:
+        err.print(f"… and {len(rejected) - MAX_BAD_LINES:,} more bad lines")
     summary = f"{counts.added} matches are new, {counts.unchanged} were there already, {len(counts.rejected)} lines are bad"
     if counts.rejected:
         raise CommandError(summary)
@@ -195,5 +195,5 @@ def _open_records(file: Path) -> BufferedIOBase:
     return gzip.open(file) if start.startswith(GZIP_MAGIC) else file.open("rb")
 
 
-def _counts_text(contents: StoreCounts) -> str:
-    return f"matches: {contents.matches}, finished: {contents.finished}, tokens: {contents.tokens}"
+def _format_counts(counts: StoreCounts) -> str:
+    return f"matches: {counts.matches}, finished: {counts.finished}, tokens: {counts.tokens}"

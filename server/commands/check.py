@@ -37,7 +37,8 @@ def register(app: typer.Typer) -> None:
 
 def check(
     bot: Annotated[
-        str, typer.Argument(metavar="BOT", help="Bot to check: FILE.py or an engine, as for `arena bot`.")
+        str,
+        typer.Argument(metavar="BOT", help="Bot to check: FILE.py or an engine, as for `bot_command bot`."),
     ] = "",
     program: Annotated[
         str,
@@ -123,18 +124,18 @@ def check(
         tiny = TimeControl.parse(tc)
     except BadTimeControl as error:
         raise UsageError(f"--tc: {error}") from None
-    arena = [sys.executable, "-P", "-m", "arena", "bot"]
-    words: Sequence[str] | None = None
+    bot_command = [sys.executable, "-P", "-m", "arena", "bot"]
+    command_line: Sequence[str] | None = None
     if bot:
-        words = [*arena, bot, "--matches", "2", *game_options]
+        command_line = [*bot_command, bot, "--matches", "2", *game_options]
     elif program:
-        words = [*arena, "--exec", program, "--matches", "2", *game_options]
+        command_line = [*bot_command, "--exec", program, "--matches", "2", *game_options]
     elif command:
-        words = _split_command(command)
+        command_line = _split_command(command)
 
     async def run_checks() -> list[CheckResult]:
         return await check_bot(
-            words,
+            command_line,
             tiny_time_control=tiny,
             margin_ms=margin,
             patience=patience,
@@ -142,13 +143,13 @@ def check(
             host=host,
             port=port,
             on_listening=lambda url: err.print(f"connect the bot to {url}") if dial_in else None,
-            on_result=lambda finding: (
-                None if finding.why == UNREACHED_TEXT else err.print(f"{finding.verdict}: {finding.check}")
+            on_result=lambda result: (
+                None if result.why == UNREACHED_TEXT else err.print(f"{result.verdict}: {result.check}")
             ),
         )
 
     try:
-        findings = anyio.run(run_checks)
+        results = anyio.run(run_checks)
     except BadCommand as error:
         raise UsageError(str(error).removeprefix("arena: ")) from None
     except UnknownCheck as error:
@@ -156,31 +157,31 @@ def check(
     except OSError as error:
         raise CommandError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
     if json is not None:
-        write_json(findings, json)
+        write_json(results, json)
     else:
-        _print_findings(findings)
-    failed = [finding.check for finding in findings if finding.verdict == "failed"]
+        _print_results(results)
+    failed = [result.check for result in results if result.verdict == "failed"]
     if failed:
-        raise CommandError(f"{len(failed)} of {len(findings)} checks failed: {', '.join(failed)}")
+        raise CommandError(f"{len(failed)} of {len(results)} checks failed: {', '.join(failed)}")
 
 
 def _split_command(command: str) -> list[str]:
     try:
-        words = shlex.split(command)
+        arguments = shlex.split(command)
     except ValueError as error:
         raise UsageError(f"--command: {command!r:.100} is not a valid command line: {error}") from None
-    if not words:
+    if not arguments:
         raise UsageError("--command is empty: write the program and its arguments")
-    return words
+    return arguments
 
 
-def _print_findings(findings: Sequence[CheckResult]) -> None:
-    reached = [each for each in findings if each.why != UNREACHED_TEXT]
+def _print_results(results: Sequence[CheckResult]) -> None:
+    reached = [each for each in results if each.why != UNREACHED_TEXT]
     rows = [(each.check, each.verdict, each.why or each.asked) for each in reached]
     print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
-    if len(reached) < len(findings):
-        err.print(f"{len(findings) - len(reached)} more checks are skipped: {UNREACHED_TEXT}")
-    for each in findings:
+    if len(reached) < len(results):
+        err.print(f"{len(results) - len(reached)} more checks are skipped: {UNREACHED_TEXT}")
+    for each in results:
         if each.verdict != "failed":
             continue
         lines = ["", f"{each.check}: {each.why}", *(f"  {frame}" for frame in each.frames)]

@@ -51,7 +51,7 @@ def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None
         print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
         for each in findings:
             if each.moves:
-                out.print(f"{each.check}: after {_last_moves(each.moves)}")
+                out.print(f"{each.check}: after {_format_last_moves(each.moves)}")
     failed = [each for each in findings if each.verdict == "failed"]
     if failed:
         names = ", ".join(each.check for each in failed)
@@ -81,6 +81,6 @@ def _check_game(spec: str, matches: int, seed: int) -> list[RuleFinding]:
     ]
 
 
-def _last_moves(moves: Sequence[str]) -> str:
+def _format_last_moves(moves: Sequence[str]) -> str:
     last_moves = ", ".join(moves[-MAX_SHOWN_MOVES:])
     return f"{len(moves)} moves: … {last_moves}" if len(moves) > MAX_SHOWN_MOVES else last_moves

@@ -34,11 +34,11 @@ from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_sto
 from arena.server.core.calendar import (
     INTERVAL_DAYS,
     BadStartTime,
+    find_last_time_before,
+    find_next_start_time,
     find_zone,
     format_utc,
-    last_time_before,
     make_event_name,
-    next_start_time,
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.inputs import AnnounceEvent, ControlEvent
@@ -150,20 +150,20 @@ def new(
     try:
         find_zone(zone)
         option = "--at"
-        begins = next_start_time(at, zone, now)
+        start_time = find_next_start_time(at, zone, now)
         option = "--closes"
-        shut = last_time_before(closes, zone, begins) if closes else begins
+        closing_time = find_last_time_before(closes, zone, start_time) if closes else start_time
     except BadStartTime as error:
         raise UsageError(f"{option}: {error}") from None
-    if begins <= now:
+    if start_time <= now:
         raise UsageError(f"--at: {at} is in the past; give a later time")
     recurrence = Recurrence(at, closes, zone, INTERVAL_DAYS[every]) if every else None
     plan = EventPlan(
-        event=make_event_name(name, recurrence, begins) if recurrence else name,
+        event=make_event_name(name, recurrence, start_time) if recurrence else name,
         uid=secrets.token_hex(16),
         series=name if recurrence else "",
-        begins=begins,
-        closes=shut,
+        begins=start_time,
+        closes=closing_time,
         format=format,
         rounds=rounds,
         minutes=_parse_minutes(duration) if format == ARENA else 0,
@@ -181,7 +181,7 @@ def new(
             raise CommandError(f"{conflict} exists: choose another name")
         return await send_request(engine, server, AnnounceEvent(plan))
 
-    _print_answer(run_on_store(db, announce_event, create=True), f"it {_announced_times(plan)}")
+    _print_answer(run_on_store(db, announce_event, create=True), f"it {_format_announced_times(plan)}")
 
 
 def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
@@ -190,7 +190,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     Example: arena event list
     """
     states = run_on_store(db, list_events)
-    data = [_event_json(state) for state in states]
+    data = [_make_event_json(state) for state in states]
     rows = [
         [plan.event, state.phase, format_utc(plan.begins), plan.format, str(len(state.bots))]
         for state in states
@@ -216,11 +216,11 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
     rows = table.rows if table is not None else []
     if json is not None:
         bracket = table.bracket if table is not None else []
-        write_json(_event_json(state) | {"bots": state.bots, "table": rows, "bracket": bracket}, json)
+        write_json(_make_event_json(state) | {"bots": state.bots, "table": rows, "bracket": bracket}, json)
         return
     plan = state.plan
     played = table.counted if table is not None else 0
-    err.print(f"{plan.event}: {state.phase}, {plan.format}, {_start_text(state)}, {played} matches played")
+    err.print(f"{plan.event}: {state.phase}, {plan.format}, {_format_start(state)}, {played} matches played")
     if not rows:
         print_table({"entries": "left"}, [[bot] for bot in state.bots])
         return
@@ -282,7 +282,7 @@ def enter(
 
     Example: arena event enter weekly house-greedy
     """
-    _print_answer(run_on_store(db, lambda engine: _enter(engine, server, name, bot)), "")
+    _print_answer(run_on_store(db, lambda engine: _request_entry(engine, server, name, bot)), "")
 
 
 def withdraw(
@@ -295,7 +295,7 @@ def withdraw(
     _send_request(db, server, ControlEvent(name, "withdraw", bot))
 
 
-async def _enter(engine: Engine, server: str, name: str, bot: str) -> RequestAnswer | None:
+async def _request_entry(engine: Engine, server: str, name: str, bot: str) -> RequestAnswer | None:
     known_names = await load_known_names(engine)
     if bot not in known_names and not bot.startswith(
         HOUSE_PREFIX
@@ -320,7 +320,7 @@ def _print_answer(answer: RequestAnswer | None, confirmation: str) -> None:
         raise CommandError(answer.text)
 
 
-def _event_json(state: EventState) -> dict[str, object]:
+def _make_event_json(state: EventState) -> dict[str, object]:
     plan = state.plan
     return {
         "event": plan.event,
@@ -334,13 +334,15 @@ def _event_json(state: EventState) -> dict[str, object]:
     }
 
 
-def _start_text(state: EventState) -> str:
+def _format_start(state: EventState) -> str:
     return (
-        _announced_times(state.plan) if state.phase == "open" else f"began at {format_utc(state.plan.begins)}"
+        _format_announced_times(state.plan)
+        if state.phase == "open"
+        else f"began at {format_utc(state.plan.begins)}"
     )
 
 
-def _announced_times(plan: EventPlan) -> str:
+def _format_announced_times(plan: EventPlan) -> str:
     closes = f", entries close at {format_utc(plan.closes)}" if plan.closes < plan.begins else ""
     return f"begins at {format_utc(plan.begins)}{closes}"
 
@@ -365,9 +367,9 @@ def _parse_minutes(text: str) -> int:
 
 
 def _parse_ratings(text: str) -> tuple[int, int]:
-    least, _, highest = text.partition("-")
-    if not all(part.isdecimal() or not part for part in (least, highest)) or (text and "-" not in text):
+    lowest, _, highest = text.partition("-")
+    if not all(part.isdecimal() or not part for part in (lowest, highest)) or (text and "-" not in text):
         raise UsageError(f"--rating: write 1200-1800, 1500- or -1800, not {text!r:.40}")
-    if highest and int(highest) < int(least or 0):
+    if highest and int(highest) < int(lowest or 0):
         raise UsageError(f"--rating: no rating is in {text}: write the lower bound first")
-    return int(least or 0), int(highest or 0)
+    return int(lowest or 0), int(highest or 0)

@@ -18,7 +18,7 @@ import anyio.to_thread
 from arena.clock import MONOTONIC
 from arena.console import CommandError, err, out
 from arena.games.catalogue import CATALOGUE
-from arena.match.adjudication import unusable_table_reason
+from arena.match.adjudication import find_unusable_table_reason
 from arena.protocol.adjudication import BadAdjudication
 from arena.protocol.record import Record, to_line
 from arena.server.cluster.bus import BusError
@@ -62,7 +62,7 @@ STANDBY_PAUSE_SECONDS = 0.25
 class HostPlan:
     """Settings of a host, with the pool, house engines and TLS context built from them."""
 
-    loaded: LoadedSettings
+    loaded_settings: LoadedSettings
     pool: Pool | None
     """Matches that the matchmaker arranges; None without a matchmaker."""
     house: HousePlan
@@ -72,7 +72,7 @@ class HostPlan:
     @property
     def settings(self) -> ArenaSettings:
         """Settings of the host."""
-        return self.loaded.settings
+        return self.loaded_settings.settings
 
 
 ORIGIN_PATTERN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
@@ -126,19 +126,19 @@ class ReloadableHost:
                 tls=self._tls,
                 resumed_event=OPEN_EVENT,
                 on_record=self._print_result,
-            ) as running,
-            running.open_house(),
+            ) as host,
+            host.open_house(),
         ):
-            self._host = running
-            err.print(f"listening on {running.url}")
-            err.print(f"the page is at {running.url.replace('ws', 'http', 1)}")
-            if running.resumed_matches:
+            self._host = host
+            err.print(f"listening on {host.url}")
+            err.print(f"the page is at {host.url.replace('ws', 'http', 1)}")
+            if host.resumed_matches:
                 grace = self.settings.matches.grace_seconds
                 err.print(
-                    f"continuing {running.resumed_matches} matches; their bots have {grace:g} s to reconnect"
+                    f"continuing {host.resumed_matches} matches; their bots have {grace:g} s to reconnect"
                 )
             try:
-                await serve_until_signal(running, stop)
+                await serve_until_signal(host, stop)
             finally:
                 self._host = None
 
@@ -177,8 +177,8 @@ class ReloadableHost:
     async def _serve_as_leader(self) -> None:
         async with open_leader(
             self.settings, pool=self._pool, house=self._house, on_record=self._print_result
-        ) as running:
-            self._host = running
+        ) as host:
+            self._host = host
             try:
                 await anyio.sleep_forever()
             finally:
@@ -195,9 +195,9 @@ class ReloadableHost:
                 except (BadSettings, CommandError) as error:
                     log.error("settings stay as they are: %s", error)  # noqa: TRY400  one line, not a stack
                 else:
-                    self._apply(plan)
+                    self._apply_settings(plan)
 
-    def _apply(self, plan: HostPlan) -> None:
+    def _apply_settings(self, plan: HostPlan) -> None:
         """Apply the changed settings that need no restart, and log which were applied and which need a restart."""
         changed = [key for key in SETTING_TYPES if plan.settings.get(key) != self.settings.get(key)]
         applied = [key for key in changed if key in RELOADABLE_KEYS and not self._switches_tls(key, plan)]
@@ -288,7 +288,7 @@ def _check_adjudication(settings: ArenaSettings, pool: Pool) -> None:
     except BadAdjudication as error:
         raise BadSetting("matches.adjudicate", str(error)) from None
     for each in pool.games:
-        why = unusable_table_reason(rules, each.game)
+        why = find_unusable_table_reason(rules, each.game)
         if why is not None:
             raise BadSetting("matches.adjudicate", why)
 
@@ -296,23 +296,23 @@ def _check_adjudication(settings: ArenaSettings, pool: Pool) -> None:
 def _check_store(settings: ArenaSettings) -> None:
     """Raise BadSetting if the settings of the store, the bus and the processes contradict each other."""
     store = settings.store
-    place = settings.server
-    several = (
+    server_settings = settings.server
+    process_setting = (
         "server.role"
-        if place.role is not ProcessRole.ALL
+        if server_settings.role is not ProcessRole.ALL
         else "server.processes"
-        if place.processes > 1
+        if server_settings.processes > 1
         else ""
     )
-    if several and (not store.url or parse_sqlite_path(store.url) is not None):
+    if process_setting and (not store.url or parse_sqlite_path(store.url) is not None):
         raise BadSetting(
-            several, "edges and cores share one PostgreSQL database: set store.url = postgresql://…"
+            process_setting, "edges and cores share one PostgreSQL database: set store.url = postgresql://…"
         )
-    if place.role is not ProcessRole.ALL and not settings.bus.url:
+    if server_settings.role is not ProcessRole.ALL and not settings.bus.url:
         raise BadSetting("server.role", "edges and cores need a NATS server: set bus.url = nats://HOST:4222")
-    if place.role is not ProcessRole.ALL and place.processes > 1:
+    if server_settings.role is not ProcessRole.ALL and server_settings.processes > 1:
         raise BadSetting("server.role", "leave it out: with server.processes > 1, each process gets its role")
-    if settings.bus.url and not several:
+    if settings.bus.url and not process_setting:
         raise BadSetting("bus.url", "leave it out, or set server.role: one process needs no NATS server")
     if store.archive and not store.keep:
         raise BadSetting("store.archive", "set store.keep too, for example to 90d or 1000000")

@@ -15,7 +15,7 @@ from arena.protocol.timecontrol import parse_duration
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.invitations import create_invitations
 
-MAX_OWNERS_PER_CALL = 10_000
+MAX_NEW_OWNERS = 10_000
 HEADER_WORDS = frozenset({"name", "owner"})
 """Headers, in lower case. A first row of a roster that begins with one of them is skipped."""
 
@@ -61,18 +61,18 @@ def invite_command(
 
     Example: arena invite --roster roster.csv --bots 2 --url https://arena.example --csv links.csv
     """
-    people = list(dict.fromkeys([*(owner or ()), *(_read_roster(roster) if roster else ())]))
-    if not 1 <= len(people) <= MAX_OWNERS_PER_CALL:
-        raise UsageError(f"name 1 to {MAX_OWNERS_PER_CALL} owners, as arguments or in a --roster")
+    owners = list(dict.fromkeys([*(owner or ()), *(_read_roster(roster) if roster else ())]))
+    if not 1 <= len(owners) <= MAX_NEW_OWNERS:
+        raise UsageError(f"name 1 to {MAX_NEW_OWNERS} owners, as arguments or in a --roster")
     try:
         days = expires.removesuffix("d")
         seconds = 86_400.0 * int(days) if days != expires and days.isdecimal() else parse_duration(expires)
         codes = run_on_store(
-            db, lambda engine: create_invitations(engine, people, bots, seconds), create=True
+            db, lambda engine: create_invitations(engine, owners, bots, seconds), create=True
         )
     except (ValueError, OverflowError):
         raise UsageError(f"--expires: {expires!r:.40} is not a duration: write 12h or 14d") from None
-    write_text(_links_csv(codes, url), csv)
+    write_text(_format_links_csv(codes, url), csv)
     err.print(f"links: {len(codes)}; names for each: {bots}")
 
 
@@ -87,11 +87,11 @@ def _read_roster(roster: Path) -> list[str]:
     return names[1:] if names and names[0].casefold() in HEADER_WORDS else names
 
 
-def _links_csv(codes: dict[str, str], url: str) -> str:
+def _format_links_csv(codes: dict[str, str], url: str) -> str:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     # Addresses for bots begin with ws or wss.
-    page = re.sub(r"^ws(?=s?://)", "http", url).rstrip("/")
+    page_url = re.sub(r"^ws(?=s?://)", "http", url).rstrip("/")
     writer.writerow(("owner", "link"))
-    writer.writerows((owner, f"{page}/join/{code}") for owner, code in codes.items())
+    writer.writerows((owner, f"{page_url}/join/{code}") for owner, code in codes.items())
     return text.getvalue()

@@ -21,7 +21,7 @@ class StopSignals:
     def __init__(self) -> None:
         self.was_received = False
         """True once `wait` or `wait_for_next` has received a signal."""
-        self._open = ExitStack()
+        self._exit_stack = ExitStack()
         self._signals: AsyncIterator[signal.Signals] | None = None
 
     async def wait(self) -> None:
@@ -33,14 +33,14 @@ class StopSignals:
         """Wait for a signal that no earlier call has received. Each signal wakes one call."""
         if self._signals is None:
             receiver = anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM)
-            self._signals = self._open.enter_context(receiver)
+            self._signals = self._exit_stack.enter_context(receiver)
         async for _ in self._signals:
             break
         self.was_received = True
 
     def close(self) -> None:
         """Stop receiving signals. From then on they end the process immediately."""
-        self._open.close()
+        self._exit_stack.close()
 
 
 async def serve_until_signal(host: Host, stop: StopSignals) -> None:

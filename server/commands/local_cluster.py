@@ -20,7 +20,7 @@ import typer
 from arena.clock import MONOTONIC, TimeSource
 from arena.console import CommandError, err
 from arena.server.cluster.address import PASSWORD_FILE
-from arena.server.edge.addresses import listen_error_text, websocket_url
+from arena.server.edge.addresses import describe_listen_error, make_websocket_url
 from arena.server.host import open_store
 from arena.server.processes.private_nats import NatsNotStarted, open_private_nats
 from arena.server.processes.supervisor import make_supervised_command
@@ -89,9 +89,9 @@ def serve_processes(settings: ArenaSettings, *, forward_sighup: bool) -> Never:
 
     Raises typer.Exit when all processes have ended, and CommandError if the cluster cannot start.
     """
-    place = settings.server
+    server_settings = settings.server
     try:
-        with closing(_reserve_port(place.host, place.port)) as reserved:
+        with closing(_reserve_port(server_settings.host, server_settings.port)) as reserved:
             anyio.run(_prepare_store, settings)
             code = anyio.run(_run_children, settings, reserved.getsockname()[1], forward_sighup)
     except (NatsNotStarted, StoreError) as error:
@@ -116,43 +116,47 @@ def _reserve_port(host: str, port: int) -> socket.socket:
         )[0]
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise CommandError(listen_error_text(host, port, error)) from None
+        raise CommandError(describe_listen_error(host, port, error)) from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind(address)
     except OSError as error:
         listener.close()
-        raise CommandError(listen_error_text(host, port, error)) from None
+        raise CommandError(describe_listen_error(host, port, error)) from None
     return listener
 
 
 async def _run_children(settings: ArenaSettings, port: int, forward_sighup: bool) -> int:  # noqa: FBT001  anyio.run takes no keywords
-    place, secure = settings.server, bool(settings.tls.cert)
-    host, count = place.host, place.processes
-    stops = {signal.SIGINT, signal.SIGTERM}
-    async with _bus_environment(settings.bus.url) as (address, environment):
-        core = ServerProcess("the core", _child_command(ProcessRole.CORE, port, 0, address), environment)
+    server_settings, secure = settings.server, bool(settings.tls.cert)
+    host, count = server_settings.host, server_settings.processes
+    stop_signals = {signal.SIGINT, signal.SIGTERM}
+    async with _prepare_bus(settings.bus.url) as (address, environment):
+        core = ServerProcess("the core", _make_child_command(ProcessRole.CORE, port, 0, address), environment)
         edges = [
             ServerProcess(
                 f"edge {number + 1}",
-                _child_command(ProcessRole.EDGE, port, _metrics_port(place, number), address),
+                _make_child_command(
+                    ProcessRole.EDGE, port, _choose_metrics_port(server_settings, number), address
+                ),
                 environment,
             )
             for number in range(count)
         ]
         children = [core, *edges]
         try:
-            with anyio.open_signal_receiver(*stops, *([signal.SIGHUP] if forward_sighup else ())) as signals:
+            with anyio.open_signal_receiver(
+                *stop_signals, *([signal.SIGHUP] if forward_sighup else ())
+            ) as signals:
                 code = await _start_all(children, host, port)
                 if code is not None:
                     return code
-                scheme = websocket_url(host, port)
+                scheme = make_websocket_url(host, port)
                 err.print(f"{count} edges listen on {scheme.replace('ws:', 'wss:', 1) if secure else scheme}")
                 async with open_background_tasks() as tasks:
                     for each in children:
-                        tasks.start_soon(_keep_running, each)
+                        tasks.start_soon(_restart_on_exit, each)
                     async for number in signals:
-                        if number in stops:
+                        if number in stop_signals:
                             break
                         for each in children:
                             each.send_signal(number)
@@ -174,13 +178,13 @@ async def _run_children(settings: ArenaSettings, port: int, forward_sighup: bool
                 await each.close()
 
 
-def _metrics_port(settings: ServerSettings, number: int) -> int:
+def _choose_metrics_port(settings: ServerSettings, number: int) -> int:
     return settings.metrics_port + number if settings.metrics_port else 0
 
 
-def _child_command(role: ProcessRole, port: int, metrics_port: int, bus: str) -> list[str]:
+def _make_child_command(role: ProcessRole, port: int, metrics_port: int, bus: str) -> list[str]:
     """Return the command line of a child process: that of this process, with additional settings for `role`."""
-    own = {
+    role_settings = {
         "server.role": role.value,
         "server.processes": 1,
         "server.port": port,
@@ -188,12 +192,12 @@ def _child_command(role: ProcessRole, port: int, metrics_port: int, bus: str) ->
         "server.metrics_port": metrics_port,
         "bus.url": bus,
     }
-    options = (word for key, value in own.items() for word in ("--set", f"{key}={value}"))
+    options = (word for key, value in role_settings.items() for word in ("--set", f"{key}={value}"))
     return [sys.executable, "-P", "-m", "arena", *sys.argv[1:], *options]
 
 
 @asynccontextmanager
-async def _bus_environment(bus: str) -> AsyncIterator[tuple[str, dict[str, str]]]:
+async def _prepare_bus(bus: str) -> AsyncIterator[tuple[str, dict[str, str]]]:
     """Yield the URL of the NATS server, and the environment variables for its clients.
 
     bus: URL of an existing NATS server; if it is empty, run a private one during the block
@@ -219,14 +223,14 @@ async def _start_all(children: Sequence[ServerProcess], host: str, port: int) ->
             if codes:
                 return codes[0]
             try:
-                async with await anyio.connect_tcp(_reachable_host(host), port):
+                async with await anyio.connect_tcp(_choose_reachable_host(host), port):
                     break
             except OSError:
                 await MONOTONIC.sleep(POLL_SECONDS)
     return None
 
 
-def _reachable_host(host: str) -> str:
+def _choose_reachable_host(host: str) -> str:
     """Return an address at which this machine reaches a listener on `host`.
 
     For all interfaces, this is the loopback address.
@@ -234,7 +238,7 @@ def _reachable_host(host: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
 
 
-async def _keep_running(child: ServerProcess, clock: TimeSource = MONOTONIC) -> None:
+async def _restart_on_exit(child: ServerProcess, clock: TimeSource = MONOTONIC) -> None:
     """Restart a process whenever it ends, until cancelled."""
     pause = BACKOFF_SECONDS
     while True:

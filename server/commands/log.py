@@ -104,7 +104,7 @@ def log(
         raise UsageError("give either --db, for a database, or --url, for a server, but not both")
     try:
         if url:
-            answer = _fetch(url, match, name, token.strip())
+            answer = _fetch_log(url, match, name, token.strip())
         else:
             answer = run_on_store(db or DEFAULT_DATABASE_URL, lambda engine: load_log(engine, match))
         if bot:
@@ -121,14 +121,14 @@ def log(
     for seat, engine in (("maxie", answer.engines.maxie), ("minnie", answer.engines.minnie)):
         if engine is not None:
             out.print(f"{seat}: {''.join(char if char.isprintable() else '?' for char in str(engine))}")
-    print_table(COLUMNS, [_table_row(entry) for entry in answer.steps])
+    print_table(COLUMNS, [_make_table_row(entry) for entry in answer.steps])
     if answer.reason is None:
         out.print("the match is in progress")
     else:
         out.print(f"{answer.winner or 'nobody'} won: {answer.reason}: {answer.detail}")
 
 
-def _fetch(url: str, match: str, name: str, token: str) -> MatchLog:
+def _fetch_log(url: str, match: str, name: str, token: str) -> MatchLog:
     """Ask the server at `url` for the log of a match, as the bot `name` with its token.
 
     Raises CommandError if there is no usable answer, and UsageError for an invalid URL or an empty name.
@@ -138,15 +138,15 @@ def _fetch(url: str, match: str, name: str, token: str) -> MatchLog:
         raise UsageError(f"--url: {url!r:.100} is not a server URL: write ws://HOST:PORT or wss://HOST")
     if not name:
         raise UsageError("--url: also give --name, and --token if the host issued one")
-    where = f"{'https' if scheme == 'wss' else 'http'}://{rest.rstrip('/')}/api/log/{quote(match, safe='')}"
-    request = Request(where, headers={"Authorization": make_basic_header(name, token)})  # noqa: S310 - http or https, see above
+    log_url = f"{'https' if scheme == 'wss' else 'http'}://{rest.rstrip('/')}/api/log/{quote(match, safe='')}"
+    request = Request(log_url, headers={"Authorization": make_basic_header(name, token)})  # noqa: S310 - http or https, see above
     try:
         return msgspec.json.decode(fetch(url, request, MAX_ANSWER_BYTES), type=MatchLog)
     except msgspec.DecodeError as error:
         raise CommandError(f"{url} did not answer with a match log: {error}") from None
 
 
-def _table_row(entry: TimelineEntry) -> list[str]:
+def _make_table_row(entry: TimelineEntry) -> list[str]:
     values = structs.astuple(structs.replace(entry, at=round(entry.at)))
     at, player, what, ply, had, took, credited, clock, wrong = values
     return [

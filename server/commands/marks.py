@@ -75,16 +75,16 @@ def marks(
     rows = run_on_store(db, load_rows)
     if not rows:
         raise CommandError(f"event {event!r:.80} has no finished matches")
-    graded = make_marks(rows, against)
+    all_marks = make_marks(rows, against)
     if json is not None:
-        write_json(graded, json)
+        write_json(all_marks, json)
     if csv is not None:
-        write_text(marks_csv(graded), csv)
+        write_text(format_marks_csv(all_marks), csv)
     if json is None and csv is None:
         columns = dict.fromkeys(
             ("#", "bot", "points", "games", "Elo", "± 95 %", "above", "forfeits"), "right"
         )
-        print_table(columns | {"bot": "left"}, [_table_cells(each) for each in graded])  # type: ignore[arg-type]
+        print_table(columns | {"bot": "left"}, [_make_table_cells(each) for each in all_marks])  # type: ignore[arg-type]
 
 
 def make_marks(rows: list[StandingsRow], anchor_name: str) -> list[Mark]:
@@ -110,7 +110,7 @@ def _make_mark(rank: int, row: StandingsRow, anchor: StandingsRow) -> Mark:
     return Mark(rank, row.bot, row.points, row.games, elo, error, above, forfeits)
 
 
-def marks_csv(marks: list[Mark]) -> str:
+def format_marks_csv(marks: list[Mark]) -> str:
     """Return the marks as CSV, with the field names as header."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -121,6 +121,6 @@ def marks_csv(marks: list[Mark]) -> str:
     return text.getvalue()
 
 
-def _table_cells(mark: Mark) -> list[str]:
+def _make_table_cells(mark: Mark) -> list[str]:
     strength = [f"{mark.elo:+.0f}", f"{mark.error:.0f}", f"{mark.above:.0%}"]
     return [str(mark.rank), mark.bot, f"{mark.points:g}", str(mark.games), *strength, str(mark.forfeits)]

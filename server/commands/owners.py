@@ -69,7 +69,7 @@ def hide(owner: OwnerArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
         changes = await renaming.make_hidden_names(engine, owner)
         return [(each.name, each.new_name, await renaming.rename_bot(engine, each)) for each in changes]
 
-    rows = [[name, other, str(count)] for name, other, count in run_on_store(db, rename_bots)]
+    rows = [[name, hidden_name, str(count)] for name, hidden_name, count in run_on_store(db, rename_bots)]
     print_table({"name": "left", "is now": "left", "matches": "right"}, rows)
 
 

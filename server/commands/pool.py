@@ -46,18 +46,18 @@ def make_pool(pool: PoolSettings) -> Pool:
 
 def make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
     """Return each game on each map with each time control, and its openings. Raises BadSetting if one is invalid."""
-    times = _parse_all("pool.time_controls", pool.time_controls, TimeControl.parse)
+    time_controls = _parse_all("pool.time_controls", pool.time_controls, TimeControl.parse)
     games = _parse_all("pool.games", pool.games, CATALOGUE.register)
-    starts = [start for game in games for start in _games_by_map(game, pool)]
+    starts = [start for game in games for start in _make_games_by_map(game, pool)]
     return tuple(
         PoolGame(game, time, tuple(openings))
         for map, game in starts
         for openings in [_read_openings(game, map, pool.openings)]
-        for time in times
+        for time in time_controls
     )
 
 
-def _games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
+def _make_games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
     """Return pairs of a map's name and the game on this map, for each map of the pool. Raises BadSetting.
 
     For a game without maps, return one pair, with an empty name.
@@ -93,38 +93,42 @@ def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening
         return ((),)
     if openings == SHIPPED_OPENINGS:
         path = shipped_openings_file(map) if map else None
-        return _fallback_openings(game) if path is None else _without_prefixes(read_openings(path, [game])[0])
+        return (
+            _choose_fallback_openings(game)
+            if path is None
+            else _drop_prefixes(read_openings(path, [game])[0])
+        )
     if not openings.isdecimal():
-        return _without_prefixes(read_openings(Path(openings), [game])[0])
+        return _drop_prefixes(read_openings(Path(openings), [game])[0])
     if not 1 <= int(openings) <= MAX_OPENING_PLIES:
         raise BadSetting(
             "pool.openings",
             f"expected {SHIPPED_OPENINGS}, {NO_OPENINGS}, 1 to {MAX_OPENING_PLIES} random plies, or a file",
         )
-    return _random_openings(game, int(openings))
+    return _make_random_openings(game, int(openings))
 
 
-def _fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
+def _choose_fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
     """Return random openings of the first length in `FALLBACK_PLIES` that has at least `SUFFICIENT_OPENINGS`.
 
     If no length has so many, return the openings of the length that has the most.
     """
     best: tuple[Opening, ...] = ()
     for plies in FALLBACK_PLIES:
-        best = max(best, _random_openings(game, plies), key=len)
+        best = max(best, _make_random_openings(game, plies), key=len)
         if len(best) >= SUFFICIENT_OPENINGS:
             break
     return best
 
 
-def _random_openings(game: AnyGame, plies: int) -> tuple[Opening, ...]:
+def _make_random_openings(game: AnyGame, plies: int) -> tuple[Opening, ...]:
     """Return random openings of `plies` plies, from fixed seeds, so that they are the same after a restart."""
-    return _without_prefixes(
+    return _drop_prefixes(
         [random_opening(game, plies, f"serve/{number}") for number in range(MAX_RANDOM_OPENINGS)]
     )
 
 
-def _without_prefixes(openings: Sequence[Opening]) -> tuple[Opening, ...]:
+def _drop_prefixes(openings: Sequence[Opening]) -> tuple[Opening, ...]:
     """Drop openings that are prefixes of others."""
     by_text = {tuple(map(repr, opening)): opening for opening in openings}
     prefixes = {text[:plies] for text in by_text for plies in range(len(text))}

@@ -117,15 +117,15 @@ def ratings(
 def print_ratings(standings: list[RatingRow], json: Path | None) -> None:
     """Print ratings as a table, or write them as JSON to the file `json` if it is given."""
     data = [to_builtins(each) | {"provisional": each.glicko.is_provisional} for each in standings]
-    print_result(data, json, COLUMNS, _table_rows(standings))
+    print_result(data, json, COLUMNS, _make_table_rows(standings))
 
 
-def _table_rows(standings: list[RatingRow]) -> list[list[str]]:
-    places: dict[str, int] = {}
+def _make_table_rows(standings: list[RatingRow]) -> list[list[str]]:
+    ranks: dict[str, int] = {}
     rows = []
     for each in standings:
-        places[each.game] = places.get(each.game, 0) + 1
+        ranks[each.game] = ranks.get(each.game, 0) + 1
         numbers = (each.matches, each.wins, each.draws, each.losses, each.forfeits, each.crashes)
         strength = [str(each.glicko), f"{each.deviation:.0f}", f"{each.volatility:.4f}"]
-        rows.append([str(places[each.game]), each.game, each.bot, *strength, *map(str, numbers)])
+        rows.append([str(ranks[each.game]), each.game, each.bot, *strength, *map(str, numbers)])
     return rows

@@ -45,13 +45,13 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DEFA
     Example: arena season close spring-2026 --game riskless
     """
     require_name(name)
-    which = None if game is None else register_game(game)
+    registered_game = None if game is None else register_game(game)
 
     async def close_running_season(engine: Engine) -> list[str]:
         await count_new_matches(
             engine
         )  # in short transactions, so that a running server need not wait for one long one
-        return await transaction_writer(engine)(partial(close_season, name=name, game=which))
+        return await transaction_writer(engine)(partial(close_season, name=name, game=registered_game))
 
     games = run_on_store(db, close_running_season)
     err.print(f"season {name} of {', '.join(games)} is closed, and a new one has begun")
@@ -77,11 +77,11 @@ def show(
 
     Example: arena season show spring-2026 --game riskless
     """
-    which = None if game is None else register_game(game)
+    registered_game = None if game is None else register_game(game)
 
     async def load_final_ratings(engine: Engine) -> list[RatingRow]:
         if name not in await read_seasons(engine):
             raise CommandError(f"no season is called {name!r:.80}: `arena season list` shows all")
-        return await load_standings(engine, which, season=name)
+        return await load_standings(engine, registered_game, season=name)
 
     print_ratings(run_on_store(db, load_final_ratings), json)

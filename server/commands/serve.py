@@ -19,7 +19,7 @@ from arena.server.commands.settings_file import (
     BadSetting,
     BadSettings,
     CommandLineSetting,
-    example_file,
+    make_example_file,
     parse_set_options,
 )
 from arena.server.edge import interpreter, server_log
@@ -112,7 +112,7 @@ def serve(
     Example: arena serve --host 0.0.0.0 --map world --tc 10+0.1
     """
     if example_config:
-        typer.echo(example_file(), nl=False)
+        typer.echo(make_example_file(), nl=False)
         return
     words = {
         "--host": ("server.host", host),
@@ -168,4 +168,6 @@ def serve(
     except (CannotListen, StoreError, BusError) as error:
         raise CommandError(str(error)) from None
     except BadHouse as error:
-        raise UsageError(str(plan.loaded.locate_error(BadSetting("house.engines", str(error))))) from None
+        raise UsageError(
+            str(plan.loaded_settings.locate_error(BadSetting("house.engines", str(error))))
+        ) from None

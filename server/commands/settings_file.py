@@ -101,7 +101,7 @@ def parse_set_options(texts: Sequence[str]) -> Iterator[CommandLineSetting]:
         yield CommandLineSetting(f"--set {key.strip()}", key.strip(), text.strip())
 
 
-def example_file() -> str:
+def make_example_file() -> str:
     """Return the text of a settings file with all keys and their defaults, each below its description."""
     settings, lines = ArenaSettings(), [FILE_HEADER]
     for section in fields(settings):
@@ -112,7 +112,7 @@ def example_file() -> str:
             reload = " (reload)" if f"{section.name}.{each.name}" in RELOADABLE_KEYS else ""
             lines += [
                 f"# {meta.description}{reload}",
-                f"{each.name} = {_toml_text(getattr(table, each.name))}",
+                f"{each.name} = {_format_toml_value(getattr(table, each.name))}",
             ]
     return "\n".join(lines) + "\n"
 
@@ -133,7 +133,8 @@ def _read_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         if not isinstance(table, dict):
             is_known = section in sections
             raise BadSetting(
-                section, f"expected a section, as [{section}]" if is_known else _unknown_key_text(section, ())
+                section,
+                f"expected a section, as [{section}]" if is_known else _describe_unknown_key(section, ()),
             )
         if section not in sections:
             raise BadSetting(section, f"unknown section; {suggest_name(section, sections)}")
@@ -148,21 +149,21 @@ def _check_known(key: str) -> None:
         section, _, name = key.partition(".")
         raise BadSetting(
             key,
-            _unknown_key_text(
+            _describe_unknown_key(
                 name, [each.partition(".")[2] for each in SETTING_TYPES if each.startswith(f"{section}.")]
             ),
         )
 
 
-def _unknown_key_text(name: str, known_keys: Sequence[str]) -> str:
+def _describe_unknown_key(name: str, known_keys: Sequence[str]) -> str:
     """Return the reason for rejecting the unknown key `name`, with the most similar key.
 
     known_keys: keys of the same section, which are searched before those of all sections
     """
-    elsewhere = {key.partition(".")[2]: key for key in SETTING_TYPES}
-    near = None if most_similar(name, known_keys) else most_similar(name, elsewhere)
-    if near:
-        return f'unknown key; did you mean "{elsewhere[near]}"?'
+    full_keys = {key.partition(".")[2]: key for key in SETTING_TYPES}
+    similar_name = None if most_similar(name, known_keys) else most_similar(name, full_keys)
+    if similar_name:
+        return f'unknown key; did you mean "{full_keys[similar_name]}"?'
     return f"unknown key; {suggest_name(name, known_keys or ArenaSettings.__struct_fields__)}"
 
 
@@ -171,9 +172,9 @@ def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> A
 
     `strict` rejects numbers written as text.
     """
-    plain = get_args(type)[0]
-    choices = list(map(str, plain)) if isinstance(plain, EnumType) else list(get_args(plain))
-    if (isinstance(plain, EnumType) or get_origin(plain) is Literal) and value not in choices:
+    base_type = get_args(type)[0]
+    choices = list(map(str, base_type)) if isinstance(base_type, EnumType) else list(get_args(base_type))
+    if (isinstance(base_type, EnumType) or get_origin(base_type) is Literal) and value not in choices:
         raise BadSetting(key, f"expected one of {', '.join(choices)}")
     try:
         converted = msgspec.convert(value, type, strict=strict)
@@ -187,9 +188,9 @@ def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> A
 
 def _parse_option(key: str, text: str, type: Any) -> Any:
     """Parse the text of an option that sets `key`. A list is written `a,b` or as in TOML. Raises BadSetting."""
-    plain = get_args(type)[0]
-    if get_origin(plain) is not tuple:
-        return _convert_value(key, text, type, strict=plain not in (bool, int, float))
+    base_type = get_args(type)[0]
+    if get_origin(base_type) is not tuple:
+        return _convert_value(key, text, type, strict=base_type not in (bool, int, float))
     if not text.startswith("["):
         return _convert_value(key, [each.strip() for each in text.split(",")], type)
     try:
@@ -206,7 +207,7 @@ def _find_line(text: str, path: Sequence[str]) -> int:
     A statement may span several lines. Its last line is the first one for which the text up to that line is valid TOML
     and contains the key.
     """
-    lines, begin = text.split("\n"), 1
+    lines, first_line = text.split("\n"), 1
     for number in range(1, len(lines) + 1):
         try:
             parsed: Any = tomllib.loads("\n".join(lines[:number]))
@@ -215,13 +216,13 @@ def _find_line(text: str, path: Sequence[str]) -> int:
         for name in path:
             parsed = parsed.get(name) if isinstance(parsed, dict) else None
         if parsed is not None:
-            return begin
-        begin = number + 1
+            return first_line
+        first_line = number + 1
     return 0
 
 
-def _toml_text(value: object) -> str:
+def _format_toml_value(value: object) -> str:
     """Return a value in TOML syntax."""
     if isinstance(value, tuple):
-        return f"[{', '.join(map(_toml_text, value))}]"
+        return f"[{', '.join(map(_format_toml_value, value))}]"
     return msgspec.json.encode(value).decode()

@@ -29,20 +29,20 @@ def stats_command(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = 
 
     Example: arena store stats --db sqlite:///arena.db --json -
     """
-    stats_now = run_on_store(db, load_stats)
-    each = "-" if stats_now.bytes_a_match is None else f"{stats_now.bytes_a_match:,.0f}"
+    stats = run_on_store(db, load_stats)
+    bytes_per_match = "-" if stats.bytes_a_match is None else f"{stats.bytes_a_match:,.0f}"
     rows = {
-        "finished matches": f"{stats_now.matches:,}",
-        "of these packed": f"{stats_now.packed:,}",
-        "matches in progress": f"{stats_now.in_progress:,}",
-        "oldest": stats_now.oldest or "-",
-        "newest": stats_now.newest or "-",
-        "bytes": f"{stats_now.bytes:,}",
-        "of these free": f"{stats_now.free:,}",
-        "bytes a match": each,
+        "finished matches": f"{stats.matches:,}",
+        "of these packed": f"{stats.packed:,}",
+        "matches in progress": f"{stats.in_progress:,}",
+        "oldest": stats.oldest or "-",
+        "newest": stats.newest or "-",
+        "bytes": f"{stats.bytes:,}",
+        "of these free": f"{stats.free:,}",
+        "bytes a match": bytes_per_match,
     }
-    rows |= {f"bytes of {name}": f"{size:,}" for name, size in (stats_now.tables or {}).items()}
-    print_result(stats_now, json, {"": "left", "in the store": "right"}, rows.items())
+    rows |= {f"bytes of {name}": f"{size:,}" for name, size in (stats.tables or {}).items()}
+    print_result(stats, json, {"": "left", "in the store": "right"}, rows.items())
 
 
 def prune_command(

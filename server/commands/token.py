@@ -55,9 +55,9 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
 
     Example: arena token list --json -
     """
-    tokens_now = run_on_store(db, tokens.list_tokens)
+    listed_tokens = run_on_store(db, tokens.list_tokens)
     columns = ("name", "role", "owner", "created", "rotated", "revoked")
-    data = [{column: getattr(token, column) for column in columns} for token in tokens_now]
+    data = [{column: getattr(token, column) for column in columns} for token in listed_tokens]
     rows = [[value or "-" for value in each.values()] for each in data]
     print_result(data, json, dict.fromkeys(columns, "left"), rows)
 

@@ -44,9 +44,9 @@ class Preferences:
 
     def accepts(self, pool_game: PoolGame) -> bool:
         """Return True if the bot plays this game at its time control."""
-        return self.decline_reason(pool_game.game, pool_game.time_control) is None
+        return self.find_decline_reason(pool_game.game, pool_game.time_control) is None
 
-    def decline_reason(self, game: AnyGame, control: TimeControl) -> str | None:
+    def find_decline_reason(self, game: AnyGame, control: TimeControl) -> str | None:
         """Return the reason why the bot does not play this game at this time control, such as `it plays chess only`.
 
         Return None if the bot plays it.
@@ -65,7 +65,7 @@ def hash_secret(secret: str) -> bytes:
     return sha256(secret.encode()).digest()
 
 
-def has_hash(secret: str, hash: bytes) -> bool:
+def matches_hash(secret: str, hash: bytes) -> bool:
     """Return True if `secret` has this hash. An empty secret has no hash, and an empty hash belongs to no secret."""
     return bool(secret) and hmac.compare_digest(hash, hash_secret(secret))
 
@@ -111,7 +111,7 @@ class LobbyBot:
     answer_period_start: int | None = None
     """Start of the latest answer period, in ns; None if the bot was not challenged on this connection."""
 
-    def rating_in(self, game: str) -> float:
+    def get_rating(self, game: str) -> float:
         """Return the bot's rating in a game; a new bot's rating if the bot has none."""
         return self.ratings.get(game, Rating()).rating
 
@@ -130,7 +130,7 @@ class LobbyBot:
 
         stored_hash  hash of the secret in the store, which is used only if the core has no session of this bot
         """
-        return has_hash(secret, self.session or stored_hash)
+        return matches_hash(secret, self.session or stored_hash)
 
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
         """Apply the hello of an admitted bot. A guest plays one match at a time, and only by challenge.

@@ -32,7 +32,7 @@ def find_zone(name: str) -> ZoneInfo:
         ) from None
 
 
-def next_start_time(local_time: str, zone: str, after: int) -> int:
+def find_next_start_time(local_time: str, zone: str, after: int) -> int:
     """Return the first Unix time after `after`, in seconds, at which clocks in the time zone `zone` show `local_time`.
 
     `local_time` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. A full date is returned even if it lies before
@@ -47,35 +47,35 @@ def next_start_time(local_time: str, zone: str, after: int) -> int:
         hours, minutes = parts["time"].split(":")
         time_of_day = time(int(hours), int(minutes))
         if parts["date"]:
-            return _to_unix_s(date.fromisoformat(parts["date"]), time_of_day, time_zone)
+            return _make_unix_time_s(date.fromisoformat(parts["date"]), time_of_day, time_zone)
     except ValueError:
         raise BadStartTime(
             f"{local_time!r:.40} is not a time: hours must be 0 to 23, minutes 0 to 59, and the day must exist"
         ) from None
     today = datetime.fromtimestamp(after, time_zone).date()
     for days in range(9):
-        each = today + timedelta(days=days)
-        if (not day or each.weekday() == WEEKDAYS.index(day)) and _to_unix_s(
-            each, time_of_day, time_zone
+        day_candidate = today + timedelta(days=days)
+        if (not day or day_candidate.weekday() == WEEKDAYS.index(day)) and _make_unix_time_s(
+            day_candidate, time_of_day, time_zone
         ) > after:
-            return _to_unix_s(each, time_of_day, time_zone)
+            return _make_unix_time_s(day_candidate, time_of_day, time_zone)
     raise BadStartTime(
         f"{local_time!r:.40} does not exist in {zone} in the next week, because daylight saving time skips it: choose another time"
     )
 
 
-def _to_unix_s(day: date, time_of_day: time, zone: ZoneInfo) -> int:
+def _make_unix_time_s(day: date, time_of_day: time, zone: ZoneInfo) -> int:
     return round(datetime.combine(day, time_of_day, zone).timestamp())
 
 
-def last_time_before(local_time: str, zone: str, before: int) -> int:
+def find_last_time_before(local_time: str, zone: str, before: int) -> int:
     """Return the latest Unix time, no later than `before`, at which clocks in `zone` show `local_time`.
 
-    Raises BadStartTime as `next_start_time` does.
+    Raises BadStartTime as `find_next_start_time` does.
     """
     # A day may have 23 or 25 hours, and `local_time` may name a day of the week.
-    last = next_start_time(local_time, zone, before - 8 * 24 * 3600)
-    while last < (later := next_start_time(local_time, zone, last)) <= before:
+    last = find_next_start_time(local_time, zone, before - 8 * 24 * 3600)
+    while last < (later := find_next_start_time(local_time, zone, last)) <= before:
         last = later
     return last
 
@@ -89,8 +89,12 @@ def plan_next_event(plan: EventPlan, after: int) -> EventPlan | None:
         return None
     recurrence, begins = plan.again, plan.begins
     while begins <= max(after, plan.begins):
-        begins = next_start_time(recurrence.at, recurrence.zone, begins + (recurrence.days - 1) * 24 * 3600)
-    closes = last_time_before(recurrence.closes, recurrence.zone, begins) if recurrence.closes else begins
+        begins = find_next_start_time(
+            recurrence.at, recurrence.zone, begins + (recurrence.days - 1) * 24 * 3600
+        )
+    closes = (
+        find_last_time_before(recurrence.closes, recurrence.zone, begins) if recurrence.closes else begins
+    )
     return replace(
         plan,
         event=make_event_name(plan.series, recurrence, begins),

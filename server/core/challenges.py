@@ -144,35 +144,35 @@ class ChallengeHandler:
         lobby, settings = self._lobby, self._lobby.settings
         if lobby.draining:
             raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REASON)
-        self._open_challenges.check_new(bot.name, challenge, settings.max_open_challenges)
+        self._open_challenges.check_new_challenge(bot.name, challenge, settings.max_open_challenges)
         game = make_challenge_game(challenge, settings.max_territories)
         if bot.guest:
             self._house.check_guest(bot, challenge)
         target = lobby.bots.get(challenge.opponent)
         if target is not None and target.client is None:
             target = None
-        in_house = challenge.opponent in self._house
-        if challenge.opponent and target is None and not in_house:
-            house = challenge.opponent.startswith(HOUSE_PREFIX)
-            code = Code.BAD_CHALLENGE if house else Code.OPPONENT_UNAVAILABLE
-            raise RequestRefused(code, self._unknown_bot_detail(challenge.opponent, bot.name))
+        is_house_engine = challenge.opponent in self._house
+        if challenge.opponent and target is None and not is_house_engine:
+            has_house_prefix = challenge.opponent.startswith(HOUSE_PREFIX)
+            code = Code.BAD_CHALLENGE if has_house_prefix else Code.OPPONENT_UNAVAILABLE
+            raise RequestRefused(code, self._describe_unknown_bot(challenge.opponent, bot.name))
         if target is not None:
             self._check_target(target, challenge, game)
             if challenge.rated and bot.shares_owner(target):
                 raise RequestRefused(Code.BAD_CHALLENGE, _SAME_OWNER_REASON)
-        expires = lobby.now + (MAX_WAIT_MS if in_house else settings.challenge_ms) * NS_PER_MS
-        open_challenge = self._open_challenges.add(bot.name, challenge, game, expires)
-        lobby.deadlines.schedule(("challenge", open_challenge.id), expires)
+        expiry_time = lobby.now + (MAX_WAIT_MS if is_house_engine else settings.challenge_ms) * NS_PER_MS
+        open_challenge = self._open_challenges.add(bot.name, challenge, game, expiry_time)
+        lobby.deadlines.schedule(("challenge", open_challenge.id), expiry_time)
         lobby.mark_changed(target)  # a challenged bot may have to leave the pool for a while
         lobby.send(bot, open_challenge.to_message(lobby.now))
-        if in_house:
+        if is_house_engine:
             self._queue_for_house(open_challenge, bot)
         elif target is not None:
             lobby.send(target, open_challenge.to_message(lobby.now))
             if target.is_free:
                 target.open_answer_period(lobby.now)
 
-    def _unknown_bot_detail(self, name: str, challenger: str) -> str:
+    def _describe_unknown_bot(self, name: str, challenger: str) -> str:
         house_names = (each.name for each in self._house.list_entries())
         other_names = (each.name for each in self._lobby.list_connected_bots() if each.name != challenger)
         known_names = islice(chain(house_names, other_names), MAX_COMPARED)
@@ -180,7 +180,7 @@ class ChallengeHandler:
 
     @staticmethod
     def _check_target(target: LobbyBot, challenge: Challenge, game: AnyGame) -> None:
-        why = target.preferences.decline_reason(game, challenge.time_control)
+        why = target.preferences.find_decline_reason(game, challenge.time_control)
         if why is not None:
             raise RequestRefused(Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} does not play this: {why}")
         if target.quota == 0:
@@ -204,12 +204,12 @@ class ChallengeHandler:
         challenger = self._lobby.bots[
             challenge.challenger
         ]  # still connected: the challenges of a bot are closed when the bot leaves
-        busy = next((each for each in (challenger, bot) if not each.is_free), None)
-        if busy is not None:
+        busy_bot = next((each for each in (challenger, bot) if not each.is_free), None)
+        if busy_bot is not None:
             self._send_outcome(
                 challenge,
                 "refused",
-                f"{busy.name} already plays as many matches as it accepts",
+                f"{busy_bot.name} already plays as many matches as it accepts",
                 accepter=bot.name,
             )
             return
@@ -239,7 +239,7 @@ class ChallengeHandler:
             ready_ms=READY_MS,
             adjudication=self._lobby.settings.adjudication,
             rated=challenge.request.rated,
-            total_ms=self._house.max_total_ms(challenge, challenger),
+            total_ms=self._house.compute_max_total_ms(challenge, challenger),
         )
 
     def _send_outcome(

@@ -73,10 +73,10 @@ from arena.server.core.inputs import (
     StoreRecovered,
     Tick,
     TurnSent,
-    edge_number,
+    get_edge_number,
 )
 from arena.server.core.listing import Listings
-from arena.server.core.lobby import Lobby, LobbyClient, RequestRefused, unknown_match_refusal
+from arena.server.core.lobby import Lobby, LobbyClient, RequestRefused, make_unknown_match_refusal
 from arena.server.core.matches import Matches
 from arena.server.core.matchmaker import GATHER_NS, Matchmaker
 from arena.server.core.open_challenges import OpenChallenges
@@ -167,7 +167,7 @@ class Core:
     def count_suspended(self, now: int) -> int:
         return self._suspensions.count_suspended(now)
 
-    def is_in_progress(self, match: str) -> bool:
+    def is_match_in_progress(self, match: str) -> bool:
         return match in self._matches.rooms
 
     @property
@@ -202,7 +202,7 @@ class Core:
         for kind, name in lobby.deadlines.pop_due(lobby.now):
             match kind:
                 case "match":
-                    self._matches.judge_deadlines(name)
+                    self._matches.check_deadlines(name)
                 case "challenge":
                     self._challenges.expire_challenge(name)
                 case "bot":
@@ -233,9 +233,9 @@ class Core:
         if admission.client in self._lobby.clients:
             return  # the edge repeated the hello before it received the answer
         try:
-            resumes = self._lobby.check_admission(admission)
-            if admission.hello.role == "bot" and not resumes and not self._lobby.settings.event:
-                check_hello_names(admission.hello, self._pool_games)
+            resumes_session = self._lobby.check_admission(admission)
+            if admission.hello.role == "bot" and not resumes_session and not self._lobby.settings.event:
+                check_hello_names(admission.hello, self._list_pool_games)
         except RequestRefused as refused:
             self._lobby.effects.append(CloseClient(admission.client, refused.code, refused.detail))
             return
@@ -243,25 +243,27 @@ class Core:
             self._lobby.add_spectator(admission)
             self._lobby.send_welcome(self._lobby.clients[admission.client], "")
             return
-        before = self._lobby.bots.get(admission.hello.name)
-        if before is not None and before.client is not None:
-            self._drop_client(before.client)
-        bot = self._lobby.add_bot(admission, resumes=resumes)
-        session = admission.hello.session if resumes else admission.secret
+        earlier_bot = self._lobby.bots.get(admission.hello.name)
+        if earlier_bot is not None and earlier_bot.client is not None:
+            self._drop_client(earlier_bot.client)
+        bot = self._lobby.add_bot(admission, resumes=resumes_session)
+        session = admission.hello.session if resumes_session else admission.secret
         self._lobby.send_welcome(self._lobby.clients[admission.client], session)
-        if not resumes:
-            self._suspensions.pardon(bot.name)
+        if not resumes_session:
+            self._suspensions.lift_suspension(bot.name)
         # A new process of a bot learns the moves so far from its turns. A name without a token may by now be used by
         # somebody else, so the matches under that name are lost.
-        proved = bool(admission.hello.token) or bot.name in self._house
-        self._matches.apply_to_bot(bot, PlayerReconnected if resumes else partial(SessionLost, proved=proved))
+        has_proved_name = bool(admission.hello.token) or bot.name in self._house
+        self._matches.apply_to_bot(
+            bot, PlayerReconnected if resumes_session else partial(SessionLost, proved=has_proved_name)
+        )
         self._challenges.send_challenges_to(bot)
         pool = self._lobby.settings.pool
         wants_pool = pool is not None and bot.preferences.pool
-        if bot.ratings or (wants_pool and not any(map(bot.preferences.accepts, self._pool_games()))):
+        if bot.ratings or (wants_pool and not any(map(bot.preferences.accepts, self._list_pool_games()))):
             self._send_standing(bot)
 
-    def _pool_games(self) -> list[PoolGame]:
+    def _list_pool_games(self) -> list[PoolGame]:
         """Return the games of the pool and of the events."""
         pool = self._lobby.settings.pool
         return [*(pool.games if pool else ()), *(start for each in self.events for start in each.plan.starts)]
@@ -287,7 +289,7 @@ class Core:
         The current turns of their matches restart once the players to move have reconnected.
         """
         clients = [
-            client for id, client in self._lobby.clients.items() if edge_number(id) == disconnection.edge
+            client for id, client in self._lobby.clients.items() if get_edge_number(id) == disconnection.edge
         ]
         matches = [match for client in clients if client.bot is not None for match in client.bot.matches]
         for client in clients:
@@ -298,7 +300,7 @@ class Core:
         """Adopt an edge's list of its connected clients, and resend to each bot what it may have missed."""
         connected = {each.client for each in resync.clients}
         for id in [
-            id for id in self._lobby.clients if edge_number(id) == resync.edge and id not in connected
+            id for id in self._lobby.clients if get_edge_number(id) == resync.edge and id not in connected
         ]:
             self._handle_disconnection(ClientDisconnected(id))
         for each in resync.clients:
@@ -349,11 +351,11 @@ class Core:
             if type(message) is Move:
                 player = bot.matches.get(message.match)
                 if player is None:
-                    if message_input.spent is not None:
+                    if message_input.elapsed_ns is not None:
                         return  # the match ended while the answer to the turn was in transit
-                    raise unknown_match_refusal(message.match)
+                    raise make_unknown_match_refusal(message.match)
                 room = self._matches.rooms[message.match]
-                room.handle_move(player, message, message_input.at, message_input.spent)
+                room.handle_move(player, message, message_input.at, message_input.elapsed_ns)
                 if room.referee.result is not None:
                     self._matches.close_match(room)
             elif type(message) in (Ready, Resign):
@@ -361,15 +363,17 @@ class Core:
             else:
                 self._bot_handlers[kind](bot, message)
         except RequestRefused as refused:
-            where = getattr(message, "match", None), getattr(message, "ply", None)
-            self._lobby.effects.append(SendToClient(client.id, Error(refused.code, refused.detail, *where)))
+            match_and_ply = getattr(message, "match", None), getattr(message, "ply", None)
+            self._lobby.effects.append(
+                SendToClient(client.id, Error(refused.code, refused.detail, *match_and_ply))
+            )
 
     def _handle_room_message(self, bot: LobbyBot, message: Ready | Resign, at: int) -> None:
         player = bot.matches.get(message.match)
         if player is None:
             # The bot has missed the end of its match, or names a match that it never played.
             if message.match in self._matches.rooms:
-                raise unknown_match_refusal(message.match)
+                raise make_unknown_match_refusal(message.match)
             if bot.was_end_sent_after(message.match, at):
                 return  # the `end` was in transit when the bot sent this message
             if bot.client is not None:
@@ -393,7 +397,7 @@ class Core:
         send_standing(
             bot,
             self._lobby,
-            self._suspensions.suspension_reason(bot.name, self._lobby.now),
+            self._suspensions.find_suspension_reason(bot.name, self._lobby.now),
             self._events.describe_entry(bot.name),
         )
 
@@ -406,10 +410,11 @@ class Core:
         if watch.match not in client.watched_matches:
             for match in [match for match in client.watched_matches if match not in self._matches.rooms]:
                 del client.watched_matches[match]
-            most = self._lobby.settings.max_watched_matches
-            if len(client.watched_matches) >= most:
+            max_matches = self._lobby.settings.max_watched_matches
+            if len(client.watched_matches) >= max_matches:
                 raise RequestRefused(
-                    Code.RATE_LIMITED, f"you already watch {most} matches, the maximum; unwatch one first"
+                    Code.RATE_LIMITED,
+                    f"you already watch {max_matches} matches, the maximum; unwatch one first",
                 )
             client.watched_matches[watch.match] = room.followers
             room.followers.add(client.id)

@@ -27,7 +27,7 @@ class SendToClient(Struct, frozen=True, gc=False, tag="send"):
 
     client: int
     message: ServerMessage
-    ran: int = 0
+    clock_ran_ns: int = 0
     """Time for which the clock of a `Turn` has already run, in ns; 0 for other messages.
 
     The edge adds the time that it measures itself.

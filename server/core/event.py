@@ -104,9 +104,9 @@ class Event:
             scores[each] = place.order or (-scored, -(place.buchholz or 0)), scored
         if self.plan.format == "gauntlet" and self.state.bots:
             # The first bot plays in every match; an opponent ranks above it by scoring more than half against it.
-            first = self.state.bots[0]
-            half = float(self.plan.rounds * len(self.plan.starts))
-            scores[first] = (-half, 0.0), scores[first][1]
+            first_bot = self.state.bots[0]
+            half_of_matches = float(self.plan.rounds * len(self.plan.starts))
+            scores[first_bot] = (-half_of_matches, 0.0), scores[first_bot][1]
         if bot not in scores:
             return None
         order, scored = scores[bot]
@@ -135,9 +135,9 @@ class Event:
             state = self.state = replace(state, excluded=_without_bot(state.excluded, bot))
         if plan.invited and bot not in plan.invited:
             raise EventRefused(f"{self.name} is open only to invited bots, and {bot!r:.70} is not invited")
-        least, highest = plan.ratings
-        if rating < least or (highest and rating > highest):
-            bounds = f"{least} to {highest}" if highest else f"{least} and more"
+        lowest, highest = plan.ratings
+        if rating < lowest or (highest and rating > highest):
+            bounds = f"{lowest} to {highest}" if highest else f"{lowest} and more"
             raise EventRefused(
                 f"{self.name} is open to ratings of {bounds}, but {bot!r:.70} is rated {rating:.0f}"
             )
@@ -148,7 +148,7 @@ class Event:
             raise EventRefused(f"{self.name} already has {MAX_ENTRIES} entries, the maximum")
         if not state.has_begun:
             self.state = replace(state, bots=(*state.bots, bot))
-        elif plan.is_arena or self._require_swiss is not None:
+        elif plan.is_arena or self._swiss_format is not None:
             self._join_late(bot)
         else:
             raise EventRefused(f"{self.name} has begun, and a {plan.format} accepts no late entries")
@@ -176,7 +176,7 @@ class Event:
             self._schedule_change(bot, joins=False)
 
     @property
-    def _require_swiss(self) -> SwissFormat | None:
+    def _swiss_format(self) -> SwissFormat | None:
         format = self.schedule.format if self.schedule is not None else None
         return format if isinstance(format, SwissFormat) else None
 
@@ -186,14 +186,14 @@ class Event:
 
     def _join_late(self, bot: str) -> None:
         self.state = replace(self.state, bots=(*self.state.bots, bot))
-        if self._require_swiss is not None:
+        if self._swiss_format is not None:
             # After a restart, the schedule is rebuilt with all bots; this change keeps the bot out of earlier rounds.
             self.state = replace(self.state, changes=(*self.state.changes, RosterChange(bot, 0, joins=False)))
             self._schedule_change(bot, joins=True)
 
     def _schedule_change(self, bot: str, *, joins: bool) -> None:
         """Include a bot in the pairings of a Swiss event from the next round on, or exclude it."""
-        swiss = self._require_swiss
+        swiss = self._swiss_format
         if swiss is not None:
             change = RosterChange(bot, swiss.rounds_started, joins)
             swiss.change_roster(change)
@@ -226,13 +226,15 @@ class Event:
     def change_phase(self, action: str) -> None:
         """Carry out `action`: `pause`, `resume` or `cancel`. Raises EventRefused if the event's phase does not allow it."""
         phase = self.state.phase
-        allowed = {"pause": ("running",), "resume": ("paused",), "cancel": ("open", "running", "paused")}[
-            action
-        ]
-        if phase not in allowed:
+        allowed_phases = {
+            "pause": ("running",),
+            "resume": ("paused",),
+            "cancel": ("open", "running", "paused"),
+        }[action]
+        if phase not in allowed_phases:
             raise EventRefused(f"cannot {action} {self.name}: it is {phase}")
-        new = {"pause": "paused", "resume": "running", "cancel": "cancelled"}[action]
-        self.state = replace(self.state, phase=new)
+        new_phase = {"pause": "paused", "resume": "running", "cancel": "cancelled"}[action]
+        self.state = replace(self.state, phase=new_phase)
 
     def _make_schedule(self) -> None:
         plan = self.plan
@@ -275,20 +277,20 @@ class Event:
         may_meet   function that returns True if two bots may play each other
         """
         names = [bot for bot in free_bots if self.state.has_entered(bot)]
-        most = len(names) // 2
-        chosen = choose_pairs(
+        max_pairs = len(names) // 2
+        chosen_pairs = choose_pairs(
             names,
             self._history,
             self._turn_order,
             owner=str,
             rating=rating,
             may_meet=may_meet,
-            max_pairs=most,
+            max_pairs=max_pairs,
         )
         started = self._match_count + len(self.matches_in_progress)
         starts = len(self.plan.starts)
         chosen_matches = []
-        for number, (maxie, minnie) in enumerate(chosen, started):
+        for number, (maxie, minnie) in enumerate(chosen_pairs, started):
             self._record_meeting(maxie, minnie)
             pair = Pair(number, 0, number % starts, maxie, minnie)
             chosen_matches.append(Pairing(pair, 0, maxie, minnie))
@@ -335,10 +337,10 @@ class Event:
         self._points.update(points_by_bot(pairing, result))
         if self.schedule is None:
             return
-        before = self.schedule.format.withdrawn
+        withdrawn_before = self.schedule.format.withdrawn
         players = Players(pairing.maxie, pairing.minnie)
         self.schedule.record_result(pairing, FinishedMatch(match, "", players, result))
-        for bot in sorted(self.schedule.format.withdrawn - before):
+        for bot in sorted(self.schedule.format.withdrawn - withdrawn_before):
             self._withdraw(bot)
 
 

@@ -69,7 +69,7 @@ class HostedEvent(Event):
 
     def __init__(self, stored_event: StoredEvent) -> None:
         super().__init__(stored_event)
-        self.has_closed = False
+        self.entries_closed = False
         """True once the entries have closed, and the matchmaker was asked to check their bots again."""
         self.waiting_bots: frozenset[str] = frozenset()
         """Names of the bots whose match is due but has not begun."""
@@ -105,7 +105,7 @@ class Events:
 
     def is_reserved(self, bot: str) -> bool:
         """Return True if an event keeps a bot out of the pool."""
-        now = self._lobby.unix_ns() // SECOND_NS
+        now = self._lobby.now_unix_ns() // SECOND_NS
         return any(
             bot in event.waiting_bots
             or (event.plan.hold_pool and event.state.has_entered(bot) and now >= event.plan.closes)
@@ -116,7 +116,7 @@ class Events:
         """Return a few words about the first event that a bot has entered and not left; empty if there is none."""
         for event in self._events.values():
             if event.state.has_entered(bot):
-                return f"in the event {event.name}: {self._status_text(event)}"
+                return f"in the event {event.name}: {self._describe_status(event)}"
         return ""
 
     def list_entries(self) -> list[ListedEvent]:
@@ -128,7 +128,7 @@ class Events:
                 event.plan.format,
                 event.plan.game,
                 len(event.state.bots),
-                self._ms_to_start(event),
+                self._compute_ms_to_start(event),
                 event.current_round,
                 event.state.rounds,
             )
@@ -183,7 +183,7 @@ class Events:
 
     def _add_event(self, state: EventState) -> None:
         event = self._events[state.plan.event] = HostedEvent(StoredEvent(state, {}))
-        self._save(event)
+        self._save_event(event)
 
     def _change_event(self, command: ControlEvent) -> str:
         event = self._find_event(command.event, command.action, command.bot, by_host=True)
@@ -211,7 +211,7 @@ class Events:
                 if event.state.has_ended and not has_begun:  # else, the next was announced at the beginning
                     self._announce_next(event)
                 confirmation = f"{event.name} is {event.state.phase}"
-        self._save(event)
+        self._save_event(event)
         return confirmation
 
     def _require_house_engine(self, bot: str) -> None:
@@ -226,15 +226,15 @@ class Events:
         Raises RequestRefused if there is no such event, or if the event does not accept the bot.
         """
         event = self._require_event(name, "enter", bot)
-        before = event.state
+        state_before = event.state
         if bot.guest:
             raise RequestRefused(Code.NO_SUCH_EVENT, "a guest cannot enter events; ask the host for a token")
         try:
             event.enter(bot.name, self._find_rating(event, bot.name))
         except EventRefused as refused:
             raise RequestRefused(Code.NO_SUCH_EVENT, str(refused)) from None
-        if event.state != before:
-            self._save(event)
+        if event.state != state_before:
+            self._save_event(event)
         self.send_status(event, bot)
 
     def leave(self, bot: LobbyBot, name: str) -> None:
@@ -247,14 +247,14 @@ class Events:
             event.leave(bot.name)
         except EventRefused as refused:
             raise RequestRefused(Code.NO_SUCH_EVENT, str(refused)) from None
-        self._save(event)
+        self._save_event(event)
         self.send_status(event, bot)
 
     def _require_event(self, name: str, action: EventAction, bot: LobbyBot) -> Event:
         event = self._find_event(name, action, bot.name)
         if event is None:
             raise RequestRefused(Code.NO_SUCH_EVENT, f"no event {name!r:.70} is open or in progress")
-        if event.state.phase == "open" and self._lobby.unix_ns() >= event.plan.closes * SECOND_NS:
+        if event.state.phase == "open" and self._lobby.now_unix_ns() >= event.plan.closes * SECOND_NS:
             raise RequestRefused(
                 Code.NO_SUCH_EVENT, f"the entries of {event.name} are closed: it is about to begin"
             )
@@ -270,8 +270,8 @@ class Events:
         def accepts_action(event: Event) -> bool:
             state = event.state
             returns = bot in state.withdrawn and (by_host or bot not in state.excluded)
-            can_be = {"enter": returns, "withdraw": state.has_entered(bot), "stop": False}
-            return state.has_begun and can_be.get(action, True)
+            is_possible = {"enter": returns, "withdraw": state.has_entered(bot), "stop": False}
+            return state.has_begun and is_possible.get(action, True)
 
         matching = [event for event in self._events.values() if name in (event.name, event.plan.series)]
         return min(
@@ -282,11 +282,11 @@ class Events:
 
     def _rename_entry(self, request: RenameEntry) -> str:
         for event in self._events.values():
-            before = event.state
-            if before.phase == "open":
+            state_before = event.state
+            if state_before.phase == "open":
                 event.rename(request.bot, request.new_name)
-            if event.state != before:
-                self._save(event)
+            if event.state != state_before:
+                self._save_event(event)
         return (
             f"{request.bot} is renamed to {request.new_name}"
             if request.new_name
@@ -302,9 +302,9 @@ class Events:
     def _find_rating(self, event: Event, name: str, fallback: float = DEFAULT_RATING) -> float:
         """Return the rating of a bot; `fallback` if the lobby does not know the bot."""
         bot = self._lobby.bots.get(name)
-        return fallback if bot is None else bot.rating_in(event.plan.game)
+        return fallback if bot is None else bot.get_rating(event.plan.game)
 
-    def _save(self, event: Event) -> None:
+    def _save_event(self, event: Event) -> None:
         """Store the state of an event, and schedule a check for due matches."""
         self._lobby.effects.append(SaveEvent(event.state))
         self._mark_bots_changed(event)
@@ -322,22 +322,22 @@ class Events:
             event.name,
             state.phase,
             state.has_entered(bot.name),
-            self._status_text(event),
-            self._ms_to_start(event),
+            self._describe_status(event),
+            self._compute_ms_to_start(event),
             event.current_round,
         )
         if place is not None:
-            status = with_final_rank(status, *place, len(state.bots), f"/event/{quote(event.name, safe='')}")
+            status = add_final_rank(status, *place, len(state.bots), f"/event/{quote(event.name, safe='')}")
         self._lobby.send(bot, status)
 
-    def _ms_to_start(self, event: Event) -> int:
+    def _compute_ms_to_start(self, event: Event) -> int:
         return (
-            max(0, event.plan.begins * 1000 - self._lobby.unix_ns() // NS_PER_MS)
+            max(0, event.plan.begins * 1000 - self._lobby.now_unix_ns() // NS_PER_MS)
             if event.state.phase == "open"
             else 0
         )
 
-    def _status_text(self, event: Event) -> str:
+    def _describe_status(self, event: Event) -> str:
         state, plan = event.state, event.plan
         match state.phase:
             case "open":
@@ -366,9 +366,9 @@ class Events:
 
     def _reserve_waiting_bots(self, event: HostedEvent, pairings: list[Pairing]) -> None:
         """Keep bots with a due match out of the pool, so that pool matches do not delay the due match."""
-        before = event.waiting_bots
+        waiting_before = event.waiting_bots
         event.waiting_bots = frozenset(name for each in pairings for name in (each.maxie, each.minnie))
-        for name in before ^ event.waiting_bots:
+        for name in waiting_before ^ event.waiting_bots:
             if (bot := self._lobby.bots.get(name)) is not None:
                 self._lobby.mark_changed(bot)
 
@@ -385,9 +385,9 @@ class Events:
 
     def _begin_if_due(self, event: HostedEvent) -> None:
         lobby, plan = self._lobby, event.plan
-        now = lobby.unix_ns() / SECOND_NS
-        if now >= plan.closes and not event.has_closed:
-            event.has_closed = True
+        now = lobby.now_unix_ns() / SECOND_NS
+        if now >= plan.closes and not event.entries_closed:
+            event.entries_closed = True
             self._mark_bots_changed(event)
         if now < plan.begins:
             self._schedule_check_at_unix(plan.closes if now < plan.closes else plan.begins)
@@ -412,11 +412,11 @@ class Events:
             lobby.effects.append(
                 LogLine("info", f"event {event.name} begins with {len(available_bots)} bots")
             )
-        self._save(event)
+        self._save_event(event)
 
     def _announce_next(self, event: Event) -> None:
         """Announce the next event of the series, with the same entries; do nothing if the event does not repeat."""
-        plan = plan_next_event(event.plan, self._lobby.unix_ns() // SECOND_NS)
+        plan = plan_next_event(event.plan, self._lobby.now_unix_ns() // SECOND_NS)
         if plan is not None and plan.event not in self._events:
             self._add_event(EventState(plan, bots=event.state.bots))
             self._schedule_check_at_unix(plan.closes)
@@ -428,32 +428,32 @@ class Events:
     def _begin_matches(self, event: HostedEvent) -> list[Pairing]:
         """Begin the due matches whose bots are free, and return those that have to wait; none for the format `arena`."""
         if event.plan.is_arena:
-            if self._lobby.unix_ns() < self._end_unix_s(event) * SECOND_NS:
-                self._schedule_check_at_unix(self._end_unix_s(event))
-                free = [
+            if self._lobby.now_unix_ns() < self._compute_end_unix_s(event) * SECOND_NS:
+                self._schedule_check_at_unix(self._compute_end_unix_s(event))
+                free_bots = [
                     bot.name
                     for bot in self._lobby.list_connected_bots()
                     if bot.is_free and bot.name not in self._house
                 ]
                 rated = event.plan.rated
                 for pairing in event.choose_matches(
-                    free,
+                    free_bots,
                     rating=lambda name: self._find_rating(event, name),
-                    may_meet=lambda a, b: not (rated and self._share_owner(a, b)),
+                    may_meet=lambda a, b: not (rated and self._have_same_owner(a, b)),
                 ):
                     self._begin_match(event, pairing)
             return []
-        due, changed = event.list_due_matches(), True
+        due_pairings, changed = event.list_due_matches(), True
         while changed:  # a forfeit may make further matches due
             changed = False
-            for pairing in due:
+            for pairing in due_pairings:
                 changed = self._start_or_forfeit(event, pairing) or changed
             if changed:
-                due = event.list_due_matches()
-        return due
+                due_pairings = event.list_due_matches()
+        return due_pairings
 
     @staticmethod
-    def _end_unix_s(event: Event) -> int:
+    def _compute_end_unix_s(event: Event) -> int:
         return event.plan.begins + 60 * event.plan.minutes
 
     def _start_or_forfeit(self, event: HostedEvent, pairing: Pairing) -> bool:
@@ -463,31 +463,33 @@ class Events:
         for name in names:
             if name in self._house and not self._is_available(name):
                 self._house.start(name)
-        away = [each for each in names if each in event.state.withdrawn or not self._is_available(each)]
+        absent_bots = [
+            each for each in names if each in event.state.withdrawn or not self._is_available(each)
+        ]
         key = pairing.pair.round, frozenset(names)
-        if not away:
+        if not absent_bots:
             event.due_times.pop(key, None)
             bots = [lobby.bots[name] for name in names]
-            load = lobby.match_load(*bots)
+            load = lobby.compute_match_load(*bots)
             if not (all(bot.is_free for bot in bots) and lobby.has_capacity_for(load, self._matches.load)):
                 return False
             self._begin_match(event, pairing)
             return True
-        since = event.due_times.setdefault(key, lobby.now)
-        until = {name: self._forfeit_time(event, name, since) for name in away}
-        expired = [name for name in away if lobby.now >= until[name]]
-        if not expired:
-            self._schedule_check_at(min(until.values()))
+        due_since = event.due_times.setdefault(key, lobby.now)
+        forfeit_times = {name: self._compute_forfeit_time(event, name, due_since) for name in absent_bots}
+        forfeiting_bots = [name for name in absent_bots if lobby.now >= forfeit_times[name]]
+        if not forfeiting_bots:
+            self._schedule_check_at(min(forfeit_times.values()))
             return False
         winner = None
-        if len(expired) == 1:
-            winner = "minnie" if expired[0] == pairing.maxie else "maxie"
+        if len(forfeiting_bots) == 1:
+            winner = "minnie" if forfeiting_bots[0] == pairing.maxie else "maxie"
         terms = self._make_terms(event, pairing, event.start_match(pairing))
-        detail = f"{' and '.join(expired)} did not connect in time"
+        detail = f"{' and '.join(forfeiting_bots)} did not connect in time"
         self._matches.record_forfeit(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
         return True
 
-    def _forfeit_time(self, event: Event, name: str, due_time: int) -> int:
+    def _compute_forfeit_time(self, event: Event, name: str, due_time: int) -> int:
         """Return the time until which a match that became due at `due_time` waits for an absent bot, in ns.
 
         The time is 0 for a bot that is withdrawn from the event.
@@ -516,10 +518,10 @@ class Events:
             margin_ms=plan.margin_ms,
             ready_ms=plan.ready_ms,
             adjudication=self._lobby.settings.adjudication,
-            rated=plan.rated and not self._share_owner(pairing.maxie, pairing.minnie),
+            rated=plan.rated and not self._have_same_owner(pairing.maxie, pairing.minnie),
         )
 
-    def _share_owner(self, a: str, b: str) -> bool:
+    def _have_same_owner(self, a: str, b: str) -> bool:
         bot_a, bot_b = self._lobby.bots.get(a), self._lobby.bots.get(b)
         return bot_a is not None and bot_b is not None and bot_a.shares_owner(bot_b)
 
@@ -528,38 +530,39 @@ class Events:
         event = self._events.get(record.event)
         if event is None or record.match not in event.matches_in_progress:
             return
-        before = event.state
+        state_before = event.state
         event.record_result(record.match, record.result)
         news = EventMatchFinished(record.match, record.players, record.result)
         self._lobby.effects.append(EventNews(event.name, news))
-        if event.state != before:
-            self._save(event)
+        if event.state != state_before:
+            self._save_event(event)
         self._lobby.mark_changed()
 
     def _end_if_finished(self, event: Event) -> None:
         is_finished = event.is_finished
         if event.plan.is_arena:
             is_finished = (
-                self._lobby.unix_ns() >= self._end_unix_s(event) * SECOND_NS and not event.matches_in_progress
+                self._lobby.now_unix_ns() >= self._compute_end_unix_s(event) * SECOND_NS
+                and not event.matches_in_progress
             )
         if is_finished:
             event.end()
             self._lobby.effects.append(LogLine("info", f"event {event.name} is over"))
-            self._save(event)
+            self._save_event(event)
 
     def _notify_phase(self, event: HostedEvent) -> None:
         """Notify the bots of an event when it enters another phase or round."""
-        news = event.state.phase, event.current_round
+        status = event.state.phase, event.current_round
         last_status = event.last_status
-        same_phase = last_status is not None and last_status[0] == event.state.phase
-        if news == last_status or (same_phase and (event.state.has_ended or not event.current_round)):
+        is_same_phase = last_status is not None and last_status[0] == event.state.phase
+        if status == last_status or (is_same_phase and (event.state.has_ended or not event.current_round)):
             return
         if last_status is not None or event.state.has_begun:
             for name in event.state.bots:
                 if (bot := self._lobby.bots.get(name)) is not None:
                     self.send_status(event, bot)
         self._report_to_webhook(event)
-        event.last_status = news
+        event.last_status = status
 
     def _report_to_webhook(self, event: HostedEvent) -> None:
         """Report a new phase or round to the host's webhook."""
@@ -584,7 +587,7 @@ class Events:
         self._lobby.effects.extend(EventNews(event.name, each) for each in news)
 
 
-def with_final_rank(
+def add_final_rank(
     status: EventStatus, rank: int, points: float, bot_count: int, table: str | UnsetType = UNSET
 ) -> EventStatus:
     """Return `status`, the status of a finished event, with the final rank and points of one bot.

@@ -39,7 +39,7 @@ def is_guest_name(name: str) -> bool:
     return _GUEST_NAME_PATTERN.fullmatch(name) is not None
 
 
-def guest_refusal_reason(
+def find_guest_refusal_reason(
     challenge: Challenge, house_engines: Container[str], maps: Container[str]
 ) -> str | None:
     """Return a one-line reason why a guest may not play this match; None if it may.

@@ -25,7 +25,7 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
     """
     if hello.games and not any(map(CATALOGUE.is_known, hello.games)):
         game = hello.games[0]
-        raise _unknown_name_refusal(
+        raise _make_unknown_name_refusal(
             f"this server has no game {game!r}", suggest_name(game, CATALOGUE.names())
         )
     if hello.maps:
@@ -39,10 +39,12 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
         try:
             canonical = str(TimeControl.parse(text))
         except BadTimeControl as error:
-            near = most_similar(text, [str(each.time_control) for each in list_offered_games()])
-            raise _unknown_name_refusal(str(error), f"did you mean {near}?" if near else "") from None
+            similar_name = most_similar(text, [str(each.time_control) for each in list_offered_games()])
+            raise _make_unknown_name_refusal(
+                str(error), f"did you mean {similar_name}?" if similar_name else ""
+            ) from None
         if canonical != text:
-            raise _unknown_name_refusal(
+            raise _make_unknown_name_refusal(
                 f"the time control {text!r} is not in canonical form", f"write {canonical}"
             )
 
@@ -50,12 +52,12 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
 def _check_map(name: str, maps: list[str]) -> None:
     try:
         if name not in maps and generated_size(name) is None:
-            raise _unknown_name_refusal(
+            raise _make_unknown_name_refusal(
                 f"this server has no map {name!r}", suggest_name(name, [*maps, "ring:N", "grid:WxH"])
             )
     except MapError as error:
-        raise _unknown_name_refusal(str(error), "") from None
+        raise _make_unknown_name_refusal(str(error), "") from None
 
 
-def _unknown_name_refusal(why: str, suggestion: str) -> RequestRefused:
+def _make_unknown_name_refusal(why: str, suggestion: str) -> RequestRefused:
     return RequestRefused(Code.UNKNOWN_NAME, f"hello: {why}{f'; {suggestion}' if suggestion else ''}")

@@ -15,7 +15,7 @@ from arena.server.core.guests import (
     REQUEST_INTERVAL_NS,
     START_BURST,
     START_INTERVAL_NS,
-    guest_refusal_reason,
+    find_guest_refusal_reason,
 )
 from arena.server.core.house_queue import HouseQueue, Requester
 from arena.server.core.lobby import Lobby, RequestRefused
@@ -76,7 +76,7 @@ class HouseEngines:
 
     def check_guest(self, bot: LobbyBot, challenge: Challenge) -> None:
         """Count a guest's request for a match. Raises RequestRefused for a forbidden match or too many requests."""
-        why = guest_refusal_reason(challenge, self, map_names())
+        why = find_guest_refusal_reason(challenge, self, map_names())
         if why is not None:
             raise RequestRefused(Code.BAD_CHALLENGE, why)
         if self._request_limit.try_spend(bot.owner, REQUEST_INTERVAL_NS, self._lobby.now) > 0:
@@ -119,7 +119,7 @@ class HouseEngines:
             # Only guests' matches have this time limit, so it shows that the opponent was a guest.
             self._queue.resume(terms.match, Requester(opponent, terms.total_ms == MAX_GUEST_TOTAL_MS))
 
-    def match_load(self, terms: Terms) -> int:
+    def compute_match_load(self, terms: Terms) -> int:
         """Return the part of `CoreSettings.concurrency` that a resumed match takes up.
 
         This is 1 or, with `counts_threads`, the number of its search threads; 0 if no house engine plays in it.
@@ -134,7 +134,7 @@ class HouseEngines:
             del self._offers[challenge]
             self._queue.requeue(challenge, name)
 
-    def max_total_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
+    def compute_max_total_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
         """Return each player's maximum total thinking time for a challenge, in ms; 0 if only the clock limits it."""
         if challenge.request.opponent not in self:
             return 0
@@ -145,7 +145,7 @@ class HouseEngines:
         if not len(self._queue) or self._lobby.draining:
             return
         self._offer_challenges()
-        for challenge, place in self._queue.queue_places().items():
+        for challenge, place in self._queue.list_queue_places().items():
             if self._sent_positions.get(challenge) != place:
                 self._sent_positions[challenge] = place
                 self._lobby.send(self._find_challenger(challenge), Queued(challenge, place))
@@ -153,16 +153,16 @@ class HouseEngines:
 
     def _offer_challenges(self) -> None:
         lobby, pending = self._lobby, list(self._offers.values())
-        free = {
+        free_slots = {
             name: bot.capacity - len(bot.matches) - pending.count(name)
             for name in self._engines
             if (bot := lobby.bots.get(name)) is not None and bot.client is not None
         }
-        places = MATCHES_PER_HOUSE_ENGINE * len(self._engines)
-        for challenge, engine in self._queue.take_next_offers(places, free, self._may_begin):
-            expires = lobby.now + lobby.settings.challenge_ms * NS_PER_MS
-            renewed = self._challenges.extend(challenge, expires)
-            lobby.deadlines.schedule(("challenge", challenge), expires)
+        total_slots = MATCHES_PER_HOUSE_ENGINE * len(self._engines)
+        for challenge, engine in self._queue.take_next_offers(total_slots, free_slots, self._may_begin):
+            expiry_time = lobby.now + lobby.settings.challenge_ms * NS_PER_MS
+            renewed = self._challenges.extend(challenge, expiry_time)
+            lobby.deadlines.schedule(("challenge", challenge), expiry_time)
             self._offers[challenge] = engine
             lobby.send(lobby.bots[engine], renewed.to_message(lobby.now))
 

@@ -53,7 +53,9 @@ class HouseQueue:
     def enqueue(self, challenge: str, engine: str, requester: Requester) -> str | None:
         """Queue a challenge. If too many wait, return the id of the last in turn order, to be refused; otherwise None."""
         self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)
-        return self._list_in_turn_order()[-1] if len(self._waiting_challenges) > MAX_QUEUED else None
+        return (
+            self._list_challenges_in_turn_order()[-1] if len(self._waiting_challenges) > MAX_QUEUED else None
+        )
 
     def forget(self, key: str) -> None:
         """Forget the closed challenge or finished match with this id, and free its slot."""
@@ -88,7 +90,7 @@ class HouseQueue:
             challenge = next(
                 (
                     each
-                    for each in self._list_in_turn_order()
+                    for each in self._list_challenges_in_turn_order()
                     if slots.get(self._waiting_challenges[each].engine, 0) > 0
                     and not self._has_full_share(self._waiting_challenges[each].requester, total_slots)
                     and may_begin(each)
@@ -110,17 +112,17 @@ class HouseQueue:
         if requester is not None:
             self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)
 
-    def queue_places(self) -> dict[str, int]:
+    def list_queue_places(self) -> dict[str, int]:
         """Return each waiting challenge's place in the queue among the challenges to the same engine, from 1."""
         so_far: Counter[str] = Counter()
         places: dict[str, int] = {}
-        for challenge in self._list_in_turn_order():
+        for challenge in self._list_challenges_in_turn_order():
             engine = self._waiting_challenges[challenge].engine
             so_far[engine] += 1
             places[challenge] = so_far[engine]
         return places
 
-    def _list_in_turn_order(self) -> list[str]:
+    def _list_challenges_in_turn_order(self) -> list[str]:
         """Return the waiting challenges in turn order.
 
         A requester's second challenge is ranked as if its first one already had a slot.
@@ -128,15 +130,15 @@ class HouseQueue:
         slots = Counter(self._used_slots.values())
         ranks: dict[str, tuple[int, int]] = {}
         for challenge, (_, requester) in self._waiting_challenges.items():
-            ranks[challenge] = slots[requester], self._turn_order.last_turn(requester)
+            ranks[challenge] = slots[requester], self._turn_order.find_last_turn(requester)
             slots[requester] += 1
         return sorted(self._waiting_challenges, key=ranks.__getitem__)
 
     def _has_full_share(self, requester: Requester, total_slots: int) -> bool:
         max_slots = SLOTS_PER_ADDRESS if requester.guest else max(1, int(total_slots * OWNER_SHARE))
-        group = max(1, int(total_slots * GROUP_SHARE))
+        max_group_slots = max(1, int(total_slots * GROUP_SHARE))
         requesters = list(self._used_slots.values())
         return (
             requesters.count(requester) >= max_slots
-            or sum(each.guest == requester.guest for each in requesters) >= group
+            or sum(each.guest == requester.guest for each in requesters) >= max_group_slots
         )

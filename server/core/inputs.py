@@ -19,7 +19,7 @@ EDGE_SHIFT = 40
 """Number of low bits in a client's number, which distinguish clients of one edge. The high bits number the edge."""
 
 
-def edge_number(client: int) -> int:
+def get_edge_number(client: int) -> int:
     """Return the number of the edge that holds the client's connection."""
     return client >> EDGE_SHIFT
 
@@ -28,7 +28,7 @@ class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
     """Hello of a client that the shell has authenticated."""
 
     client: int
-    """Number of the connection, never reused. `edge_number` returns its edge."""
+    """Number of the connection, never reused. `get_edge_number` returns its edge."""
     hello: Hello
     address: str
     owner: str
@@ -59,10 +59,10 @@ class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=T
     message: ClientMessage
     at: int
     """Time of arrival at the edge, in ns of the core's clock."""
-    spent: int | None = None
+    elapsed_ns: int | None = None
     """Time from sending a turn to the arrival of the move that answers it, in ns, as the edge measured it.
 
-    The time includes `SendToClient.ran`, and excludes stalls of the edge itself. None for other messages, and for a move
+    The time includes `SendToClient.clock_ran_ns`, and excludes stalls of the edge itself. None for other messages, and for a move
     that answers no turn known to the edge.
     """
 

@@ -48,14 +48,14 @@ class Listings:
         """Number of browsing clients, by edge."""
         self._browsers: dict[int, int] = {}
         """Time of the last listing sent to each browsing client in answer to `browse`, in ns, by client number."""
-        self._cached: tuple[int, int, Listing] | None = None
+        self._cached_listing: tuple[int, int, Listing] | None = None
         """Latest listing, preceded by the value of `lobby.changes` and the time in ns when it was built.
 
         None before the first listing.
         """
         self._waiting_clients: dict[int, None] = {}
         """Numbers of the clients that requested a listing again too soon and will get it later, in order of request."""
-        self._published = 0
+        self._published_changes = 0
         """Value of `lobby.changes` at the last publication."""
         self._next_time: int | None = None
         """Time of the next publication, in ns; None if no publication is scheduled."""
@@ -65,14 +65,14 @@ class Listings:
 
         If the client's last `browse` was answered less than `LISTING_INTERVAL_NS` ago, this one is answered later.
         """
-        last = self._browsers.get(client.id)
-        if last is None:
+        last_reply_time = self._browsers.get(client.id)
+        if last_reply_time is None:
             self._followers.add(client.id)
-        if last is None or self._lobby.now >= last + LISTING_INTERVAL_NS:
+        if last_reply_time is None or self._lobby.now >= last_reply_time + LISTING_INTERVAL_NS:
             self._send_listing(client.id)
         else:
             self._waiting_clients[client.id] = None
-            self._lobby.deadlines.schedule(LISTING_DEADLINE, last + LISTING_INTERVAL_NS)
+            self._lobby.deadlines.schedule(LISTING_DEADLINE, last_reply_time + LISTING_INTERVAL_NS)
 
     def stop_browsing(self, client: LobbyClient) -> None:
         self._waiting_clients.pop(client.id, None)
@@ -81,7 +81,11 @@ class Listings:
 
     def schedule_publication(self) -> None:
         """Schedule the publication of a new listing if something has changed and a client browses."""
-        if self._next_time is None and self._followers.edges and self._published != self._lobby.changes:
+        if (
+            self._next_time is None
+            and self._followers.edges
+            and self._published_changes != self._lobby.changes
+        ):
             self._next_time = self._lobby.now + LISTING_INTERVAL_NS
             self._lobby.deadlines.schedule(LISTING_DEADLINE, self._next_time)
 
@@ -92,9 +96,9 @@ class Listings:
         """
         lobby, budget = self._lobby, REPLIES_PER_INPUT
         for client in list(self._waiting_clients):
-            at = self._browsers[client] + LISTING_INTERVAL_NS
-            if lobby.now < at:
-                lobby.deadlines.schedule(LISTING_DEADLINE, at)
+            reply_time = self._browsers[client] + LISTING_INTERVAL_NS
+            if lobby.now < reply_time:
+                lobby.deadlines.schedule(LISTING_DEADLINE, reply_time)
             elif budget:
                 budget -= 1
                 del self._waiting_clients[client]
@@ -106,30 +110,30 @@ class Listings:
             lobby.deadlines.schedule(LISTING_DEADLINE, self._next_time)
             return
         self._next_time = None
-        if self._followers.edges and self._published != lobby.changes:
-            self._published = lobby.changes
+        if self._followers.edges and self._published_changes != lobby.changes:
+            self._published_changes = lobby.changes
             self._waiting_clients.clear()
-            lobby.effects.append(Publish(LISTING_TOPIC, self._latest_listing(), self._followers.edges))
+            lobby.effects.append(Publish(LISTING_TOPIC, self._get_latest_listing(), self._followers.edges))
 
     def _send_listing(self, client: int) -> None:
         self._browsers[client] = self._lobby.now
-        self._lobby.effects.append(SendToClient(client, self._latest_listing()))
+        self._lobby.effects.append(SendToClient(client, self._get_latest_listing()))
 
-    def _latest_listing(self) -> Listing:
+    def _get_latest_listing(self) -> Listing:
         """Return the latest listing, and build it first if it has changed or is older than `LISTING_INTERVAL_NS`."""
         lobby = self._lobby
         if (
-            self._cached is None
-            or self._cached[0] != lobby.changes
-            or lobby.now >= self._cached[1] + LISTING_INTERVAL_NS
+            self._cached_listing is None
+            or self._cached_listing[0] != lobby.changes
+            or lobby.now >= self._cached_listing[1] + LISTING_INTERVAL_NS
         ):
-            self._cached = lobby.changes, lobby.now, self.build_listing(lobby.now)
-        return self._cached[2]
+            self._cached_listing = lobby.changes, lobby.now, self.build_listing(lobby.now)
+        return self._cached_listing[2]
 
     def build_listing(self, now: int) -> Listing:
         """Return a new listing of matches, bots, challenges and events at `now`."""
         bots = [
-            bot.make_listing_entry(self._suspensions.suspension_reason(bot.name, now), house=False)
+            bot.make_listing_entry(self._suspensions.find_suspension_reason(bot.name, now), house=False)
             for bot in self._lobby.list_connected_bots()
             if bot.name not in self._house
         ]

@@ -15,7 +15,7 @@ from arena.protocol.values import Limits
 from arena.server.core.bot import LobbyBot, hash_secret
 from arena.server.core.deadlines import Deadlines
 from arena.server.core.effects import CloseClient, DeleteSession, Effect, SaveSession, SendToClient
-from arena.server.core.inputs import ClientAdmitted, edge_number
+from arena.server.core.inputs import ClientAdmitted, get_edge_number
 from arena.server.core.settings import CoreSettings
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -32,7 +32,7 @@ class RequestRefused(Exception):
         self.detail = detail
 
 
-def unknown_match_refusal(match: str) -> RequestRefused:
+def make_unknown_match_refusal(match: str) -> RequestRefused:
     """Return the error that answers a bot's message about a match that it does not play."""
     return RequestRefused(
         Code.NO_SUCH_MATCH, f"the match {match!r:.70} is over, is not yours, or does not exist"
@@ -45,21 +45,21 @@ class FollowerCounts:
     def __init__(self) -> None:
         self.edges: tuple[int, ...] = ()
         """Numbers of the edges with at least one follower. Each edge gets one copy of a published message."""
-        self._count: dict[int, int] = {}
+        self._counts: dict[int, int] = {}
 
     def add(self, client: int) -> None:
         """Count the client of this number as a new follower."""
-        edge = edge_number(client)
-        self._count[edge] = self._count.get(edge, 0) + 1
-        self.edges = tuple(self._count)
+        edge = get_edge_number(client)
+        self._counts[edge] = self._counts.get(edge, 0) + 1
+        self.edges = tuple(self._counts)
 
     def remove(self, client: int) -> None:
         """Stop counting the client of this number, which must have been added."""
-        edge = edge_number(client)
-        self._count[edge] -= 1
-        if not self._count[edge]:
-            del self._count[edge]
-            self.edges = tuple(self._count)
+        edge = get_edge_number(client)
+        self._counts[edge] -= 1
+        if not self._counts[edge]:
+            del self._counts[edge]
+            self.edges = tuple(self._counts)
 
 
 @dataclass(eq=False, slots=True)
@@ -92,13 +92,13 @@ class Lobby:
         self.changed_bots: dict[str, LobbyBot] = {}
         """Bots that have changed since the matchmaker last checked them."""
 
-    def unix_ns(self) -> int:
+    def now_unix_ns(self) -> int:
         return self.settings.epoch_ns + self.now
 
-    def wall_time(self) -> str:
+    def format_wall_time(self) -> str:
         """Return the current time in UTC, in ISO 8601, as written in records."""
-        wall = EPOCH + timedelta(microseconds=self.unix_ns() // 1000)
-        return wall.strftime("%Y-%m-%dT%H:%M:%SZ")
+        now = EPOCH + timedelta(microseconds=self.now_unix_ns() // 1000)
+        return now.strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def begin_input(self, now: int) -> list[Effect]:
         """Start handling an input at `now`. Return the list that collects its effects."""
@@ -142,7 +142,7 @@ class Lobby:
         for bot in self.list_connected_bots():
             self.mark_changed(bot)
 
-    def match_load(self, *bots: LobbyBot) -> int:
+    def compute_match_load(self, *bots: LobbyBot) -> int:
         """Return the part of `CoreSettings.concurrency` that a match of these bots takes up.
 
         This is 1 or, with `counts_threads`, the number of its search threads; 0 if no bot runs on the server's own machine.
@@ -176,9 +176,11 @@ class Lobby:
             raise RequestRefused(Code.NOT_A_PLAYER, detail)
         if role != "bot":
             return False
-        differ = CATALOGUE.incompatibility_reason(hello.rules) if hello.rules is not UNSET else None
-        if differ is not None:
-            raise RequestRefused(Code.OTHER_RULES, differ)
+        rules_difference = (
+            CATALOGUE.find_incompatibility_reason(hello.rules) if hello.rules is not UNSET else None
+        )
+        if rules_difference is not None:
+            raise RequestRefused(Code.OTHER_RULES, rules_difference)
         bot = self.bots.get(hello.name)
         if (bot or LobbyBot(hello.name)).is_session_secret(hello.session, admitted.stored_session):
             return True
@@ -220,11 +222,11 @@ class Lobby:
 
     def drop_client(self, client: int) -> LobbyClient | None:
         """Forget an ended connection, and return its client; None if the connection was already forgotten or replaced."""
-        bot = self.clients.pop(client, None)
-        if bot is not None:
-            for followers in bot.watched_matches.values():
+        client_entry = self.clients.pop(client, None)
+        if client_entry is not None:
+            for followers in client_entry.watched_matches.values():
                 followers.remove(client)
-        return bot
+        return client_entry
 
     def handle_disconnect(self, bot: LobbyBot) -> None:
         """Record that a bot has disconnected. The bot may return within its grace period."""
@@ -239,13 +241,13 @@ class Lobby:
         """
         if bot.client is not None or bot.matches or self.bots.get(bot.name) is not bot:
             return
-        until = (
+        expiry_time = (
             bot.disconnect_time + self.settings.grace_ms * NS_PER_MS
             if bot.session and bot.has_played
             else self.now
         )
-        if self.now < until:
-            self.deadlines.schedule(("bot", bot.name), until)
+        if self.now < expiry_time:
+            self.deadlines.schedule(("bot", bot.name), expiry_time)
             return
         del self.bots[bot.name]
         self.deadlines.cancel(("bot", bot.name))

@@ -49,7 +49,7 @@ class Matches:
         self._challenges = challenges
         self._history = history
         self._suspensions = suspensions
-        self._event_match_over: Callable[[Record], None] = lambda _record: None
+        self._handle_event_match: Callable[[Record], None] = lambda _record: None
         self._pending_terms: list[Terms] = []
         """Terms of the requested event matches that wait for a busy bot."""
         self._delays: deque[tuple[int, int]] = deque(maxlen=MAX_RECENT_STALLS)
@@ -59,7 +59,7 @@ class Matches:
 
     def set_event_match_handler(self, handler: Callable[[Record], None]) -> None:
         """Call `handler` with the record of each event match that ends, from now on."""
-        self._event_match_over = handler
+        self._handle_event_match = handler
 
     def request_match(self, terms: Terms) -> None:
         """Begin a match that an event requested, once both bots have capacity for another match.
@@ -82,9 +82,13 @@ class Matches:
         for terms in requests:
             names = (terms.players.maxie, terms.players.minnie)
             bots = [bot for name in names if (bot := self._lobby.bots.get(name)) is not None]
-            unwilling = next((bot.name for bot in bots if bot.client is not None and bot.quota == 0), None)
-            if unwilling is not None:
-                self._lobby.effects.append(MatchRefused(terms.match, f"{unwilling} takes no more matches"))
+            unwilling_bot = next(
+                (bot.name for bot in bots if bot.client is not None and bot.quota == 0), None
+            )
+            if unwilling_bot is not None:
+                self._lobby.effects.append(
+                    MatchRefused(terms.match, f"{unwilling_bot} takes no more matches")
+                )
             elif all(bot.has_capacity for bot in bots):
                 self.open_match(terms, for_event=True)
             else:
@@ -104,10 +108,10 @@ class Matches:
         bots = self._find_bots(terms)
         terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.grace_ms)
         terms = terms.with_engines(*(bot.engine for bot in bots.values()))
-        start_time = lobby.wall_time()
+        start_time = lobby.format_wall_time()
         lobby.effects.append(OpenMatch(terms, start_time))
         try:
-            load = lobby.match_load(*bots.values())
+            load = lobby.compute_match_load(*bots.values())
             room = Room(terms, bots, start_time, lobby, load=load, for_event=for_event)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), start_time, error)
@@ -142,16 +146,16 @@ class Matches:
         record = terms.make_record(start_time, [], Result(None, EndReason.SERVER_FAULT, why))
         self._lobby.effects.extend((CloseMatch(record, terms.rated), MatchFinished(record)))
         self._house.end_match(terms.match)
-        self._event_match_over(record)
+        self._handle_event_match(record)
         for bot in bots:
             self._lobby.forget_if_expired(bot)
 
     def record_forfeit(self, terms: Terms, result: Result) -> None:
         """Record an event match as forfeited, because a bot did not appear. The match is not rated."""
         terms = msgspec.structs.replace(terms, rated=False)
-        record = terms.make_record(self._lobby.wall_time(), [], result)
+        record = terms.make_record(self._lobby.format_wall_time(), [], result)
         self.record_played(terms, record)
-        self._event_match_over(record)
+        self._handle_event_match(record)
 
     def record_played(self, terms: Terms, record: Record) -> None:
         """Record a match that was played or decided elsewhere, without a `Room`."""
@@ -191,12 +195,12 @@ class Matches:
         if stall_ns > MAX_STALL_NS:
             self._delays.append((self._lobby.now, stall_ns))
 
-    def judge_deadlines(self, match: str) -> None:
+    def check_deadlines(self, match: str) -> None:
         """Act on the passed deadlines of a match, for example by declaring a loss on time."""
         room = self.rooms.get(match)
         if room is not None:
             since = room.referee.turn_sent_at or 0
-            room.judge_deadlines(max((length for at, length in self._delays if at >= since), default=0))
+            room.check_deadlines(max((length for at, length in self._delays if at >= since), default=0))
             self._close_or_schedule(room)
 
     def _close_or_schedule(self, room: Room) -> None:
@@ -224,7 +228,7 @@ class Matches:
             bot.leave_seat(match, lobby.now)
             lobby.mark_changed(bot)
         if room.for_event:
-            self._event_match_over(record)
+            self._handle_event_match(record)
         else:
             self._record_match_end(room)
         for bot in room.bots.values():
@@ -258,16 +262,16 @@ class Matches:
             for match in restore.recent_matches.get(name, ()):
                 bot.leave_seat(match, self._lobby.now)
         for unfinished in restore.matches:
-            self._reopen(unfinished)
+            self._reopen_match(unfinished)
         for bot in list(self._lobby.bots.values()):
             self._lobby.forget_if_expired(bot)
 
-    def _reopen(self, unfinished: UnfinishedMatch) -> None:
+    def _reopen_match(self, unfinished: UnfinishedMatch) -> None:
         terms, pool = unfinished.terms, self._lobby.settings.pool
         for_event = terms.event != OPEN_EVENT and (pool is None or terms.event != pool.event)
         bots = self._find_bots(terms)
         try:
-            load = self._house.match_load(terms)
+            load = self._house.compute_match_load(terms)
             room = Room(terms, bots, unfinished.started, self._lobby, load=load, for_event=for_event)
             room.replay(unfinished)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything

@@ -81,11 +81,11 @@ def choose_pairs(
         matched = {name for pair in pairs for name in pair}
         if not matched:
             break
-        first = min(
+        longest_waiting = min(
             (name for name in bots if name in matched),
-            key=lambda name: latest_turns.get(owners[name]) or turn_order.last_turn(owners[name]),
+            key=lambda name: latest_turns.get(owners[name]) or turn_order.find_last_turn(owners[name]),
         )
-        turn = owners[first]
+        turn = owners[longest_waiting]
         pair = next(pair for pair in pairs if turn in (owners[pair[0]], owners[pair[1]]))
         for name in pair:
             latest_turns[owners[name]] = turn_order.count + 1 + len(pairings)
@@ -104,13 +104,13 @@ def _interleave_owners(bots: Sequence[str], owner: Callable[[str], str]) -> list
     return sorted(bots, key=rounds.__getitem__)
 
 
-def pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
+def find_pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
     """Return why the pool has no match for a bot, such as `it plays only by challenge`; None if the pool has one."""
     if bot.quota == 0:
         return "it takes no more matches"
     if not bot.preferences.pool:
         return "it plays only by challenge"
-    refusals = [bot.preferences.decline_reason(each.game, each.time_control) for each in pool.games]
+    refusals = [bot.preferences.find_decline_reason(each.game, each.time_control) for each in pool.games]
     return None if None in refusals else refusals[0]
 
 
@@ -124,10 +124,10 @@ class Matchmaker:
         suspensions: Suspensions,
         history: PairingHistory,
         ids: RandomIds,
-        is_held: Callable[[str], bool],
+        is_reserved: Callable[[str], bool],
     ) -> None:
-        """`is_held` takes a name, and returns True if that bot must not get a pool match, for example before an event."""
-        self._is_held = is_held
+        """`is_reserved` takes a name, and returns True if that bot must not get a pool match, for example before an event."""
+        self._is_reserved = is_reserved
         self._lobby = lobby
         self._challenges = challenges
         self._suspensions = suspensions
@@ -153,15 +153,17 @@ class Matchmaker:
 
     def _should_wait(self, bot: LobbyBot) -> bool:
         lobby, pool = self._lobby, self._lobby.settings.pool
-        if pool is None or not bot.is_free or pool_exclusion_reason(bot, pool) is not None:
+        if pool is None or not bot.is_free or find_pool_exclusion_reason(bot, pool) is not None:
             return False
-        held_until = self._suspensions.suspended_until(bot.name)
+        excluded_until = self._suspensions.find_suspension_end(bot.name)
         if bot.answer_period_start is not None and self._challenges.list_addressed_to(bot.name):
-            held_until = max(held_until, bot.answer_period_start + lobby.settings.answer_ms * NS_PER_MS)
-        if self._is_held(bot.name):
+            excluded_until = max(
+                excluded_until, bot.answer_period_start + lobby.settings.answer_ms * NS_PER_MS
+            )
+        if self._is_reserved(bot.name):
             return False
-        if lobby.now < held_until:
-            lobby.deadlines.schedule(("bot", bot.name), held_until)
+        if lobby.now < excluded_until:
+            lobby.deadlines.schedule(("bot", bot.name), excluded_until)
             return False
         return True
 
@@ -199,7 +201,7 @@ class Matchmaker:
         matches: list[Terms] = []
         blocked = False
         for pair in pairs:
-            match_load = lobby.match_load(*(self._waiting_bots[name] for name in pair))
+            match_load = lobby.compute_match_load(*(self._waiting_bots[name] for name in pair))
             # A match that waits blocks later ones on this machine: otherwise it might never get room for its threads.
             blocked = blocked or not lobby.has_capacity_for(match_load, load)
             if not (match_load and blocked):
@@ -208,7 +210,7 @@ class Matchmaker:
         return matches, blocked
 
     def _find_rating(self, game: AnyGame, name: str) -> float:
-        return self._waiting_bots[name].rating_in(game.name)
+        return self._waiting_bots[name].get_rating(game.name)
 
     @staticmethod
     def _playable_games(pool: Pool, bot: LobbyBot) -> frozenset[int]:
@@ -229,8 +231,10 @@ class Matchmaker:
 
     def _make_terms(self, pool: Pool, pair: tuple[str, str], games: Mapping[str, frozenset[int]]) -> Terms:
         """Return the terms of a chosen match, and remove its bots from the waiting bots."""
-        both: list[PoolGame] = [pool.games[place] for place in sorted(games[pair[0]] & games[pair[1]])]
-        match = self._history.choose_next_match(*pair, both)
+        common_games: list[PoolGame] = [
+            pool.games[index] for index in sorted(games[pair[0]] & games[pair[1]])
+        ]
+        match = self._history.choose_next_match(*pair, common_games)
         minnie = pair[1] if match.maxie == pair[0] else pair[0]
         self._turn_order.record_turn(*(self._waiting_bots[name].owner for name in pair))
         for name in pair:

@@ -67,7 +67,7 @@ class OpenChallenges:
         """Return the challenges addressed to a bot by name."""
         return [self._challenges[id] for id in self._ids_by_opponent.get(name, ())]
 
-    def check_new(self, challenger: str, challenge: Challenge, max_open: int) -> None:
+    def check_new_challenge(self, challenger: str, challenge: Challenge, max_open: int) -> None:
         """Raise RequestRefused if a bot challenges itself, or already has `max_open` open challenges."""
         if challenge.opponent == challenger:
             raise RequestRefused(Code.BAD_CHALLENGE, "a bot cannot play against itself")
@@ -77,19 +77,21 @@ class OpenChallenges:
                 f"you already have {max_open} open challenges, the maximum: withdraw one first",
             )
 
-    def add(self, challenger: str, challenge: Challenge, game: AnyGame, expires: int) -> OpenChallenge:
-        """Open a challenge that expires at `expires` (ns), and return it. `game`: game that the challenge names."""
+    def add(self, challenger: str, challenge: Challenge, game: AnyGame, expiry_time: int) -> OpenChallenge:
+        """Open a challenge that expires at `expiry_time` (ns), and return it. `game`: game that the challenge names."""
         self._count += 1
-        open_challenge = OpenChallenge(f"{self._prefix}{self._count}", challenger, challenge, game, expires)
+        open_challenge = OpenChallenge(
+            f"{self._prefix}{self._count}", challenger, challenge, game, expiry_time
+        )
         self._challenges[open_challenge.id] = open_challenge
         self._ids_by_challenger.setdefault(challenger, {})[open_challenge.id] = None
         self._ids_by_opponent.setdefault(challenge.opponent, {})[open_challenge.id] = None
         return open_challenge
 
-    def extend(self, id: str, expires: int) -> OpenChallenge:
-        """Make an open challenge expire at `expires` (ns) instead, and return the challenge."""
-        renewed = self._challenges[id] = replace(self._challenges[id], expiry_time=expires)
-        return renewed
+    def extend(self, id: str, expiry_time: int) -> OpenChallenge:
+        """Make an open challenge expire at `expiry_time` (ns) instead, and return the challenge."""
+        extended = self._challenges[id] = replace(self._challenges[id], expiry_time=expiry_time)
+        return extended
 
     def close(self, id: str) -> OpenChallenge:
         """Close an open challenge, and return it."""
@@ -112,29 +114,29 @@ class OpenChallenges:
 
     def accept(self, name: str, id: str) -> OpenChallenge:
         """Close the challenge that a bot accepts, and return it. Raises RequestRefused if the bot may not accept it."""
-        challenge = self._require(id)
+        challenge = self._require_challenge(id)
         if challenge.challenger == name or challenge.request.opponent not in ("", name):
-            raise _unknown_challenge_refusal(id)
+            raise _make_unknown_challenge_refusal(id)
         return self.close(id)
 
     def decline(self, name: str, id: str) -> OpenChallenge:
         """Close the challenge that a bot declines, and return it. Raises RequestRefused if it is not addressed to the bot."""
-        if self._require(id).request.opponent != name:
-            raise _unknown_challenge_refusal(id)
+        if self._require_challenge(id).request.opponent != name:
+            raise _make_unknown_challenge_refusal(id)
         return self.close(id)
 
     def withdraw(self, name: str, id: str) -> OpenChallenge:
         """Close the challenge that a bot withdraws, and return it. Raises RequestRefused if another bot opened it."""
-        if self._require(id).challenger != name:
-            raise _unknown_challenge_refusal(id)
+        if self._require_challenge(id).challenger != name:
+            raise _make_unknown_challenge_refusal(id)
         return self.close(id)
 
-    def _require(self, id: str) -> OpenChallenge:
+    def _require_challenge(self, id: str) -> OpenChallenge:
         challenge = self._challenges.get(id)
         if challenge is None:
-            raise _unknown_challenge_refusal(id)
+            raise _make_unknown_challenge_refusal(id)
         return challenge
 
 
-def _unknown_challenge_refusal(id: str) -> RequestRefused:
+def _make_unknown_challenge_refusal(id: str) -> RequestRefused:
     return RequestRefused(Code.NO_SUCH_CHALLENGE, f"{id!r:.40}: {Code.NO_SUCH_CHALLENGE.meaning}")

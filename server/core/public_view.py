@@ -18,7 +18,7 @@ from arena.protocol.values import Seat
 from arena.server.core.settings import AnalysisVisibility
 
 
-def first_hidden_ply(visibility: AnalysisVisibility, ply: int) -> int:
+def find_first_hidden_ply(visibility: AnalysisVisibility, ply: int) -> int:
     """Return the first ply whose analysis is hidden from spectators while the match goes on.
 
     ply  next ply of the match, which is the number of moves so far
@@ -35,19 +35,19 @@ class PublicView:
         self._visibility = visibility
         self._map = str(terms.game.setup().get("map", ""))
 
-    def messages_after_move(self, now: int) -> Iterator[Update | Thought]:
+    def make_messages_after_move(self, now: int) -> Iterator[Update | Thought]:
         """Yield the messages that spectators get after a move."""
         ply = self._referee.ply - 1
         move = self._referee.moves[ply]
         yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.clocks(now))
-        hidden_before, hidden = (first_hidden_ply(self._visibility, each) for each in (ply, ply + 1))
-        yield from self._thoughts_of_plies(hidden_before, hidden)
+        hidden_before, hidden = (find_first_hidden_ply(self._visibility, each) for each in (ply, ply + 1))
+        yield from self._list_thoughts(hidden_before, hidden)
 
     def make_connection_status(self, now: int) -> ConnectionStatus:
         """Return the message that lists the absent players, each with the time that the match still waits, in ms."""
-        return ConnectionStatus(self._terms.match, self._absent_ms(now))
+        return ConnectionStatus(self._terms.match, self._compute_absent_ms(now))
 
-    def _absent_ms(self, now: int) -> dict[Seat, int]:
+    def _compute_absent_ms(self, now: int) -> dict[Seat, int]:
         grace = self._terms.grace_ms
         return {
             SEATS[player]: max(0, grace - (now - at) // NS_PER_MS)
@@ -57,9 +57,9 @@ class PublicView:
     def reveal_hidden_thoughts(self) -> Iterator[Thought]:
         """Yield the analysis that was hidden until the match ended."""
         ply = self._referee.ply
-        yield from self._thoughts_of_plies(first_hidden_ply(self._visibility, ply), ply)
+        yield from self._list_thoughts(find_first_hidden_ply(self._visibility, ply), ply)
 
-    def _thoughts_of_plies(self, first: int, until: int) -> Iterator[Thought]:
+    def _list_thoughts(self, first: int, until: int) -> Iterator[Thought]:
         for ply in range(first, until):
             thinking = self._referee.moves[ply].thinking
             if thinking is not None:
@@ -82,7 +82,7 @@ class PublicView:
     def make_view(self, now: int) -> View:
         """Return the whole match so far, as a `view` message for spectators."""
         terms, mover, ply = self._terms, self._referee.player_to_move, self._referee.ply
-        hidden = ply if self._referee.is_over else first_hidden_ply(self._visibility, ply)
+        hidden = ply if self._referee.is_over else find_first_hidden_ply(self._visibility, ply)
         return View(
             match=terms.match,
             event=terms.event,
@@ -98,5 +98,5 @@ class PublicView:
             mover=SEATS[mover] if mover else None,
             engines=terms.engines,
             time_odds=terms.odds_for_message,
-            absent=self._absent_ms(now) or UNSET,
+            absent=self._compute_absent_ms(now) or UNSET,
         )

@@ -76,9 +76,9 @@ class Room:
 
         If the server crashes before that, the turn restarts.
         """
-        self.sending_until: int | None = None
+        self.turn_report_deadline: int | None = None
         """Time until which an edge must report that it has sent the turn, in ns; None if no report is expected."""
-        self._ran = 0
+        self._clock_ran_ns = 0
         """Time that the clock had run before the turn was last sent, in ns."""
 
     # events
@@ -105,7 +105,7 @@ class Room:
         """
         referee = self.referee
         before, ply = referee.revision, len(referee.moves)
-        left_at = dict(referee.disconnected_at) if self.followers.edges else {}
+        disconnected_before = dict(referee.disconnected_at) if self.followers.edges else {}
         try:
             if type(event) is Moved and event.thinking is not None:
                 event = self._limit_analysis(event)
@@ -118,13 +118,15 @@ class Room:
             self._seq += 1 if turn is None else 2
             self._lobby.effects.append(AppendEvent(self.terms.match, self._seq, at, event, turn))
         if len(referee.moves) > ply:
-            self.sending_until = None  # the answer to a turn that was sent again may come before the report
+            self.turn_report_deadline = (
+                None  # the answer to a turn that was sent again may come before the report
+            )
         self._send_effects(effects)
         if self.followers.edges:  # after the messages to both players
             if len(referee.moves) > ply:
-                for update in self.public_view.messages_after_move(self._lobby.now):
+                for update in self.public_view.make_messages_after_move(self._lobby.now):
                     self.publish(update)
-            if referee.disconnected_at != left_at and referee.result is None:
+            if referee.disconnected_at != disconnected_before and referee.result is None:
                 self.publish(self.public_view.make_connection_status(self._lobby.now))
 
     def start_clock(self, ply: int, lag: int, at: int) -> None:
@@ -135,15 +137,15 @@ class Room:
 
         lag  shortest recent ping time of the mover's connection, in ns; 0 if unknown
         """
-        if self.referee.turn_sent_at is not None and self.sending_until is None:
+        if self.referee.turn_sent_at is not None and self.turn_report_deadline is None:
             return  # the turn was reported before
-        turn = TurnStarted(ply, lag, self._ran)
+        turn = TurnStarted(ply, lag, self._clock_ran_ns)
         deadline = self.referee.start_clock(turn, at)
         if deadline is not None:
             self._unsaved_turn = at, turn
-            looked_at, self.sending_until = self.sending_until, None
+            report_deadline, self.turn_report_deadline = self.turn_report_deadline, None
             deadline += self._lobby.settings.transit_ns
-            if looked_at is None or deadline < looked_at:
+            if report_deadline is None or deadline < report_deadline:
                 self._lobby.deadlines.schedule(self.key, deadline)
 
     def handle_disconnect(self, player: Player, cause: PlayerDisconnected | ProtocolViolated) -> None:
@@ -152,13 +154,13 @@ class Room:
         If it is the player's turn, and no edge has reported yet that the turn was sent, the turn counts as sent now.
         """
         self.handle(cause, self._lobby.now)
-        if self.sending_until is not None and player is self.referee.player_to_move:
+        if self.turn_report_deadline is not None and player is self.referee.player_to_move:
             self.start_clock(self.referee.ply, 0, self._lobby.now)
 
     def restart_turn(self) -> None:
         """Restart the current turn, because the players could not be reached for a while."""
         now = self._lobby.now
-        self._unsaved_turn = self.sending_until = None
+        self._unsaved_turn = self.turn_report_deadline = None
         self.handle(ServerRecovered(), now)
         for player, bot in self.bots.items():
             if bot.client is not None:
@@ -174,21 +176,21 @@ class Room:
 
     @property
     def deadline(self) -> int | None:
-        """Time at which `judge_deadlines` is due if nothing happens before, in ns; None once the match is over."""
-        if self.sending_until is not None:
-            return self.sending_until
+        """Time at which `check_deadlines` is due if nothing happens before, in ns; None once the match is over."""
+        if self.turn_report_deadline is not None:
+            return self.turn_report_deadline
         deadline = self.referee.next_deadline
         return None if deadline is None else deadline + self._lobby.settings.transit_ns
 
-    def judge_deadlines(self, stall_ns: int) -> None:
+    def check_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
-        Until `sending_until`, the room waits for an edge's report that the turn was sent, and judges no deadline: if
+        Until `turn_report_deadline`, the room waits for an edge's report that the turn was sent, and judges no deadline: if
         the turn is being sent again, the edge may already have the player's move.
         """
         settings, now = self._lobby.settings, self._lobby.now
-        if self.sending_until is not None:
-            if now < self.sending_until:
+        if self.turn_report_deadline is not None:
+            if now < self.turn_report_deadline:
                 return
             self.start_clock(self.referee.ply, 0, now)
         deadline = self.referee.next_deadline
@@ -203,17 +205,17 @@ class Room:
             if type(effect) is not NotifyPlayer:
                 continue
             client, message = self.bots[effect.player].client, effect.message
-            ran, since = 0, self.referee.turn_sent_at
+            clock_ran_ns, since = 0, self.referee.turn_sent_at
             if type(message) is Turn:
-                ran = self._ran = 0 if since is None else max(0, lobby.now - since)
+                clock_ran_ns = self._clock_ran_ns = 0 if since is None else max(0, lobby.now - since)
                 if client is None:
                     # The clock runs while the player is away.
                     self.start_clock(message.ply, 0, lobby.now)
-                elif self.sending_until is None:
-                    self.sending_until = lobby.now + lobby.settings.turn_report_ns
-                    lobby.deadlines.schedule(self.key, self.sending_until)
+                elif self.turn_report_deadline is None:
+                    self.turn_report_deadline = lobby.now + lobby.settings.turn_report_ns
+                    lobby.deadlines.schedule(self.key, self.turn_report_deadline)
             if client is not None:
-                lobby.effects.append(SendToClient(client, message, ran))
+                lobby.effects.append(SendToClient(client, message, clock_ran_ns))
 
     def publish(self, message: ServerMessage) -> None:
         """Publish a message to the spectators."""

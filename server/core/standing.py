@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from arena.protocol.messages import Standing, StandingState
 from arena.server.core.bot import LobbyBot
 from arena.server.core.lobby import DRAINING_REASON, Lobby
-from arena.server.core.matchmaker import pool_exclusion_reason
+from arena.server.core.matchmaker import find_pool_exclusion_reason
 from arena.server.core.settings import CoreSettings, Pool, PoolGame
 
 MAX_LISTED_GAMES = 3
@@ -25,11 +25,11 @@ def send_standing(bot: LobbyBot, lobby: Lobby, suspended: str, entered: str = ""
     """
     ratings = {game: each.rating for game, each in bot.ratings.items()}
     deviations = {game: each.deviation for game, each in bot.ratings.items()}
-    status = _matchmaking_state(bot, lobby, suspended, entered)
+    status = _describe_matchmaking_state(bot, lobby, suspended, entered)
     lobby.send(bot, Standing(*status, bot.quota, ratings or UNSET, deviations or UNSET))
 
 
-def _matchmaking_state(
+def _describe_matchmaking_state(
     bot: LobbyBot, lobby: Lobby, suspended: str, entered: str
 ) -> tuple[StandingState, str]:
     playing, pool = len(bot.matches), lobby.settings.pool
@@ -44,13 +44,13 @@ def _matchmaking_state(
     if entered:
         return "waiting", entered
     if lobby.settings.event:
-        return _event_state(bot, lobby.settings)
+        return _describe_event_state(bot, lobby.settings)
     if pool is None:
         return "idle", "bots play here only by challenge, and nobody has challenged it"
-    return _pool_state(bot, lobby, pool)
+    return _describe_pool_state(bot, lobby, pool)
 
 
-def _event_state(bot: LobbyBot, settings: CoreSettings) -> tuple[StandingState, str]:
+def _describe_event_state(bot: LobbyBot, settings: CoreSettings) -> tuple[StandingState, str]:
     if settings.entrants is None:
         return "waiting", f"the event {settings.event} has yet to begin"
     if bot.name in settings.entrants:
@@ -61,21 +61,21 @@ def _event_state(bot: LobbyBot, settings: CoreSettings) -> tuple[StandingState, 
     )
 
 
-def _pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[StandingState, str]:
-    why = pool_exclusion_reason(bot, pool)
+def _describe_pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[StandingState, str]:
+    why = find_pool_exclusion_reason(bot, pool)
     if why is not None:
-        plays = _list_games(pool.games)
-        return "idle", f"the pool plays {plays}, and {why}: only challenges give it matches"
+        pool_games_text = _list_games(pool.games)
+        return "idle", f"the pool plays {pool_games_text}, and {why}: only challenges give it matches"
     games = tuple(filter(bot.preferences.accepts, pool.games))
-    shared = replace(pool, games=games)
+    accepted_pool = replace(pool, games=games)
     others = sum(
-        each is not bot and pool_exclusion_reason(each, shared) is None
+        each is not bot and find_pool_exclusion_reason(each, accepted_pool) is None
         for each in lobby.list_connected_bots()
     )
-    plays = _list_games(games)
+    pool_games_text = _list_games(games)
     if not others:
-        return "waiting", f"in the pool for {plays}: nobody to play yet{_describe_house(lobby)}"
-    return "waiting", f"in the pool for {plays}, with {others} other bot{'s' if others > 1 else ''}"
+        return "waiting", f"in the pool for {pool_games_text}: nobody to play yet{_describe_house(lobby)}"
+    return "waiting", f"in the pool for {pool_games_text}, with {others} other bot{'s' if others > 1 else ''}"
 
 
 def _list_games(games: Sequence[PoolGame]) -> str:

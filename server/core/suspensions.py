@@ -39,43 +39,43 @@ class Suspensions:
         lost    True if the bot did not win; both bots lose a match for which neither appeared
         plies   number of plies played
         """
-        early = reason is EndReason.RESIGNATION and plies < EARLY_LOSS_PLIES
-        if not (lost and (early or reason in FORFEIT_REASONS)):
+        is_early_loss = reason is EndReason.RESIGNATION and plies < EARLY_LOSS_PLIES
+        if not (lost and (is_early_loss or reason in FORFEIT_REASONS)):
             self._failures.pop(name, None)
             return ""
-        failing = self._failures.setdefault(name, _FailureRecord())
+        record = self._failures.setdefault(name, _FailureRecord())
         self._failures.move_to_end(name)
         if len(self._failures) > MAX_TRACKED_NAMES:
             self._failures.popitem(last=False)
-        failing.failures += 1
-        if failing.failures < MAX_FAILURES:
+        record.failures += 1
+        if record.failures < MAX_FAILURES:
             return ""
         seconds = min(
-            MAX_SUSPENSION_SECONDS, MIN_SUSPENSION_SECONDS << min(10, failing.failures - MAX_FAILURES)
+            MAX_SUSPENSION_SECONDS, MIN_SUSPENSION_SECONDS << min(10, record.failures - MAX_FAILURES)
         )
-        failing.suspended_until = now + seconds * 1_000_000_000
-        times = f"{failing.failures} matches in a row forfeited, the last by {reason.value}"
-        failing.reason = f"{times}; back in {seconds} s"
-        return failing.reason
+        record.suspended_until = now + seconds * 1_000_000_000
+        failures_text = f"{record.failures} matches in a row forfeited, the last by {reason.value}"
+        record.reason = f"{failures_text}; back in {seconds} s"
+        return record.reason
 
     def count_suspended(self, now: int) -> int:
         return sum(now < failing.suspended_until for failing in self._failures.values())
 
-    def suspended_until(self, name: str) -> int:
+    def find_suspension_end(self, name: str) -> int:
         """Return the end of a bot's latest suspension, in ns, even if past; 0 if there was none, or it was pardoned."""
-        failing = self._failures.get(name)
-        return 0 if failing is None else failing.suspended_until
+        record = self._failures.get(name)
+        return 0 if record is None else record.suspended_until
 
-    def suspension_reason(self, name: str, now: int) -> str:
+    def find_suspension_reason(self, name: str, now: int) -> str:
         """Return the reason for a bot's suspension at `now`; empty if it is not suspended."""
-        failing = self._failures.get(name)
-        return failing.reason if failing is not None and now < failing.suspended_until else ""
+        record = self._failures.get(name)
+        return record.reason if record is not None and now < record.suspended_until else ""
 
-    def pardon(self, name: str) -> None:
+    def lift_suspension(self, name: str) -> None:
         """End the suspension of a bot that starts a new session, because the bot may have been fixed.
 
         One more failure suspends the bot again.
         """
-        failing = self._failures.get(name)
-        if failing is not None:
-            failing.suspended_until = 0
+        record = self._failures.get(name)
+        if record is not None:
+            record.suspended_until = 0

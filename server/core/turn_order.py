@@ -20,7 +20,7 @@ class TurnOrder(Generic[K]):
         """Number of turns so far; turns are numbered from 1."""
         self._last_turns: OrderedDict[K, int] = OrderedDict()
 
-    def last_turn(self, key: K) -> int:
+    def find_last_turn(self, key: K) -> int:
         """Return the number of the key's last turn; 0 if it had none."""
         return self._last_turns.get(key, 0)
 

@@ -10,12 +10,12 @@ from typing import Any
 LOOPBACK = "127.0.0.1"
 
 
-def websocket_url(host: str, port: int, tls: SSLContext | None = None) -> str:
+def make_websocket_url(host: str, port: int, tls: SSLContext | None = None) -> str:
     """Return the URL at which bots connect to a listener: `ws://HOST:PORT`, or `wss://HOST:PORT` with TLS."""
     return f"{'wss' if tls else 'ws'}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def loopback_url(bound: tuple[Any, ...], tls: SSLContext | None) -> str | None:
+def make_loopback_url(bound: tuple[Any, ...], tls: SSLContext | None) -> str | None:
     """Return a loopback URL at which bots on this machine reach a listener; None if they need a second listener.
 
     They need one if this listener uses TLS, whose certificate does not cover a loopback address, or if it is bound to
@@ -27,11 +27,11 @@ def loopback_url(bound: tuple[Any, ...], tls: SSLContext | None) -> str | None:
     if tls is not None or not (address.is_loopback or address.is_unspecified):
         return None
     if address.is_unspecified:
-        return websocket_url(LOOPBACK if address.version == 4 else "::1", bound[1])
-    return websocket_url(str(address), bound[1])
+        return make_websocket_url(LOOPBACK if address.version == 4 else "::1", bound[1])
+    return make_websocket_url(str(address), bound[1])
 
 
-def listen_error_text(host: str, port: int, error: OSError) -> str:
+def describe_listen_error(host: str, port: int, error: OSError) -> str:
     """Return a one-line error for an address that the server cannot listen on, with a remedy if there is one."""
     where = f"{host}:{port}"
     if error.errno == errno.EADDRINUSE:
@@ -39,7 +39,7 @@ def listen_error_text(host: str, port: int, error: OSError) -> str:
     return f"cannot listen on {where}: {error.strerror or error}"
 
 
-def peer_address(peer: object) -> str:
+def get_peer_address(peer: object) -> str:
     """Return the IP address of a socket's peer, or `local` for a Unix socket. An IPv4-mapped address becomes IPv4.
 
     peer  `peername` of the transport

@@ -16,7 +16,7 @@ from arena.clock import TimeSource
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.edge.token_bucket import TokenBucket
-from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, address_key
+from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, make_address_key
 
 log = logging.getLogger("arena.admission")
 
@@ -57,12 +57,12 @@ class Admission:
         self._clock = clock
         self._proxies: list[IPv4Network | IPv6Network] = [ip_network(each) for each in trusted_proxies]
         self._abuse_counts = FailedLogins(pause_seconds)
-        self._shares: dict[str, TokenBucket] = {}
+        self._buckets: dict[str, TokenBucket] = {}
         self._last_log = float("-inf")
         """Time of the last refusal in the log, in seconds."""
         self._closed = False
         self._refused_open: set[asyncio.Transport] = set()
-        self.open: Counter[str] = Counter()
+        self.open_counts: Counter[str] = Counter()
         """Number of open connections by IPv4 address, or by /64 network for IPv6."""
 
     def find_bucket(self, address: str) -> TokenBucket:
@@ -70,19 +70,19 @@ class Admission:
 
         A received chunk takes a token. A chunk that gets none waits for a turn of the fair queue.
         """
-        key = address_key(address)
-        bucket = self._shares.get(key)
+        key = make_address_key(address)
+        bucket = self._buckets.get(key)
         if bucket is None:
             rate = self.limits.moves_per_second
             burst = max(MIN_BURST, int(rate * BURST_SECONDS))
-            bucket = self._shares[key] = TokenBucket(rate, burst, self._clock.now_ns())
+            bucket = self._buckets[key] = TokenBucket(rate, burst, self._clock.now_ns())
         return bucket
 
-    def client_address(self, request: Request, peer: str) -> str:
+    def find_client_address(self, request: Request, peer: str) -> str:
         """Return the address of a request's client: the one that a trusted proxy names, or else the peer's."""
         if not self.is_trusted_proxy(peer):
             return peer
-        return _forwarded_for(request) or peer
+        return _read_forwarded_for(request) or peer
 
     def is_trusted_proxy(self, address: str) -> bool:
         """Return True if an address is one of the host's trusted proxies."""
@@ -97,11 +97,11 @@ class Admission:
     def may_stay_open(self, address: str) -> bool:
         """Return True if so few connections are open that one from this address may stay open for its next request."""
         limits = self.limits
-        if self._closed or self.open.total() > IDLE_SHARE * limits.connections:
+        if self._closed or self.open_counts.total() > IDLE_SHARE * limits.connections:
             return False
         return (
             self.is_trusted_proxy(address)
-            or self.open[address_key(address)] <= IDLE_SHARE * limits.connections_per_address
+            or self.open_counts[make_address_key(address)] <= IDLE_SHARE * limits.connections_per_address
         )
 
     def admit(self, address: str) -> bool:
@@ -109,22 +109,24 @@ class Admission:
 
         The limits per address do not apply to a trusted proxy.
         """
-        limits, proxied = self.limits, self.is_trusted_proxy(address)
-        if self._closed or self.open.total() >= limits.connections:
-            self._log_refusal("refused: %d connections are open, the maximum", self.open.total(), address)
+        limits, is_proxy = self.limits, self.is_trusted_proxy(address)
+        if self._closed or self.open_counts.total() >= limits.connections:
+            self._log_refusal(
+                "refused: %d connections are open, the maximum", self.open_counts.total(), address
+            )
             return False
-        if not proxied and self._abuse_counts.refusal_seconds_left(address, self._now_s) > 0:
+        if not is_proxy and self._abuse_counts.get_refusal_seconds_left(address, self._now_s) > 0:
             return False
-        key = address_key(address)
-        crowded = self.open.total() >= CROWDED_SHARE * limits.connections
-        if not proxied and crowded and self.open[key] >= limits.connections_per_address:
+        key = make_address_key(address)
+        is_crowded = self.open_counts.total() >= CROWDED_SHARE * limits.connections
+        if not is_proxy and is_crowded and self.open_counts[key] >= limits.connections_per_address:
             self._log_refusal(
                 "refused: the address already has %d connections, the maximum",
                 limits.connections_per_address,
                 address,
             )
             return False
-        self.open[key] += 1
+        self.open_counts[key] += 1
         return True
 
     @property
@@ -159,18 +161,18 @@ class Admission:
 
     def release(self, address: str) -> None:
         """Stop counting an admitted connection from this address."""
-        key = address_key(address)
-        self.open[key] -= 1
-        if self.open[key] <= 0:
-            del self.open[key]
-            self._shares.pop(key, None)
+        key = make_address_key(address)
+        self.open_counts[key] -= 1
+        if self.open_counts[key] <= 0:
+            del self.open_counts[key]
+            self._buckets.pop(key, None)
 
     def record_abuse(self, address: str) -> None:
         """Count a connection that was closed for misbehaviour. After many of them, its address is refused for a while."""
         if self.is_trusted_proxy(address):
             return
         self._abuse_counts.record_failure(address, self._now_s, self.limits.cut_offs)
-        if self._abuse_counts.refusal_seconds_left(address, self._now_s) > 0:
+        if self._abuse_counts.get_refusal_seconds_left(address, self._now_s) > 0:
             log.warning(
                 "refused for %g s: too many of its connections misbehaved",
                 self._pause_seconds,
@@ -178,7 +180,7 @@ class Admission:
             )
 
 
-def _forwarded_for(request: Request) -> str | None:
+def _read_forwarded_for(request: Request) -> str | None:
     """Return the client's address: the last entry of X-Forwarded-For, added by the proxy; None if missing or invalid."""
     values = request.headers.get_all("X-Forwarded-For")
     if not values:

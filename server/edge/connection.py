@@ -26,13 +26,13 @@ from websockets.typing import Subprotocol
 from arena.protocol.codes import Code
 from arena.protocol.messages import SUBPROTOCOL
 from arena.server.edge import handshake
-from arena.server.edge.addresses import peer_address
+from arena.server.edge.addresses import get_peer_address
 from arena.server.edge.pings import PING_SECONDS, OpenPings
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response
 from arena.server.edge.session import ADMITTED, AWAITING_ADMISSION, BACKLOGGED
 from arena.server.edge.token_bucket import TokenBucket
-from arena.server.failed_logins import address_key
+from arena.server.failed_logins import make_address_key
 
 if TYPE_CHECKING:
     from arena.server.edge.edge import Edge
@@ -72,7 +72,7 @@ REASON_BYTES = 120
 
 The frame allows 125, but it also contains a code, and truncation may split a character.
 """
-HANGUP_EVENT = getattr(select, "POLLRDHUP", 0)
+HANG_UP_EVENT = getattr(select, "POLLRDHUP", 0)
 """Event of `poll` for a peer that has ended its stream; 0 on systems without it, which report POLLHUP unasked."""
 FAULT_CLOSE_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Websocket close codes that this side sends for protocol errors of the client."""
@@ -82,22 +82,22 @@ class Connection(asyncio.BufferedProtocol):
     """TCP or TLS connection of one client, which sends plain HTTP requests or opens a websocket."""
 
     __slots__ = (
-        "_after_close",
-        "_answering",
-        "_answers",
-        "_arrived",
-        "_closing",
-        "_counted",
+        "_answer_count",
+        "_arrived_ns",
+        "_bytes_after_close",
         "_deadline",
         "_edge",
-        "_ended",
-        "_has_data",
-        "_here",
+        "_has_ended_stream",
+        "_is_admitted",
+        "_is_answering",
+        "_is_closing",
+        "_is_counted",
+        "_is_queued",
+        "_is_reading_request",
         "_key",
         "_ping_timer",
         "_protocol",
-        "_queued",
-        "_tail",
+        "_request_tail",
         "_unparsed",
         "address",
         "address_bucket",
@@ -116,43 +116,43 @@ class Connection(asyncio.BufferedProtocol):
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
-        self._here = False
+        self._is_admitted = False
         """True from admission to the end of the connection."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         edge = self._edge
         self.transport = cast("asyncio.Transport", transport)
-        self.address = peer_address(transport.get_extra_info("peername"))
+        self.address = get_peer_address(transport.get_extra_info("peername"))
         if not edge.admission.admit(self.address):
             # A refused connection gets no further objects: refusals must be cheap.
             edge.admission.refuse(self.transport)
             return
-        self._here = self._counted = True
-        self._key = address_key(self.address)
+        self._is_admitted = self._is_counted = True
+        self._key = make_address_key(self.address)
         self._protocol = self._make_protocol()
         self.session: Session | None = None
         """Session of the websocket; None before it is open."""
         self._unparsed = b""
         """Bytes that were read and are not parsed yet."""
-        self._arrived = 0
+        self._arrived_ns = 0
         """Arrival time of the bytes in `_unparsed`, in monotonic ns."""
-        self._queued = False
+        self._is_queued = False
         """True while the connection waits for a turn of the fair queue."""
-        self._tail = b""
+        self._request_tail = b""
         """Last bytes of an incomplete request."""
-        self._has_data = False
+        self._is_reading_request = False
         """True from the first byte of a request to its end."""
-        self._answering = False
+        self._is_answering = False
         """True while an answer to a plain request is being prepared, and after the last answer."""
-        self._answers = 0
+        self._answer_count = 0
         """Number of plain requests answered so far."""
         self.is_slow = False
         """True while so many bytes are unsent that the peer counts as slow."""
-        self._closing = False
+        self._is_closing = False
         """True once the connection is about to end, by the closing handshake or after its last answer."""
-        self._after_close = 0
+        self._bytes_after_close = 0
         """Number of bytes received since the closing began."""
-        self._ended = False
+        self._has_ended_stream = False
         """True once this side has ended its stream."""
         self.is_over = False
         """True once the peer is known to have ended its stream. From then on only moves and resignations count."""
@@ -172,15 +172,17 @@ class Connection(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  chunks are small on purpose
         # All connections share one buffer: its content is copied out before the next read.
-        return self._edge.sink if self._here and self._ended else self._edge.buffer
+        return (
+            self._edge.discard_buffer if self._is_admitted and self._has_ended_stream else self._edge.buffer
+        )
 
     def buffer_updated(self, nbytes: int) -> None:
-        if not self._here:
+        if not self._is_admitted:
             return
-        if self._ended:
+        if self._has_ended_stream:
             # A peer that is still sending a huge message can read the refusal only after it has sent all of it.
-            self._after_close += nbytes
-            if self._after_close > MAX_DISCARDED_BYTES:
+            self._bytes_after_close += nbytes
+            if self._bytes_after_close > MAX_DISCARDED_BYTES:
                 self.transport.abort()
             return
         edge = self._edge
@@ -192,23 +194,25 @@ class Connection(asyncio.BufferedProtocol):
             and session.seats
             and session.state == ADMITTED
             and not self._unparsed
-            and self.address_bucket.try_take(now)
+            and self.address_bucket.try_take_token(now)
         ):
             frames = self._parse(data, now)
             if frames > 1:
                 self.address_bucket.take_with_debt(frames - 1)
             return
         self._unparsed += data
-        self._arrived = now
+        self._arrived_ns = now
         self.update_reading()
 
     def update_reading(self) -> None:
         """Pause or resume reading. If there is work for a turn of the fair queue, queue the connection for one."""
         if self._unparsed:
             self.transport.pause_reading()
-        elif self._after_close <= MAX_AFTER_CLOSE_BYTES:
+        elif self._bytes_after_close <= MAX_AFTER_CLOSE_BYTES:
             self.transport.resume_reading()
-        if (self._unparsed and self._may_parse) or (self.session is not None and self.session.waiting):
+        if (self._unparsed and self._may_parse) or (
+            self.session is not None and self.session.waiting_messages
+        ):
             self.wait_for_turn()
 
     @property
@@ -216,21 +220,21 @@ class Connection(asyncio.BufferedProtocol):
         session = self.session
         if session is None:
             # Otherwise the answers would pile up here for a client that sends requests without reading the answers.
-            return not (self._answering or self.is_slow)
+            return not (self._is_answering or self.is_slow)
         return session.state not in {AWAITING_ADMISSION, BACKLOGGED}
 
     def wait_for_turn(self) -> None:
-        if not self._queued:
-            self._queued = True
-            self._edge.queue.enqueue(self._key, self)
+        if not self._is_queued:
+            self._is_queued = True
+            self._edge.fair_queue.enqueue(self._key, self)
 
     def take_turn(self) -> float:
         """Parse kept bytes, or handle a waiting message.
 
         Return the cost in µs: the CPU time of the turn, and an estimate for the work that it causes outside the turn.
         """
-        self._queued = False
-        if not self._here or self._ended:
+        self._is_queued = False
+        if not self._is_admitted or self._has_ended_stream:
             return 0.0
         began = self._edge.clock.worked_ns()
         try:
@@ -261,16 +265,16 @@ class Connection(asyncio.BufferedProtocol):
         if not (self._unparsed and self._may_parse):
             return session.take_turn()
         data, self._unparsed = self._unparsed[:size], self._unparsed[size:]
-        before = session.handled
-        price = MESSAGE_COST if session.client else HELLO_COST
-        self._parse(data, self._arrived)
-        return price * (session.handled - before)
+        handled_before = session.handled_count
+        cost_per_message = MESSAGE_COST if session.client else HELLO_COST
+        self._parse(data, self._arrived_ns)
+        return cost_per_message * (session.handled_count - handled_before)
 
     def _parse(self, data: bytes, arrived_ns: int) -> int:
         """Parse a chunk of frames, and pass the frames to the session. Return the number of frames."""
-        if self._closing:
-            self._after_close += len(data)
-            if self._after_close > MAX_AFTER_CLOSE_BYTES:
+        if self._is_closing:
+            self._bytes_after_close += len(data)
+            if self._bytes_after_close > MAX_AFTER_CLOSE_BYTES:
                 self.transport.pause_reading()
                 return 0
         protocol = self._protocol
@@ -290,7 +294,7 @@ class Connection(asyncio.BufferedProtocol):
         if plain_socket is None:  # a transport in memory
             return False
         poll = select.poll()
-        poll.register(plain_socket.fileno(), HANGUP_EVENT)
+        poll.register(plain_socket.fileno(), HANG_UP_EVENT)
         return bool(poll.poll(0))
 
     def reset_flooding(self, frame_kind: str) -> None:
@@ -302,7 +306,7 @@ class Connection(asyncio.BufferedProtocol):
         self.transport.abort()
 
     def eof_received(self) -> None:
-        if not self._here:
+        if not self._is_admitted:
             return
         self._handle_remaining_bytes()
         self._protocol.receive_eof()
@@ -313,17 +317,17 @@ class Connection(asyncio.BufferedProtocol):
         self.set_deadline(CLOSE_SECONDS, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  the reason makes no difference
-        if not self._here:
+        if not self._is_admitted:
             return
         self._handle_remaining_bytes()
-        self._here = False
+        self._is_admitted = False
         self._unparsed = b""
         self.set_deadline(None)
         if self._ping_timer is not None:
             self._ping_timer.cancel()
         if self.session is not None:
             self.session.handle_disconnect(None)
-        if self._counted:
+        if self._is_counted:
             self._edge.admission.release(self.address)
         self._edge.remove_connection(self)
         self._free_protocol()
@@ -345,44 +349,46 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self._unparsed and session.state == ADMITTED:
             data, self._unparsed = self._unparsed, b""
-            self._parse(data, self._arrived)
+            self._parse(data, self._arrived_ns)
 
     # requests
 
     def _parse_request(self, data: bytes) -> float:
         """Parse a chunk of a request, and keep the bytes after the request. Return the cost outside the turn, in µs."""
-        head = self._tail + data
+        head = self._request_tail + data
         end = head.find(END_OF_REQUEST)
         if end >= 0:
-            size = end + len(END_OF_REQUEST) - len(self._tail)
+            size = end + len(END_OF_REQUEST) - len(self._request_tail)
             data, self._unparsed = data[:size], data[size:]
-            self._tail = b""
+            self._request_tail = b""
         else:
-            self._tail = head[1 - len(END_OF_REQUEST) :]
-        self._has_data = True
-        is_first = not self._answers
+            self._request_tail = head[1 - len(END_OF_REQUEST) :]
+        self._is_reading_request = True
+        is_first = not self._answer_count
         self._protocol.receive_data(data)
         for event in self._protocol.events_received():
-            self._take_request(cast("HttpRequest", event))
-        writes, wrong = self._protocol.data_to_send(), self._protocol.handshake_exc
-        if isinstance(wrong, InvalidMessage):  # the library has refused it without an answer
-            self._write_response(handshake.refuse_unreadable(wrong.__cause__), last=True)
+            self._handle_request(cast("HttpRequest", event))
+        writes, handshake_error = self._protocol.data_to_send(), self._protocol.handshake_exc
+        if isinstance(handshake_error, InvalidMessage):  # the library has refused it without an answer
+            self._write_response(handshake.refuse_unreadable(handshake_error.__cause__), last=True)
         else:
             self._write_library_output(writes)
         return CONNECTION_COST if end >= 0 and is_first else 0.0
 
-    def _take_request(self, event: HttpRequest) -> None:
+    def _handle_request(self, event: HttpRequest) -> None:
         edge = self._edge
-        self._has_data = False
-        self._answering = True
+        self._is_reading_request = False
+        self._is_answering = True
         request = Request(event.path, event.headers, event.method, event.protocol, self.transport.is_closing)
-        why = edge.directives.ban_reason(edge.admission.client_address(request, self.address))
-        if why:
-            self._write_response(handshake.refuse_banned(why), last=True)
+        ban_reason = edge.directives.find_ban_reason(
+            edge.admission.find_client_address(request, self.address)
+        )
+        if ban_reason:
+            self._write_response(handshake.refuse_banned(ban_reason), last=True)
             return
         if not request.wants_websocket:
             answer = handshake.answer_page(
-                edge.pages, request, edge.admission.client_address(request, self.address)
+                edge.pages, request, edge.admission.find_client_address(request, self.address)
             )
             if isinstance(answer, Response):
                 # Most answers are cached or refusals. A task for each would cost more than the answer.
@@ -408,7 +414,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._protocol.state is OPEN:
             self.pings = OpenPings()
             self.address_bucket = edge.admission.find_bucket(self.address)
-            self.session = edge.session(edge, self)
+            self.session = edge.make_session(edge, self)
             self.set_deadline(edge.limits.hello_seconds, self.session.handle_hello_timeout)
             self._ping_timer = edge.clock.call_later(edge.first_ping_delay_s(), self._send_ping)
 
@@ -418,14 +424,14 @@ class Connection(asyncio.BufferedProtocol):
         Return the refusal of a client with too many connections; None if the client may connect.
         """
         admission = self._edge.admission
-        client = admission.client_address(request, self.address)
+        client = admission.find_client_address(request, self.address)
         if client == self.address:
             return None
         admission.release(self.address)
-        self._counted = admission.admit(client)
-        if not self._counted:
+        self._is_counted = admission.admit(client)
+        if not self._is_counted:
             return handshake.TOO_MANY_CONNECTIONS_RESPONSE
-        self.address, self._key = client, address_key(client)
+        self.address, self._key = client, make_address_key(client)
         return None
 
     async def _answer_later(self, request: Request, make_answer: Callable[[], Awaitable[Response]]) -> None:
@@ -435,11 +441,11 @@ class Connection(asyncio.BufferedProtocol):
         edge = self._edge
         if self.transport.is_closing():
             return
-        self._answers += 1
+        self._answer_count += 1
         last = (
             not request.allows_next_request
             or self.is_over
-            or self._answers >= handshake.MAX_REQUESTS
+            or self._answer_count >= handshake.MAX_REQUESTS
             or not edge.admission.may_stay_open(self.address)
         )
         self._write_response(answer, last=last, bodiless=request.method == "HEAD")
@@ -447,7 +453,7 @@ class Connection(asyncio.BufferedProtocol):
             # The time limit of the first request applies to the next one too.
             self._free_protocol()
             self._protocol = self._make_protocol()
-            self._answering = False
+            self._is_answering = False
             self.set_deadline(edge.limits.hello_seconds, self._close_idle)
             self.update_reading()
 
@@ -456,7 +462,7 @@ class Connection(asyncio.BufferedProtocol):
             handshake.encode_response(answer, self._edge.program, last=last, bodiless=bodiless)
         )
         if last:
-            self._closing = True
+            self._is_closing = True
             self._end_stream()
             self.set_deadline(self._edge.limits.hello_seconds, self.transport.abort)
 
@@ -465,7 +471,7 @@ class Connection(asyncio.BufferedProtocol):
 
         Browsers open some connections in advance, and may never use them.
         """
-        if self._has_data or self._unparsed:
+        if self._is_reading_request or self._unparsed:
             self._edge.admission.record_abuse(self.address)
         self.transport.abort()
 
@@ -488,7 +494,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def resume_writing(self) -> None:
         self.is_slow = False
-        if self._here and self.session is None:
+        if self._is_admitted and self.session is None:
             self.update_reading()
 
     def _write_library_output(self, writes: list[bytes], *, closed_by_peer: bool = False) -> None:
@@ -504,12 +510,12 @@ class Connection(asyncio.BufferedProtocol):
             else:
                 self._end_stream()
         protocol = self._protocol
-        if self._closing or not protocol.close_expected():
+        if self._is_closing or not protocol.close_expected():
             return
-        self._closing = True
+        self._is_closing = True
         self.set_deadline(CLOSE_SECONDS, self.transport.abort)
         if self.session is None:
-            self._answering = True
+            self._is_answering = True
             return
         fault = None
         if not closed_by_peer:
@@ -522,7 +528,7 @@ class Connection(asyncio.BufferedProtocol):
         self.session.handle_disconnect(fault)
 
     def _end_stream(self) -> None:
-        self._ended = True
+        self._has_ended_stream = True
         self._unparsed = b""
         if not self.transport.can_write_eof():  # TLS cannot close only one direction
             self.transport.close()
@@ -564,7 +570,7 @@ class Connection(asyncio.BufferedProtocol):
         reason          text for the close frame, of which at most `REASON_BYTES` are sent
         is_misbehaving  True to count the connection as misbehaving, which may block its address
         """
-        self._closing = True
+        self._is_closing = True
         if is_misbehaving:
             self._edge.admission.record_abuse(self.address)
         if self._protocol.state is OPEN:

@@ -8,7 +8,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address
 from msgspec import Struct
 
 from arena.protocol.messages import Notice
-from arena.server.failed_logins import address_key
+from arena.server.failed_logins import make_address_key
 
 NO_NOTICE = Notice("", "")
 """Notice without a text: no notice is in force, or the last one was withdrawn."""
@@ -23,14 +23,14 @@ class Directives(Struct, frozen=True):
     """Reason for each banned network. IPv6 networks are /64 or larger."""
     notice: Notice = NO_NOTICE
 
-    def ban_reason(self, address: str, name: str = "") -> str:
+    def find_ban_reason(self, address: str, name: str = "") -> str:
         """Return the reason why the name or the address is banned; empty if neither is. An empty name is never banned."""
         if name in self.names:
             return self.names[name]
         if not self.networks:
             return ""
         try:
-            parsed = ip_address(address_key(address).partition("/")[0])
+            parsed = ip_address(make_address_key(address).partition("/")[0])
         except ValueError:
             return ""
         return next((why for network, why in self.networks.items() if parsed in network), "")

@@ -19,7 +19,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import End, ServerMessage
 from arena.server.core.effects import CloseClient, Publish, SendToClient
 from arena.server.core.inputs import EDGE_SHIFT, EdgeResynced
-from arena.server.edge.addresses import listen_error_text
+from arena.server.edge.addresses import describe_listen_error
 from arena.server.edge.admission import Admission
 from arena.server.edge.connection import CLOSE_SECONDS, Connection
 from arena.server.edge.directives import Directives
@@ -50,7 +50,7 @@ BACKLOG = 100
 """Maximum number of connections that the kernel queues until they are accepted."""
 
 
-def answer_no_page(_request: Request, _address: str) -> Response | None:
+def decline_page(_request: Request, _address: str) -> Response | None:
     """Return None for every request: the function `pages` of an edge that serves no web pages."""
     return None
 
@@ -77,7 +77,7 @@ class Edge:
         proxies: Collection[str] = (),
         pause_seconds: float = PAUSE_SECONDS,
         any_origin: bool = False,
-        exempt: Container[str] = frozenset(),
+        unlimited_names: Container[str] = frozenset(),
         lag: LoopLag,
         is_storing: Callable[[], bool] = lambda: False,
         clock: TimeSource = MONOTONIC,
@@ -97,35 +97,35 @@ class Edge:
         self.number = number
         self.core = core
         self.limits = limits
-        self.pages: Pages = answer_no_page
+        self.pages: Pages = decline_page
         """Function that answers plain requests."""
         self.metrics = metrics
         self.program = program
         self.any_origin = any_origin
-        self.exempt = exempt
+        self.unlimited_names = unlimited_names
         self.clock = clock
         self.now = clock.now_ns
-        self.work = WorkBudget(limits)
+        self.work_budget = WorkBudget(limits)
         self.admission = Admission(limits, proxies, clock, pause_seconds)
-        self.queue = FairQueue(clock, is_storing)
-        self.session: Callable[[Edge, Connection], Session] = Session
+        self.fair_queue = FairQueue(clock, is_storing)
+        self.make_session: Callable[[Edge, Connection], Session] = Session
         """Function that makes the session of a websocket. A benchmark that needs only connections replaces it."""
-        self.live = PageClient(self)
+        self.page_client = PageClient(self)
         """Client through which the server's web page sees live matches."""
         self.buffer = memoryview(bytearray(READ_BYTES))
         """Buffer for the next chunk of input, shared by all connections."""
-        self.sink = memoryview(bytearray(DISCARD_CHUNK_BYTES))
+        self.discard_buffer = memoryview(bytearray(DISCARD_CHUNK_BYTES))
         """Buffer for input that is discarded, shared by all connections."""
         self.connections: set[Connection] = set()
         self._listeners: list[asyncio.Server] = []
         self._clients: dict[int, EdgeClient] = {}
         self._topics: dict[str, Topic] = {}
-        self._count = itertools.count(1)
-        self._shared: tuple[ServerMessage | None, bytes] = (None, b"")
+        self._client_numbers = itertools.count(1)
+        self._shared_frame: tuple[ServerMessage | None, bytes] = (None, b"")
         """Last message that was sent to several clients, and its frame."""
         self._running = open_background_tasks()
         self._tasks: anyio.abc.TaskGroup
-        self._quiet: anyio.Event | None = None
+        self._all_closed: anyio.Event | None = None
         """Event that is set when no connection is left; None if no task waits for that."""
         self._closed = False
         self.directives = Directives()
@@ -168,7 +168,7 @@ class Edge:
                     self.make_connection, host, port, ssl=tls, backlog=BACKLOG, start_serving=False, **options
                 )
             except OSError as error:
-                raise CannotListen(listen_error_text(host, port, error)) from None
+                raise CannotListen(describe_listen_error(host, port, error)) from None
             self._listeners.append(listener)
             for each in listener.sockets:  # accepted connections inherit these sizes
                 each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER_BYTES)
@@ -192,13 +192,13 @@ class Edge:
         self.admission.close()
         for listener in self._listeners:
             listener.close()
-        self.live.disconnect()
+        self.page_client.disconnect()
         for connection in list(self.connections):
             connection.send_goodbye(code)
         with anyio.move_on_after(2 * CLOSE_SECONDS):
             while self.connections:
-                self._quiet = anyio.Event()
-                await self._quiet.wait()
+                self._all_closed = anyio.Event()
+                await self._all_closed.wait()
 
     def set_cut_off(self, *, cut_off: bool) -> None:
         """Record whether the edge is cut off from all cores. If it is, disconnect all clients and admit none.
@@ -213,12 +213,12 @@ class Edge:
 
     def apply_directives(self, directives: Directives) -> None:
         """Apply the host's new directives: disconnect banned clients, and send a new notice to all others."""
-        before, self.directives = self.directives, directives
-        if directives == before:
+        directives_before, self.directives = self.directives, directives
+        if directives == directives_before:
             return
         for connection in list(self.connections):
             if connection.session is not None:
-                connection.session.apply_directives(is_new=directives.notice != before.notice)
+                connection.session.apply_directives(is_new=directives.notice != directives_before.notice)
 
     # from the core
 
@@ -251,8 +251,10 @@ class Edge:
     def resync(self) -> None:
         """Send the core all connected clients and their topics, because it is new or because messages were lost."""
         clients = list(self._clients.values())
-        entered = [enter for client in clients if (enter := client.resync_entry()) is not None]
-        self.core.submit(EdgeResynced(self.number, entered))
+        admissions = [
+            admission for client in clients if (admission := client.make_resync_entry()) is not None
+        ]
+        self.core.submit(EdgeResynced(self.number, admissions))
         for client in clients:
             client.resubscribe()
 
@@ -260,7 +262,7 @@ class Edge:
 
     def add_client(self, client: EdgeClient) -> int:
         """Register a client, so that messages are delivered to it, and return its number."""
-        number = self.number << EDGE_SHIFT | next(self._count)
+        number = self.number << EDGE_SHIFT | next(self._client_numbers)
         self._clients[number] = client
         return number
 
@@ -285,9 +287,9 @@ class Edge:
 
         If several clients get the same message in succession, it is encoded only once.
         """
-        if self._shared[0] is not message:
-            self._shared = message, encode_frame(message)
-        return self._shared[1]
+        if self._shared_frame[0] is not message:
+            self._shared_frame = message, encode_frame(message)
+        return self._shared_frame[1]
 
     def first_ping_delay_s(self) -> float:
         """Return the time until a new connection's first ping, in seconds.
@@ -302,8 +304,8 @@ class Edge:
 
     def remove_connection(self, connection: Connection) -> None:
         self.connections.discard(connection)
-        if self._quiet is not None and not self.connections:
-            self._quiet.set()
+        if self._all_closed is not None and not self.connections:
+            self._all_closed.set()
 
     def start_soon(self, job: Callable[..., Coroutine[Any, Any, None]], *arguments: object) -> None:
         """Run a job of a connection in a task of its own. An exception is logged, and affects no other connection."""

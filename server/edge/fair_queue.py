@@ -68,10 +68,10 @@ class FairQueue:
         if waiters:
             self._waiting[address] = waiters
         # uvloop rounds timers to milliseconds. If this turn is early, the next rest is longer.
-        early, cost = max(0.0, self._due - now) / 1e9, 0.0
+        seconds_early, cost = max(0.0, self._due - now) / 1e9, 0.0
         try:
             cost = waiter.take_turn()
         finally:
-            rest = early + cost / 1e6 / MAX_TIME_SHARE
+            rest = seconds_early + cost / 1e6 / MAX_TIME_SHARE
             self._due = self._now_ns() + rest * 1e9
             self._clock.call_later(rest, self._run_turn)

@@ -14,16 +14,16 @@ from urllib.parse import urlsplit
 
 from arena.protocol.messages import SUBPROTOCOL
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Pages, Response, method_not_allowed, text_response
+from arena.server.edge.responses import Pages, Response, make_method_not_allowed_response, make_text_response
 
 log = logging.getLogger("arena.connection")
 
 MAX_REQUESTS = 1000
 """Maximum number of plain requests that are answered on one connection."""
-TOO_MANY_CONNECTIONS_RESPONSE = text_response("too many connections", HTTPStatus.TOO_MANY_REQUESTS)
+TOO_MANY_CONNECTIONS_RESPONSE = make_text_response("too many connections", HTTPStatus.TOO_MANY_REQUESTS)
 """Response to a client that connects through a trusted proxy, and whose address has too many connections."""
 
-NO_CORE_RESPONSE = text_response(
+NO_CORE_RESPONSE = make_text_response(
     "this server has no contact with its core: retry later", HTTPStatus.SERVICE_UNAVAILABLE
 )
 """Response to every websocket request while the edge is cut off from its core."""
@@ -31,7 +31,7 @@ NO_CORE_RESPONSE = text_response(
 
 def refuse_banned(reason: str) -> Response:
     """Return the response that refuses a client from a banned address."""
-    return text_response(f"removed: {reason}", HTTPStatus.FORBIDDEN)
+    return make_text_response(f"removed: {reason}", HTTPStatus.FORBIDDEN)
 
 
 PLAIN_METHODS = ("GET", "HEAD", "POST")
@@ -40,12 +40,12 @@ PLAIN_METHODS = ("GET", "HEAD", "POST")
 
 def refuse_unless_get(request: Request) -> Response | None:
     """Return the response that refuses a websocket request whose method is not GET; None if it is GET."""
-    return None if request.method == "GET" else method_not_allowed("GET")
+    return None if request.method == "GET" else make_method_not_allowed_response("GET")
 
 
 def refuse_unreadable(error: BaseException | None) -> Response:
     """Return the response to a request that cannot be read, for example because it has a body. `error`: cause, if known."""
-    return text_response(
+    return make_text_response(
         f"this request cannot be read ({error!s:.100}): write HTTP/1.1, without a body",
         HTTPStatus.BAD_REQUEST,
     )
@@ -57,7 +57,7 @@ def refuse_without_subprotocol(request: Request) -> Response | None:
     if SUBPROTOCOL in offered:
         return None
     offer = ", ".join(offered) or "none"
-    return text_response(
+    return make_text_response(
         f"the subprotocol {SUBPROTOCOL} is required; this request offers {offer:.100}", HTTPStatus.BAD_REQUEST
     )
 
@@ -71,9 +71,9 @@ def refuse_other_origin(request: Request) -> Response | None:
     hosts = {_hostname(f"//{value}") for value in request.headers.get_all("Host")}
     for origin in request.headers.get_all("Origin"):
         if not hosts or {_hostname(origin)} != hosts:
-            here = ", ".join(request.headers.get_all("Host")) or "this server"
-            line = f"a page of {origin:.100} may not connect to {here:.100}; a proxy must pass on the Host header"
-            return text_response(line, HTTPStatus.FORBIDDEN)
+            own_hosts = ", ".join(request.headers.get_all("Host")) or "this server"
+            line = f"a page of {origin:.100} may not connect to {own_hosts:.100}; a proxy must pass on the Host header"
+            return make_text_response(line, HTTPStatus.FORBIDDEN)
     return None
 
 
@@ -84,11 +84,11 @@ def _hostname(url: str) -> str | None:
         return None
 
 
-NO_PAGE_RESPONSE = text_response(
+NO_PAGE_RESPONSE = make_text_response(
     f"no such page; bots connect here by websocket, with the subprotocol {SUBPROTOCOL}", HTTPStatus.NOT_FOUND
 )
 """Response to a request for a page that does not exist."""
-FAILURE_RESPONSE = text_response(
+FAILURE_RESPONSE = make_text_response(
     "internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR
 )
 """Response to a request whose handler raised an exception."""
@@ -103,7 +103,7 @@ def answer_page(pages: Pages, request: Request, address: str) -> Response | Call
     404 if there is no such page. If `pages` raises an exception, it is logged, and the response has status 500.
     """
     if request.method not in PLAIN_METHODS:
-        return method_not_allowed(", ".join(PLAIN_METHODS))
+        return make_method_not_allowed_response(", ".join(PLAIN_METHODS))
     try:
         answer = pages(request, address)
     except Exception:

@@ -40,7 +40,7 @@ def tune_interpreter() -> Iterator[None]:
     that find nothing, and with thousands of connections a full run stalls the event loop for tens of milliseconds. Threads
     switch every `SWITCH_SECONDS`. The metrics count each run.
     """
-    usual, interval = gc.get_threshold(), sys.getswitchinterval()
+    old_thresholds, old_interval = gc.get_threshold(), sys.getswitchinterval()
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_THRESHOLD, MIDDLE_THRESHOLD, OLD_THRESHOLD)
@@ -49,9 +49,9 @@ def tune_interpreter() -> Iterator[None]:
     try:
         yield
     finally:
-        sys.setswitchinterval(interval)
+        sys.setswitchinterval(old_interval)
         gc.callbacks.remove(_measure_collection)
-        gc.set_threshold(*usual)
+        gc.set_threshold(*old_thresholds)
         gc.unfreeze()
 
 

@@ -66,21 +66,21 @@ class PageClient:
         self._listing = Listing([], [], [])
         self._listing_time = float("-inf")
         """Time at which the last listing arrived, in monotonic seconds."""
-        self._idle: asyncio.TimerHandle | None = None
+        self._idle_timer: asyncio.TimerHandle | None = None
 
     async def request_view(self, match: str) -> View | None:
         """Return the spectators' view of a match; None if it is not in progress, or the core does not answer."""
         reply = await self._request(match, Watch(match))
         return reply if isinstance(reply, View) else None
 
-    async def latest_listing(self) -> Listing:
+    async def request_latest_listing(self) -> Listing:
         """Return the current listing, or the last known one if the core does not answer.
 
         The listing is empty before the first answer of the core.
         """
-        return await self.current_listing() or self._listing
+        return await self.request_current_listing() or self._listing
 
-    async def current_listing(self) -> Listing | None:
+    async def request_current_listing(self) -> Listing | None:
         """Return a listing that is at most `MAX_LISTING_AGE_SECONDS` old; None if the core does not answer."""
         if self._edge.now() / 1e9 - self._listing_time <= MAX_LISTING_AGE_SECONDS:
             return self._listing
@@ -91,7 +91,7 @@ class PageClient:
         """Return the admitted clients of this edge, longest connected first."""
         now = self._edge.now()
         clients = [
-            ConnectedClient(hello.name, hello.role, each.address, (now - session.since_ns) // 10**9)
+            ConnectedClient(hello.name, hello.role, each.address, (now - session.connected_since_ns) // 10**9)
             for each in self._edge.connections
             if (session := each.session) is not None
             and session.state in (ADMITTED, BACKLOGGED)
@@ -129,14 +129,14 @@ class PageClient:
         self._edge.core.submit(MessageReceived(self._client, message, self._edge.now()))
 
     def _restart_idle_timer(self) -> None:
-        if self._idle is not None:
-            self._idle.cancel()
-        self._idle = self._edge.clock.call_later(IDLE_SECONDS, self.disconnect)
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        self._idle_timer = self._edge.clock.call_later(IDLE_SECONDS, self.disconnect)
 
     def disconnect(self) -> None:
         """Disconnect from the core until the next request."""
-        if self._idle is not None:
-            self._idle.cancel()
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
         if self._client:
             client, self._client = self._client, 0
             self._edge.drop_client(client)
@@ -144,9 +144,9 @@ class PageClient:
 
     # as a client of the edge
 
-    def send(self, send: SendToClient) -> None:
+    def send(self, command: SendToClient) -> None:
         """Receive a message from the core."""
-        message = send.message
+        message = command.message
         if isinstance(message, Welcome):
             if self._admission is not None and not self._admission.done():
                 self._admission.set_result(None)
@@ -168,7 +168,7 @@ class PageClient:
         """Disconnect, because the core closes this client. The next request connects it again."""
         self.disconnect()
 
-    def resync_entry(self) -> ClientAdmitted | None:
+    def make_resync_entry(self) -> ClientAdmitted | None:
         """Return the client's entry in an `EdgeResynced`, for a new core; None if no core has admitted the client."""
         if self._admission is None or not self._admission.done():
             return None

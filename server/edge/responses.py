@@ -36,54 +36,55 @@ If the response takes a while, the function returns a coroutine function that ma
 """
 
 
-def text_response(line: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
+def make_text_response(line: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
     """Return a response with one line of text."""
     return Response(status, TEXT_TYPE, f"{line}\n".encode())
 
 
-def json_response(value: Any, headers: Mapping[str, str] | None = None) -> Response:
+def make_json_response(value: Any, headers: Mapping[str, str] | None = None) -> Response:
     """Return a response with a value as JSON, which browsers do not cache unless `headers` allow it."""
-    return raw_json_response(msgspec.json.encode(value), headers)
+    return make_raw_json_response(msgspec.json.encode(value), headers)
 
 
-def raw_json_response(body: bytes, headers: Mapping[str, str] | None = None) -> Response:
+def make_raw_json_response(body: bytes, headers: Mapping[str, str] | None = None) -> Response:
     """Return a response with a body that is already JSON."""
     return Response(HTTPStatus.OK, JSON_TYPE, body, {"Cache-Control": "no-store", **(headers or {})})
 
 
-def not_found(reason: str) -> Response:
+def make_not_found_response(reason: str) -> Response:
     """Return a 404 for a missing page, match or bot; `reason` names what is missing, in one line."""
-    return text_response(reason, HTTPStatus.NOT_FOUND)
+    return make_text_response(reason, HTTPStatus.NOT_FOUND)
 
 
-def bad_request(why: str) -> Response:
+def make_bad_request_response(why: str) -> Response:
     """Return a 400 for an invalid request; `why` is a one-line reason."""
-    return text_response(why, HTTPStatus.BAD_REQUEST)
+    return make_text_response(why, HTTPStatus.BAD_REQUEST)
 
 
-def too_many_requests(seconds: float) -> Response:
+def make_too_many_requests_response(seconds: float) -> Response:
     """Return a 429 for an address that has used up its budget. The client may ask again after `seconds`."""
     line = "too many requests from your address: try again in a moment"
     return replace(
-        text_response(line, HTTPStatus.TOO_MANY_REQUESTS), headers={"Retry-After": str(math.ceil(seconds))}
+        make_text_response(line, HTTPStatus.TOO_MANY_REQUESTS),
+        headers={"Retry-After": str(math.ceil(seconds))},
     )
 
 
-def conflict(why: str) -> Response:
+def make_conflict_response(why: str) -> Response:
     """Return a 409 for a request that the current state does not allow; `why` is a one-line reason."""
-    return text_response(why, HTTPStatus.CONFLICT)
+    return make_text_response(why, HTTPStatus.CONFLICT)
 
 
-def method_not_allowed(allowed: str) -> Response:
+def make_method_not_allowed_response(allowed: str) -> Response:
     """Return a 405 for a method that this path does not allow; `allowed` lists its methods, separated by commas."""
-    line = text_response(f"method not allowed: use {allowed}", HTTPStatus.METHOD_NOT_ALLOWED)
+    line = make_text_response(f"method not allowed: use {allowed}", HTTPStatus.METHOD_NOT_ALLOWED)
     return replace(line, headers={"Allow": allowed})
 
 
-def unauthorized(why: str, *, ask: bool = True) -> Response:
+def make_unauthorized_response(why: str, *, ask: bool = True) -> Response:
     """Return a 401 for a missing or wrong name and token; `why` is a one-line reason.
 
     ask  False to keep browsers from prompting for the name and token
     """
     headers = {"WWW-Authenticate": 'Basic realm="a bot and its token", charset="UTF-8"'} if ask else {}
-    return replace(text_response(why, HTTPStatus.UNAUTHORIZED), headers=headers)
+    return replace(make_text_response(why, HTTPStatus.UNAUTHORIZED), headers=headers)

@@ -125,24 +125,24 @@ class Session:
     """State of one open websocket: it decodes the client's messages, enforces limits, and passes messages to the core."""
 
     __slots__ = (
-        "_bucket",
         "_connection",
-        "_controls",
+        "_control_bucket",
         "_early_frames",
         "_edge",
-        "_fragments",
+        "_fragment_bucket",
         "_has_begun",
-        "_kind",
-        "_parts",
+        "_is_traced",
+        "_message_bucket",
+        "_message_opcode",
+        "_message_parts",
         "_topics",
-        "_traced",
         "client",
-        "handled",
+        "connected_since_ns",
+        "handled_count",
         "hello",
         "seats",
-        "since_ns",
         "state",
-        "waiting",
+        "waiting_messages",
     )
 
     def __init__(self, edge: Edge, connection: Connection) -> None:
@@ -155,9 +155,9 @@ class Session:
         """Hello of the client. After the core's welcome, it holds the current session secret and the remaining quota."""
         self.state = AWAITING_HELLO
         """One of the states AWAITING_HELLO to CLOSED."""
-        self.since_ns = now
+        self.connected_since_ns = now
         """Time at which the session was opened, in monotonic ns."""
-        self.handled = 0
+        self.handled_count = 0
         """Number of the client's messages that were passed to the core."""
         self.seats: dict[str, SeatState] = {}
         """Seats of the client in matches in progress, by match id."""
@@ -166,22 +166,22 @@ class Session:
 
         The value is None for a match that the client has asked to watch, until the core's `view` arrives.
         """
-        self._bucket = TokenBucket(limits.messages_per_second, limits.message_burst, now)
+        self._message_bucket = TokenBucket(limits.messages_per_second, limits.message_burst, now)
         """Token bucket of messages that answer no message of the server."""
-        self._controls = TokenBucket(CONTROLS_PER_SECOND, CONTROL_BURST, now)
-        self._fragments: TokenBucket | None = None
+        self._control_bucket = TokenBucket(CONTROLS_PER_SECOND, CONTROL_BURST, now)
+        self._fragment_bucket: TokenBucket | None = None
         """Token bucket of message fragments; None until the first fragment."""
-        self._parts: bytearray | None = None
+        self._message_parts: bytearray | None = None
         """Fragments so far of an incomplete message; None if there is none."""
-        self._kind = BINARY
-        """Websocket opcode of the message in `_parts`."""
-        self.waiting: list[tuple[ClientMessage, int, int]] = []
+        self._message_opcode = BINARY
+        """Websocket opcode of the message in `_message_parts`."""
+        self.waiting_messages: list[tuple[ClientMessage, int, int]] = []
         """Messages that wait for a turn of the fair queue, with their arrival times in ns and their costs in µs."""
         self._early_frames: list[tuple[Frame, int]] = []
         """Frames that arrived after the hello and before the core's answer."""
         self._has_begun = False
         """True once all messages that follow the welcome are written. Any later `start` is that of a new match."""
-        self._traced = wire_log.isEnabledFor(logging.DEBUG)
+        self._is_traced = wire_log.isEnabledFor(logging.DEBUG)
 
     @property
     def name(self) -> str:
@@ -217,7 +217,7 @@ class Session:
             self._refuse_frame(data, error, arrived_ns)  # type: ignore[arg-type]
             return
         edge.metrics.messages[type(message)] += 1
-        if self._traced:
+        if self._is_traced:
             wire_log.debug("> %s %s", self.name, without_secrets(message))
         if isinstance(message, Move):
             seat = self.seats.get(message.match)
@@ -225,12 +225,12 @@ class Session:
                 if seat.is_over:
                     del self.seats[message.match]
                     return
-                late = arrived_ns - edge.lag.due
-                late = late if late > loop_lag.STALL_NS else 0
-                stalled_ns = edge.lag.stalled_ns + late - seat.stalled_ns
+                lateness_ns = arrived_ns - edge.lag.due
+                lateness_ns = lateness_ns if lateness_ns > loop_lag.STALL_NS else 0
+                stalled_ns = edge.lag.stalled_ns + lateness_ns - seat.stalled_ns
                 elapsed_ns = max(0, arrived_ns - seat.turn_sent_ns - stalled_ns) + seat.clock_ran_ns
                 seat.answer = received = MessageReceived(self.client, message, arrived_ns, elapsed_ns)
-                self.handled += 1
+                self.handled_count += 1
                 edge.core.submit(received)
                 return
         self._handle_other_message(message, arrived_ns)
@@ -239,7 +239,7 @@ class Session:
         # The library answers pings and closes by itself.
         if frame.opcode is PONG:
             self._connection.pings.handle_pong(bytes(frame.data), arrived_ns)
-        if not self._controls.try_take(arrived_ns):
+        if not self._control_bucket.try_take_token(arrived_ns):
             self._connection.reset_flooding("control frames")
 
     def _reassemble_message(self, frame: Frame, arrived_ns: int) -> bytes | str | None:
@@ -251,18 +251,18 @@ class Session:
             if self.state == AWAITING_ADMISSION:
                 self._early_frames.append((frame, arrived_ns))
             return None
-        if self._parts is None:
-            self._kind = frame.opcode
-            self._parts = bytearray()
-        self._parts += frame.data
+        if self._message_parts is None:
+            self._message_opcode = frame.opcode
+            self._message_parts = bytearray()
+        self._message_parts += frame.data
         if not frame.fin:
-            if self._fragments is None:
-                self._fragments = TokenBucket(FRAGMENTS_PER_SECOND, FRAGMENT_BURST, arrived_ns)
-            if not self._fragments.try_take(arrived_ns):
+            if self._fragment_bucket is None:
+                self._fragment_bucket = TokenBucket(FRAGMENTS_PER_SECOND, FRAGMENT_BURST, arrived_ns)
+            if not self._fragment_bucket.try_take_token(arrived_ns):
                 self._connection.reset_flooding("fragments")
             return None
-        data, self._parts = bytes(self._parts), None
-        return data.decode(errors="replace") if self._kind is TEXT else data
+        data, self._message_parts = bytes(self._message_parts), None
+        return data.decode(errors="replace") if self._message_opcode is TEXT else data
 
     def _handle_other_message(self, message: ClientMessage, arrived_ns: int) -> None:
         """Handle a message that does not answer a turn."""
@@ -276,21 +276,21 @@ class Session:
             return  # nobody waits for the answer
         if seat is not None and seat.unanswered_starts and type(message) is Ready:
             seat.unanswered_starts -= 1
-        elif not self._bucket.try_take(arrived_ns):
+        elif not self._message_bucket.try_take_token(arrived_ns):
             self._handle_flood()
             return
         cost = 0 if seat is not None else MESSAGE_COSTS[type(message)] or OUT_OF_PLACE_COSTS[type(message)]
         if not cost or self._is_exempt_from_limits:
             self._submit(message, arrived_ns)
             return
-        wait = self._edge.work.try_spend(self._connection.address, cost, arrived_ns / 1e9)
+        wait = self._edge.work_budget.try_spend(self._connection.address, cost, arrived_ns / 1e9)
         if wait > 0:
             detail = f"too many requests from your address: try again in {wait:.1f} s"
-            where = getattr(message, "match", None), getattr(message, "ply", None)
-            self._send_error(Error(Code.RATE_LIMITED, detail, *where))
+            match_and_ply = getattr(message, "match", None), getattr(message, "ply", None)
+            self._send_error(Error(Code.RATE_LIMITED, detail, *match_and_ply))
         else:
-            self.waiting.append((message, arrived_ns, cost))
-            if len(self.waiting) >= MAX_QUEUED:
+            self.waiting_messages.append((message, arrived_ns, cost))
+            if len(self.waiting_messages) >= MAX_QUEUED:
                 self.state = BACKLOGGED
             self._connection.wait_for_turn()
 
@@ -298,29 +298,29 @@ class Session:
     def _is_exempt_from_limits(self) -> bool:
         """True for the server's own bots, which have no limits: other programs on this machine share their address."""
         hello = self.hello
-        return hello is not None and hello.role == "bot" and hello.name in self._edge.exempt
+        return hello is not None and hello.role == "bot" and hello.name in self._edge.unlimited_names
 
     def _submit(self, message: ClientMessage, arrived_ns: int) -> None:
         if type(message) is Watch:
             self._topics.setdefault(message.match, None)
         elif type(message) is Unwatch:
             self._leave_topic(message.match)
-        self.handled += 1
+        self.handled_count += 1
         self._edge.core.submit(MessageReceived(self.client, message, arrived_ns))
 
     def take_turn(self) -> float:
         """Handle the message that has waited longest. Return its cost in µs of CPU time; 0 if none waits."""
-        if not self.waiting:
+        if not self.waiting_messages:
             return 0.0
-        message, arrived_ns, cost = self.waiting.pop(0)
-        if self.state == BACKLOGGED and len(self.waiting) < MAX_QUEUED:
+        message, arrived_ns, cost = self.waiting_messages.pop(0)
+        if self.state == BACKLOGGED and len(self.waiting_messages) < MAX_QUEUED:
             self.state = ADMITTED
         self._submit(message, arrived_ns)
         return cost
 
     def drop_queued_messages(self) -> None:
         """Drop the messages that wait for a turn."""
-        self.waiting.clear()
+        self.waiting_messages.clear()
         if self.state == BACKLOGGED:
             self.state = ADMITTED
 
@@ -335,7 +335,7 @@ class Session:
             return
         self.state = AWAITING_ADMISSION
         self.client = self._edge.add_client(self)
-        self.handled += 1
+        self.handled_count += 1
         self._connection.set_deadline(ADMISSION_SECONDS, self._handle_admission_timeout)
         self.send_hello()
 
@@ -354,7 +354,7 @@ class Session:
         self._end_session(Code.HELLO_FIRST, f"no hello arrived within {self._edge.limits.hello_seconds:g} s")
 
     def _refuse_frame(self, frame: bytes | str, error: DecodeError, arrived_ns: int) -> None:
-        if self._traced:
+        if self._is_traced:
             # Frames before the hello is accepted may hold a token.
             frame_text = (
                 ""
@@ -367,12 +367,14 @@ class Session:
         if error.code is Code.UNKNOWN_TYPE:
             if self.state == AWAITING_HELLO:
                 self._end_session(Code.HELLO_FIRST, f"the first message must be hello; {error.detail}")
-            elif self._bucket.try_take(arrived_ns):
+            elif self._message_bucket.try_take_token(arrived_ns):
                 self._send_error(Error(error.code, error.detail))
             else:
                 self._handle_flood()
             return
-        detail = f"{error.detail}; {_excerpt(frame)}" if error.code is Code.BAD_MESSAGE else error.detail
+        detail = (
+            f"{error.detail}; {_quote_frame_start(frame)}" if error.code is Code.BAD_MESSAGE else error.detail
+        )
         close_code = 1009 if error.code is Code.TOO_LARGE else 1007
         self._end_session(error.code, detail, detail, close_code)
 
@@ -387,7 +389,7 @@ class Session:
     def apply_directives(self, *, is_new: bool) -> None:
         """Close the session if the client is banned. Otherwise, if the notice is new (`is_new`), send it to the client."""
         directives = self._edge.directives
-        why = directives.ban_reason(self._connection.address, self.hello.name if self.hello else "")
+        why = directives.find_ban_reason(self._connection.address, self.hello.name if self.hello else "")
         if why:
             self._end_session(Code.REMOVED, why)
         elif is_new and self._has_begun and self.state != CLOSED:
@@ -437,7 +439,7 @@ class Session:
             else:
                 log.info("disconnected", extra=self._log_fields)
         self.state = CLOSED
-        self.waiting.clear()
+        self.waiting_messages.clear()
         self._early_frames.clear()
         for topic in list(self._topics):
             self._leave_topic(topic)
@@ -455,30 +457,30 @@ class Session:
 
     def try_spend(self, cost: int) -> bool:
         """Take `cost` µs from the work budget of the client's address and return True; False if less is left."""
-        return self._edge.work.try_spend(self._connection.address, cost, self._edge.now() / 1e9) <= 0
+        return self._edge.work_budget.try_spend(self._connection.address, cost, self._edge.now() / 1e9) <= 0
 
     def write(self, data: bytes) -> None:
         """Write encoded frames of a topic that the client follows."""
-        if self._traced:
+        if self._is_traced:
             wire_log.debug("< %s %s", self.name, data.hex())
         self._connection.write(data)
 
-    def send(self, send: SendToClient) -> None:
+    def send(self, command: SendToClient) -> None:
         """Send the client a message from the core."""
-        message = send.message
+        message = command.message
         kind = type(message)
         if kind is Turn:
-            self._send_turn(message, send.ran)  # type: ignore[arg-type]
+            self._send_turn(message, command.clock_ran_ns)  # type: ignore[arg-type]
             return
-        if kind in self._TRACKERS:
-            self._TRACKERS[kind](self, message)
+        if kind in self._OUTGOING_HANDLERS:
+            self._OUTGOING_HANDLERS[kind](self, message)
         if kind is View or kind is Listing:
             self.write(self._edge.encode_shared_frame(message))
         else:
             self._send(message)
 
     def _send(self, message: ServerMessage) -> None:
-        if self._traced:
+        if self._is_traced:
             wire_log.debug("< %s %s", self.name, without_secrets(message))
         connection = self._connection
         data = Frame(BINARY, encode(message)).serialize(mask=False)
@@ -491,46 +493,48 @@ class Session:
         self._edge.metrics.rejections.labels(error.code.value).inc()
         self._send(error)
 
-    def _send_turn(self, turn: Turn, ran: int) -> None:
+    def _send_turn(self, turn: Turn, clock_ran_ns: int) -> None:
         seat = self.seats.get(turn.match)
         if seat is None:
             seat = self.seats[turn.match] = SeatState()
         elif seat.answer is not None and seat.ply == turn.ply:
             # The core that received the answer is gone, and the new core does not know the answer.
-            again = MessageReceived(self.client, seat.answer.message, self._edge.now(), seat.answer.spent)
-            self._edge.core.submit(again)
+            repeated_answer = MessageReceived(
+                self.client, seat.answer.message, self._edge.now(), seat.answer.elapsed_ns
+            )
+            self._edge.core.submit(repeated_answer)
             return
         self._send(turn)
         edge = self._edge
         now = edge.now()
-        seat.ply, seat.turn_sent_ns, seat.clock_ran_ns, seat.answer = turn.ply, now, ran, None
-        late = now - edge.lag.due
-        seat.stalled_ns = edge.lag.stalled_ns + (late if late > loop_lag.STALL_NS else 0)
+        seat.ply, seat.turn_sent_ns, seat.clock_ran_ns, seat.answer = turn.ply, now, clock_ran_ns, None
+        lateness_ns = now - edge.lag.due
+        seat.stalled_ns = edge.lag.stalled_ns + (lateness_ns if lateness_ns > loop_lag.STALL_NS else 0)
         if self.state != CLOSED:
             lag = self._connection.pings.lag
             edge.core.submit(TurnSent(self.client, turn.match, turn.ply, now, lag))
 
-    def _track_accepted(self, accepted: Accepted) -> None:
+    def _handle_outgoing_accepted(self, accepted: Accepted) -> None:
         seat = self.seats.get(accepted.match)
         if seat is not None and seat.ply == accepted.ply and seat.answer is not None:
             self._edge.metrics.move_seconds.observe((self._edge.now() - seat.answer.at) / 1e9)
             seat.ply, seat.answer = -1, None
 
-    def _track_start(self, start: Start) -> None:
+    def _handle_outgoing_start(self, start: Start) -> None:
         if start.match not in self.seats and self._has_begun and self.hello is not None and self.hello.quota:
             self.hello = replace(self.hello, quota=self.hello.quota - 1)
         for match in [match for match, seat in self.seats.items() if seat.is_over]:
             del self.seats[match]
         self.seats.setdefault(start.match, SeatState()).unanswered_starts += 1
 
-    def _track_end(self, end: End) -> None:
+    def _handle_outgoing_end(self, end: End) -> None:
         seat = self.seats.get(end.match)
         if seat is not None and seat.ply >= 0 and seat.answer is None:
             seat.is_over = True
         else:
             self.seats.pop(end.match, None)
 
-    def _track_error(self, error: Error) -> None:
+    def _handle_outgoing_error(self, error: Error) -> None:
         self._edge.metrics.rejections.labels(error.code.value).inc()
         if error.match is not None:
             seat = self.seats.get(error.match)
@@ -539,12 +543,12 @@ class Session:
             if self._topics.get(error.match) is None:
                 self._topics.pop(error.match, None)
 
-    def _track_welcome(self, welcome: Welcome) -> None:
+    def _handle_outgoing_welcome(self, welcome: Welcome) -> None:
         if self.state == AWAITING_ADMISSION and self.hello is not None:
             if self.hello.role == "bot":
-                what = "reconnected" if self.hello.session else "connected"
-                where, program = self._connection.address, self.hello.program
-                log.info("%s from %s (%s)", what, where, program, extra=self._log_fields)
+                event_text = "reconnected" if self.hello.session else "connected"
+                address, program = self._connection.address, self.hello.program
+                log.info("%s from %s (%s)", event_text, address, program, extra=self._log_fields)
             self.hello = replace(self.hello, session=welcome.session)
             self.state = ADMITTED
             self._connection.set_deadline(None)
@@ -552,7 +556,7 @@ class Session:
                 self._connection.address_bucket = UNLIMITED_BUCKET
             self._edge.clock.call_later(0, self._handle_early_frames)
 
-    def _track_standing(self, standing: Standing) -> None:
+    def _handle_outgoing_standing(self, standing: Standing) -> None:
         if self.hello is not None:
             self.hello = replace(self.hello, quota=UNSET if standing.quota is None else standing.quota)
 
@@ -565,11 +569,11 @@ class Session:
             self.receive(*self._early_frames.pop(0))
         self._connection.update_reading()
 
-    def _track_view(self, view: View) -> None:
+    def _handle_outgoing_view(self, view: View) -> None:
         if view.match in self._topics:
             self._follow(view.match)
 
-    def _track_listing(self, _listing: Listing) -> None:
+    def _handle_outgoing_listing(self, _listing: Listing) -> None:
         self._follow(LISTING_TOPIC)
 
     def _follow(self, name: str) -> None:
@@ -594,7 +598,7 @@ class Session:
 
     # resync
 
-    def resync_entry(self) -> ClientAdmitted | None:
+    def make_resync_entry(self) -> ClientAdmitted | None:
         """Return the client's entry in an `EdgeResynced`, for a new core; None if no core has admitted the client."""
         if self.hello is None or self.state not in {ADMITTED, BACKLOGGED}:
             return None
@@ -614,20 +618,20 @@ class Session:
                 message = Browse() if name == LISTING_TOPIC else Watch(name)
                 self._edge.core.submit(MessageReceived(self.client, message, now))
 
-    _TRACKERS: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
-        Accepted: _track_accepted,
-        Start: _track_start,
-        End: _track_end,
-        Error: _track_error,
-        Standing: _track_standing,
-        Welcome: _track_welcome,
-        View: _track_view,
-        Listing: _track_listing,
+    _OUTGOING_HANDLERS: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
+        Accepted: _handle_outgoing_accepted,
+        Start: _handle_outgoing_start,
+        End: _handle_outgoing_end,
+        Error: _handle_outgoing_error,
+        Standing: _handle_outgoing_standing,
+        Welcome: _handle_outgoing_welcome,
+        View: _handle_outgoing_view,
+        Listing: _handle_outgoing_listing,
     }
     """Methods that update the session when a message is sent to the client, by the type of the message."""
 
 
-def _excerpt(frame: bytes | str) -> str:
+def _quote_frame_start(frame: bytes | str) -> str:
     """Return a phrase for an error message that quotes the start of an invalid frame, to help the client's author."""
     if isinstance(frame, str):
         return f"it begins {frame[:EXCERPT_BYTES]!r}"

@@ -6,19 +6,19 @@ from __future__ import annotations
 class TokenBucket:
     """Token bucket of one client or address."""
 
-    __slots__ = ("_at", "_burst", "_rate", "_tokens")
+    __slots__ = ("_burst", "_rate", "_tokens", "_updated_ns")
 
     def __init__(self, rate: float, burst: float, now: int) -> None:
         """Start with a full bucket at time `now`."""
         self._rate = rate / 1e9
         self._burst = self._tokens = float(burst)
-        self._at = now
+        self._updated_ns = now
 
-    def try_take(self, now: int) -> bool:
+    def try_take_token(self, now: int) -> bool:
         """Take a token and return True; return False if there is none."""
-        if now > self._at:
-            self._tokens = min(self._burst, self._tokens + (now - self._at) * self._rate)
-            self._at = now
+        if now > self._updated_ns:
+            self._tokens = min(self._burst, self._tokens + (now - self._updated_ns) * self._rate)
+            self._updated_ns = now
         if self._tokens < 1:
             return False
         self._tokens -= 1

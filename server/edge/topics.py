@@ -53,11 +53,11 @@ class Topic:
         """Number of the next message for each follower, or MISSED_MESSAGE, or AWAITING_VIEW instead."""
         self._frames: list[bytes] = []
         """Frames of the latest messages, from the first one that is still to be sent to a follower."""
-        self._count = 0
+        self._frame_count = 0
         """Number of the next message to be published."""
-        self._busy = False
+        self._is_delivering = False
         """True while a round of sending is in progress or scheduled."""
-        self._end: bytes | None = None
+        self._end_frame: bytes | None = None
         """Frame of the match's `end` message; None while the match goes on."""
 
     def __len__(self) -> int:
@@ -65,11 +65,11 @@ class Topic:
 
     @property
     def is_over(self) -> bool:
-        return self._end is not None
+        return self._end_frame is not None
 
     def add_follower(self, follower: Session) -> None:
         """Add a follower that has just received the current state. It gets all messages from now on."""
-        self._followers[follower] = self._count
+        self._followers[follower] = self._frame_count
 
     def remove_follower(self, follower: Session) -> None:
         """Stop sending messages to a follower. Do nothing if the client does not follow this topic."""
@@ -81,24 +81,24 @@ class Topic:
             message = replace(message, watching=len(self))
         frame = encode_frame(message)
         if type(message) is End:
-            self._end = frame
+            self._end_frame = frame
         else:
             self._frames.append(frame)
-            self._count += 1
-        if not self._busy:
+            self._frame_count += 1
+        if not self._is_delivering:
             self._start_delivery_after(GATHER_SECONDS)
 
     def _start_delivery_after(self, seconds: float) -> None:
-        self._busy = True
+        self._is_delivering = True
         self._clock.call_later(seconds, self._start_delivery)
 
     def _start_delivery_if_idle(self) -> None:
-        if not self._busy:
+        if not self._is_delivering:
             self._start_delivery()
 
     def _start_delivery(self) -> None:
-        self._busy = True
-        self._send_batch(list(self._followers), self._count, self.is_over)
+        self._is_delivering = True
+        self._send_batch(list(self._followers), self._frame_count, self.is_over)
 
     def _send_batch(self, batch: list[Session], until: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
         for follower in batch[:FOLLOWERS_PER_TURN]:
@@ -107,7 +107,7 @@ class Topic:
                 continue
             if is_last:
                 self._send_end(follower, number)
-            elif number != self._count:
+            elif number != self._frame_count:
                 self._send_latest(follower, number)
         batch = batch[FOLLOWERS_PER_TURN:]
         if batch:
@@ -116,23 +116,23 @@ class Topic:
             self._clock.call_later(pause, self._send_batch, batch, until, is_last)
             return
         # Messages published during this round go to all followers in the next round.
-        self._frames = self._frames_from(until)
-        self._busy = False
+        self._frames = self._list_frames_from(until)
+        self._is_delivering = False
         if self._frames or (self.is_over and not is_last):
             self._start_delivery_after(GATHER_SECONDS)
         elif MISSED_MESSAGE in self._followers.values() and not self.is_over:
             self._clock.call_later(RECHECK_SECONDS, self._start_delivery_if_idle)
 
     def _send_latest(self, follower: Session, number: int) -> None:
-        slow = follower.unsent_bytes > MAX_BACKLOG_BYTES
+        is_slow = follower.unsent_bytes > MAX_BACKLOG_BYTES
         if self.name == LISTING_TOPIC:
-            if not slow:
-                self._followers[follower] = self._count
+            if not is_slow:
+                self._followers[follower] = self._frame_count
                 follower.write(self._frames[-1])
-        elif number >= 0 and not slow and follower.try_spend(UPDATE_COST):
-            self._followers[follower] = self._count
-            follower.write(b"".join(self._frames_from(number)))
-        elif number == MISSED_MESSAGE and not slow and follower.try_spend(VIEW_COST):
+        elif number >= 0 and not is_slow and follower.try_spend(UPDATE_COST):
+            self._followers[follower] = self._frame_count
+            follower.write(b"".join(self._list_frames_from(number)))
+        elif number == MISSED_MESSAGE and not is_slow and follower.try_spend(VIEW_COST):
             self._followers[follower] = AWAITING_VIEW
             follower.request_view(self.name)
         elif number >= 0:
@@ -142,8 +142,10 @@ class Topic:
         """Send a follower the messages from `number` on and the `end`, even if it is slow, and remove it."""
         self.remove_follower(follower)
         follower.handle_topic_end(self.name)
-        follower.write(b"".join(self._frames_from(number) if number >= 0 else ()) + (self._end or b""))
+        follower.write(
+            b"".join(self._list_frames_from(number) if number >= 0 else ()) + (self._end_frame or b"")
+        )
 
-    def _frames_from(self, number: int) -> list[bytes]:
+    def _list_frames_from(self, number: int) -> list[bytes]:
         """Return the frames of the messages from `number` on that are still kept."""
-        return self._frames[max(0, number - self._count + len(self._frames)) :]
+        return self._frames[max(0, number - self._frame_count + len(self._frames)) :]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from arena.server.core.rate_limit import RateLimit
 from arena.server.edge.limits import HostLimits
-from arena.server.failed_logins import address_key
+from arena.server.failed_logins import make_address_key
 
 BURST_SECONDS = 20.0
 """Time in which an unused budget grows to its maximum, in seconds. An address may use all of it in one burst."""
@@ -29,4 +29,4 @@ class WorkBudget:
         full budget is allowed if the budget is full.
         """
         seconds = cost / (1000.0 * self._limits.work_ms_per_second)
-        return self._rate_limit.try_spend(address_key(address), seconds, now)
+        return self._rate_limit.try_spend(make_address_key(address), seconds, now)

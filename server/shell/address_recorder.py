@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 
 from arena.clock import TimeSource
 from arena.server.core.effects import MatchFinished
-from arena.server.failed_logins import address_key
+from arena.server.failed_logins import make_address_key
 from arena.server.store import database
 from arena.server.store.address_uses import AddressUse, store_address_uses
 from arena.server.store.database import Engine, StoreError
@@ -54,7 +54,7 @@ class AddressRecorder:
         for name in (finished.record.players.maxie, finished.record.players.minnie):
             bot = self._shell.core.find_bot(name)
             if bot is not None and bot.client is not None and not bot.is_owner_address:
-                address = address_key(bot.address).encode()
+                address = make_address_key(bot.address).encode()
                 row = AddressUse(name, day, hmac.digest(self._key, address, "sha256").hex())
                 if row not in self._stored:
                     self._unstored.add(row)

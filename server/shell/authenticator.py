@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from arena.clock import TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.values import Role
-from arena.server.core.bot import LobbyBot, has_hash
+from arena.server.core.bot import LobbyBot, matches_hash
 from arena.server.core.effects import CloseClient
 from arena.server.core.guests import is_guest_name
 from arena.server.core.inputs import (
@@ -31,10 +31,10 @@ from arena.server.core.inputs import (
     EdgeResynced,
     OwnerResolved,
     RatingChanged,
-    edge_number,
+    get_edge_number,
 )
 from arena.server.core.lobby import RequestRefused
-from arena.server.failed_logins import FailedLogins, address_key
+from arena.server.failed_logins import FailedLogins, make_address_key
 from arena.server.ports import AdmissionRequest
 from arena.server.store import tokens
 from arena.server.store.database import Engine, describe_database_error
@@ -144,7 +144,7 @@ class Authenticator:
 
     def drop_edge(self, edge: int) -> None:
         """Forget the hellos of all clients of a lost edge."""
-        for client in [client for client in self._requests if edge_number(client) == edge]:
+        for client in [client for client in self._requests if get_edge_number(client) == edge]:
             self._forget_request(client)
 
     def complete_resync(self, resync: EdgeResynced) -> EdgeResynced:
@@ -169,7 +169,7 @@ class Authenticator:
             clients.append(
                 replace(
                     enter,
-                    owner=address_key(address),
+                    owner=make_address_key(address),
                     is_owner_address=True,
                     guest=guest,
                     local=self._is_local(name, address),
@@ -266,7 +266,7 @@ class Authenticator:
         role: Role = hello.role
         guest, owner = False, ""
         if hello.role != "spectator" or hello.token:
-            if not has_hash(hello.session, account.session):
+            if not matches_hash(hello.session, account.session):
                 self._check_address(address)
             role, guest = self._check_token(request, account)
             owner = hello.name if hello.name in self._issued else account.owner
@@ -274,7 +274,7 @@ class Authenticator:
             request.client,
             hello,
             address,
-            owner=owner or address_key(address),
+            owner=owner or make_address_key(address),
             is_owner_address=not owner,
             secret=secrets.token_urlsafe(24),
             role=role,
@@ -316,7 +316,7 @@ class Authenticator:
             self._failed_logins.record_failure(request.address, self._clock.now())
 
     def _check_address(self, address: str) -> None:
-        wait = self._failed_logins.refusal_seconds_left(address, self._clock.now())
+        wait = self._failed_logins.get_refusal_seconds_left(address, self._clock.now())
         if wait > 0:
             why = f"too many wrong tokens from {address or 'your address'}: try again in {wait:.0f} s"
             raise RequestRefused(Code.RATE_LIMITED, why)

@@ -55,7 +55,7 @@ from arena.server.core.inputs import (
     StoreRecovered,
     Tick,
     TurnSent,
-    edge_number,
+    get_edge_number,
 )
 from arena.server.core.settings import CoreSettings
 from arena.server.loop_lag import LoopLag
@@ -235,7 +235,7 @@ class Shell:
 
     def send(self, message: SendToClient | CloseClient) -> None:
         """Send a client a message that did not come from the core. Drop it if the client's edge is gone."""
-        port = self._edges.get(edge_number(message.client))
+        port = self._edges.get(get_edge_number(message.client))
         if port is not None:
             port.deliver((message,))
 
@@ -361,7 +361,7 @@ class Shell:
         self._deferred = []
         self._serving = True
         for match, (request, record) in list(self._match_requests.items()):
-            if not self._core.is_in_progress(match):
+            if not self._core.is_match_in_progress(match):
                 await self._request_again(request, record)
         for port in list(self._edges.values()):
             port.deliver((Resync(),))

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.server.failed_logins import address_key
+from arena.server.failed_logins import make_address_key
 from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.schema import directives, tokens
@@ -76,7 +76,7 @@ def parse_subject(text: str) -> tuple[DirectiveKind, str]:
     The subject of an address is a network: of one address for IPv4, and the /64 network for IPv6.
     """
     try:
-        return "address", str(ip_network(address_key(text), strict=False))
+        return "address", str(ip_network(make_address_key(text), strict=False))
     except ValueError:
         return "name", text
 

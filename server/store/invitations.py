@@ -90,7 +90,7 @@ async def prepare_registration(engine: Engine, owner: str, name: str) -> tuple[N
         raise TokenError("this invitation is no longer open: ask the host for a new one")
     if not account.left:
         raise TokenError("all names of this invitation are taken: retire a bot, or ask the host for more")
-    why = names.unavailability_reason(name, known_names)
+    why = names.find_unavailability_reason(name, known_names)
     if why is not None:
         raise TokenError(why)
     if name in known_names:

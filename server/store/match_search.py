@@ -104,7 +104,7 @@ async def search_matches(
         query = statements.everything
         if edge is not None:
             query = statements.up_to_boundary
-            parameters |= {"edge_finished": edge.finished, "edge_number": edge.number}
+            parameters |= {"edge_finished": edge.finished, "get_edge_number": edge.number}
         rows = (await connection.execute(query, parameters)).all()
     page = [summary_from_row(row) for row in rows[:limit]]
     if len(rows) > limit:
@@ -209,7 +209,7 @@ def _build_statements(shape: SearchShape, games: int, *, before: bool) -> _State
     # The condition on (time, number) is sufficient. The added condition on the time alone lets PostgreSQL estimate that
     # few rows fit, so that it uses the index.
     until = [
-        sa.tuple_(finished, sa.bindparam("edge_number", type_=matches.c.number.type)) <= _PAGE_KEY,
+        sa.tuple_(finished, sa.bindparam("get_edge_number", type_=matches.c.number.type)) <= _PAGE_KEY,
         matches.c.finished >= finished,
     ]
     if before:

@@ -61,7 +61,7 @@ def lookalike_key(name: str) -> str:
     return "".join(char for char in plain if not unicodedata.combining(char)).translate(_LOOKALIKE_TABLE)
 
 
-def unavailability_reason(name: str, others: Iterable[str]) -> str | None:
+def find_unavailability_reason(name: str, others: Iterable[str]) -> str | None:
     """Return the reason, in one line, why a bot may not take a new name; None if the name is available.
 
     others: existing names, which the new name must not look like; if the new name is among them, it is ignored

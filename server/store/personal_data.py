@@ -30,7 +30,7 @@ from arena.server.store.database import (
     transaction_writer,
 )
 from arena.server.store.events import load_unfinished_entries
-from arena.server.store.names import DELETED_PREFIX, HIDDEN_PREFIX, unavailability_reason
+from arena.server.store.names import DELETED_PREFIX, HIDDEN_PREFIX, find_unavailability_reason
 from arena.server.store.packing import (
     MatchData,
     pack_match,
@@ -180,11 +180,11 @@ def _make_renamed_row(connection: sa.Connection, name: str, new_name: str) -> di
     rows = {row["name"]: dict(row) for row in connection.execute(sa.select(tokens)).mappings()}
     row, there = rows.get(name), rows.get(new_name)
     query = sa.select(matches.c.match).where(_is_player(name)).limit(1)
-    if row is None and (unavailability_reason(name, ()) or connection.execute(query).scalar() is None):
+    if row is None and (find_unavailability_reason(name, ()) or connection.execute(query).scalar() is None):
         raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` shows all")
     require_valid_name(new_name)
     hidden = new_name.startswith(HIDDEN_PREFIX)
-    why = None if hidden else unavailability_reason(new_name, rows.keys() - {name})
+    why = None if hidden else find_unavailability_reason(new_name, rows.keys() - {name})
     own = there is None or (row is not None and there["revoked"] and there["owner"] == row["owner"])
     if why is None and (name == new_name or not own or _has_history(connection, new_name, row)):
         why = f"{new_name!r:.80} is taken: choose another name"

@@ -102,7 +102,7 @@ async def create_token(engine: Engine, name: str, role: Role, owner: str = "") -
     new = Token(name, role, owner or name, database.current_timestamp(), None, None, hash_token(token))
     async with database.exclusive_transaction(engine) as connection:
         revoked = dict((await connection.execute(sa.select(tokens.c.name, tokens.c.revoked))).all())
-        why = names.unavailability_reason(name, revoked)
+        why = names.find_unavailability_reason(name, revoked)
         if why is None and revoked.get(name, "") is None:
             why = f"{name!r} already has a token: rotate it to get a new one, or revoke it first"
         if why is not None:

@@ -82,9 +82,11 @@ class RequestHandler:
             with anyio.fail_after(request.seconds):
                 answer = await self._answer(request)
         except BadRequest as wrong:
-            answer = responses.bad_request(str(wrong))
+            answer = responses.make_bad_request_response(str(wrong))
         except TimeoutError:
-            answer = responses.text_response("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
+            answer = responses.make_text_response(
+                "the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE
+            )
         except Exception as error:  # noqa: BLE001  the parent logs it
             answer, fault = _make_failure_answer(error)
         reply = answer if isinstance(answer, PageResponse) else PageResponse(answer)
@@ -110,7 +112,7 @@ class RequestHandler:
             case "/api/game/":
                 return await answer_board_request(route_match.name, route_match.parameters)
             case "/api/advice/" | "/api/review" | "/api/review/" if not self._guests:
-                return responses.not_found(
+                return responses.make_not_found_response(
                     "this server offers no analysis, because guests may not use its engines"
                 )
             case "/api/review":
@@ -143,9 +145,9 @@ def _make_failure_answer(error: Exception) -> tuple[Response, str]:
     """Return the answer to a request whose handling raised `error`, and a text for the log."""
     why = database.describe_database_error(error)
     if why is not None:
-        line = responses.text_response("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
+        line = responses.make_text_response("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
         return line, f"the store does not answer: {why}"
-    line = responses.text_response(
+    line = responses.make_text_response(
         "internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR
     )
     return line, "".join(traceback.format_exception(error))

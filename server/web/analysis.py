@@ -124,7 +124,7 @@ async def analyse_position(
     Raises BadRequest without a position.
     """
     if map_name not in map_names():
-        return responses.not_found(f"no built-in map is called {map_name!r:.80}")
+        return responses.make_not_found_response(f"no built-in map is called {map_name!r:.80}")
     options = ["--map", map_name, f"--position={parse_position(parameters)}", "--engine", ANALYSIS_ENGINE]
     options += ["--nodes", str(ANALYSIS_NODES), "--lines", str(MAX_LINES)]
     code, output = await _run_engine("analyse", *options, seconds=seconds)
@@ -132,11 +132,11 @@ async def analyse_position(
         return _timeout_answer()
     if code != 0:
         line = "the position cannot be analysed: it is not a position of this map, or its match is over"
-        return responses.bad_request(line)
+        return responses.make_bad_request_response(line)
     result = _analysis(output)
     best = msgspec.structs.asdict(result.lines[0])
     whole = {"engine": result.engine, **best, "lines": result.lines, "truth": result.truth}
-    return responses.json_response(whole, {"Cache-Control": CACHE_ONE_DAY})
+    return responses.make_json_response(whole, {"Cache-Control": CACHE_ONE_DAY})
 
 
 def parse_position(parameters: Mapping[str, str]) -> str:
@@ -186,11 +186,11 @@ async def review_match(line: str, seconds: float = REVIEW_SECONDS) -> Response:
     try:
         record = from_line(line)
     except BadRecord as error:
-        return responses.bad_request(f"the record cannot be read: {error}")
+        return responses.make_bad_request_response(f"the record cannot be read: {error}")
     if not CATALOGUE.is_known(record.game):
-        return responses.bad_request(f"the engine does not know the game {record.game!r:.80}")
+        return responses.make_bad_request_response(f"the engine does not know the game {record.game!r:.80}")
     if not record.moves:
-        return responses.bad_request("the match cannot be reviewed: it has no moves")
+        return responses.make_bad_request_response("the match cannot be reviewed: it has no moves")
     games = [] if CATALOGUE.is_builtin(record.game) else ["--game", CATALOGUE.spec_of(record.game)]
     async with anyio.TemporaryDirectory(prefix="arena-review-") as folder:
         file = anyio.Path(folder) / "match.jsonl"
@@ -201,12 +201,14 @@ async def review_match(line: str, seconds: float = REVIEW_SECONDS) -> Response:
     if code is None:
         return _timeout_answer()
     if code != 0:
-        return responses.bad_request("the match cannot be reviewed: its record breaks the rules of the game")
-    return responses.json_response(_review(output), {"Cache-Control": CACHE_ONE_DAY})
+        return responses.make_bad_request_response(
+            "the match cannot be reviewed: its record breaks the rules of the game"
+        )
+    return responses.make_json_response(_review(output), {"Cache-Control": CACHE_ONE_DAY})
 
 
 def _timeout_answer() -> Response:
-    return responses.text_response("the engine took too long", HTTPStatus.SERVICE_UNAVAILABLE)
+    return responses.make_text_response("the engine took too long", HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, bytes]:

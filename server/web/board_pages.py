@@ -34,12 +34,12 @@ async def answer_board_request(name: str, parameters: Mapping[str, str]) -> Resp
     Raises BadRequest for an invalid setup or invalid moves.
     """
     if not CATALOGUE.is_known(name) or CATALOGUE.is_builtin(name):
-        return responses.not_found(f"no user-written game is called {name!r:.80}")
+        return responses.make_not_found_response(f"no user-written game is called {name!r:.80}")
     setup, moves = parse_match(parameters)
     try:
-        return responses.json_response(await anyio.to_thread.run_sync(_replay_match, name, setup, moves))
+        return responses.make_json_response(await anyio.to_thread.run_sync(_replay_match, name, setup, moves))
     except (GameError, msgspec.DecodeError) as error:
-        return responses.bad_request(f"the match cannot be shown: {error}")
+        return responses.make_bad_request_response(f"the match cannot be shown: {error}")
 
 
 def parse_match(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any]]:

@@ -108,15 +108,17 @@ class HostPage:
         """
         token = await find_valid_token(self._engine, authorization)
         if token is None or token.role != "admin":
-            return responses.unauthorized("this is not the token of an admin of this server", ask=False)
+            return responses.make_unauthorized_response(
+                "this is not the token of an admin of this server", ask=False
+            )
         current = await load_directives(self._engine)
         if "do" not in form:
-            return responses.json_response(await self._load_state(current, []))
+            return responses.make_json_response(await self._load_state(current, []))
         _check_form(form)
         try:
             return await self._prepare_action(form, current)
         except OperationRefused as error:
-            return responses.conflict(str(error))
+            return responses.make_conflict_response(str(error))
 
     async def _prepare_action(self, form: Mapping[str, str], current: list[Directive]) -> PageResponse:
         """Return the state of the server after an action, and the change that carries out the action.
@@ -128,7 +130,7 @@ class HostPage:
         if form["do"] in ("rename", "hide"):
             changes = await self._make_renames(form)
             return PageResponse(
-                responses.json_response(await self._load_state(current, changes)), NameChanges(changes)
+                responses.make_json_response(await self._load_state(current, changes)), NameChanges(changes)
             )
         if form["do"] == "ban" and form.get("owner"):
             await check_owner(self._engine, form["owner"])
@@ -137,7 +139,7 @@ class HostPage:
         current = [each for each in current if (each.kind, each.subject) != (of.kind, of.subject)]
         if isinstance(change, NewDirective):
             current = sorted([*current, change.directive], key=lambda each: (each.kind, each.subject))
-        return PageResponse(responses.json_response(await self._load_state(current, [])), change)
+        return PageResponse(responses.make_json_response(await self._load_state(current, [])), change)
 
     async def _make_renames(self, form: Mapping[str, str]) -> list[NameChange]:
         """Return the renames that the action `rename` or `hide` asks for.

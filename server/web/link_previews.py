@@ -160,7 +160,7 @@ class LinkPreviews:
         if parts := _FILM_PATH.fullmatch(path):
             line, is_finished = await find_record(self._engine, parts[1])
             if line is None:
-                return responses.not_found(f"no finished match is called {parts[1]!r:.80}")
+                return responses.make_not_found_response(f"no finished match is called {parts[1]!r:.80}")
             return await _answer_with_picture(
                 partial(drawing.draw_film, line), is_permanent=is_finished, kind="image/gif"
             )
@@ -173,20 +173,22 @@ class LinkPreviews:
                 )
             view = await self._find_live_view(parts[1])
             if view is None:
-                return responses.not_found(f"no match is called {parts[1]!r:.80}")
+                return responses.make_not_found_response(f"no match is called {parts[1]!r:.80}")
             return await _answer_with_picture(partial(drawing.draw_view, view, at), is_permanent=False)
         if parts := _NAMED_PICTURE_PATH.fullmatch(path):
             kind, name = parts.groups()
             if kind == "map":
                 if name in map_names():
                     return await _answer_with_picture(partial(drawing.draw_map, name), is_permanent=True)
-                return responses.not_found(f"no built-in map is called {name!r:.80}")
+                return responses.make_not_found_response(f"no built-in map is called {name!r:.80}")
             table = await (self._load_rating_rows(name) if kind == "bot" else self._load_event_rows(name))
             if table is None:
-                return responses.not_found(f"no {kind} called {name!r:.80} has finished matches")
+                return responses.make_not_found_response(
+                    f"no {kind} called {name!r:.80} has finished matches"
+                )
             title = titles.make_event_title(name) if kind == "event" else titles.make_bot_title(name)
             return await _answer_with_picture(partial(drawing.draw_table, title, *table), is_permanent=False)
-        return responses.not_found("no picture has this path")
+        return responses.make_not_found_response("no picture has this path")
 
     async def _load_rating_rows(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
         """Return a summary line and rows with a bot's ratings, for `draw_table`; None if the bot has no rating."""
@@ -230,7 +232,7 @@ async def _answer_with_picture(
     try:
         body = await anyio.to_thread.run_sync(draw)
     except CannotDraw as none:
-        return responses.not_found(str(none))
+        return responses.make_not_found_response(str(none))
     headers = {
         "Cache-Control": CACHE_ONE_DAY if is_permanent else "no-cache",
         "X-Content-Type-Options": "nosniff",

@@ -72,7 +72,7 @@ class MapInfo(Struct, frozen=True):
 @cache
 def answer_maps_request() -> Response:
     """Return an answer with all built-in maps, as JSON."""
-    return responses.json_response(list_built_in_maps())
+    return responses.make_json_response(list_built_in_maps())
 
 
 def list_built_in_maps() -> list[MapInfo]:
@@ -149,7 +149,7 @@ def answer_map_request(name: str, *, gzip: bool) -> Response:
     The setup of a match lacks some of these data, such as the shapes of the territories.
     """
     if name not in map_names():
-        return responses.not_found(f"no built-in map is called {name!r:.80}")
+        return responses.make_not_found_response(f"no built-in map is called {name!r:.80}")
     file = load_map_file(name)
     whole = {
         "map": name,
@@ -160,8 +160,8 @@ def answer_map_request(name: str, *, gzip: bool) -> Response:
         "ferries": load_shipped_ferries(name),
         "setup": file.map.to_data(),
     }
-    plain = responses.json_response(whole, {"Vary": "Accept-Encoding"})
+    plain = responses.make_json_response(whole, {"Vary": "Accept-Encoding"})
     if not gzip:
         return plain
     headers = {**plain.headers, "Content-Encoding": "gzip"}
-    return responses.raw_json_response(compressor.compress(plain.body, 9, mtime=0), headers)
+    return responses.make_raw_json_response(compressor.compress(plain.body, 9, mtime=0), headers)

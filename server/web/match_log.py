@@ -129,11 +129,11 @@ class MatchLogs:
             line = (
                 f"this is neither the token of {name!r:.70} nor the secret of its session (`welcome.session`)"
             )
-            return responses.unauthorized(line)
+            return responses.make_unauthorized_response(line)
         admin = token is not None and token.role == "admin"
         if not admin and len(match) < MIN_PREFIX:
             # A search for a player's matches examines all matches with this prefix.
-            return responses.not_found(
+            return responses.make_not_found_response(
                 f"{match!r} is too short: give at least {MIN_PREFIX} characters of the id"
             )
         try:
@@ -141,13 +141,13 @@ class MatchLogs:
         except LogNotFound as none:
             answer = None if token is None else await self._load_log_for_owner(match, token.owner)
             if answer is None:
-                return responses.not_found(str(none))
+                return responses.make_not_found_response(str(none))
             log = answer
         if by_session and not await tokens.has_session(self._engine, name, secret, log.match):
-            return responses.unauthorized(
+            return responses.make_unauthorized_response(
                 f"that match began before this session of {name!r:.70}: give its token"
             )
-        return responses.json_response(log)
+        return responses.make_json_response(log)
 
     async def _is_free(self, name: str) -> bool:
         return await tokens.find_token(self._engine, name) is None

@@ -89,10 +89,10 @@ class OwnerPages:
             why = (
                 code if route_match.route == "/api/join" else "this is not the token of a bot with this name"
             )
-            return responses.unauthorized(why, ask=False)
+            return responses.make_unauthorized_response(why, ask=False)
         ban = await find_ban(self._engine, "owner", owner)
         if ban is not None:
-            return responses.text_response(f"removed: {ban.text}", HTTPStatus.FORBIDDEN)
+            return responses.make_text_response(f"removed: {ban.text}", HTTPStatus.FORBIDDEN)
         try:
             if "event" in route_match.parameters:
                 to: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
@@ -103,13 +103,13 @@ class OwnerPages:
                     _with_entry_change(each, to, name) if each.event == event else each
                     for each in before.events
                 ]
-                return PageResponse(responses.json_response(replace(before, events=after)), request)
+                return PageResponse(responses.make_json_response(replace(before, events=after)), request)
             if name:
                 change, token = await self._prepare_change(route_match.route, owner, name)
-                return PageResponse(responses.json_response(NewToken(name, token)), change)
-            return responses.json_response(await self._load_state(owner))
+                return PageResponse(responses.make_json_response(NewToken(name, token)), change)
+            return responses.make_json_response(await self._load_state(owner))
         except (TokenError, EventRefused) as error:
-            return responses.conflict(str(error))
+            return responses.make_conflict_response(str(error))
 
     async def _find_owner(self, route: str, authorization: str) -> str | None:
         if route == "/api/join":

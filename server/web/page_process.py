@@ -180,7 +180,7 @@ class PageProcess:
     async def _answer_live_request(self, child: _PageChild, request: LiveRequest) -> None:
         """Answer the child's request for live data."""
         if request.subject == "clients":
-            listing = await self._live.current_listing()
+            listing = await self._live.request_current_listing()
             response = LiveResponse(
                 request.number,
                 bots=None if listing is None else listing.bots,
@@ -188,13 +188,13 @@ class PageProcess:
                 renames=self._renames(),
             )
         elif request.subject == "event":
-            listing = await self._live.latest_listing()
+            listing = await self._live.request_latest_listing()
             playing = sum(each.event == request.name for each in listing.matches)
             response = LiveResponse(request.number, None, playing, self._progress(request.name))
         else:
             match = request.name
             if request.subject == "hero":
-                match = _choose_hero_match(await self._live.latest_listing())
+                match = _choose_hero_match(await self._live.request_latest_listing())
             response = LiveResponse(request.number, await self._live.request_view(match) if match else None)
         child.write(response)
 

@@ -55,7 +55,7 @@ CACHED_ANSWER_COST = 200
 """Maximum cost in µs of a cached answer, taken from the work budget of the address that requests it."""
 HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """Pattern of a Host header that is safe to insert into a page."""
-ABANDONED_RESPONSE = responses.text_response("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
+ABANDONED_RESPONSE = responses.make_text_response("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
 """Answer for a client that has left before its turn. It is never sent."""
 
 Key = tuple[object, ...]
@@ -89,7 +89,7 @@ class Pages:
         live: PageClient,
         metrics: Metrics,
         work_budget: WorkBudget,
-        outage_reason: Callable[[], str],
+        describe_outage: Callable[[], str],
         *,
         make_change: MakeChange,
         progress: FindProgress = report_no_event,
@@ -102,7 +102,7 @@ class Pages:
         live: source of live data for the page process
         metrics: metrics to render for `/metrics`
         work_budget: budgets from which the costs of requests are taken, by address
-        outage_reason: function that returns the reason why no match can begin now; empty if matches can begin
+        describe_outage: function that returns the reason why no match can begin now; empty if matches can begin
         make_change: function that makes a change that the page process has prepared
         progress: function that returns the progress of an event played by this server
         origins: origins of other sites whose pages may read JSON answers (CORS); `*` for all
@@ -114,7 +114,7 @@ class Pages:
         self._changes = RequestQueue(1, clock, MAX_CHANGES_PER_ADDRESS)
         self._metrics = metrics
         self._work_budget = work_budget
-        self._outage_reason = outage_reason
+        self._describe_outage = describe_outage
         self._origins = frozenset(origins)
         self._clock = clock
         self._files = load_page_files()
@@ -129,7 +129,7 @@ class Pages:
         page = self._files.templates.render_page
         self._general_pages = {"index": page(head), "embed": page(head, embedded=True)}
         """Pages with a general title, used if the page process does not answer."""
-        self._description = responses.json_response(
+        self._description = responses.make_json_response(
             {
                 "program": info.program,
                 "anyone": info.anyone,
@@ -185,7 +185,7 @@ class Pages:
         try:
             route_match = parse_target(request.path)
         except BadRequest as error:
-            return responses.bad_request(str(error))
+            return responses.make_bad_request_response(str(error))
         if route_match is None:
             return self._make_not_found_page(request)
         route = route_match.rules
@@ -196,7 +196,7 @@ class Pages:
         if route.from_memory:
             wait = self._work_budget.try_spend(address, route.cost, self._clock.now())
             return (
-                responses.too_many_requests(wait)
+                responses.make_too_many_requests_response(wait)
                 if wait > 0
                 else self._answer_from_memory(route_match, gzip=gzip)
             )
@@ -204,14 +204,14 @@ class Pages:
         authorization = ",".join(request.headers.get_all("Authorization")) if route.is_personal else ""
         key = route_match.key, gzip, origin, authorization
         now = self._clock.now()
-        if authorization and (wait := self._failed_logins.refusal_seconds_left(address, now)) > 0:
-            return responses.too_many_requests(wait)
+        if authorization and (wait := self._failed_logins.get_refusal_seconds_left(address, now)) > 0:
+            return responses.make_too_many_requests_response(wait)
         answer = self._cache.get(key, now)
         wait = self._work_budget.try_spend(
             address, route.cost if answer is None else min(CACHED_ANSWER_COST, route.cost), now
         )
         if wait > 0:
-            return responses.too_many_requests(wait)
+            return responses.make_too_many_requests_response(wait)
         if answer is None:
             making = self._pending_answers.get(key)
             if making is None:
@@ -238,17 +238,17 @@ class Pages:
         """Return the answer to a POST, or a function that makes it. Requests from pages of other sites are refused."""
         route = route_match.rules
         if not (route.is_post and request.method == "POST"):
-            return responses.method_not_allowed("POST" if route.is_post else "GET, HEAD")
+            return responses.make_method_not_allowed_response("POST" if route.is_post else "GET, HEAD")
         refusal = refuse_other_origin(request)
         if refusal is not None:
             return refusal
         now = self._clock.now()
         wait = max(
-            self._failed_logins.refusal_seconds_left(address, now),
+            self._failed_logins.get_refusal_seconds_left(address, now),
             self._work_budget.try_spend(address, route.cost, now),
         )
         if wait > 0:
-            return responses.too_many_requests(wait)
+            return responses.make_too_many_requests_response(wait)
         return partial(self._make_change, route_match, request, address)
 
     async def _make_change(self, route_match: RouteMatch, request: Request, address: str) -> Response:
@@ -257,21 +257,21 @@ class Pages:
         try:
             async with self._changes.wait_for_turn(address, route.cost, route.seconds):
                 now = self._clock.now()
-                if (wait := self._failed_logins.refusal_seconds_left(address, now)) > 0:
-                    return responses.too_many_requests(wait)
+                if (wait := self._failed_logins.get_refusal_seconds_left(address, now)) > 0:
+                    return responses.make_too_many_requests_response(wait)
                 with anyio.fail_after(end - now):
                     answer = await self._request_and_make_change(route_match, request, address)
                 if answer.status is HTTPStatus.UNAUTHORIZED:
                     self._failed_logins.record_failure(address, self._clock.now())
         except ServerBusy as busy:
-            return responses.text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
+            return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         except BadRequest as error:
-            return responses.bad_request(str(error))
+            return responses.make_bad_request_response(str(error))
         except Exception as error:
             if describe_database_error(error) is None and not isinstance(error, TimeoutError):
                 raise
             log.error("the store does not answer: %s", str(error) or "it took too long")  # noqa: TRY400  one line, no stack
-            return responses.text_response(
+            return responses.make_text_response(
                 "the server cannot reach its store: try again", HTTPStatus.SERVICE_UNAVAILABLE
             )
         return answer
@@ -297,7 +297,7 @@ class Pages:
             with anyio.CancelScope(shield=not isinstance(reply.change, NewRequest)):
                 result = await self._apply_change(reply.change)
             if isinstance(result, RequestAnswer) and not result.done:
-                return responses.conflict(result.text)
+                return responses.make_conflict_response(result.text)
             if result:
                 return self._to_response(reply, route_match)
 
@@ -309,7 +309,7 @@ class Pages:
         except ServerBusy as busy:
             if request.route_match.rules.is_page:  # the plain page shows matches in progress too
                 return self._general_pages["embed" if request.route_match.route == "/embed/" else "index"]
-            return responses.text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
+            return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         finally:
             del self._pending_answers[key]
         answer = self._to_response(reply, request.route_match)
@@ -355,15 +355,15 @@ class Pages:
             case "/sw.js":
                 return self._files.answer_service_worker(gzip=gzip)
             case "/readyz":
-                why = self._outage_reason()
+                why = self._describe_outage()
                 if not why:
-                    return responses.text_response("ready")
-                return responses.text_response(f"not ready: {why}", HTTPStatus.SERVICE_UNAVAILABLE)
+                    return responses.make_text_response("ready")
+                return responses.make_text_response(f"not ready: {why}", HTTPStatus.SERVICE_UNAVAILABLE)
             case "/metrics":
                 return self._metrics_answer()
             case "/api/about":
                 return self._description
-        return responses.text_response("ok")
+        return responses.make_text_response("ok")
 
     def _metrics_answer(self) -> Response:
         """Return the metrics. Rendering them takes up to 2 ms, so they are cached for `METRICS_CACHE_SECONDS`."""

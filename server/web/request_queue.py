@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 from arena.clock import TimeSource
-from arena.server.failed_logins import address_key
+from arena.server.failed_logins import make_address_key
 
 MAX_CORE_SHARE = 0.2
 """Share of one CPU core, from 0 to 1, that all answers together may use if each takes its full cost."""
@@ -56,7 +56,7 @@ class RequestQueue:
         """
         try:
             with anyio.fail_after(seconds):
-                await self._wait(address_key(address))
+                await self._wait(make_address_key(address))
         except TimeoutError:
             raise ServerBusy(TOO_MANY_REQUESTS) from None
         try:

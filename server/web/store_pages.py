@@ -108,7 +108,7 @@ class StorePages:
             case "/api/search":
                 return await self._search_matches(parameters)
             case "/api/versus":
-                return responses.json_response(
+                return responses.make_json_response(
                     await load_head_to_head_scores(self._engine, parameters["bot"], parameters["opponent"])
                 )
             case "/api/record/":
@@ -137,7 +137,7 @@ class StorePages:
         if event and (parameters.get("bot") or game):
             raise BadRequest("event cannot be combined with bot or game: use /api/search for that")
         filter = SearchFilter(bot=parameters.get("bot", ""), game=game, event=event)
-        return responses.json_response(await search_matches(self._engine, filter, limit, before))
+        return responses.make_json_response(await search_matches(self._engine, filter, limit, before))
 
     async def _search_matches(self, parameters: Mapping[str, str]) -> Response:
         """Return the finished matches that fit all given search terms, the newest first."""
@@ -157,11 +157,11 @@ class StorePages:
         if like := parameters.get("like"):
             opening_match = await find_opening_key(self._engine, like) if MATCH_ID.fullmatch(like) else None
             if opening_match is None:
-                return responses.not_found(f"no finished match {like!r:.80} has an opening")
+                return responses.make_not_found_response(f"no finished match {like!r:.80} has an opening")
             opening = opening_match
         words = {name: parameters.get(name, "") for name in ("bot", "opponent", "map", "game", "event")}
         filter = SearchFilter(opening=opening, result=result, **words)
-        return responses.json_response(await search_matches(self._engine, filter, limit, before))
+        return responses.make_json_response(await search_matches(self._engine, filter, limit, before))
 
     async def _answer_record(self, match: str, *, gzip: bool, download: bool) -> Response:
         """Return the record of a finished match, found by its id or a unique prefix of it.
@@ -181,19 +181,19 @@ class StorePages:
         if gzip:
             headers["Content-Encoding"] = "gzip"
             body = await anyio.to_thread.run_sync(partial(compressor.compress, body, 6, mtime=0))
-        return responses.raw_json_response(body, headers)
+        return responses.make_raw_json_response(body, headers)
 
     async def _list_move_qualities(self, match: str) -> Response:
         """Return the quality of each move of a match on a solved map, as JSON; null for a match on any other map."""
         line = await self._load_record(match)
         if line is None:
             return _match_not_found(match)
-        return responses.json_response(await anyio.to_thread.run_sync(rate_moves_by_table, line))
+        return responses.make_json_response(await anyio.to_thread.run_sync(rate_moves_by_table, line))
 
     async def _list_continuations(self, map_name: str, parameters: Mapping[str, str]) -> Response:
         """Return the moves that were played in finished matches from a position on a built-in map."""
         if map_name not in map_names():
-            return responses.not_found(f"no built-in map is called {map_name!r:.80}")
+            return responses.make_not_found_response(f"no built-in map is called {map_name!r:.80}")
         game = Riskless(load_map(map_name))
         try:
             position = game.position_from_text(parse_position(parameters))
@@ -201,7 +201,7 @@ class StorePages:
             raise BadRequest(str(error)) from None
         if position.ply > MAX_PLY:
             raise BadRequest(f"the explorer knows positions up to ply {MAX_PLY}, not ply {position.ply}")
-        return responses.json_response(await find_continuations(self._engine, game, position))
+        return responses.make_json_response(await find_continuations(self._engine, game, position))
 
     async def _load_record(self, match: str) -> str | None:
         return await load_record(self._engine, match) if MATCH_ID.fullmatch(match) else None
@@ -218,12 +218,12 @@ class StorePages:
         if not event:
             season = parameters.get("season", "")
             if season and season not in await read_seasons(self._engine):
-                return responses.not_found(f"no season is called {season!r:.80}")
-            return responses.json_response(
+                return responses.make_not_found_response(f"no season is called {season!r:.80}")
+            return responses.make_json_response(
                 await load_rating_tables(self._engine, parameters.get("map", ""), time_control, season)
             )
         table = await self._load_event_table(event)
-        return responses.json_response(table) if table else _event_not_found(event)
+        return responses.make_json_response(table) if table else _event_not_found(event)
 
     async def _answer_table_csv(self, event: str) -> Response:
         """Return the rows of an event's table as CSV."""
@@ -256,15 +256,15 @@ class StorePages:
         if plan is not None and len(plan.bots) > MAX_BOTS:
             plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_BOTS]))
         is_over = ladder is not None and ladder.finished is not None and not live.playing
-        return responses.json_response(EventPage(event, plan, matches or 0, live.playing, is_over))
+        return responses.make_json_response(EventPage(event, plan, matches or 0, live.playing, is_over))
 
     async def _load_bot(self, name: str) -> Response:
         """Return the summary of a bot; status 404 if it has no finished match."""
         summary = await load_bot_summary(self._engine, name) if len(name) <= 64 else None
         return (
-            responses.json_response(summary)
+            responses.make_json_response(summary)
             if summary
-            else responses.not_found(f"no match of {name!r:.80} is finished")
+            else responses.make_not_found_response(f"no match of {name!r:.80} is finished")
         )
 
 
@@ -323,8 +323,8 @@ def _make_due_match(pairing: Pairing, ladder: StoredPlan) -> DueMatch:
 
 
 def _match_not_found(match: str) -> Response:
-    return responses.not_found(f"no finished match is called {match!r:.80}")
+    return responses.make_not_found_response(f"no finished match is called {match!r:.80}")
 
 
 def _event_not_found(event: str) -> Response:
-    return responses.not_found(f"no event is called {event!r:.80}")
+    return responses.make_not_found_response(f"no event is called {event!r:.80}")

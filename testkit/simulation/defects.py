@@ -108,10 +108,10 @@ def omit_resent_answers() -> AbstractContextManager[Any]:
     """Defect: an edge that holds a bot's answer to a turn does nothing when a new core sends that turn again."""
     send_turn = Session._send_turn
 
-    def replacement(session: Session, turn: Any, ran: int) -> None:
+    def replacement(session: Session, turn: Any, clock_ran_ns: int) -> None:
         seat = session.seats.get(turn.match)
         if seat is None or seat.answer is None or seat.ply != turn.ply:
-            send_turn(session, turn, ran)
+            send_turn(session, turn, clock_ran_ns)
 
     return patch(Session, "_send_turn", replacement)
 
@@ -133,7 +133,7 @@ def count_ratings_twice() -> AbstractContextManager[Any]:
 
 def pair_suspended_bots() -> AbstractContextManager[Any]:
     """Defect: the matchmaker pairs bots that are suspended."""
-    return patch(Suspensions, "suspended_until", lambda _suspensions, _name: 0)
+    return patch(Suspensions, "find_suspension_end", lambda _suspensions, _name: 0)
 
 
 def keep_topics() -> AbstractContextManager[Any]:

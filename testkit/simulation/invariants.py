@@ -258,7 +258,7 @@ class InvariantMonitor:
 
     # edges and the core
 
-    def record_turn_sent(self, process: SimulatedProcess, turn_sent: TurnSent, ran: int) -> None:
+    def record_turn_sent(self, process: SimulatedProcess, turn_sent: TurnSent, clock_ran_ns: int) -> None:
         """Record a turn that an edge has written to its client.
 
         ran: time for which the turn's clock had already run when the core sent the turn, in ns
@@ -267,26 +267,26 @@ class InvariantMonitor:
             turn_sent.ply,
             self.arena.world.now,
             process.stalled_ns,
-            ran,
+            clock_ran_ns,
         )
 
     def record_answer(self, process: SimulatedProcess, answer: MessageReceived) -> None:
         """Record a move that an edge passes to the core, and check the thinking time that the edge has measured."""
         assert isinstance(answer.message, Move)
         match = self.matches.get(answer.message.match)
-        if match is None or answer.spent is None:
+        if match is None or answer.elapsed_ns is None:
             return
-        ply, at, stood, ran = self._turns.get((answer.client, answer.message.match), (-1, 0, 0, 0))
+        ply, at, stood, clock_ran_ns = self._turns.get((answer.client, answer.message.match), (-1, 0, 0, 0))
         if ply == answer.message.ply:
-            elapsed_ns = self.arena.world.now - at - (process.stalled_ns - stood) + ran
+            elapsed_ns = self.arena.world.now - at - (process.stalled_ns - stood) + clock_ran_ns
             most = elapsed_ns + elapsed_ns // 100 + CHARGED_NS
             self.require_true(
-                answer.spent <= most,
+                answer.elapsed_ns <= most,
                 f"an answer of ply {ply} of match {answer.message.match:.8} took {elapsed_ns / MS:.1f} ms without the"
-                f" stalls of its edge, but the edge counted {answer.spent / MS:.1f} ms",
+                f" stalls of its edge, but the edge counted {answer.elapsed_ns / MS:.1f} ms",
             )
         allowed = match.terms.time_control_of("maxie").base_ms + match.terms.margin_ms
-        if answer.spent <= allowed * MS:
+        if answer.elapsed_ns <= allowed * MS:
             key = answer.message.match, answer.message.ply
             self._in_time.setdefault(key, (process, answer.client, self.arena.world.now))
 
@@ -517,14 +517,14 @@ class WatchedEdge(Edge):
     ) -> None:
         super().__init__(number, CoreTap(monitor, process, core, self), *arguments, **keywords)
         self.connections = OrderedSet()  # type: ignore[assignment]
-        self.ran: dict[tuple[int, str], int] = {}
+        self.clock_ran_ns: dict[tuple[int, str], int] = {}
         """Time for which the clock of a turn had run when the core sent the turn, in ns, by (client id, match)."""
         monitor.arena.edges.setdefault(process, []).append(self)
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         for each in messages:
             if type(each) is SendToClient and type(each.message) is Turn:
-                self.ran[each.client, each.message.match] = each.ran
+                self.clock_ran_ns[each.client, each.message.match] = each.clock_ran_ns
         super().deliver(messages)
 
 
@@ -544,6 +544,6 @@ class CoreTap:
         if type(message) is MessageReceived and type(message.message) is Move:
             self._monitor.record_answer(self._process, message)
         elif type(message) is TurnSent:
-            ran = self._edge.ran.pop((message.client, message.match), 0)
-            self._monitor.record_turn_sent(self._process, message, ran)
+            clock_ran_ns = self._edge.clock_ran_ns.pop((message.client, message.match), 0)
+            self._monitor.record_turn_sent(self._process, message, clock_ran_ns)
         self._core.submit(message)

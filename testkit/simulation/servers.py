@@ -268,7 +268,7 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
         (pings, "getrandbits", bytes_dice.getrandbits),
         (sqlite_writer, "WriterThread", store.make_writer_thread),
         (database, "make_blocking_engine", store.make_writing_engine),
-        (database, "current_timestamp", store.wall_time),
+        (database, "current_timestamp", store.format_wall_time),
         (lease, "has_ended", lambda _process: False),
         (lease, "identify_this_process", lambda: Identity(running_process().name, 1, "", "")),
         (secrets, "token_bytes", lambda count=32: bytes_dice.randbytes(count)),

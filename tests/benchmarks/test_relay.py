@@ -26,7 +26,7 @@ async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_ne
     metrics = Metrics()
     lag = LoopLag(MONOTONIC, metrics.loop_seconds.observe)
     async with Edge(1, NullCore(), LIMITS, metrics=metrics, program="relay", lag=lag) as edge:
-        edge.session = RelayPairs(TOLD, ASKED, store).make_session
+        edge.make_session = RelayPairs(TOLD, ASKED, store).make_session
         _, port = await edge.listen(HOST, 0)
         url = f"ws://{HOST}:{port}"
         async with open_connection(url) as first, open_connection(url) as second, open_connection(url):

@@ -114,9 +114,9 @@ def test_two_sides_with_other_rules_differ_and_with_the_same_do_not(tmp_path: Pa
     ours, theirs = Catalogue(), Catalogue()
     ours.register(str(nim(tmp_path)))
     theirs.register(str(nim(tmp_path / "other", ("min(3,", "min(2,"), ("size = 9", "size = 9  # as many"))))
-    assert ours.incompatibility_reason(ours.digests()) is None
-    assert ours.incompatibility_reason({"another": "0"}) is None
-    told = ours.incompatibility_reason(theirs.digests())
+    assert ours.find_incompatibility_reason(ours.digests()) is None
+    assert ours.find_incompatibility_reason({"another": "0"}) is None
+    told = ours.find_incompatibility_reason(theirs.digests())
     assert told is not None
     assert told.startswith("nim has other rules there")
     game = ours.find("nim").from_setup({})

@@ -12,8 +12,8 @@ from arena.server.failed_logins import (
     PAUSE_SECONDS,
     WINDOW_SECONDS,
     FailedLogins,
-    address_key,
     choose_pause_seconds,
+    make_address_key,
 )
 
 
@@ -25,11 +25,11 @@ def test_the_last_allowed_guess_shuts_the_door_for_the_pause() -> None:
     logins = failed_logins()
     for _ in range(MAX_FAILURES - 1):
         logins.record_failure("10.0.0.1", 1)
-        assert logins.refusal_seconds_left("10.0.0.1", 1) == 0
+        assert logins.get_refusal_seconds_left("10.0.0.1", 1) == 0
     logins.record_failure("10.0.0.1", 2)
-    assert logins.refusal_seconds_left("10.0.0.1", 2) == 300
-    assert logins.refusal_seconds_left("10.0.0.1", 301.5) == 0.5
-    assert logins.refusal_seconds_left("10.0.0.1", 302) == 0
+    assert logins.get_refusal_seconds_left("10.0.0.1", 2) == 300
+    assert logins.get_refusal_seconds_left("10.0.0.1", 301.5) == 0.5
+    assert logins.get_refusal_seconds_left("10.0.0.1", 302) == 0
 
 
 def test_slow_mistakes_are_forgiven() -> None:
@@ -37,14 +37,14 @@ def test_slow_mistakes_are_forgiven() -> None:
     pause = math.ceil(WINDOW_SECONDS / (MAX_FAILURES - 1))
     for at in range(0, 100 * pause, pause):
         logins.record_failure("10.0.0.1", at)
-        assert logins.refusal_seconds_left("10.0.0.1", at) == 0
+        assert logins.get_refusal_seconds_left("10.0.0.1", at) == 0
 
 
 def test_others_are_not_refused() -> None:
     logins = failed_logins()
     for _ in range(MAX_FAILURES):
         logins.record_failure("10.0.0.1", 0)
-    assert logins.refusal_seconds_left("10.0.0.2", 0) == 0
+    assert logins.get_refusal_seconds_left("10.0.0.2", 0) == 0
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_others_are_not_refused() -> None:
     ],
 )
 def test_addresses_that_count_as_one(one: str, other: str, same: bool) -> None:
-    assert (address_key(one) == address_key(other)) is same
+    assert (make_address_key(one) == make_address_key(other)) is same
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 20)), max_size=200))
@@ -71,7 +71,7 @@ def test_within_any_window_nobody_gets_more_guesses_than_allowed(tries: list[tup
     for number, passed in tries:
         now += passed
         address = f"10.0.0.{number}"
-        if logins.refusal_seconds_left(address, now) == 0:
+        if logins.get_refusal_seconds_left(address, now) == 0:
             logins.record_failure(address, now)
             allowed.setdefault(address, []).append(now)
     for times in allowed.values():

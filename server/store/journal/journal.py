@@ -149,7 +149,7 @@ class Journal:
         async with self._transaction_lock:
             return await self._writer.write(operation)
 
-    def outage_reason(self) -> str:
+    def describe_outage(self) -> str:
         """Return a one-line reason why nothing can be committed now; empty if commits succeed.
 
         The call does not query the store. An unavailable store is noticed by the lease renewals, which fail within
@@ -243,7 +243,7 @@ async def open_journal(
             yield journal
         finally:
             with anyio.CancelScope(shield=True):
-                why = journal.outage_reason()
+                why = journal.describe_outage()
                 if why:
                     writer.abandon()  # an unavailable store must not keep the server from stopping
                 renewing.cancel()

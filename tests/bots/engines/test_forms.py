@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arena.bots.api.bot import Match, Resign, assign_match
 from arena.bots.api.engine_spec import ENGINES, BadSpec, FractionOption, IntegerOption, Spec, parse_spec
 from arena.bots.engines.forms import choose_form, reported_options
-from arena.bots.engines.registry import incompatibility_reason, make_engine
+from arena.bots.engines.registry import find_incompatibility_reason, make_engine
 from arena.games.core import AnyGame, Player
 from arena.games.hexapawn import Hexapawn
 from arena.maps.game_on_map import make_game_on_map
@@ -151,7 +151,7 @@ def test_a_refusal_is_one_line(text: str, game: AnyGame | None, told: str) -> No
         choose_form(spec(text), game)
     assert str(refused.value) == told
     if game is not None:
-        assert incompatibility_reason(text, game) == told
+        assert find_incompatibility_reason(text, game) == told
 
 
 def test_a_default_is_nobodys_wish() -> None:
@@ -163,9 +163,9 @@ def test_a_default_is_nobodys_wish() -> None:
 
 
 def test_a_bot_file_or_an_invalid_spec_is_never_refused_because_of_a_game() -> None:
-    assert incompatibility_reason("my_bot.py", M2) is None
-    assert incompatibility_reason("alphabeta:depth=0", M2) is None
-    assert incompatibility_reason("jamboree:form=course,prune=0.1", LARGE) is None
+    assert find_incompatibility_reason("my_bot.py", M2) is None
+    assert find_incompatibility_reason("alphabeta:depth=0", M2) is None
+    assert find_incompatibility_reason("jamboree:form=course,prune=0.1", LARGE) is None
 
 
 def test_an_engine_resigns_a_match_for_whose_game_it_cannot_follow_its_options() -> None:
@@ -174,7 +174,7 @@ def test_an_engine_resigns_a_match_for_whose_game_it_cannot_follow_its_options()
         assign_match(bot, Match(game, Player.MAXIE))
         with pytest.raises(Resign) as resigned:
             bot.prepare()
-        assert str(resigned.value) == incompatibility_reason(text, game)
+        assert str(resigned.value) == find_incompatibility_reason(text, game)
 
 
 def test_without_the_extra_the_engine_says_so_before_any_match() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from arena.bots.api.bot import Clock, Match, Resign, assign_match
 from arena.bots.engines.perfect import PerfectBot, count_losing_replies
-from arena.bots.engines.registry import incompatibility_reason
+from arena.bots.engines.registry import find_incompatibility_reason
 from arena.bots.search.search_values import WIN
 from arena.games.core import MAXIE, MINNIE
 from arena.games.riskless import Armies, Riskless
@@ -91,10 +91,10 @@ def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
     [(Riskless(load_map("world")), "`arena solve world`"), (TicTacToe(), "this game is tictactoe")],
 )
 def test_without_a_table_it_says_so_before_a_match(game: Riskless | TicTacToe, told: str) -> None:
-    why = incompatibility_reason("perfect", game)
+    why = find_incompatibility_reason("perfect", game)
     assert why is not None
     assert told in why
-    assert incompatibility_reason("perfect", PATH) is None
+    assert find_incompatibility_reason("perfect", PATH) is None
     bot = PerfectBot()
     assign_match(bot, Match(game, MAXIE))
     with pytest.raises(Resign, match="perfect: "):

@@ -8,7 +8,7 @@ import pytest
 
 from arena.bots.api.bot import Clock, request_move
 from arena.bots.api.engine_spec import ENGINES, BadSpec
-from arena.bots.engines.registry import incompatibility_reason, make_engine
+from arena.bots.engines.registry import find_incompatibility_reason, make_engine
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.engines import EngineInfo
@@ -26,7 +26,7 @@ GAMES = [
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_engine_plays_legally_in_both_seats(name: str, game: AnyGame, seated: Seated) -> None:
     position = game.start()
-    if incompatibility_reason(name, game) is not None:
+    if find_incompatibility_reason(name, game) is not None:
         assert name == "perfect", "it alone needs a table"
         return
     for seat in Player:

@@ -13,7 +13,7 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Match, Resign, assign_match, request_move
 from arena.bots.engines import searching
-from arena.bots.engines.registry import incompatibility_reason, make_engine
+from arena.bots.engines.registry import find_incompatibility_reason, make_engine
 from arena.bots.search.search_values import WIN
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Riskless
@@ -100,10 +100,10 @@ def test_a_damaged_table_is_told_before_a_match(solve: Callable[[RisklessMap], P
     path = solve(map)
     path.write_bytes(path.read_bytes()[:-3])
     game = Riskless(map)
-    why = incompatibility_reason("alphabeta:truth=root", game)
+    why = find_incompatibility_reason("alphabeta:truth=root", game)
     assert why is not None
     assert "is damaged: it has" in why
-    assert incompatibility_reason("alphabeta", game) is None
+    assert find_incompatibility_reason("alphabeta", game) is None
     bot = make_engine("alphabeta:truth=root").make_bot()
     assign_match(bot, Match(game, MAXIE))
     with pytest.raises(Resign) as resigned:

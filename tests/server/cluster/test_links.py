@@ -8,7 +8,7 @@ import pytest
 
 from arena.protocol.messages import Move
 from arena.server.cluster.edge_link import MAX_RESEND_AGE_NS, MAX_RESENT_MESSAGES
-from arena.server.cluster.frames import HEARTBEAT_NS, MAX_SILENCE_NS, core_subject, edge_subject
+from arena.server.cluster.frames import HEARTBEAT_NS, MAX_SILENCE_NS, make_core_subject, make_edge_subject
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
 from arena.server.ports import Resync
 from testkit.simulation.bus import SimulatedExchange
@@ -58,13 +58,13 @@ def test_messages_given_together_are_sent_in_one_frame(exchange: SimulatedExchan
 
 def test_times_are_those_of_the_cores_clock(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
-    edge.link.submit(MessageReceived(client, Move("m", 3, 1), edge.process.now_ns(), spent=77))
+    edge.link.submit(MessageReceived(client, Move("m", 3, 1), edge.process.now_ns(), elapsed_ns=77))
     edge.link.submit(TurnSent(client, "m", 3, edge.process.now_ns(), lag=9))
     before = core.process.now_ns()
     exchange.world.run_for(3 * MS)
     (said,), (sent,) = core.of(MessageReceived), core.of(TurnSent)
     assert before <= said.at <= before + 3 * MS
-    assert (said.spent, sent.lag) == (77, 9)
+    assert (said.elapsed_ns, sent.lag) == (77, 9)
     assert before <= sent.at <= before + 3 * MS
 
 
@@ -351,6 +351,8 @@ def test_nothing_that_no_frame_is_harms_anybody(exchange: SimulatedExchange) -> 
 
 def test_shards_do_not_hear_each_other() -> None:
     names = ["", "-", "a", "a.b", "a b", "ä", "a_2e_b", "A", "*", ">"]
-    assert len({core_subject(name) for name in names}) == len(names)
-    assert all(" " not in core_subject(name) and core_subject(name).count(".") == 2 for name in names)
-    assert edge_subject("one", 7) == "arena.one.edge.7"
+    assert len({make_core_subject(name) for name in names}) == len(names)
+    assert all(
+        " " not in make_core_subject(name) and make_core_subject(name).count(".") == 2 for name in names
+    )
+    assert make_edge_subject("one", 7) == "arena.one.edge.7"

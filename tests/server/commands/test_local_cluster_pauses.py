@@ -8,7 +8,7 @@ from itertools import pairwise
 import anyio
 import pytest
 
-from arena.server.commands.local_cluster import BACKOFF_RESET_SECONDS, _keep_running
+from arena.server.commands.local_cluster import BACKOFF_RESET_SECONDS, _restart_on_exit
 from testkit.virtual_time import CLOCK
 from tests.virtual import virtual
 
@@ -37,7 +37,7 @@ async def test_a_server_that_does_not_last_is_started_again_later_each_time() ->
     lasts = (1, 1, 1, 1, 1, 1, 1, BACKOFF_RESET_SECONDS + 1, 1)
     child = Ending(*lasts)
     with anyio.move_on_after(300):
-        await _keep_running(child, CLOCK)  # type: ignore[arg-type]
+        await _restart_on_exit(child, CLOCK)  # type: ignore[arg-type]
     began = pairwise(child.began)
     pauses = [later - now - seconds for (now, later), seconds in zip(began, lasts, strict=True)]
     assert pauses == pytest.approx([1, 2, 4, 8, 15, 15, 15, 0.5, 1])

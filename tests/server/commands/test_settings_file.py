@@ -13,8 +13,8 @@ from arena.server.commands.hosting import read_plan
 from arena.server.commands.settings_file import (
     BadSettings,
     CommandLineSetting,
-    example_file,
     load_settings,
+    make_example_file,
     parse_set_options,
 )
 from arena.server.settings import RELOADABLE_KEYS, SETTING_TYPES, ArenaSettings, LogFormat
@@ -40,11 +40,11 @@ def test_without_a_file_all_is_as_by_default() -> None:
 
 def test_the_example_has_every_key_and_loads_as_the_defaults(tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
-    file.write_text(example_file())
+    file.write_text(make_example_file())
     assert load_settings(file, ()).settings == ArenaSettings()
-    tables = tomllib.loads(example_file())
+    tables = tomllib.loads(make_example_file())
     assert {f"{section}.{key}" for section, table in tables.items() for key in table} == set(SETTING_TYPES)
-    described = re.findall(r"^# .+\n(?=\w+ = )", example_file(), re.MULTILINE)
+    described = re.findall(r"^# .+\n(?=\w+ = )", make_example_file(), re.MULTILINE)
     assert len(described) == len(SETTING_TYPES)
     assert sum(line.endswith("(reload)\n") for line in described) == len(RELOADABLE_KEYS)
 
@@ -193,4 +193,4 @@ def test_there_are_such_files() -> None:
 
 
 def test_the_example_is_printed() -> None:
-    assert arena("serve", "--example-config").stdout == example_file()
+    assert arena("serve", "--example-config").stdout == make_example_file()

@@ -110,8 +110,8 @@ class Peer:
         unread, self.read = self.heard[self.read :], len(self.heard)
         return unread
 
-    def say(self, message: ClientMessage, spent: int | None = None) -> Peer:
-        self.arena.give(MessageReceived(self.client, message, self.arena.now, spent))
+    def say(self, message: ClientMessage, elapsed_ns: int | None = None) -> Peer:
+        self.arena.give(MessageReceived(self.client, message, self.arena.now, elapsed_ns))
         return self
 
     def leave(self, fault: str | None = None) -> list[Effect]:
@@ -261,10 +261,10 @@ def followed_topics(peer: Peer) -> set[str]:
     return topics - getattr(peer, "unwatched", set())
 
 
-def answer(peer: Peer, cell: object, spent: int | None = None) -> Turn:
+def answer(peer: Peer, cell: object, elapsed_ns: int | None = None) -> Turn:
     """Play a move in answer to the next turn."""
     turn = peer.hear(Turn)
-    peer.say(Move(turn.match, turn.ply, cell), spent)
+    peer.say(Move(turn.match, turn.ply, cell), elapsed_ns)
     return turn
 
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.calendar import (
     BadStartTime,
-    last_time_before,
+    find_last_time_before,
+    find_next_start_time,
     make_event_name,
-    next_start_time,
     plan_next_event,
 )
 from arena.server.core.event_state import EventPlan, Recurrence
@@ -26,7 +26,7 @@ def unix(text: str) -> int:
 
 @given(st.integers(0, 2**31), st.sampled_from(ZONES), st.sampled_from(("", "Mon ", "Fri ", "sunday ")))
 def test_the_next_time_is_the_first_that_the_clock_on_the_wall_shows(after: int, zone: str, day: str) -> None:
-    found = next_start_time(f"{day}20:00", zone, after)
+    found = find_next_start_time(f"{day}20:00", zone, after)
     assert after < found <= after + (8 if day else 2) * 24 * 3600
     local = datetime.fromtimestamp(found, ZoneInfo(zone))
     assert (local.hour, local.minute) == (20, 0)
@@ -39,8 +39,8 @@ def test_the_next_time_is_the_first_that_the_clock_on_the_wall_shows(after: int,
 @example(unix("2026-10-25T19:00"), "Europe/Berlin", "")  # and one longer
 def test_the_last_time_is_the_one_before_the_next(before: int, zone: str, day: str) -> None:
     at = f"{day}20:00"
-    found = last_time_before(at, zone, before)
-    assert found <= before < next_start_time(at, zone, found)
+    found = find_last_time_before(at, zone, before)
+    assert found <= before < find_next_start_time(at, zone, found)
     local = datetime.fromtimestamp(found, ZoneInfo(zone))
     assert (local.hour, local.minute) == (20, 0)
 
@@ -53,7 +53,7 @@ def test_a_weekly_event_stays_at_its_hour_when_daylight_saving_ends() -> None:
         uid="7",
         series="weekly",
         begins=begins,
-        closes=last_time_before(again.closes, again.zone, begins),
+        closes=find_last_time_before(again.closes, again.zone, begins),
         format="swiss",
         starts=(PoolGame(game_of(), TimeControl.parse("1+0")),),
         again=again,
@@ -99,9 +99,9 @@ def test_an_event_that_was_missed_for_weeks_comes_next_in_the_future() -> None:
 @pytest.mark.parametrize("at", ["", "noon", "Fri", "Foo 20:00", "24:00", "20:61", "2026-02-30 20:00"])
 def test_an_invalid_time_is_refused(at: str) -> None:
     with pytest.raises(BadStartTime):
-        next_start_time(at, "UTC", 0)
+        find_next_start_time(at, "UTC", 0)
 
 
 def test_an_unknown_zone_is_named() -> None:
     with pytest.raises(BadStartTime, match="no time zone is called 'Berlin'"):
-        next_start_time("20:00", "Berlin", 0)
+        find_next_start_time("20:00", "Berlin", 0)

@@ -51,7 +51,7 @@ from arena.server.core.inputs import (
     MessageReceived,
     Reconfigure,
     StoreRecovered,
-    edge_number,
+    get_edge_number,
 )
 from arena.server.core.rate_limit import RateLimit
 from arena.server.core.settings import HouseEngine
@@ -161,7 +161,9 @@ class Script:
     def edge_here(self, _peer: Peer, number: int) -> None:
         edge = number % 3
         here = [
-            each for each in self.peers if edge_number(each.client) == edge and each.heard and not each.closed
+            each
+            for each in self.peers
+            if get_edge_number(each.client) == edge and each.heard and not each.closed
         ]
         facts = [
             ClientAdmitted(each.client, replace(each.hello, session=each.session), "x", "x", "unused")

@@ -32,7 +32,7 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core import guests
 from arena.server.core.effects import StartHouseEngine
-from arena.server.core.guests import REQUEST_BURST, SLOTS_PER_ADDRESS, START_BURST, guest_refusal_reason
+from arena.server.core.guests import REQUEST_BURST, SLOTS_PER_ADDRESS, START_BURST, find_guest_refusal_reason
 from arena.server.core.house_engines import MAX_BOT_TOTAL_MS
 from arena.server.core.house_queue import MAX_QUEUED, HouseQueue, Requester
 from arena.server.core.inputs import BotCrashed, Drain, HouseEngineFailed
@@ -106,7 +106,7 @@ def test_nobody_has_more_than_its_share_and_no_place_stays_empty_that_somebody_m
             assert asked[challenge][0] == offered_to
             waiting.remove(challenge)
             taken.add(challenge)
-        assert set(queue.queue_places()) == waiting
+        assert set(queue.list_queue_places()) == waiting
         having = [asked[each] for each in taken]
         by_bot = Counter(each for each, _ in having)
         by_asker = Counter(each for _, each in having)
@@ -124,7 +124,9 @@ def test_nobody_has_more_than_its_share_and_no_place_stays_empty_that_somebody_m
             )
             assert full, f"{challenge} could have had a place"
         for to in BOTS:
-            places = sorted(place for each, place in queue.queue_places().items() if asked[each][0] == to)
+            places = sorted(
+                place for each, place in queue.list_queue_places().items() if asked[each][0] == to
+            )
             assert places == list(range(1, len(places) + 1))
 
 
@@ -156,7 +158,7 @@ def test_a_newcomer_has_its_turn_after_the_next_turn_of_an_owner_with_many_chall
     for number in range(50):
         queue.enqueue(f"many {number}", "a", requester(1))
     queue.enqueue("one", "a", requester(2))
-    assert queue.queue_places()["one"] == 2
+    assert queue.list_queue_places()["one"] == 2
     assert [challenge for challenge, _ in queue.take_next_offers(PLACES, {"a": 2}, anybody)] == [
         "many 0",
         "one",
@@ -175,7 +177,7 @@ def test_whose_match_may_not_begin_yet_is_passed_over() -> None:
     queue.enqueue("not yet", "a", requester(1))
     queue.enqueue("now", "a", requester(2))
     assert queue.take_next_offers(PLACES, {"a": 1}, lambda challenge: challenge == "now") == [("now", "a")]
-    assert queue.queue_places() == {"not yet": 1}
+    assert queue.list_queue_places() == {"not yet": 1}
 
 
 # in an arena
@@ -363,7 +365,7 @@ def test_a_core_that_drains_offers_nothing_to_engines() -> None:
     ],
 )
 def test_limits_of_a_guest(change: dict[str, Any], told: str | None) -> None:
-    why = guest_refusal_reason(replace(GUESTS_FINE, **change), {HOUSE}, map_names())
+    why = find_guest_refusal_reason(replace(GUESTS_FINE, **change), {HOUSE}, map_names())
     assert why is None if told is None else told in (why or "")
 
 

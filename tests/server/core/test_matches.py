@@ -60,7 +60,7 @@ def test_an_answer_that_crosses_with_the_end_of_its_match_is_no_error() -> None:
     anna, bert = arena.enter("anna"), arena.enter("bert")
     match = arena.begin(anna, bert)
     bert.say(Resign(match))
-    anna.say(Move(match, 0, 0), spent=5 * MS)
+    anna.say(Move(match, 0, 0), elapsed_ns=5 * MS)
     assert not [each for each in anna.heard if isinstance(each, Error)]
     anna.say(Move(match, 0, 0))
     assert anna.hear(Error).code is Code.NO_SUCH_MATCH

@@ -169,7 +169,7 @@ def test_a_bot_that_drops_returns_to_its_matches_and_its_clock_has_run() -> None
     messages = [
         each for each in arena.effects if isinstance(each, SendToClient) and isinstance(each.message, Turn)
     ]
-    assert messages[-1].ran == 400 * MS, "its edge measures on from there"
+    assert messages[-1].clock_ran_ns == 400 * MS, "its edge measures on from there"
     again.say(Move(match, 0, 4), 500 * MS)
     assert bert.hear(Turn).moves == [4]
 
@@ -313,14 +313,14 @@ def test_the_death_of_an_edge_costs_nobody_time() -> None:
     arena.give(EdgeDisconnected(1))
     arena.wait(3_000)
     again = anna.back(edge=2)
-    again.say(Move(match, 0, 4), spent=50 * MS)
+    again.say(Move(match, 0, 4), elapsed_ns=50 * MS)
     assert bert.all(Turn)[-1].moves == [4]
-    bert.say(Move(match, 1, 0), spent=50 * MS)
+    bert.say(Move(match, 1, 0), elapsed_ns=50 * MS)
     arena.give(EdgeDisconnected(2))  # with both
     arena.wait(3_000)
     third = again.back(edge=3)
     bert.back(edge=3)
-    third.say(Move(match, 2, 1), spent=50 * MS)
+    third.say(Move(match, 2, 1), elapsed_ns=50 * MS)
     assert not arena.records
 
 

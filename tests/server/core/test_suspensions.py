@@ -26,12 +26,14 @@ def fail(suspensions: Suspensions, times: int, now: int = 0, reason: EndReason =
 def test_failures_in_a_row_suspend_with_the_reason_until_the_time_is_up() -> None:
     suspensions = Suspensions()
     assert fail(suspensions, MAX_FAILURES - 1) == ""
-    assert suspensions.suspended_until("anna") == 0
+    assert suspensions.find_suspension_end("anna") == 0
     assert "timeout" in fail(suspensions, 1)
     end = MIN_SUSPENSION_SECONDS * SECOND
-    assert suspensions.suspended_until("anna") == end
-    assert suspensions.suspension_reason("anna", end - 1) != ""
-    assert suspensions.suspension_reason("anna", end) == suspensions.suspension_reason("bert", 0) == ""
+    assert suspensions.find_suspension_end("anna") == end
+    assert suspensions.find_suspension_reason("anna", end - 1) != ""
+    assert (
+        suspensions.find_suspension_reason("anna", end) == suspensions.find_suspension_reason("bert", 0) == ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_a_resignation_before_the_first_move_counts_too() -> None:
             "bert", EndReason.RESIGNATION, lost=False, plies=EARLY_LOSS_PLIES - 1, now=0
         )
     assert "the last by resignation" in why
-    assert suspensions.suspended_until("bert") == 0
+    assert suspensions.find_suspension_end("bert") == 0
 
 
 def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
@@ -74,8 +76,8 @@ def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
     fail(suspensions, MAX_FAILURES - 1)
     for _ in range(10):
         fail(suspensions, 1, now)
-        lasted.append((suspensions.suspended_until("anna") - now) // SECOND)
-        now = suspensions.suspended_until("anna")
+        lasted.append((suspensions.find_suspension_end("anna") - now) // SECOND)
+        now = suspensions.find_suspension_end("anna")
     assert lasted[:3] == [MIN_SUSPENSION_SECONDS, 2 * MIN_SUSPENSION_SECONDS, 4 * MIN_SUSPENSION_SECONDS]
     assert lasted[-1] == MAX_SUSPENSION_SECONDS == max(lasted)
 
@@ -83,6 +85,6 @@ def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
 def test_a_new_connection_ends_a_suspension_but_keeps_its_count() -> None:
     suspensions = Suspensions()
     fail(suspensions, MAX_FAILURES)
-    suspensions.pardon("anna")
-    assert suspensions.suspension_reason("anna", 0) == ""
+    suspensions.lift_suspension("anna")
+    assert suspensions.find_suspension_reason("anna", 0) == ""
     assert fail(suspensions, 1) != "", "one more failure is enough"

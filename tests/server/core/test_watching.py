@@ -35,7 +35,7 @@ from arena.protocol.values import Thinking
 from arena.server.core.effects import LISTING_TOPIC, Publish, SendToClient
 from arena.server.core.inputs import Tick
 from arena.server.core.listing import LISTING_INTERVAL_NS, REPLIES_PER_INPUT
-from arena.server.core.public_view import first_hidden_ply
+from arena.server.core.public_view import find_first_hidden_ply
 from arena.server.core.settings import AnalysisVisibility, HouseEngine
 from tests.server.core.arena import LINE, MS, Arena, Peer, answer
 
@@ -165,7 +165,7 @@ def test_a_spectator_neither_plays_nor_challenges(message: ClientMessage) -> Non
 def test_the_newest_move_is_a_secret_until_the_match_is_over(
     visibility: AnalysisVisibility, ply: int
 ) -> None:
-    hidden = first_hidden_ply(visibility, ply)
+    hidden = find_first_hidden_ply(visibility, ply)
     assert 0 <= hidden <= max(0, ply - 1), "the last move has not been answered"
     assert hidden in (0, ply - 1)
 

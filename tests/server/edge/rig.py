@@ -31,7 +31,7 @@ from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Response, text_response
+from arena.server.edge.responses import Response, make_text_response
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, MessageToCore, MessageToEdge
@@ -353,7 +353,7 @@ def masked(message: ClientMessage | bytes | str) -> bytes:
 
 
 def no_pages(request: Request, _address: str) -> Response | None:
-    return text_response(request.path) if request.path.startswith("/page") else None
+    return make_text_response(request.path) if request.path.startswith("/page") else None
 
 
 async def settled(answer: Response | Callable[[], Awaitable[Response | None]] | None) -> Response | None:

@@ -7,7 +7,12 @@ import ssl
 
 import pytest
 
-from arena.server.edge.addresses import listen_error_text, loopback_url, peer_address, websocket_url
+from arena.server.edge.addresses import (
+    describe_listen_error,
+    get_peer_address,
+    make_loopback_url,
+    make_websocket_url,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,21 +29,22 @@ from arena.server.edge.addresses import listen_error_text, loopback_url, peer_ad
 def test_bots_on_this_machine_come_in_by_a_loopback_address(
     bound: tuple[object, ...], found: str | None
 ) -> None:
-    assert loopback_url(bound, None) == found
-    assert loopback_url(bound, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)) is None
+    assert make_loopback_url(bound, None) == found
+    assert make_loopback_url(bound, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)) is None
 
 
 def test_a_url_says_whether_the_line_is_in_clear() -> None:
-    assert websocket_url("::1", 1) == "ws://[::1]:1"
+    assert make_websocket_url("::1", 1) == "ws://[::1]:1"
     assert (
-        websocket_url("arena.example", 1, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)) == "wss://arena.example:1"
+        make_websocket_url("arena.example", 1, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
+        == "wss://arena.example:1"
     )
 
 
 def test_the_error_for_a_used_port_says_what_helps() -> None:
-    told = listen_error_text("127.0.0.1", 80, OSError(errno.EADDRINUSE, "x"))
+    told = describe_listen_error("127.0.0.1", 80, OSError(errno.EADDRINUSE, "x"))
     assert told == "cannot listen on 127.0.0.1:80: the port is in use; choose another, or 0 for any free one"
-    assert listen_error_text("h", 1, OSError(errno.EACCES, "Permission denied")).endswith(
+    assert describe_listen_error("h", 1, OSError(errno.EACCES, "Permission denied")).endswith(
         ": Permission denied"
     )
 
@@ -55,4 +61,4 @@ def test_the_error_for_a_used_port_says_what_helps() -> None:
     ],
 )
 def test_whom_a_socket_comes_from(peer: object, address: str) -> None:
-    assert peer_address(peer) == address
+    assert get_peer_address(peer) == address

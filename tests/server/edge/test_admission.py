@@ -24,7 +24,7 @@ def test_connections_are_counted_in_all_and_by_address_and_given_back() -> None:
     assert guard.admit("10.0.0.3")
     for address in ("10.0.0.1", "10.0.0.2", "10.0.0.3"):
         guard.release(address)
-    assert not guard.open, "nothing is kept of who has left"
+    assert not guard.open_counts, "nothing is kept of who has left"
 
 
 def test_an_address_may_have_a_crowd_as_long_as_most_places_are_free() -> None:

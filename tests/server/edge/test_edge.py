@@ -142,10 +142,10 @@ class Answering:
 async def test_the_page_sees_a_match_in_play_and_the_listing() -> None:
     async with rig() as arena:
         Answering(arena)
-        live = arena.edge.live
+        live = arena.edge.page_client
         assert await live.request_view("m") == VIEW
         assert await live.request_view("none") is None
-        assert await live.latest_listing() == NOTHING
+        assert await live.request_latest_listing() == NOTHING
         [request] = arena.core.all(AdmissionRequest)
         assert request.hello.role == "spectator"
         messages = [each.message for each in arena.core.all(MessageReceived)]
@@ -156,14 +156,14 @@ async def test_the_page_sees_a_match_in_play_and_the_listing() -> None:
 async def test_many_who_ask_the_same_ask_the_core_once() -> None:
     async with rig() as arena:
         Answering(arena)
-        found = await asyncio.gather(*(arena.edge.live.request_view("m") for _ in range(10)))
+        found = await asyncio.gather(*(arena.edge.page_client.request_view("m") for _ in range(10)))
         assert found == 10 * [VIEW]
         assert [each.message for each in arena.core.all(MessageReceived)] == [Watch("m"), Unwatch("m")]
-        await asyncio.gather(*(arena.edge.live.latest_listing() for _ in range(10)))
-        await arena.edge.live.latest_listing()
+        await asyncio.gather(*(arena.edge.page_client.request_latest_listing() for _ in range(10)))
+        await arena.edge.page_client.request_latest_listing()
         assert [each.message for each in arena.core.all(MessageReceived)].count(Browse()) == 1
         await asyncio.sleep(1)
-        await arena.edge.live.latest_listing()
+        await arena.edge.page_client.request_latest_listing()
         assert [each.message for each in arena.core.all(MessageReceived)].count(Browse()) == 2
 
 
@@ -171,12 +171,12 @@ async def test_many_who_ask_the_same_ask_the_core_once() -> None:
 async def test_the_pages_client_leaves_when_nobody_asks_and_comes_again() -> None:
     async with rig() as arena:
         Answering(arena)
-        await arena.edge.live.request_view("m")
+        await arena.edge.page_client.request_view("m")
         await asyncio.sleep(IDLE_SECONDS + 1)
         assert [gone.client for gone in arena.core.all(ClientDisconnected)] == [
             arena.core.last(AdmissionRequest).client
         ]
-        assert await arena.edge.live.request_view("m") == VIEW
+        assert await arena.edge.page_client.request_view("m") == VIEW
         assert len({request.client for request in arena.core.all(AdmissionRequest)}) == 2
 
 
@@ -184,14 +184,14 @@ async def test_the_pages_client_leaves_when_nobody_asks_and_comes_again() -> Non
 async def test_a_core_that_is_away_leaves_the_page_without_an_answer_and_a_new_one_is_asked_again() -> None:
     async with rig() as arena:
         answering = Answering(arena)
-        await arena.edge.live.latest_listing()
+        await arena.edge.page_client.request_latest_listing()
         answering.is_away = True
         began = asyncio.get_running_loop().time()
-        assert await arena.edge.live.request_view("m") is None
+        assert await arena.edge.page_client.request_view("m") is None
         assert asyncio.get_running_loop().time() - began == pytest.approx(ANSWER_SECONDS)
         await asyncio.sleep(1)
-        assert await arena.edge.live.latest_listing() == NOTHING
-        asked = asyncio.create_task(arena.edge.live.request_view("m"))
+        assert await arena.edge.page_client.request_latest_listing() == NOTHING
+        asked = asyncio.create_task(arena.edge.page_client.request_view("m"))
         await asyncio.sleep(0.1)
         answering.is_away = False
         arena.edge.resync()
@@ -205,12 +205,12 @@ async def test_the_pages_client_comes_in_anew_after_a_refusal() -> None:
     async with rig() as arena:
         Answering(arena)
         arena.core.welcomes = False
-        asked = asyncio.create_task(arena.edge.live.request_view("m"))
+        asked = asyncio.create_task(arena.edge.page_client.request_view("m"))
         await asyncio.sleep(0.1)
         arena.core.deliver(CloseClient(arena.core.last(AdmissionRequest).client, Code.SERVER_FULL, ""))
         assert await asked is None
         arena.core.welcomes = True
-        assert await arena.edge.live.request_view("m") == VIEW
+        assert await arena.edge.page_client.request_view("m") == VIEW
 
 
 # without a core

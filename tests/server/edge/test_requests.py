@@ -19,7 +19,7 @@ from arena.server.edge import handshake
 from arena.server.edge.edge import READ_BYTES
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Response, text_response
+from arena.server.edge.responses import Response, make_text_response
 from testkit.bare import make_handshake_request
 from tests.server.edge.rig import ELSEWHERE, HERE, Peer, Rig, masked, rig
 from tests.virtual import virtual
@@ -38,7 +38,9 @@ class Site:
     def page(self, request: Request, address: str) -> Response | Callable[[], Awaitable[Response | None]]:
         self.asked.append((request.path, address))
         return (
-            text_response(request.path) if request.path.startswith("/quick") else partial(self.make, request)
+            make_text_response(request.path)
+            if request.path.startswith("/quick")
+            else partial(self.make, request)
         )
 
     async def make(self, request: Request) -> Response | None:
@@ -47,7 +49,7 @@ class Site:
             await self.never.wait()
         if request.path == "/fails":
             raise ValueError("a secret")
-        return text_response(LARGE * "x" if request.path == "/large" else request.path)
+        return make_text_response(LARGE * "x" if request.path == "/large" else request.path)
 
     @property
     def paths(self) -> list[str]:
@@ -91,7 +93,7 @@ async def test_one_connection_asks_again_and_again() -> None:
         for number in range(20):
             peer.wire.arrive(get(f"/{number}"))
             assert await answer(peer) == (200, f"/{number}\n".encode(), False)
-        assert arena.edge.admission.open.total() == 1
+        assert arena.edge.admission.open_counts.total() == 1
         assert pages.asked[0] == ("/0", HERE)
         assert not arena.core.given
 

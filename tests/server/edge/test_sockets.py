@@ -133,7 +133,9 @@ def test_a_library_of_somebody_elses_plays_and_closes(run: Any) -> None:
                 await play(client, 20)
             await until(lambda: core.all(ClientDisconnected))
             assert core.all(ClientDisconnected) == [ClientDisconnected(core.last(AdmissionRequest).client)]
-            assert all(said.spent is not None and said.spent > 0 for said in core.all(MessageReceived))
+            assert all(
+                said.elapsed_ns is not None and said.elapsed_ns > 0 for said in core.all(MessageReceived)
+            )
             assert not edge.connections
 
     run(main())

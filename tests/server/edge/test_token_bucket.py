@@ -12,10 +12,10 @@ SECOND = 1_000_000_000
 
 def test_a_burst_goes_at_once_and_then_as_many_as_the_rate_gives() -> None:
     bucket = TokenBucket(10, 3, 0)
-    assert [bucket.try_take(0) for _ in range(4)] == [True, True, True, False]
-    assert not bucket.try_take(SECOND // 10 - 1)
-    assert bucket.try_take(SECOND // 10)
-    assert [bucket.try_take(100 * SECOND) for _ in range(4)] == [True, True, True, False], (
+    assert [bucket.try_take_token(0) for _ in range(4)] == [True, True, True, False]
+    assert not bucket.try_take_token(SECOND // 10 - 1)
+    assert bucket.try_take_token(SECOND // 10)
+    assert [bucket.try_take_token(100 * SECOND) for _ in range(4)] == [True, True, True, False], (
         "no more is saved up"
     )
 
@@ -25,7 +25,7 @@ def test_never_more_than_burst_and_rate_together(rate: float, burst: int, pauses
     bucket, now, taken = TokenBucket(rate, burst, 0), 0, 0
     for pause in pauses:
         now += pause
-        taken += bucket.try_take(now)
+        taken += bucket.try_take_token(now)
         assert taken <= burst + rate * now / SECOND + 1e-6
 
 
@@ -33,14 +33,14 @@ def test_never_more_than_burst_and_rate_together(rate: float, burst: int, pauses
 def test_a_sender_within_the_rate_is_never_refused(rate: int, messages: int) -> None:
     bucket = TokenBucket(rate, 1, 0)
     step = -(-SECOND // rate) + 1
-    assert all(bucket.try_take(number * step) for number in range(messages))
+    assert all(bucket.try_take_token(number * step) for number in range(messages))
 
 
 def test_a_debt_is_paid_back_and_is_never_larger_than_the_burst() -> None:
     bucket = TokenBucket(10, 3, 0)
     bucket.take_with_debt(5)
-    assert not bucket.try_take(2 * SECOND // 10)
-    assert bucket.try_take(3 * SECOND // 10)
+    assert not bucket.try_take_token(2 * SECOND // 10)
+    assert bucket.try_take_token(3 * SECOND // 10)
     bucket.take_with_debt(1000)
-    assert not bucket.try_take(6 * SECOND // 10)
-    assert bucket.try_take(7 * SECOND // 10)
+    assert not bucket.try_take_token(6 * SECOND // 10)
+    assert bucket.try_take_token(7 * SECOND // 10)

@@ -199,7 +199,7 @@ async def test_a_spectator_over_its_budget_misses_messages_and_continues_with_th
     async with rig(HostLimits(work_ms_per_second=1)) as arena:
         match = Match(arena)
         many = [await match.watch(f"much {number}", ELSEWHERE) for number in range(8)]
-        arena.edge.work.try_spend(ELSEWHERE, 3_500, asyncio.get_running_loop().time())
+        arena.edge.work_budget.try_spend(ELSEWHERE, 3_500, asyncio.get_running_loop().time())
         little = await match.watch("little", "203.0.113.1")
         for _ in range(30):
             match.move()

@@ -140,7 +140,7 @@ class ListEdge:
             if isinstance(each, Resync):
                 self.resyncs += 1
                 self.shell.submit(
-                    EdgeResynced(EDGE, [client.resync_entry() for client in self.clients.values()])
+                    EdgeResynced(EDGE, [client.make_resync_entry() for client in self.clients.values()])
                 )
             elif isinstance(each, (SendToClient, CloseClient)) and each.client in self.clients:
                 self.clients[each.client].hear(each)
@@ -164,7 +164,7 @@ class FakeClient:
         self.closed: CloseClient | None = None
         self.plays = True
 
-    def resync_entry(self) -> ClientAdmitted:
+    def make_resync_entry(self) -> ClientAdmitted:
         hello = Hello(self.hello.name, pool=False, session=self.session)
         return ClientAdmitted(self.number, hello, "192.0.2.1", self.hello.name, "")
 

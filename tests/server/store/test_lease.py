@@ -201,7 +201,7 @@ async def test_a_holder_declared_dead_cannot_write_and_learns_it(
             await journal.commit(effects)
         assert str(lost.value) == str(LeaseLost(Lease("", 1)))
         assert journal.lost.is_set()
-        assert journal.outage_reason() == str(lost.value)
+        assert journal.describe_outage() == str(lost.value)
         with pytest.raises(LeaseLost):
             await journal.commit([])
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened())]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.store.names import lookalike_key, unavailability_reason
+from arena.server.store.names import find_unavailability_reason, lookalike_key
 
 
 @pytest.mark.parametrize(
@@ -18,22 +18,22 @@ from arena.server.store.names import lookalike_key, unavailability_reason
 )
 def test_a_lookalike_of_a_name_that_exists_is_refused(name: str, like: str) -> None:
     assert (
-        unavailability_reason(name, ["carl", like])
+        find_unavailability_reason(name, ["carl", like])
         == f"{name!r} looks like {like!r}, which exists: choose another name"
     )
 
 
 @pytest.mark.parametrize("name", ["house-evil", "guest-12", "hоuse-evil", "HOUSE-x", "gυest-1"])
 def test_reserved_names_and_their_lookalikes_are_refused(name: str) -> None:
-    assert "looks like a name of" in (unavailability_reason(name, []) or "")
+    assert "looks like a name of" in (find_unavailability_reason(name, []) or "")
 
 
 @given(st.text(max_size=20))
 def test_a_skeleton_is_its_own_and_a_name_may_be_taken_again(name: str) -> None:
     assert lookalike_key(lookalike_key(name)) == lookalike_key(name)
-    assert unavailability_reason(f"x{name}", [f"x{name}"]) is None
+    assert find_unavailability_reason(f"x{name}", [f"x{name}"]) is None
 
 
 @pytest.mark.parametrize("name", ["bot-1", "bot-2", "Ёж", "дракон", "housekeeper", "機械"])
 def test_other_names_are_free(name: str) -> None:
-    assert unavailability_reason(name, ["anna", "bot", "bot-i", "bot-3", "ёлка"]) is None
+    assert find_unavailability_reason(name, ["anna", "bot", "bot-i", "bot-3", "ёлка"]) is None

@@ -73,7 +73,7 @@ async def test_an_invalid_request_starts_no_engine(
     try:
         answer = await analyse_position(name, parameters, seconds=0)
     except BadRequest as error:
-        answer = responses.bad_request(str(error))
+        answer = responses.make_bad_request_response(str(error))
     assert answer.status == status
 
 

@@ -71,6 +71,6 @@ async def test_an_invalid_board_request_is_refused(
     try:
         answer = await answer_board_request(name, parameters)
     except BadRequest as error:
-        answer = responses.bad_request(str(error))
+        answer = responses.make_bad_request_response(str(error))
     assert answer.status == status
     assert why in answer.body.decode()

@@ -56,11 +56,11 @@ class Nothing(PageClient):
     async def request_view(self, match: str) -> View | None:
         return None
 
-    async def latest_listing(self) -> Listing:
+    async def request_latest_listing(self) -> Listing:
         return Listing([], [], [])
 
-    async def current_listing(self) -> Listing:
-        return await self.latest_listing()
+    async def request_current_listing(self) -> Listing:
+        return await self.request_latest_listing()
 
     def list_clients(self) -> list[ConnectedClient]:
         return []

@@ -379,12 +379,12 @@ async def test_a_client_that_left_before_its_turn_is_not_answered(
 def test_kept_answers_are_bounded_in_number_and_bytes_and_end() -> None:
     kept = AnswerCache(entries=3, size_bytes=100)
     for number in range(5):
-        kept.put((number,), responses.text_response("x" * 9), until=10.0)
+        kept.put((number,), responses.make_text_response("x" * 9), until=10.0)
     assert [kept.get((number,), 9.0) is None for number in range(5)] == [True, True, False, False, False]
     assert kept.get((4,), 10.0) is None
-    kept.put((4,), responses.text_response("y" * 89), until=20.0)
+    kept.put((4,), responses.make_text_response("y" * 89), until=20.0)
     assert [kept.get((number,), 9.0) is None for number in range(2, 5)] == [True, False, False]
-    kept.put((5,), responses.text_response("z" * 200), until=20.0)
+    kept.put((5,), responses.make_text_response("z" * 200), until=20.0)
     assert kept.get((5,), 9.0) is None
 
 

@@ -86,11 +86,11 @@ async def test_nothing_of_a_commit_that_fails_is_there_and_the_next_one_goes_wel
             await connection.execute(sa.text("DROP TABLE records"))
         with pytest.raises(Exception, match="records"):
             await journal.commit([happens(2), SaveSession("anna", b"1"), ends(record(MATCH))])
-        assert "records" in journal.outage_reason()
+        assert "records" in journal.describe_outage()
         assert await events_of_open(engine) == [(1, MatchOpened())]
         assert (await journal.load(None)).sessions == {}
         await journal.commit([happens(2, ServerRecovered())])
-        assert journal.outage_reason() == ""
+        assert journal.describe_outage() == ""
         assert await events_of_open(engine) == [(1, MatchOpened()), (2, ServerRecovered())]
 
 
@@ -118,11 +118,11 @@ async def test_a_store_that_does_not_answer_is_told_after_a_while() -> None:
         tasks.start_soon(journal.commit, [])
         await checkpoint()
         passed = SLOW_SECONDS - 0.01
-        assert journal.outage_reason() == ""
+        assert journal.describe_outage() == ""
         passed = SLOW_SECONDS + 4
-        assert journal.outage_reason() == "the store has not answered for 7 s"
+        assert journal.describe_outage() == "the store has not answered for 7 s"
         silent.answer.set()
-    assert journal.outage_reason() == ""
+    assert journal.describe_outage() == ""
 
 
 async def events_of_open(engine: AsyncEngine) -> list[tuple[int, Event]]:

@@ -37,7 +37,7 @@ async def playing(engine: AsyncEngine, lease_seconds: float = 10.0) -> AsyncIter
     """Yield a journal with a match in progress."""
     async with open_journal(engine, lease_seconds=lease_seconds) as journal:
         await journal.commit([opens(), happens(1)])
-        assert journal.outage_reason() == ""
+        assert journal.describe_outage() == ""
         yield journal
 
 
@@ -54,16 +54,16 @@ async def at_last(journal: Journal, effects: Sequence[DurableEffect]) -> int:
             else:
                 return tries
             assert "\n" not in away
-            assert journal.outage_reason() == f"the store fails: {away}"
+            assert journal.describe_outage() == f"the store fails: {away}"
             await anyio.sleep(0.05)
 
 
 async def trouble(journal: Journal) -> str:
     """Return the store's problem as soon as it is known."""
     with anyio.fail_after(500):
-        while not journal.outage_reason():
+        while not journal.describe_outage():
             await anyio.sleep(0.05)
-    return journal.outage_reason()
+    return journal.describe_outage()
 
 
 async def test_commits_retried_while_the_database_was_down_become_durable(
@@ -78,7 +78,7 @@ async def test_commits_retried_while_the_database_was_down_become_durable(
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(at_last, journal, [happens(2)])
             await asyncio.to_thread(own_postgresql.start)
-        assert journal.outage_reason() == ""
+        assert journal.describe_outage() == ""
         await asyncio.to_thread(own_postgresql.stop)
         with pytest.raises(StoreUnavailable):
             await journal.commit([happens(3), ends(record(MATCH))])
@@ -162,7 +162,7 @@ async def test_an_unavailable_database_is_noticed_without_any_match(own_postgres
         assert (await trouble(journal)).startswith("the store fails: ")
         await asyncio.to_thread(own_postgresql.start)
         with anyio.fail_after(500):
-            while journal.outage_reason():
+            while journal.describe_outage():
                 await anyio.sleep(0.05)
 
 
@@ -174,9 +174,9 @@ async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: 
             for effects in (event, everything):
                 with pytest.raises(StoreUnavailable):
                     await journal.commit(effects)
-            assert journal.outage_reason().startswith("the store fails: ")
+            assert journal.describe_outage().startswith("the store fails: ")
         await journal.commit(everything)
-        assert journal.outage_reason() == ""
+        assert journal.describe_outage() == ""
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
@@ -212,6 +212,6 @@ async def test_a_journal_that_ends_while_the_store_fails_says_that_its_lease_is_
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, playing(engine) as journal:
         with no_space(), pytest.raises(StoreUnavailable):
             await journal.commit([happens(2)])
-        why = journal.outage_reason()
+        why = journal.describe_outage()
         assert why
     assert f"the lease is not released, and expires by itself: {why}" in caplog.messages
