@@ -60,6 +60,15 @@ PATIENCE = 150.0
 """Seconds in which whatever a test has started may end by itself; only on a busy machine it takes more than a few."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--sample",
+        type=int,
+        metavar="COUNT",
+        help="run only the first COUNT test functions of each file, each with its first parameters",
+    )
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out files without a test of `make test`: to load them takes each worker seconds. Whoever names a folder is told."""
     whole = config.args == config.getini("testpaths") and config.option.markexpr == "not slow"
@@ -69,7 +78,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the page first, skip tests whose parts this machine lacks, mark those of `make test-all` as slow, and watch loops."""
     # One worker has the page's tests from the start, so that hardly another one starts a browser and servers for them.
     items.sort(key=lambda item: not item.path.is_relative_to(TESTS / "web"))
@@ -82,6 +91,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
             # First inside the other one: an event loop's own threads end with it.
             item.fixturenames.insert(item.fixturenames.index("nothing_left_behind") + 1, "watched_loop")
+    if (count := config.getoption("sample")) is not None:
+        chosen = sample([item for item in items if not item.get_closest_marker("slow")], count)
+        config.hook.pytest_deselected(items=list(set(items) - set(chosen)))
+        items[:] = chosen
+
+
+def sample(items: list[pytest.Item], count: int) -> list[pytest.Item]:
+    """Return the first `count` test functions of each file, each with its first parameters."""
+    chosen: dict[Path, dict[str, pytest.Item]] = {}
+    for item in items:
+        functions = chosen.setdefault(item.path, {})
+        if len(functions) < count:
+            functions.setdefault(item.nodeid.partition("[")[0], item)
+    return [item for functions in chosen.values() for item in functions.values()]
 
 
 def parts_of(item: pytest.Item) -> set[str]:
