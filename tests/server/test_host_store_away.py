@@ -129,37 +129,6 @@ async def test_no_match_is_void_and_no_clock_runs_while_the_store_is_away(
         assert record.moves[PLY + 1].ms < 1000 * lasted
 
 
-async def test_matches_go_on_from_the_store_where_that_was_away_for_longer_than_the_grace(
-    own_postgresql: Postgresql, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The core is dropped, and built anew from the store; the connections stay."""
-    url = await asyncio.to_thread(own_postgresql.new_database)
-    game, reached, go = game_of("riskless"), anyio.Event(), anyio.Event()
-    async with (
-        open_host(private_host_settings(database=url, grace_seconds=5.0)) as host,
-        enter(host, "anna") as anna,
-        enter(host, "bert") as bert,
-        anyio.create_task_group() as tasks,
-    ):
-        for peer in (anna, bert):
-            tasks.start_soon(play, peer, game, reached, go)
-        asked = spec("anna", "bert", "600+1", game="riskless")
-
-        async def go_away() -> None:
-            await reached.wait()
-            async with away(own_postgresql, "is killed"):
-                go.set()
-                with anyio.fail_after(500):
-                    while "the store is unavailable, and matches wait until it is back" not in caplog.text:
-                        await anyio.sleep(0.05)
-
-        tasks.start_soon(go_away)
-        record = await host.play(asked)
-        assert record.result.reason not in FORFEIT_REASONS | {EndReason.SERVER_FAULT}
-        assert len(record.moves) > PLY + 1
-        assert await load_records(host.engine, "test") == [record]
-
-
 async def test_a_server_that_is_stopped_while_its_store_is_away_goes_on_with_its_matches_later(
     own_postgresql: Postgresql,
 ) -> None:

@@ -78,20 +78,6 @@ def test_bad_lines_are_named_by_file_and_number(
     assert lines[2] == "arena: 1 matches are new, 0 were there already, 2 lines are bad"
 
 
-def test_only_the_first_bad_lines_are_listed(
-    capsys: pytest.CaptureFixture[str], database: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "poem.txt"
-    file.write_text("a line\n" * 1000)
-    lines = run(capsys, "import", str(file), "--db", database)[2].splitlines()
-    assert len(lines) == 22
-    assert lines[19].startswith(f"{file}, line 20: not a record: ")
-    assert lines[20:] == [
-        "… and 980 more bad lines",
-        "arena: 0 matches are new, 0 were there already, 1000 lines are bad",
-    ]
-
-
 def test_a_database_is_no_file_of_records(
     capsys: pytest.CaptureFixture[str], filled_store: str, tmp_path: Path
 ) -> None:

@@ -72,21 +72,6 @@ def test_only_the_requested_checks_run() -> None:
 
 
 @pytest.mark.slow
-def test_a_bot_that_shares_state_between_matches_fails(tmp_path: Path) -> None:
-    file = tmp_path / "shared.py"
-    file.write_text(
-        "from arena.bots.api.bot import Bot\n\nclass Shared(Bot):\n"
-        "    def prepare(self):\n        Shared.latest = self\n"
-        "    def choose(self, position, clock):\n"
-        "        return self.game.moves(position)[0 if Shared.latest is self else 99]\n"
-    )
-    result = arena("check", file, "--only", "two at once", "--only", "tictactoe as minnie", *GENEROUS)
-    assert result.code == 1
-    assert result.stderr.endswith("arena: 1 of 3 checks failed: two at once\n")
-    assert "IndexError" in result.stdout
-
-
-@pytest.mark.slow
 def test_an_unknown_check_is_refused_with_the_valid_ones() -> None:
     result = arena("check", "random", "--only", "weather", *GENEROUS)
     assert result.code == 2

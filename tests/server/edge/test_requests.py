@@ -327,12 +327,3 @@ async def test_an_address_near_its_connection_limit_gets_no_keep_alive() -> None
         assert (await answer(elsewhere))[2] is False
         for each in others:
             each.wire.reset()
-
-
-@virtual
-async def test_a_page_is_told_the_client_behind_a_proxy() -> None:
-    async with site(proxies=[HERE]) as (arena, pages):
-        peer = Peer(arena.edge)
-        peer.wire.arrive(get("/a", "X-Forwarded-For: 203.0.113.7"))
-        await answer(peer)
-        assert pages.asked == [("/a", "203.0.113.7")]

@@ -1,84 +1,19 @@
 from __future__ import annotations
 
-import random
-
-import pytest
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
-from arena.server.store import finished_matches, schema
-from arena.server.store.archive import import_lines
+from arena.server.store import finished_matches
 from arena.server.store.database import open_store
 from arena.server.store.finished_matches import (
-    MatchList,
-    MatchSummary,
     find_record,
     load_record,
     make_summary_columns,
 )
 from arena.server.store.match_search import SearchFilter, search_matches
-from tests.properties import seeds
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
-
-
-async def fill(engine: AsyncEngine, seed: int) -> list[tuple[str, Record]]:
-    """Return matches of two games between four bots, of which some finished at the very same time."""
-    chance = random.Random(seed)
-    matches = []
-    for number in range(30):
-        maxie, minnie = chance.sample(["anna", "bert", "carl", "dora"], 2)
-        if number % 5 == 0:
-            maxie = minnie  # as an import may say
-        at = day(1 + chance.randrange(3), second=chance.randrange(2))
-        if number % 3:
-            kept = await keep(
-                engine, at, events(MAXIE_WINS), maxie=maxie, minnie=minnie, match=f"{number:032}"
-            )
-        else:
-            kept = record(f"{number:032}", maxie=maxie, minnie=minnie, game="riskless")
-            assert (await import_lines(engine, [to_line(kept).encode()])).added == 1
-            async with engine.begin() as connection:
-                mine = schema.matches.c.match == kept.match
-                await connection.execute(sa.update(schema.matches).where(mine).values(finished=at))
-        matches.append((at, kept))
-    return matches
-
-
-async def all_of(engine: AsyncEngine, limit: int, bot: str, game: str) -> list[MatchSummary]:
-    """Return the whole list, asked for piece by piece."""
-    found: list[MatchSummary] = []
-    place = None
-    while True:
-        some: MatchList = await search_matches(engine, SearchFilter(bot=bot, game=game), limit, place)
-        found += some.matches
-        if some.next is None:
-            return found
-        assert len(some.matches) == limit
-        time, _, match = some.next.partition("|")
-        place = time, match
-
-
-@pytest.mark.parametrize("seed", seeds(2))
-async def test_every_list_agrees_with_a_scan_of_all_matches(database: str, seed: int) -> None:
-    async with open_store(database) as engine:
-        played = await fill(engine, seed)
-        for bot in ("", "anna", "dora", "nobody"):
-            for game in ("", "tictactoe", "riskless", "hexapawn"):
-                expected = [
-                    (at, number, kept)
-                    for number, (at, kept) in enumerate(played)
-                    if (not bot or bot in (kept.players.maxie, kept.players.minnie))
-                    and (not game or kept.game == game)
-                ]
-                newest = [
-                    kept.match for _, _, kept in sorted(expected, key=lambda each: each[:2], reverse=True)
-                ]
-                for limit in (1, 4, 50):
-                    found = await all_of(engine, limit, bot, game)
-                    assert [each.match for each in found] == newest
 
 
 async def test_the_summary_of_a_match_agrees_with_its_record(database: str) -> None:

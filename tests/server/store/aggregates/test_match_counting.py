@@ -158,13 +158,6 @@ async def test_each_of_many_bots_gets_its_own_rating(database: str) -> None:
     assert {bot: known.to_rating() for (_, bot), known in found.items()} == rows
 
 
-async def test_casual_and_unfinished_matches_do_not_count(database: str) -> None:
-    async with open_store(database) as engine:
-        await keep(engine, day(1), events(MAXIE_WINS), rated=False)
-        assert await count_new_matches(engine) == 0
-        assert await load_standings(engine) == []
-
-
 async def test_the_table_counts_results_and_forfeits(database: str) -> None:
     async with open_store(database) as engine:
         for number, how in enumerate(
@@ -214,12 +207,3 @@ async def test_a_rating_by_time_control_is_that_of_a_store_with_no_other_matches
         }
         assert len(await list_categories(engine, 1)) == 1
         assert await list_categories(engine, 5, since=FAR) == []
-
-
-async def test_the_table_is_by_game_and_can_be_of_one(database: str) -> None:
-    async with open_store(database) as engine:
-        await keep(engine, day(1), events(MINNIE_WINS))
-        await count_new_matches(engine)
-        assert [row.bot for row in await load_standings(engine)] == ["bert", "anna"]
-        assert [row.bot for row in await load_standings(engine, "tictactoe")] == ["bert", "anna"]
-        assert await load_standings(engine, "riskless") == []

@@ -43,13 +43,6 @@ async def fill(engine: AsyncEngine) -> list[Record]:
     return records
 
 
-async def test_the_journal_gives_the_same_ratings(database: str) -> None:
-    async with open_store(database) as engine:
-        records = await fill(engine)
-        done = await recompute_ratings(engine)
-        assert (done.matches, done.imported) == (len(records), 0)
-
-
 async def test_a_match_that_finished_after_the_count_is_left_out(database: str) -> None:
     async with open_store(database) as engine:
         records = await fill(engine)

@@ -176,22 +176,6 @@ async def test_a_turn_and_the_event_that_ends_it_are_one_row(database: str) -> N
         ]
 
 
-async def test_a_match_goes_on_in_the_journal_of_the_next_run_and_of_the_one_after(database: str) -> None:
-    async with open_store(database) as engine:
-        async with open_journal(engine) as journal:
-            await journal.commit([opens(), happens(1)])
-        for seq in (2, 3):
-            async with open_journal(engine) as journal:
-                await journal.commit([happens(seq, ServerRecovered())])
-        async with open_journal(engine) as journal:
-            await journal.commit([ends(record(MATCH))])
-        assert await load_events_of_match(engine, MATCH) == [
-            (1, MatchOpened()),
-            (2, ServerRecovered()),
-            (3, ServerRecovered()),
-        ]
-
-
 async def test_two_names_on_one_store_do_not_touch_each_others_matches(database: str) -> None:
     async with open_store(database) as engine, open_store(database) as other:
         async with open_journal(engine, "north") as north, open_journal(other, "south") as south:
@@ -242,15 +226,6 @@ async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(database: str
             row = (await connection.execute(sa.select(schema.matches))).one()
         assert row.rated
         assert before <= row.finished <= current_timestamp()
-
-
-async def test_a_record_that_is_there_is_never_changed(database: str) -> None:
-    async with open_store(database) as engine, open_journal(engine) as journal:
-        await journal.commit([opens()])
-        first = record(MATCH, winner="maxie")
-        for each in (first, first, record(MATCH, winner="minnie")):
-            await journal.commit([ends(each)])
-        assert await load_records(engine, "test") == [first]
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "riskless"])

@@ -58,19 +58,6 @@ async def test_a_server_goes_on_with_its_own_matches_only_and_knows_its_own_sess
     }
 
 
-async def test_unfinished_matches_are_loaded_with_their_events(
-    database: str,
-) -> None:
-    names = [f"match {number}" for number in range(7)]
-    async with open_store(database) as engine, open_journal(engine, "north") as journal:
-        await journal.commit([opens(name) for name in names])
-        for seq in range(1, 5):
-            await journal.commit([happens(seq, match=name) for name in names[: 2 * seq]])
-        await journal.commit([ends(record(name)) for name in names[2:]])
-        results = {each.terms.match: each.events for each in (await journal.load("test")).matches}
-    assert results == {name: [(seq, MatchOpened()) for seq in range(1, 5)] for name in names[:2]}
-
-
 async def test_one_query_reads_the_accounts_of_a_crowd(database: str) -> None:
     crowd = [f"bot {number}" for number in range(600)]
     async with open_store(database) as engine, open_journal(engine, "north") as journal:
