@@ -78,7 +78,7 @@ class Catalogue:
         if game.name in GAMES or (entry is not None and entry[0] is not game):
             existing_game = "a game of the project" if entry is None else f"the game of {entry[1]}"
             raise BadGame(
-                f"{spec}: {game.__name__} is called {game.name!r}, as {existing_game} is: give it another name"
+                f"{spec}: {existing_game} is also called {game.name!r}: give {game.__name__} another name"
             )
         return game
 
@@ -92,8 +92,8 @@ class Catalogue:
         other = game.from_setup({})
         for fault in check_rules(other, fixed_choices(), TEST_MATCHES):
             raise BadGame(
-                f"{spec}: its rules cannot be played ({fault.rule}: {fault.why}); for all faults, "
-                f"run `arena check --game {spec}`"
+                f"{spec}: its rules are faulty ({fault.rule}: {fault.why}); "
+                f"`arena check --game {spec}` lists all faults"
             )
         self._standard[game.name] = self.rules_digest(other)
 

@@ -258,7 +258,7 @@ class Game(ABC, Generic[P, M]):
         """Return a legal move at the start, as a sample of the types in a move."""
         moves = self.moves(self.start())
         if not moves:
-            raise BadData(f"{self.name} must have a move at its start")
+            raise BadData(f"{self.name} must have a legal move at its start")
         return moves[0]
 
     @cached_property

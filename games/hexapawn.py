@@ -148,12 +148,14 @@ class Hexapawn(Game[Pawns, Move]):
         squares, player = data["squares"], data["player"]
         size = self.width * self.height
         if not isinstance(squares, str) or len(squares) != size or set(squares) - set("WB."):
-            raise BadData(f"squares must be {size} of W, B and '.', from a1 row by row, not {squares!r:.60}")
+            raise BadData(
+                f"squares must be {size} characters, each W, B or '.', row by row from a1, not {squares!r:.60}"
+            )
         if max(squares.count("W"), squares.count("B")) > self.width:
             raise BadData(f"a side must have at most {self.width} pawns")
         if "W" in squares[-self.width :] and "B" in squares[: self.width]:
             raise BadData(
-                "pawns of both sides are on the last row, but the match ends when the first gets there"
+                "both sides have a pawn on their last row, but the match ends when the first pawn gets there"
             )
         if player not in ("maxie", "minnie"):
             raise BadData(f"player must be maxie or minnie, not {player!r:.40}")
@@ -175,9 +177,7 @@ class Hexapawn(Game[Pawns, Move]):
         rows = words[0].upper().split("/") if words else []
         if len(words) != 3 or len(rows) != self.height or not words[2].isdecimal() or len(words[2]) > 6:
             example = self.position_to_text(self.start())
-            raise BadData(
-                f"a position must be its rows from the top, the player and the ply, e.g. {example!r}"
-            )
+            raise BadData(f"write the rows from the top, the player and the ply, e.g. {example!r}")
         if any(len(row) != self.width for row in rows):
             raise BadData(f"every row must have {self.width} squares, each W, B or '.'")
         squares = "".join(reversed(rows))

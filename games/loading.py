@@ -153,7 +153,7 @@ def check_game_class(game: GameClass, location: str) -> GameClass:
     """Return the class `game` if it can be played. Raises BadGame, which names `location` and the missing part."""
     missing = sorted(game.__abstractmethods__)
     if missing:
-        raise BadGame(f"{location}: {game.__name__} lacks {', '.join(missing)}")
+        raise BadGame(f"{location}: {game.__name__} must define {', '.join(missing)}")
     name = getattr(game, "name", None)
     if not isinstance(name, str) or not GAME_NAME_PATTERN.fullmatch(name):
         raise BadGame(

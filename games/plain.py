@@ -41,7 +41,7 @@ def to_plain(value: object) -> Plain:
     if isinstance(value, frozenset):
         return sorted((to_plain(each) for each in value), key=json.dumps)
     raise TypeError(
-        f"a {type(value).__name__} cannot be converted to plain data: define conversions in the game"
+        f"a {type(value).__name__} cannot be converted to plain data: override move_to_data or position_to_data"
     )
 
 
@@ -135,7 +135,7 @@ def _convert_like(data: Any, example: object) -> Any:
     except (TypeError, NameError) as error:
         message = str(error).partition("\n")[0]
         raise BadData(
-            f"a {type(example).__name__} cannot be converted from plain data ({message:.100}): define conversions in the game"
+            f"a {type(example).__name__} cannot be made from plain data ({message:.100}): override move_from_data or position_from_data"
         ) from None
 
 

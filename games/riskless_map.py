@@ -59,7 +59,7 @@ class RisklessMap:
     def _check_names(self) -> None:
         size = len(self.territories)
         if not 2 <= size <= MAX_TERRITORIES:
-            raise BadMap("territories", f"there must be 2 to {MAX_TERRITORIES}, not {size}")
+            raise BadMap("territories", f"there must be 2 to {MAX_TERRITORIES} territories, not {size}")
         first_spelling: dict[str, str] = {}
         for number, name in enumerate(self.territories):
             if (
@@ -70,14 +70,17 @@ class RisklessMap:
             ):
                 raise BadMap(
                     "territories",
-                    f"{name!r:.60} is not a valid name: 1 to {MAX_NAME_LENGTH} printable characters",
+                    f"{name!r:.60} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters",
                 )
             if ">" in name:
                 raise BadMap(
                     "territories", f"{name!r} must not contain '>', which separates source and target"
                 )
             if name.isdecimal() and name != str(number):
-                raise BadMap("territories", f"{name!r} reads as a number, but it is territory {number}")
+                raise BadMap(
+                    "territories",
+                    f"{name!r} reads like the number of a territory, but its own number is {number}",
+                )
             if name.casefold() in first_spelling:
                 raise BadMap("territories", f"{name!r} is given twice (case is ignored)")
             first_spelling[name.casefold()] = name
@@ -93,7 +96,8 @@ class RisklessMap:
             for w in near:
                 if not 0 <= w < size:
                     raise BadMap(
-                        "neighbours", f"{self.territories[v]} has a road to {w}, which does not exist"
+                        "neighbours",
+                        f"{self.territories[v]} has a road to {w}, but there is no such territory",
                     )
                 if w == v:
                     raise BadMap("neighbours", f"{self.territories[v]} has a road to itself")
@@ -138,14 +142,16 @@ class RisklessMap:
             raise BadMap("start", f"there must be {len(self.territories)} entries, one per territory")
         for name, armies in zip(self.territories, self.start, strict=True):
             if abs(armies) > self.territory_cap:
-                raise BadMap("start", f"{name} has {abs(armies)} armies, above the cap {self.territory_cap}")
+                raise BadMap(
+                    "start", f"{name} has {abs(armies)} armies, more than the cap of {self.territory_cap}"
+                )
         for who, sign in (("maxie", 1), ("minnie", -1)):
             total = sum(n for n in (sign * armies for armies in self.start) if n > 0)
             if total == 0:
-                raise BadMap("start", f"{who} has no territory")
+                raise BadMap("start", f"{who} needs at least one territory")
             if total >= self.armies_to_win:
                 raise BadMap(
-                    "start", f"{who} starts with {total} armies and has won: armies_to_win must be more"
+                    "start", f"{who} starts with {total} armies and has won: armies_to_win must be larger"
                 )
 
     @property
@@ -193,7 +199,7 @@ class RisklessMap:
         """
         names = tuple(_require_text(name, "territories") for name in _require_list(data, "territories"))
         if len(names) > MAX_TERRITORIES:
-            raise BadMap("territories", f"there must be 2 to {MAX_TERRITORIES}, not {len(names)}")
+            raise BadMap("territories", f"there must be 2 to {MAX_TERRITORIES} territories, not {len(names)}")
         places = _require_list(data, "places") if "places" in data else _ring_places(len(names))
         return cls(
             name=_require_text(data.get("map"), "map"),

@@ -153,7 +153,8 @@ def _check_start(game: Game[Any, Any]) -> None:
     player, ply = _call_game("start", game.player, start), _call_game("start", game.ply, start)
     if player is not MAXIE or ply != 0:
         raise _RuleViolation(
-            "start", f"the start position is {player}'s turn at ply {ply!r}: it must be Maxie's turn at ply 0"
+            "start",
+            f"at the start position it is {player}'s turn at ply {ply!r}: it must be Maxie's turn at ply 0",
         )
     setup = _call_game("start", game.setup)
     again = _call_game("start", type(game).from_setup, json.loads(_to_json("start", setup)))

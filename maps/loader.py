@@ -100,5 +100,5 @@ def read_map_file(path: Path) -> MapFile:
         text = content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise MapError(str(path), "", f"not TOML: it must be UTF-8, and line {line} is not") from None
+        raise MapError(str(path), "", f"not UTF-8 text, as TOML must be: see line {line}") from None
     return parse_map_file(text, path.stem, str(path))

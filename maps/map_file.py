@@ -230,7 +230,7 @@ def _check_distances(map: RisklessMap) -> None:
     seen: dict[tuple[float, float], str] = {}
     for name, place in zip(map.territories, map.places, strict=True):
         if place in seen:
-            raise _InvalidKey("place", f"{seen[place]} and {name} have the same place: move one of them")
+            raise _InvalidKey("place", f"{seen[place]} and {name} are at the same place: move one of them")
         seen[place] = name
 
 

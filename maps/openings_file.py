@@ -57,7 +57,7 @@ def read_openings(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
     except OSError as error:
         raise BadOpenings(f"cannot read the openings {path}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise BadOpenings(f"{path}: must be UTF-8 text: {error.reason}") from None
+        raise BadOpenings(f"{path}: not UTF-8 text: {error.reason}") from None
     rows = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, 1)]
     written = [(number, line) for number, line in rows if line]
     if written and written[0][1].startswith(FINGERPRINT_KEY):

@@ -148,7 +148,7 @@ def _replay_moves(record: Record, terms: Terms) -> Replay:
         referee.handle(PlayerReady(player), 0)
     for ply, each in enumerate(record.moves[len(terms.opening) :], len(terms.opening)):
         if referee.is_over:
-            raise BadRecord(f"ply {ply}: the match was already over")
+            raise BadRecord(f"ply {ply}: the match was over before this ply")
         referee.handle(Moved(referee.mover, ply, each.move, each.thinking), 0)
         if referee.result is not None and referee.result.reason is EndReason.ILLEGAL_MOVE:
             raise BadRecord(referee.result.detail)
@@ -223,7 +223,7 @@ def _check_result(record: Record, referee: Referee) -> None:
             and not Result(winner, replayed_result.reason, replayed_result.detail).by_repetition
         ):
             raise BadRecord(
-                f"the record says that the match ended by a repeated position, but its moves give another end: {replayed_result.detail}"
+                f"the record says that the match ended by a repeated position, but its moves lead to another result: {replayed_result.detail}"
             )
         return
     if result.reason is EndReason.ADJUDICATED:

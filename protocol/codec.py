@@ -180,7 +180,7 @@ def unpack_frame(frame: bytes) -> object:
 
 
 def _reject_extension(code: int, _data: bytes) -> object:
-    raise ValueError(f"extension type {code} is not supported")
+    raise ValueError(f"msgpack extension type {code} is not supported")
 
 
 def _describe_fault(data: object) -> str | None:

@@ -50,7 +50,7 @@ class MovesSoFar(Sequence[Data]):
         """
         if type(moves) is not MovesSoFar:
             raise NotImplementedError(
-                f"a {type(moves).__name__} cannot be encoded in a message: use plain data"
+                f"a {type(moves).__name__} cannot be encoded in a message: use numbers, strings, lists and dicts"
             )
         count = moves._count  # noqa: SLF001  same class
         if count < 16:

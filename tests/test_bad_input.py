@@ -57,7 +57,7 @@ BAD = [
     (
         ["ladder", "--bot", "greedy"],
         MISUSE,
-        ["--bot: a ladder needs at least two bots; give the option once for each"],
+        ["a ladder needs at least two bots; give --bot once for each"],
     ),
     (["ladder", "--adjudicate", "repetition=1"], MISUSE, ["--adjudicate: repetition: Expected `int` >= 2"]),
     (["ladder", "--openings", "none.txt"], MISUSE, ["none.txt: No such file or directory"]),
@@ -86,7 +86,7 @@ BAD = [
         MISUSE,
         ["--external cannot be combined with --bot or a file"],
     ),
-    (["ladder", "--wait", "10"], MISUSE, ["has an effect only with --external N"]),
+    (["ladder", "--wait", "10"], MISUSE, ["is used only with --external N"]),
     (["match", "alphabeta"], MISUSE, ["Missing argument"]),
     (["serve", "--map", "atlantis"], MISUSE, ["atlantis"]),
     (["serve", "--port", "PORT", "--db", "sqlite:///x.db"], FAILURE, ["in use"]),

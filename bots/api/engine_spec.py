@@ -38,13 +38,13 @@ class IntegerOption:
     high: int
 
     def parse(self, text: str) -> int:
-        """Return the number written in `text`. Raises ValueError; its message describes the valid values."""
+        """Return the number written in `text`. Raises ValueError, whose message says what it must be."""
         try:
             value = int(text)
         except ValueError:
             value = self.low - 1
         if not self.low <= value <= self.high:
-            raise ValueError(f"a whole number from {self.low} to {self.high}")
+            raise ValueError(f"must be a whole number from {self.low} to {self.high}")
         return value
 
 
@@ -55,13 +55,13 @@ class FractionOption:
     default: float
 
     def parse(self, text: str) -> float:
-        """Return the number written in `text`. Raises ValueError; its message describes the valid values."""
+        """Return the number written in `text`. Raises ValueError, whose message says what it must be."""
         try:
             value = float(text)
         except ValueError:
             value = -1.0
         if not 0 <= value <= 1:
-            raise ValueError("a number from 0 to 1")
+            raise ValueError("must be a number from 0 to 1")
         return value
 
 
@@ -75,10 +75,14 @@ class TextOption:
     def parse(self, text: str) -> str:
         """Return `text` if it is valid. Raises ValueError for any other text, and for an empty one.
 
-        The message of the error describes the valid values.
+        The message of the error says what the text must be.
         """
         if not text or (self.choices and text not in self.choices):
-            raise ValueError(f"one of {', '.join(self.choices)}" if self.choices else "some text")
+            raise ValueError(
+                f"must be one of {', '.join(self.choices)}"
+                if self.choices
+                else "must be at least one character"
+            )
         return text
 
 
@@ -123,8 +127,8 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
         options_set.add(key)
         try:
             values[key] = options[key].parse(value)
-        except ValueError as valid_values:
-            raise BadSpec(f"{name}: {key} must be {valid_values}, not {value!r:.60}") from None
+        except ValueError as error:
+            raise BadSpec(f"{name}: {key} {error}, not {value!r:.60}") from None
     return Spec(name, values, frozenset(options_set))
 
 

@@ -97,7 +97,7 @@ async def open_connection(url: str) -> ClientConnection:
             ) from None
         raise NoServer(f"{url} does not speak {SUBPROTOCOL}: {error}") from None
     except SSLCertVerificationError as error:
-        raise NoServer(f"{url} is not trusted: certificate verify failed: {error.verify_message}") from None
+        raise NoServer(f"the TLS certificate of {url} is not trusted: {error.verify_message}") from None
     except (OSError, TimeoutError) as error:
         if url.startswith("wss:") and isinstance(
             error, SSLError | ConnectionResetError | ConnectionAbortedError

@@ -228,7 +228,7 @@ def bot(
     chosen_engine = _make_engine(settings)
     name = settings.name or chosen_engine.name
     if len(name) > 64 or not name.isprintable() or name != name.strip():
-        raise UsageError(f"--name {name!r:.80} is not a valid name: 1 to 64 printable characters")
+        raise UsageError(f"--name {name!r:.80} is not a valid name: write 1 to 64 printable characters")
     sys.setswitchinterval(SWITCH_SECONDS)
     if settings.verbose:
         logging.getLogger("arena.client").setLevel(logging.DEBUG)
@@ -258,7 +258,9 @@ def _merge_settings(options: BotSettings, explicit: set[str]) -> BotSettings:
     except BadBotSettings as error:
         raise UsageError(str(error)) from None
     if not (merged.engine or merged.program):
-        raise UsageError(f'{options.engine} names no engine: add engine = "my_bot.py" or exec = "COMMAND"')
+        raise UsageError(
+            f'{options.engine} sets neither engine nor exec: add engine = "my_bot.py" or exec = "COMMAND"'
+        )
     return merged
 
 
@@ -268,7 +270,7 @@ def _make_engine(settings: BotSettings) -> Engine:
     if settings.engine.startswith(PROGRAM_PREFIX) and not settings.program:
         settings = replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM_PREFIX))
     if bool(settings.engine) == bool(settings.program):
-        raise UsageError("name an engine or a file.py, or give --exec COMMAND, but not both")
+        raise UsageError("give exactly one bot: an engine, a FILE.py or --exec COMMAND")
     boxed = settings.engine.startswith((IMAGE_PREFIX, SUBMISSION_PREFIX))
     if settings.isolate and boxed:
         raise UsageError("--isolate: leave it out, because a bot in a container already has its own process")

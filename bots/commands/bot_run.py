@@ -76,7 +76,7 @@ def _run_client(engine: Engine, settings: BotSettings, name: str, console: Conso
                 session_file.close()
         console.print_result(f"{each}: {end}")
         return
-    raise CommandError(f"every name from {name} to {name}-{MAX_NUMBERED_NAMES} is taken")
+    raise CommandError(f"every name from {name} to {name}-{MAX_NUMBERED_NAMES} is taken: give another --name")
 
 
 def _open_session(settings: BotSettings, name: str, console: Console) -> SessionFile | None:

@@ -23,7 +23,7 @@ def compare_command(
     problem = Problem(game, evaluator_for(game))
     comparison = compare_methods(problem, position, depth, budget)
     if comparison.deepest == 0:
-        raise CommandError(f"--budget: {budget} leaves are not enough for depth 1")
+        raise CommandError(f"--budget: {budget} leaves are not enough for depth 1; give more")
     reached_depths = comparison.reached_depths()
     if svg is not None:
         place = f" on {map_name}" if (map_name := game.setup().get("map")) else ""

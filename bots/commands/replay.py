@@ -144,7 +144,7 @@ def _select_match(file: str, records: Sequence[tuple[int, Record]], match: str) 
     matching = [(line, each) for line, each in records if each.match.startswith(match)]
     if not matching:
         raise UsageError(
-            f"--match: no match in {file} begins with {match!r:.70}; leave the option out to list them"
+            f"--match: no match in {file} begins with {match!r:.70}; leave out --match to list them"
         )
     if len(matching) > 1:
         raise UsageError(

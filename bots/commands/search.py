@@ -137,11 +137,11 @@ def trace_command(
     if isinstance(game, Explicit):
         depth = game.height if depth is None else min(depth, game.height)
     elif depth is None:
-        raise UsageError(f"--depth: give the number of plies of {tree} to search, e.g. --depth 3")
+        raise UsageError(f"--depth is needed for {tree}: give the number of plies to search, e.g. --depth 3")
     if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
         endless = ", ".join(name for name, each in ALGORITHMS.items() if not each.recursive)
         raise UsageError(
-            f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; {endless} have no limit"
+            f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {endless}"
         )
     start = game.start()
     try:

@@ -122,7 +122,7 @@ class Container:
             # A volume is a folder on the host without a size limit: the bot could fill the host's disk.
             if json.loads(volumes):
                 raise BadSpec(
-                    f"the image {self.image} has a VOLUME, which is not allowed: build it without one"
+                    f"the image {self.image} declares a VOLUME, which is not allowed: build it without one"
                 )
             return Container(self.program, identity, self.submission)
         why, tool = _first_line(result.stderr), Path(self.program).name

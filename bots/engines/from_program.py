@@ -83,7 +83,7 @@ class ProgramBot(Bot):
 
     def choose(self, position: Any, clock: Clock) -> Any:
         if self._running is None:
-            raise AssertionError("call prepare before choose")
+            raise AssertionError("call prepare() before choose()")
         legal = [self.game.move_to_data(move) for move in self.game.moves(position)]
         turn = {
             "type": "turn",

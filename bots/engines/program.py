@@ -179,7 +179,7 @@ class Program:
 
 def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     if pipe is None:
-        raise AssertionError("the program was started without pipes")
+        raise AssertionError("the program was started without pipes for its input and output")
     return pipe
 
 

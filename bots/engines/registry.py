@@ -108,7 +108,9 @@ def check_evaluator_name(spec: Spec) -> None:
         if not Path(name).is_file():
             raise BadSpec(f"{spec.name}: weights file {name:.200} not found")
         if name.endswith(NETWORK_FILE) and not has_engine_extra():
-            raise BadSpec(f"{spec.name}: networks need the extra `engine`, which is not installed")
+            raise BadSpec(
+                f'{spec.name}: networks need the engine extra: pip install "riskless-arena[engine]"'
+            )
     elif name not in EVALUATORS:
         choices = ", ".join(EVALUATORS)
         raise BadSpec(

@@ -157,5 +157,5 @@ class PythonSearcher:
 
 def _make_report(depth: int, result: SearchResult[M], nodes: int, *, finished: bool) -> Report[M]:
     if result.move is None:
-        raise ValueError("the search returned no move for a position in play")
+        raise ValueError("the search returned no move, although the match is not over")
     return Report(depth, result.value, result.move, result.line, nodes, finished)

@@ -114,7 +114,7 @@ def measure_command(
     name = register_game(game)
     if not has_maps(name):
         raise UsageError(
-            f"--game {game}: must be riskless or a subclass of Riskless; other games have no maps"
+            f"--game {game}: must be riskless or a game derived from it; other games have no maps"
         )
     boards = [load_compiled_map(each) for each in maps or map_names()]
     starts = None if openings is None else _read_openings(openings, boards, matches)

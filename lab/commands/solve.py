@@ -231,7 +231,7 @@ def _print_solution(solved: SolvedMap) -> None:
         lines.append(f"longest win: {header.longest} plies, from {_longest_win_position(solved)}")
     lines.append(f"table: {solved.table.path}, {decimal(solved.table.size)}")
     if solved.seconds is not None:
-        lines.append(f"solved in {solved.seconds:.1f} s with {decimal(_peak_memory())} of memory at the most")
+        lines.append(f"solved in {solved.seconds:.1f} s, using at most {decimal(_peak_memory())} of memory")
     if solved.verified is not None and solved.verified.fault is None and not solved.verified.false_statements:
         lines.append(
             f"verified: the values of all {solved.verified.totals.open:,} boards follow from those of their successors"

@@ -176,7 +176,7 @@ def ladder(
         raise UsageError(f"{file}: game: {error}") from None
     if bot:
         if len(bot) < 2:
-            raise UsageError("--bot: a ladder needs at least two bots; give the option once for each")
+            raise UsageError("a ladder needs at least two bots; give --bot once for each")
         plan = dataclasses.replace(plan, bots=plan_engine_bots(bot))
     overrides: dict[str, Any] = {
         "game": game,
@@ -226,5 +226,5 @@ def _external_settings(
         return ExternalBotSettings(host, port, bots, wait)
     for name in ("host", "wait"):
         if is_option_given(context, name):
-            raise UsageError(f"--{name} has an effect only with --external N")
+            raise UsageError(f"--{name} is used only with --external N")
     return None

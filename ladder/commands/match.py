@@ -133,7 +133,7 @@ def _name_bots(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -
     for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
         if name and name != make_valid_name(name):
             raise UsageError(
-                f"{option}: {name!r:.80} is not a valid name: 1 to {MAX_NAME_LENGTH} printable characters without #"
+                f"{option}: {name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters without #"
             )
     time_control_b = parse_time_option(tc_b, "--tc-b") if tc_b else None
     first, second = bots

@@ -157,7 +157,7 @@ def lift_existing_directive(db: str | None, kind: DirectiveKind, subject: str) -
             if subject
             else "there is no notice: `arena notice TEXT` sends one"
         )
-    err.print(f"the ban of {subject} is lifted" if subject else "the notice is ended")
+    err.print(f"the ban of {subject} is lifted" if subject else "the notice is withdrawn")
 
 
 def parse_duration_option(text: str) -> float:

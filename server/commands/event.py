@@ -362,7 +362,7 @@ def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
 def _parse_minutes(text: str) -> int:
     seconds = parse_duration_option(text)
     if not 60 <= seconds <= 24 * 3600:
-        raise UsageError("--for: must be from 1 minute to 1 day")
+        raise UsageError("--for: must be between 1 minute and 1 day")
     return round(seconds / 60)
 
 
@@ -371,5 +371,5 @@ def _parse_ratings(text: str) -> tuple[int, int]:
     if not all(part.isdecimal() or not part for part in (lowest, highest)) or (text and "-" not in text):
         raise UsageError(f"--rating: write 1200-1800, 1500- or -1800, not {text!r:.40}")
     if highest and int(highest) < int(lowest or 0):
-        raise UsageError(f"--rating: no rating is in {text}: write the lower bound first")
+        raise UsageError(f"--rating: {text} contains no rating; write the lower bound first")
     return int(lowest or 0), int(highest or 0)

@@ -193,7 +193,7 @@ class ReloadableHost:
                     if self._tls is not None and plan.tls is not None:
                         load_certificate(self._tls, plan.settings.tls)
                 except (BadSettings, CommandError) as error:
-                    log.error("settings stay as they are: %s", error)  # noqa: TRY400  one line, not a stack
+                    log.error("settings not reloaded: %s", error)  # noqa: TRY400  one line, not a stack
                 else:
                     self._apply_settings(plan)
 
@@ -212,7 +212,7 @@ class ReloadableHost:
         )
         postponed = [key for key in changed if key not in applied]
         log.warning(
-            "settings read again: applied %s; a restart is needed for %s",
+            "settings reloaded: applied %s; a restart is needed for %s",
             ", ".join(applied) or "none",
             ", ".join(postponed) or "none",
         )

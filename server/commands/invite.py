@@ -73,7 +73,7 @@ def invite_command(
     except (ValueError, OverflowError):
         raise UsageError(f"--expires: {expires!r:.40} is not a duration: write 12h or 14d") from None
     write_text(_format_links_csv(codes, url), csv)
-    err.print(f"links: {len(codes)}; names for each: {bots}")
+    err.print(f"links: {len(codes)}; bots per link: {bots}")
 
 
 def _read_roster(roster: Path) -> list[str]:

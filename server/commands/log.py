@@ -137,7 +137,7 @@ def _fetch_log(url: str, match: str, name: str, token: str) -> MatchLog:
     if scheme not in ("ws", "wss") or not colon or not rest:
         raise UsageError(f"--url: {url!r:.100} is not a server URL: write ws://HOST:PORT or wss://HOST")
     if not name:
-        raise UsageError("--url: also give --name, and --token if the host issued one")
+        raise UsageError("--url also needs --name, and --token if the host issued one")
     log_url = f"{'https' if scheme == 'wss' else 'http'}://{rest.rstrip('/')}/api/log/{quote(match, safe='')}"
     request = Request(log_url, headers={"Authorization": make_basic_header(name, token)})  # noqa: S310 - http or https, see above
     try:

@@ -182,7 +182,9 @@ class ChallengeHandler:
     def _check_target(target: LobbyBot, challenge: Challenge, game: AnyGame) -> None:
         why = target.preferences.find_decline_reason(game, challenge.time_control)
         if why is not None:
-            raise RequestRefused(Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} does not play this: {why}")
+            raise RequestRefused(
+                Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} does not play such matches: {why}"
+            )
         if target.quota == 0:
             raise RequestRefused(Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} takes no more matches")
 

@@ -470,7 +470,7 @@ class Shell:
         Raises StoreFailed after `patience_s`, on a stop, or if too many inputs wait. Raises lease.LeaseLost.
         """
         until = self._now_ns() + round(self._patience_s * 1e9)
-        log.warning("matches wait for the store, %g s at the most: %s", self._patience_s, error)
+        log.warning("matches are waiting for the store, at most %g s: %s", self._patience_s, error)
         while True:
             if self._stopping or self._now_ns() >= until or len(self._inputs) > MAX_QUEUED:
                 raise StoreFailed(error) from None

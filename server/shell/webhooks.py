@@ -80,7 +80,7 @@ class WebhookURL:
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
             raise BadWebhook(f"{url!r:.80} is not a webhook URL: write https://HOST/PATH")
         if not url.isascii() or not url.isprintable() or " " in url:
-            raise BadWebhook(f"{url!r:.80} is not ASCII: percent-encode other characters")
+            raise BadWebhook(f"{url!r:.80} is not ASCII: percent-encode all other characters")
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         secure = parts.scheme == "https"
         return cls(parts.hostname, port or (443 if secure else 80), target, secure)
@@ -103,7 +103,7 @@ def parse_secret(text: str) -> bytes:
         key = b""
     if len(key) not in SECRET_BYTES:
         raise BadWebhook(
-            "not a secret: expected 24 to 64 random bytes in base64, as `openssl rand -base64 32` prints"
+            "not a valid secret: write 24 to 64 random bytes in base64, as `openssl rand -base64 32` prints"
         )
     return key
 
@@ -212,7 +212,7 @@ async def post_by_http(address: WebhookURL, body: bytes, headers: Mapping[str, s
     """Send a POST on a new connection and return the status of the answer. The rest of the answer is not read.
 
     Redirects are not followed, because a signed message is for its receiver alone. Raises OSError, and ValueError if
-    the answer is not HTTP.
+    the answer is not an HTTP response.
     """
     tls = await anyio.to_thread.run_sync(ssl.create_default_context) if address.secure else None
     reader, writer = await asyncio.open_connection(address.host, address.port, ssl=tls, limit=STATUS_BYTES)
@@ -232,6 +232,8 @@ async def post_by_http(address: WebhookURL, body: bytes, headers: Mapping[str, s
     version, _, rest = line.partition(b" ")
     if not version.startswith(b"HTTP/1.") or not rest[:3].isdigit():
         raise ValueError(
-            "the answer is not HTTP" if line else "the receiver closed the connection without an answer"
+            "the answer is not an HTTP response"
+            if line
+            else "the receiver closed the connection without an answer"
         )
     return int(rest[:3])

@@ -136,7 +136,9 @@ def parse_line(line: bytes) -> ArchivedMatch:
     A missing end time is computed, and overlong analysis is trimmed. Raises BadRecord for an invalid line.
     """
     if len(line) > MAX_RECORD_BYTES:
-        raise BadRecord(f"not a record: it must have at most {MAX_RECORD_BYTES:,} bytes, not {len(line):,}")
+        raise BadRecord(
+            f"the line is too long for a record: {len(line):,} bytes, but at most {MAX_RECORD_BYTES:,} are allowed"
+        )
     try:
         archived = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

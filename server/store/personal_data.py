@@ -181,7 +181,7 @@ def _make_renamed_row(connection: sa.Connection, name: str, new_name: str) -> di
     row, there = rows.get(name), rows.get(new_name)
     query = sa.select(matches.c.match).where(_is_player(name)).limit(1)
     if row is None and (find_unavailability_reason(name, ()) or connection.execute(query).scalar() is None):
-        raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` shows all")
+        raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` lists these bots")
     require_valid_name(new_name)
     hidden = new_name.startswith(HIDDEN_PREFIX)
     why = None if hidden else find_unavailability_reason(new_name, rows.keys() - {name})

@@ -45,7 +45,7 @@ async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
     """
     line = next((each for each in await owners.list_owners(engine) if each.owner == owner), None)
     if line is None or not (line.bots or line.retired):
-        raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` shows all owners")
+        raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` lists the owners that do")
     # Retired names without matches, such as the old names of renamed bots, have nothing left to hide.
     played = [name for name in line.retired if await personal_data.has_matches(engine, name)]
     return [

@@ -197,7 +197,9 @@ def _check_form(form: Mapping[str, str]) -> None:
     """Raise BadRequest if the action is unknown, or does not accept these parameters."""
     forms = ACTION_PARAMETERS.get(form["do"])
     if forms is None:
-        raise BadRequest(f"do must be one of {', '.join(ACTION_PARAMETERS)}, not {form['do']!r:.40}")
+        raise BadRequest(
+            f"the parameter do must be one of {', '.join(ACTION_PARAMETERS)}, not {form['do']!r:.40}"
+        )
     given = {name for name in ("name", "owner", "to") if form.get(name)}
     if given not in forms:
         wanted = " or ".join(" and ".join(sorted(each)) or "neither a name nor an owner" for each in forms)

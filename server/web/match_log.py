@@ -81,7 +81,7 @@ async def load_log(
             f"no match{whose} begins with {match!r:.70}: copy the id from the list of finished matches"
         )
     if len(matches) > 1:
-        raise LogNotFound(f"several matches begin with {match!r:.70}: give more of the id")
+        raise LogNotFound(f"the ids of several matches begin with {match!r:.70}: give more of the id")
     ((terms, packed),) = matches
     happened = await load_events_of_match(engine, terms.match) if packed is None else []
 

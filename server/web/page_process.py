@@ -123,13 +123,13 @@ class PageProcess:
             if self._child is not None:
                 return self._child
             if self._is_unavailable():
-                raise ServerBusy("the page process is unavailable: try again")
+                raise ServerBusy("the web page is temporarily unavailable: try again")
             self._starting = asyncio.create_task(self._start())
         try:
             with anyio.fail_after(MAX_START_WAIT_SECONDS):
                 return await asyncio.shield(self._starting)
         except TimeoutError:
-            raise ServerBusy("the page process is starting: try again") from None
+            raise ServerBusy("the web page is still starting: try again") from None
 
     async def _start(self) -> _PageChild:
         try:
@@ -228,7 +228,7 @@ class _PageChild:
         Raises ServerBusy if the process ends before its answer. If the process hangs, kill it and raise TimeoutError.
         """
         if self._writer.is_closing():
-            raise ServerBusy("the page process ended: try again")
+            raise ServerBusy("the web page had to restart: try again")
         number = next(self._numbers)
         future: asyncio.Future[PageResponse] = asyncio.get_running_loop().create_future()
         self._pending[number] = future
@@ -271,7 +271,7 @@ class _PageChild:
             task.cancel()
         for future in self._pending.values():
             if not future.done():
-                future.set_exception(ServerBusy("the page process ended: try again"))
+                future.set_exception(ServerBusy("the web page had to restart: try again"))
         self._pending.clear()
         self.ready.set()
 

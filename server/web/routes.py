@@ -177,7 +177,9 @@ def _parse_query(query: str, parameters: list[str], max_value: int) -> dict[str,
         ) from None
     for name, value in values.items():
         if len(value) > max_value:
-            raise BadRequest(f"a parameter must have at most {max_value} characters")
+            raise BadRequest(
+                f"parameter {name!r:.40} must have at most {max_value} characters, not {len(value)}"
+            )
         if name not in parameters and f"{name}!" not in parameters:
             # If unknown parameters were accepted, one request could be sent under any number of cache keys.
             parameters_by_name = ", ".join(each.rstrip("!") for each in parameters) or "none"

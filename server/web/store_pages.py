@@ -147,7 +147,7 @@ class StorePages:
             parameters.get("result", ""),
         )
         if parameters.get("opponent") and not parameters.get("bot"):
-            raise BadRequest("opponent needs bot: give both")
+            raise BadRequest("opponent must be used with bot: give both")
         results = RESULTS_WITH_BOT if parameters.get("bot") else RESULTS_WITHOUT_BOT
         if result and result not in results and result not in _REASONS:
             raise BadRequest(
@@ -294,7 +294,7 @@ def _parse_cursor(parameters: Mapping[str, str]) -> PageCursor | None:
         return None
     time, _, match = parameters["before"].partition("|")
     if not _TIME_PATTERN.fullmatch(time) or not MATCH_ID.fullmatch(match):
-        raise BadRequest("before must be the value of `next` in an earlier answer")
+        raise BadRequest("before must be the value of `next` from an earlier response")
     return time, match
 
 

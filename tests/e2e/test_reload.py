@@ -77,7 +77,7 @@ def test_a_file_of_five_lines_hosts_and_its_reloadable_settings_are_followed(tmp
             + f'time_controls = ["5+0.1"]\npause_seconds = 0\n[store]\nrecord = "{record}"\n[limits]\nconnections = 9\n'
             + "cut_offs = 7\nopen_challenges = 3\nmatches_per_bot = 5\nwork_ms_per_second = 50\n"
         )
-        told = server.wait(r"settings read again: (.*)")
+        told = server.wait(r"settings reloaded: (.*)")
         assert told == (
             "applied pool.maps, pool.time_controls, pool.pause_seconds, store.record, limits.connections, "
             "limits.cut_offs, limits.open_challenges, limits.matches_per_bot, limits.work_ms_per_second; "
@@ -100,10 +100,10 @@ def test_a_file_with_an_error_changes_nothing(tmp_path: Path) -> None:
     with serving(tmp_path, FIVE_LINES) as server:
         url = server.wait(r"listening on (ws://\S+:\d+)\n").replace("ws:", "http:")
         server.reload(f'{FIVE_LINES}[limits]\nconnections = 1\nconections = 2\n[log]\nformat = "json"\n')
-        told = server.wait(r"settings stay as they are: (.*)")
+        told = server.wait(r"settings not reloaded: (.*)")
         assert told == 'arena.toml:8: limits.conections: unknown key; did you mean "connections"?'
         server.reload(f"{FIVE_LINES}[log]\nverbose = true\n")
-        assert server.wait(r"settings read again: (.*)").startswith("applied log.verbose; a restart")
+        assert server.wait(r"settings reloaded: (.*)").startswith("applied log.verbose; a restart")
         with urlopen(f"{url}/readyz", timeout=500) as answer:
             assert answer.status == 200
 
@@ -112,7 +112,7 @@ def test_options_override_later_changes_of_the_file(tmp_path: Path) -> None:
     with serving(tmp_path, FIVE_LINES, "--map", "m2", "--set", "pool.pause_seconds=2") as server:
         server.wait(r"(listening)")
         server.reload(FIVE_LINES.replace("m1", "world") + "pause_seconds = 3\nmargin_ms = 7\n")
-        assert server.wait(r"settings read again: (.*)").startswith("applied pool.margin_ms; a restart")
+        assert server.wait(r"settings reloaded: (.*)").startswith("applied pool.margin_ms; a restart")
 
 
 @mark_requires("openssl")
@@ -128,7 +128,7 @@ def test_a_new_certificate_is_shown_to_who_comes_from_then_on(tmp_path: Path) ->
         before = ssl.get_server_certificate(("127.0.0.1", port))
         make("second")
         server.process.send_signal(signal.SIGHUP)
-        server.wait(r"settings read again: (.*)")
+        server.wait(r"settings reloaded: (.*)")
         after = ssl.get_server_certificate(("127.0.0.1", port))
         assert before != after == (tmp_path / "cert.pem").read_text()
 

@@ -48,7 +48,7 @@ def test_threads_that_come_together_have_one_class(tmp_path: Path) -> None:
     [
         ([("class Nim(Game)", "class Nim")], "", "has no game: write a subclass of Game"),
         ([], "Nimm", "has no game called 'Nimm': choose from Nim"),
-        ([("    def moves", "    def no_moves")], "", "Nim lacks moves"),
+        ([("    def moves", "    def no_moves")], "", "Nim must define moves"),
         ([('    name = "nim"', "")], "", "needs a name of lowercase letters"),
         ([('"nim"', '"N i m"')], "", "needs a name of lowercase letters"),
         (

@@ -88,7 +88,7 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
 def test_a_file_that_is_no_text_says_which_line(tmp_path: Path) -> None:
     path = tmp_path / "latin.toml"
     path.write_bytes(b'territory_cap = 10\ndescription = "\xe9"\n')
-    with pytest.raises(MapError, match=r"latin\.toml: not TOML: it must be UTF-8, and line 2 is not"):
+    with pytest.raises(MapError, match=r"latin\.toml: not UTF-8 text, as TOML must be: see line 2"):
         read_map_file(path)
 
 

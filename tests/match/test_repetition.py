@@ -211,7 +211,7 @@ def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None
     limited = replace(true, adjudication=Adjudication(limit=len(true.moves)))
     with pytest.raises(
         BadRecord,
-        match=r"ended by a repeated position, but its moves give another end: \d+ plies were played",
+        match=r"ended by a repeated position, but its moves lead to another result: \d+ plies were played",
     ):
         verify_record(limited)
     verify_record(replace(limited, result=replace(true.result, detail="the ply limit of the ladder")))
@@ -220,7 +220,7 @@ def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None
 def test_a_record_that_goes_on_after_a_repetition_is_refused_where_its_terms_have_the_rule() -> None:
     longer = record_of(circling(None))
     verify_record(longer)
-    with pytest.raises(BadRecord, match=f"ply {circling().ply}: the match was already over"):
+    with pytest.raises(BadRecord, match=f"ply {circling().ply}: the match was over before this ply"):
         verify_record(replace(longer, adjudication=DEFAULT_RULES))
     resigned = record_of(circling())
     resigned = replace(resigned, result=Result("maxie", EndReason.RESIGNATION))

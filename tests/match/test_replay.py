@@ -53,7 +53,7 @@ def test_possible_results_are_accepted(
     [
         ((4, 4), "maxie", EndReason.RESIGNATION, "ply 1: illegal move"),
         ((4, "x"), "maxie", EndReason.RESIGNATION, "ply 1: no move of tictactoe"),
-        ((*MAXIE_WINS, 8), "maxie", EndReason.LINE, "ply 5: the match was already over"),
+        ((*MAXIE_WINS, 8), "maxie", EndReason.LINE, "ply 5: the match was over before this ply"),
         (MAXIE_WINS, "minnie", EndReason.LINE, r"its moves say that maxie wins \(line\)"),
         (MAXIE_WINS, None, EndReason.BOARD_FULL, r"its moves say that maxie wins \(line\)"),
         (MAXIE_WINS, "maxie", EndReason.TIMEOUT, r"its moves say that maxie wins \(line\)"),
@@ -103,7 +103,7 @@ def test_a_match_of_legal_moves_is_believed_and_a_longer_shorter_or_stolen_one_i
     match_record = record(moves=moves, winner=winner, reason=EndReason(outcome.word), game="riskless")
     verify_record(match_record)
     twice = [*match_record.moves, RecordedMove(moves[-1], 1.0)]
-    with pytest.raises(BadRecord, match="already over"):
+    with pytest.raises(BadRecord, match="was over before this ply"):
         verify_record(replace(match_record, moves=twice))
     with pytest.raises(BadRecord):
         verify_record(replace(match_record, moves=match_record.moves[:-1]))

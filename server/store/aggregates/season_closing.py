@@ -32,10 +32,14 @@ def close_season(connection: sa.Connection, name: str, game: str | None = None) 
     rated = [row.game for row in connection.execute(query) if row[1] == closed.season_number(row.game)]
     games = rated if game is None else [each for each in rated if each == game]
     if not games:
-        raise CannotCloseSeason(f"no match{f' of {game}' if game else ''} was rated in this season")
+        raise CannotCloseSeason(
+            f"no match{f' of {game}' if game else ''} was rated in this season, so it cannot be closed"
+        )
     for each in games:
         if closed.season_number(each, name):
-            raise CannotCloseSeason(f"{each} already has a season {name!r:.80}: choose another name")
+            raise CannotCloseSeason(
+                f"{each} already has a closed season called {name!r:.80}: choose another name"
+            )
     rows = [
         {
             "game": each,

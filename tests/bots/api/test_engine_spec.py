@@ -52,7 +52,7 @@ def test_defaults_and_given_values() -> None:
         ("rich:share=1.5", "rich: share must be a number from 0 to 1, not '1.5'"),
         ("rich:share=nan", "rich: share must be a number from 0 to 1, not 'nan'"),
         ("rich:kind=c", "rich: kind must be one of a, b, not 'c'"),
-        ("rich:file=", "rich: file must be some text, not ''"),
+        ("rich:file=", "rich: file must be at least one character, not ''"),
     ],
 )
 def test_mistakes(text: str, told: str) -> None:

@@ -255,13 +255,13 @@ def test_bad_input_is_told_in_a_line(tmp_path: Path) -> None:
 
 
 def test_a_program_or_an_engine_but_not_both(tmp_path: Path) -> None:
-    fails("but not both", 2, "bot")
-    fails("but not both", 2, "bot", "random", "--exec", "cat")
+    fails("give exactly one bot", 2, "bot")
+    fails("give exactly one bot", 2, "bot", "random", "--exec", "cat")
     fails("exec: has no command: write exec:COMMAND", 2, "bot", "exec:")
     empty = tmp_path / "bot.toml"
     empty.write_text('name = "me"')
     fails(
-        'bot.toml names no engine: add engine = "my_bot.py" or exec = "COMMAND"',
+        'bot.toml sets neither engine nor exec: add engine = "my_bot.py" or exec = "COMMAND"',
         2,
         "bot",
         empty,

@@ -188,7 +188,7 @@ def test_lines_are_the_best_moves_of_an_engine(capsys: pytest.CaptureFixture[str
         (
             ["analyse", "--compare", "--map", "world", "--budget", "10"],
             1,
-            "10 leaves are not enough for depth 1",
+            "10 leaves are not enough for depth 1; give more",
         ),
         (
             ["trace", "Holden", "clamped", "--svg", "no/where.svg"],
@@ -221,7 +221,7 @@ def test_a_tree_deeper_than_recursion_goes(capsys: pytest.CaptureFixture[str], t
     assert code == 2
     assert complaint == (
         "arena: --depth: minimax searches at most 100 plies, not 150; "
-        "stack-minimax, stack-alphabeta, stack-memo have no limit\n"
+        "to search deeper, use stack-minimax, stack-alphabeta, stack-memo\n"
     )
     path.write_text(chain(50_000), encoding="utf-8")
     code, _, complaint = run(capsys, "trace", str(path), "stack-minimax")
@@ -242,7 +242,7 @@ def test_a_map_is_traced_as_deep_as_is_said(capsys: pytest.CaptureFixture[str]) 
     code, _, complaint = run(capsys, "trace", "path4", "minimax")
     assert (code, complaint) == (
         2,
-        "arena: --depth: give the number of plies of path4 to search, e.g. --depth 3\n",
+        "arena: --depth is needed for path4: give the number of plies to search, e.g. --depth 3\n",
     )
 
 

@@ -172,7 +172,10 @@ def test_another_image_is_named(tmp_path: Path, engine: Path) -> None:
     [
         ("image:missing", "image missing does not exist on this machine: build it, or docker pull missing"),
         ("image:silent", "docker cannot look for the image silent: Cannot connect to the Docker daemon"),
-        ("image:voluminous", "the image voluminous has a VOLUME, which is not allowed: build it without one"),
+        (
+            "image:voluminous",
+            "the image voluminous declares a VOLUME, which is not allowed: build it without one",
+        ),
         ("image:", "'' is not a valid image: give a name, NAME@sha256:DIGEST, or an id"),
         ("image:--privileged", "'--privileged' is not a valid image"),
         ("submit:none.zip", "none.zip: No such file or directory"),

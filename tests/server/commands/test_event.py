@@ -26,14 +26,14 @@ from tests.server.played import MAXIE_WINS, NO_SHOW, day, events, keep
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--rating", "1800-1200"), "--rating: no rating is in 1800-1200: write the lower bound first"),
+        (("--rating", "1800-1200"), "--rating: 1800-1200 contains no rating; write the lower bound first"),
         (("--rating", "1800"), "--rating: write 1200-1800, 1500- or -1800, not '1800'"),
         (("--at", "soon"), "'soon' is not a time"),
         (("--at", "2020-01-01 20:00"), "--at: 2020-01-01 20:00 is in the past; give a later time"),
         (("--every", "month"), "--every: must be day or week, not 'month'"),
         (("--zone", "Berlin"), "no time zone is called 'Berlin'"),
         (("--format", "league"), "--format: must be one of"),
-        (("--format", "arena", "--for", "2s"), "--for: must be from 1 minute to 1 day"),
+        (("--format", "arena", "--for", "2s"), "--for: must be between 1 minute and 1 day"),
         (("--map", "nowhere"), "--map: "),
     ],
 )

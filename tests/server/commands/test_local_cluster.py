@@ -145,7 +145,7 @@ def test_sighup_reaches_each_of_them_and_they_end_with_their_parent_however_it_e
         wait_for_log(process, log, r"core \d+ (leads)")
         file.write_text("[server]\nprocesses = 3\ndrain_seconds = 1\n")
         process.send_signal(signal.SIGHUP)
-        told = wait_for_log(process, log, r"settings read again: (.*)", 3)
+        told = wait_for_log(process, log, r"settings reloaded: (.*)", 3)
         assert told == "applied server.drain_seconds; a restart is needed for none"
         for port in (own, own + 1):
             wait_heard(port)

@@ -79,7 +79,7 @@ def test_one_bot_only_as_json(filled_store: str) -> None:
 def test_logs_that_cannot_be_shown(filled_store: str) -> None:
     fails("no match begins with 'c'", 1, "log", "c", "--db", filled_store)
     fails("no match begins with '%'", 1, "log", "%", "--db", filled_store)
-    fails("several matches begin with 'a'", 1, "log", "a", "--db", filled_store)
+    fails("the ids of several matches begin with 'a'", 1, "log", "a", "--db", filled_store)
     fails(
         "'zoe' did not play that match; anna and bert did",
         1,
@@ -93,7 +93,7 @@ def test_logs_that_cannot_be_shown(filled_store: str) -> None:
     fails("database nothere.db does not exist", 1, "log", "aa", "--db", "sqlite:///nothere.db")
     fails("but not both", 2, "log", "aa", "--db", filled_store, "--url", "ws://here")
     fails("is not a server URL", 2, "log", "aa", "--url", "http://here", "--name", "anna")
-    fails("also give --name", 2, "log", "aa", "--url", "ws://here")
+    fails("--url also needs --name", 2, "log", "aa", "--url", "ws://here")
 
 
 async def test_over_the_net_a_bot_sees_its_own_matches_only(filled_store: str) -> None:

@@ -220,7 +220,7 @@ def test_whom_nobody_knows_is_said_in_one_line(database: str) -> None:
     arena("token", "create", "anna", "--db", database)
     fails("'bert' is not a bot with an owner", 1, "rename", "bert", "wolf", "--db", database)
     fails(
-        "'bert' has no bots: `arena owner list` shows all owners",
+        "'bert' has no bots: `arena owner list` lists the owners that do",
         1,
         "owner",
         "hide",

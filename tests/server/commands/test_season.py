@@ -39,7 +39,10 @@ def test_a_season_is_closed_listed_and_shown(capsys: pytest.CaptureFixture[str],
     assert (season["name"], season["game"]) == ("spring", "tictactoe")
     assert "spring" in told("season", "list")[1]
     code, text = told("season", "close", "spring")
-    assert (code, "tictactoe already has a season 'spring': choose another name" in text) == (1, True)
+    assert (code, "tictactoe already has a closed season called 'spring': choose another name" in text) == (
+        1,
+        True,
+    )
     code, text = told("season", "show", "summer")
     assert (code, text) == (1, "arena: no season is called 'summer': `arena season list` shows all\n")
     assert told("season", "close", "spring\n")[0] == 2

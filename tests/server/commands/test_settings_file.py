@@ -124,9 +124,9 @@ def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: o
         ('[webhooks]\nurl = "ftp://a"\n', "FILE:2: webhooks.url: 'ftp://a' is not a webhook URL"),
         (
             '[webhooks]\nurl = "https://a"\nsecret = "x"\n',
-            "FILE:3: webhooks.secret: not a secret: expected 24 to 64 random",
+            "FILE:3: webhooks.secret: not a valid secret: write 24 to 64 random",
         ),
-        ('[webhooks]\nurl = "https://a"\n', "webhooks.secret: not a secret: expected 24 to 64 random"),
+        ('[webhooks]\nurl = "https://a"\n', "webhooks.secret: not a valid secret: write 24 to 64 random"),
         ('[house]\nengines = [""]\n', "FILE:2: house.engines: '' is not a list of engines"),
         (
             '[store]\nkeep = "9h"\n',

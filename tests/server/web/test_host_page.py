@@ -169,5 +169,5 @@ async def test_a_rename_that_fails_says_why(database: str) -> None:
         while (listed := renames.list_renames())[0].problem is None:
             await anyio.sleep(0.05)
     assert [each.problem for each in listed] == [
-        "'anna' is not a bot with an owner: `arena owner list` shows all"
+        "'anna' is not a bot with an owner: `arena owner list` lists these bots"
     ]

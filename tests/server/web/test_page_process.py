@@ -149,7 +149,7 @@ async def test_no_request_waits_for_a_slow_start_which_goes_on(
     with monkeypatch.context() as impatient:
         impatient.setattr(page_process, "MAX_START_WAIT_SECONDS", 0.0)
         for _ in range(2):
-            assert await get(pages, "/api/maps") == (503, "the page process is starting: try again\n")
+            assert await get(pages, "/api/maps") == (503, "the web page is still starting: try again\n")
     while pages.process.pid is None:
         await anyio.sleep(0.01)
     pid = pages.process.pid

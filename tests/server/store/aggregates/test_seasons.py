@@ -149,7 +149,7 @@ async def test_a_season_is_of_one_game_or_of_all_and_its_name_is_given_once(data
             "tictactoe",
         }
         await keep(engine, day(2), events(MAXIE_WINS))
-        with pytest.raises(CannotCloseSeason, match="tictactoe already has a season 'spring'"):
+        with pytest.raises(CannotCloseSeason, match="tictactoe already has a closed season called 'spring'"):
             await close(engine, "spring")
         assert [each.name for each in (await read_seasons(engine)).list_latest_first()] == [
             "spring",
