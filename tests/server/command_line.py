@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
-from arena.cli import main
+from tests.bots.command_line import arena
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+def run(*arguments: str) -> tuple[int, str, str]:
     """Run a command. Return its exit code, output and error output."""
-    with pytest.raises(SystemExit) as ended:
-        main(list(arguments))
-    output = capsys.readouterr()
-    assert isinstance(ended.value.code, int)
-    return ended.value.code, output.out, output.err
+    result = arena(*arguments)
+    return result.code, result.stdout, result.stderr

@@ -347,11 +347,9 @@ def played_week(run_folder: Path, folder: Path, monkeypatch: pytest.MonkeyPatch)
     return week
 
 
-def test_a_semester_in_small(
-    run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_semester_in_small(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     week = played_week(run_folder, tmp_path, monkeypatch)
-    check_tables(partial(run, capsys), f"sqlite:///{tmp_path / 'arena.db'}", week)
+    check_tables(f"sqlite:///{tmp_path / 'arena.db'}", week)
 
 
 def check_matches(arena: Semester) -> None:
@@ -371,15 +369,11 @@ def check_matches(arena: Semester) -> None:
     assert set(meetings.values()) == {1}, "nobody meets somebody again"
 
 
-def check_tables(
-    arena: Callable[..., tuple[int, str, str]],
-    db: str,
-    week: Week,
-) -> None:
+def check_tables(db: str, week: Week) -> None:
     """Check what the commands tell of the stopped server's store."""
 
     def told(*words: str) -> str:
-        code, out, err = arena(*words, "--db", db)
+        code, out, err = run(*words, "--db", db)
         assert code == 0, err
         return out
 

@@ -21,9 +21,7 @@ from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
 from tests.server.store.test_personal_data import everything
 
 
-def test_suspicious_results_are_listed_for_the_host(
-    capsys: pytest.CaptureFixture[str], database: str
-) -> None:
+def test_suspicious_results_are_listed_for_the_host(database: str) -> None:
     async def fill() -> None:
         async with open_store(database) as engine:
             for number in range(6):
@@ -31,18 +29,18 @@ def test_suspicious_results_are_listed_for_the_host(
                 await keep(engine, day(1 + number), events(MAXIE_WINS), maxie="carl", minnie="anna")
 
     anyio.run(fill)
-    code, out, err = run(capsys, "audit", "--json", "-", "--db", database)
+    code, out, err = run("audit", "--json", "-", "--db", database)
     assert code == 0, err
     (found,) = json.loads(out)
     assert (found["check"], found["bot"], found["opponent"]) == ("resignation", "anna", "bert")
-    code, out, _ = run(capsys, "audit", "--db", database)
+    code, out, _ = run("audit", "--db", database)
     assert "6 of 6 losses by resignation, 0 of 6 to all others" in out
-    code, out, err = run(capsys, "audit", "--event", "none", "--db", database)
+    code, out, err = run("audit", "--event", "none", "--db", database)
     assert (code, "nothing suspicious was found" in out + err) == (0, True)
 
 
 async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not_stored(
-    capsys: pytest.CaptureFixture[str], database: str, monkeypatch: pytest.MonkeyPatch
+    database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(address_recorder, "PAUSE_SECONDS", 0.01)
     async with (
@@ -66,9 +64,7 @@ async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not
         stored = await everything(host.engine)
         assert "2001:db8" not in stored
         assert "192.0.2.1" not in stored
-    code, out, err = await anyio.to_thread.run_sync(
-        lambda: run(capsys, "audit", "--json", "-", "--db", database)
-    )
+    code, out, err = await anyio.to_thread.run_sync(lambda: run("audit", "--json", "-", "--db", database))
     assert code == 0, err
     (found,) = json.loads(out)
     assert (found["check"], found["bot"], found["opponent"]) == ("address", "anna", "bert")

@@ -31,13 +31,9 @@ def filled_store(database: str) -> str:
     return database
 
 
-def test_marks_are_ranks_points_and_elo_against_the_anchor(
-    capsys: pytest.CaptureFixture[str], filled_store: str
-) -> None:
+def test_marks_are_ranks_points_and_elo_against_the_anchor(filled_store: str) -> None:
     event = "test"
-    code, out, err = run(
-        capsys, "marks", "--event", event, "--against", "bert", "--csv", "-", "--db", filled_store
-    )
+    code, out, err = run("marks", "--event", event, "--against", "bert", "--csv", "-", "--db", filled_store)
     assert code == 0, err
     rows = list(csv.DictReader(StringIO(out)))
     assert [(row["rank"], row["bot"], row["points"], row["games"]) for row in rows] == [
@@ -46,23 +42,21 @@ def test_marks_are_ranks_points_and_elo_against_the_anchor(
     ]
     assert float(rows[0]["elo"]) > 0 == float(rows[1]["elo"])
     assert 0.5 < float(rows[0]["above"]) < 1
-    code, out, _ = run(
-        capsys, "marks", "--event", event, "--against", "bert", "--json", "-", "--db", filled_store
-    )
+    code, out, _ = run("marks", "--event", event, "--against", "bert", "--json", "-", "--db", filled_store)
     assert [row["forfeits"] for row in json.loads(out)] == [1, 1]
-    code, out, _ = run(capsys, "marks", "--event", event, "--against", "bert", "--db", filled_store)
+    code, out, _ = run("marks", "--event", event, "--against", "bert", "--db", filled_store)
     assert "anna" in out
-    code, _, err = run(capsys, "marks", "--event", event, "--against", "eve", "--db", filled_store)
+    code, _, err = run("marks", "--event", event, "--against", "eve", "--db", filled_store)
     assert (code, "'eve' has played no match of the event" in err) == (1, True)
-    code, _, err = run(capsys, "marks", "--event", "tea", "--against", "eve", "--db", filled_store)
+    code, _, err = run("marks", "--event", "tea", "--against", "eve", "--db", filled_store)
     assert (code, "event 'tea' has no finished matches" in err) == (1, True)
 
 
-def test_marks_stay_when_matches_are_removed(capsys: pytest.CaptureFixture[str], filled_store: str) -> None:
+def test_marks_stay_when_matches_are_removed(filled_store: str) -> None:
     words = ("marks", "--event", "test", "--against", "bert", "--json", "-", "--db", filled_store)
-    before = run(capsys, *words)[:2]
-    assert run(capsys, "store", "prune", "--keep", "1", "--db", filled_store)[0] == 0
-    assert run(capsys, *words)[:2] == before
+    before = run(*words)[:2]
+    assert run("store", "prune", "--keep", "1", "--db", filled_store)[0] == 0
+    assert run(*words)[:2] == before
 
 
 def row_of(names: str, results: Sequence[tuple[str, str, Seat | None]]) -> list[StandingsRow]:

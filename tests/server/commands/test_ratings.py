@@ -24,17 +24,17 @@ def filled_store(database: str) -> str:
     return database
 
 
-def test_the_table_tells_who_is_how_strong(capsys: pytest.CaptureFixture[str], filled_store: str) -> None:
-    code, out, _ = run(capsys, "ratings", "--all", "--db", filled_store)
+def test_the_table_tells_who_is_how_strong(filled_store: str) -> None:
+    code, out, _ = run("ratings", "--all", "--db", filled_store)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines()]
     assert code == 0
     assert rows[0][:4] == ["#", "game", "bot", "rating"]
     assert [row[:3] for row in rows[2:]] == [["1", "tictactoe", "anna"], ["2", "tictactoe", "bert"]]
     assert re.fullmatch(r"\d+ ± \d+ provisional", rows[2][3])
     assert rows[2][6:] == ["2", "1", "1", "0", "1", "0"]
-    code, out, _ = run(capsys, "ratings", "--db", filled_store, "--game", "riskless", "--json", "-")
+    code, out, _ = run("ratings", "--db", filled_store, "--game", "riskless", "--json", "-")
     assert (code, json.loads(out)) == (0, [])
-    code, out, _ = run(capsys, "ratings", "--all", "--db", filled_store, "--game", "tictactoe", "--json", "-")
+    code, out, _ = run("ratings", "--all", "--db", filled_store, "--game", "tictactoe", "--json", "-")
     anna, bert = json.loads(out)
     assert (anna["bot"], anna["won"], anna["drawn"], anna["forfeits"], anna["crash"]) == ("anna", 1, 1, 1, 0)
     assert anna["provisional"]
@@ -42,9 +42,9 @@ def test_the_table_tells_who_is_how_strong(capsys: pytest.CaptureFixture[str], f
 
 
 def test_recomputing_says_that_the_result_is_the_same_or_names_the_first_that_differs(
-    capsys: pytest.CaptureFixture[str], filled_store: str
+    filled_store: str,
 ) -> None:
-    code, out, err = run(capsys, "ratings", "--all", "--recompute", "--db", filled_store)
+    code, out, err = run("ratings", "--all", "--recompute", "--db", filled_store)
     assert (code, err) == (0, "recomputed from 3 matches of the journal, with the same result\n")
     assert "anna" in out
 
@@ -54,15 +54,15 @@ def test_recomputing_says_that_the_result_is_the_same_or_names_the_first_that_di
             await connection.execute(sa.update(schema.rating_steps).where(which).values(rating=2000.0))
 
     anyio.run(tamper)
-    code, out, err = run(capsys, "ratings", "--recompute", "--db", filled_store)
+    code, out, err = run("ratings", "--recompute", "--db", filled_store)
     assert (code, out) == (1, "")
     assert len(err.splitlines()) == 1
     assert f"match {1:032}: recomputed, anna has" in err
     assert "the store has 2000.0000" in err
 
 
-def test_a_game_that_is_none_is_bad_usage(capsys: pytest.CaptureFixture[str], filled_store: str) -> None:
-    code, _, err = run(capsys, "ratings", "--db", filled_store, "--game", "chess")
+def test_a_game_that_is_none_is_bad_usage(filled_store: str) -> None:
+    code, _, err = run("ratings", "--db", filled_store, "--game", "chess")
     assert code == 2
     assert "no game is called 'chess': choose from " in err
     assert all(name in err for name in ("hexapawn", "riskless", "tictactoe"))

@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 
 import anyio
-import pytest
 
 from arena.server.store.database import open_store
 from tests.server.command_line import run
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 
-def test_a_season_is_closed_listed_and_shown(capsys: pytest.CaptureFixture[str], database: str) -> None:
+def test_a_season_is_closed_listed_and_shown(database: str) -> None:
     async def fill(number: int) -> None:
         async with open_store(database) as engine:
             await keep(engine, day(number), events(MAXIE_WINS), match=f"{number:032}")
 
     def told(*words: str) -> tuple[int, str]:
-        code, out, err = run(capsys, *words, "--db", database)
+        code, out, err = run(*words, "--db", database)
         return code, out + err
 
     anyio.run(fill, 1)

@@ -29,17 +29,15 @@ def filled_store(database: str) -> str:
     return database
 
 
-def stats(capsys: pytest.CaptureFixture[str], database: str) -> dict[str, object]:
-    code, out, err = run(capsys, "store", "stats", "--db", database, "--json", "-")
+def stats(database: str) -> dict[str, object]:
+    code, out, err = run("store", "stats", "--db", database, "--json", "-")
     assert (code, err) == (0, "")
     data: dict[str, object] = json.loads(out)
     return data
 
 
-def test_stats_show_the_contents_and_size_of_the_store(
-    capsys: pytest.CaptureFixture[str], filled_store: str
-) -> None:
-    counts = stats(capsys, filled_store)
+def test_stats_show_the_contents_and_size_of_the_store(filled_store: str) -> None:
+    counts = stats(filled_store)
     assert {name: counts[name] for name in ("matches", "packed", "in_progress", "oldest", "newest")} == {
         "matches": 5,
         "packed": 0,
@@ -53,41 +51,35 @@ def test_stats_show_the_contents_and_size_of_the_store(
     assert isinstance(counts["bytes"], int)
     assert counts["bytes"] >= sum(tables.values())
     assert counts["bytes_a_match"]
-    code, out, _ = run(capsys, "store", "stats", "--db", filled_store)
+    code, out, _ = run("store", "stats", "--db", filled_store)
     assert code == 0
     assert "| finished matches" in out
     assert "| bytes of events" in out
 
 
-def test_prune_removes_and_vacuum_packs_and_gives_back(
-    capsys: pytest.CaptureFixture[str], filled_store: str, tmp_path: Path
-) -> None:
-    rated = run(capsys, "ratings", "--db", filled_store)[1]
+def test_prune_removes_and_vacuum_packs_and_gives_back(filled_store: str, tmp_path: Path) -> None:
+    rated = run("ratings", "--db", filled_store)[1]
     folder = tmp_path / "old"
-    code, out, err = run(
-        capsys, "store", "prune", "--keep", "2", "--archive", str(folder), "--db", filled_store
-    )
+    code, out, err = run("store", "prune", "--keep", "2", "--archive", str(folder), "--db", filled_store)
     assert (code, out, err) == (0, "", f"3 matches are archived in {folder}\n")
     (file,) = folder.iterdir()
-    code, out, err = run(capsys, "store", "vacuum", "--db", filled_store)
+    code, out, err = run("store", "vacuum", "--db", filled_store)
     assert code == 0
     assert err.startswith("the store is ")
-    counts = stats(capsys, filled_store)
+    counts = stats(filled_store)
     assert (counts["matches"], counts["packed"], counts["free"]) == (2, 2, 0)
-    assert run(capsys, "ratings", "--recompute", "--db", filled_store)[:2] == (0, rated)
-    code, _, err = run(capsys, "import", str(file), "--db", filled_store)
+    assert run("ratings", "--recompute", "--db", filled_store)[:2] == (0, rated)
+    code, _, err = run("import", str(file), "--db", filled_store)
     assert (code, err.startswith("3 matches are new")) == (0, True)
-    assert run(capsys, "ratings", "--recompute", "--db", filled_store)[:2] == (0, rated)
-    run(capsys, "export", str(tmp_path / "all.jsonl"), "--db", filled_store)
+    assert run("ratings", "--recompute", "--db", filled_store)[:2] == (0, rated)
+    run("export", str(tmp_path / "all.jsonl"), "--db", filled_store)
     assert len({from_line(line).match for line in (tmp_path / "all.jsonl").read_bytes().splitlines()}) == 5
 
 
-def test_the_store_of_a_running_server_is_not_vacuumed(
-    capsys: pytest.CaptureFixture[str], database: str
-) -> None:
+def test_the_store_of_a_running_server_is_not_vacuumed(database: str) -> None:
     async def refused() -> tuple[int, str, str]:
         async with open_host(private_host_settings(database=database, name="north")):
-            return await anyio.to_thread.run_sync(run, capsys, "store", "vacuum", "--db", database)
+            return await anyio.to_thread.run_sync(run, "store", "vacuum", "--db", database)
 
     code, _, err = anyio.run(refused)
     assert code == 1
@@ -108,13 +100,12 @@ def test_the_store_of_a_running_server_is_not_vacuumed(
     ],
 )
 def test_invalid_arguments_are_reported(
-    capsys: pytest.CaptureFixture[str],
     arguments: list[str],
     why: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, _, err = run(capsys, "store", *arguments)
+    code, _, err = run("store", *arguments)
     assert code in (1, 2)
     assert why in err

@@ -16,8 +16,8 @@ from arena.server.store.journal.restart_state import load_accounts
 from tests.server.command_line import run
 
 
-def test_a_token_from_the_command_lets_a_bot_in(capsys: pytest.CaptureFixture[str], database: str) -> None:
-    code, out, err = run(capsys, "token", "create", "my bot", "--role", "spectator", "--db", database)
+def test_a_token_from_the_command_lets_a_bot_in(database: str) -> None:
+    code, out, err = run("token", "create", "my bot", "--role", "spectator", "--db", database)
     assert code == 0
     assert "shown this once" in err
 
@@ -36,16 +36,16 @@ def test_a_token_from_the_command_lets_a_bot_in(capsys: pytest.CaptureFixture[st
             return door.authenticate(AdmissionRequest(1, hello, "192.0.2.1"), known["my bot"]).role
 
     assert anyio.run(check, out.strip()) == "spectator"
-    code, rotated, _ = run(capsys, "token", "rotate", "my bot", "--db", database)
+    code, rotated, _ = run("token", "rotate", "my bot", "--db", database)
     assert anyio.run(check, rotated.strip()) == "spectator"
-    code, out, err = run(capsys, "token", "revoke", "my bot", "--db", database)
+    code, out, err = run("token", "revoke", "my bot", "--db", database)
     assert (code, out) == (0, "")
-    code, out, _ = run(capsys, "token", "list", "--db", database, "--json", "-")
+    code, out, _ = run("token", "list", "--db", database, "--json", "-")
     (listed,) = json.loads(out)
     assert (listed["name"], listed["role"]) == ("my bot", "spectator")
     assert listed["created"] <= listed["rotated"] <= listed["revoked"]
     assert "hash" not in listed
-    lines = run(capsys, "token", "list", "--db", database)[1].splitlines()
+    lines = run("token", "list", "--db", database)[1].splitlines()
     cells = [cell.strip() for cell in lines[2].strip("|").split("|")]
     assert cells == [listed[column] for column in ("name", "role", "owner", "created", "rotated", "revoked")]
 
@@ -63,12 +63,12 @@ def test_a_token_from_the_command_lets_a_bot_in(capsys: pytest.CaptureFixture[st
     ],
 )
 def test_an_impossible_request_is_reported_in_one_line(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...], code: int, why: str
+    tmp_path: Path, arguments: tuple[str, ...], code: int, why: str
 ) -> None:
     database = f"sqlite:///{tmp_path / 'arena.db'}"
-    run(capsys, "token", "create", "anna", "--db", database)
+    run("token", "create", "anna", "--db", database)
     db = () if "--db" in arguments else ("--db", database)
-    ended, _, err = run(capsys, "token", *arguments, *db)
+    ended, _, err = run("token", *arguments, *db)
     assert ended == code
     assert why in err
     assert len(err.splitlines()) == 1

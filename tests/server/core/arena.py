@@ -232,6 +232,18 @@ class Arena:
         return arena
 
 
+def two(**settings: Any) -> tuple[Arena, Peer, Peer]:
+    """Return an arena with two bots, anna and bert."""
+    arena = Arena(**settings)
+    return arena, arena.enter("anna"), arena.enter("bert")
+
+
+def in_match(tc: str = "20+1", *, margin: int = 100, **settings: Any) -> tuple[Arena, Peer, Peer, str]:
+    """Return an arena with a match of anna and bert that both are ready for, and its id."""
+    arena, anna, bert = two(**settings)
+    return arena, anna, bert, arena.begin(anna, bert, tc, margin=margin)
+
+
 def unfinished(effects: list[Effect]) -> Iterator[UnfinishedMatch]:
     """Yield the matches that were opened and not closed, as a journal has them."""
     opened = {each.terms.match: each for each in effects if isinstance(each, OpenMatch)}

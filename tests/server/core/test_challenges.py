@@ -27,14 +27,9 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.core.inputs import Drain
 from arena.server.core.settings import HouseEngine
 from tests.games.own import EXAMPLES, forget_games
-from tests.server.core.arena import FAST, TICTACTOE, Arena, Peer, play_line, ready_for_match
+from tests.server.core.arena import FAST, TICTACTOE, Arena, play_line, ready_for_match, two
 
 TO_BERT = replace(TICTACTOE, opponent="bert")
-
-
-def two(**settings: Any) -> tuple[Arena, Peer, Peer]:
-    arena = Arena(**settings)
-    return arena, arena.enter("anna"), arena.enter("bert")
 
 
 def test_a_challenge_is_accepted_and_played() -> None:

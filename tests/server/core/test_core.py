@@ -56,7 +56,7 @@ from arena.server.core.inputs import (
 from arena.server.core.rate_limit import RateLimit
 from arena.server.core.settings import HouseEngine
 from tests.properties import examples
-from tests.server.core.arena import FAST, LINE, MS, POOL, SEED, Arena, Peer, encoded, play_line
+from tests.server.core.arena import FAST, LINE, MS, POOL, SEED, Arena, Peer, encoded, in_match, play_line, two
 from tests.server.matches import game_of, spec
 
 HOUSE = "house-greedy"
@@ -329,9 +329,7 @@ def test_nobody_is_flagged_who_answered_in_time_as_its_edge_measured(
     plies: list[tuple[int, int]],
 ) -> None:
     """However long the way from the edge to the core takes, within what is allowed for it."""
-    arena = Arena(transit_ns=200 * MS)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert, "1/move", margin=50)
+    arena, anna, bert, match = in_match("1/move", margin=50, transit_ns=200 * MS)
     # A whole board without a line.
     for ply, ((spent, way), cell) in enumerate(zip(plies, (0, 1, 2, 4, 3, 5, 7, 6, 8), strict=True)):
         arena.wait(spent + way - 0.001)
@@ -340,9 +338,7 @@ def test_nobody_is_flagged_who_answered_in_time_as_its_edge_measured(
 
 
 def test_durable_effects_come_before_the_messages_about_them() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.begin(anna, bert)
+    arena, anna, bert, _ = in_match()
     play_line(anna, bert)
     durable = [isinstance(each, DURABLE_EFFECTS) for each in arena.effects]
     moves = [
@@ -355,9 +351,7 @@ def test_durable_effects_come_before_the_messages_about_them() -> None:
 
 
 def test_a_match_goes_on_where_its_journal_ends() -> None:
-    arena = Arena(grace_ms=2_000)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert, "1+0", margin=50)
+    arena, anna, bert, match = in_match("1+0", margin=50, grace_ms=2_000)
     play_line(anna, bert, LINE[:2])
     arena.wait(700)
     after = arena.restored()
@@ -376,9 +370,7 @@ def play_line_from(arena: Arena, peers: dict[str, Peer], match: str, first: int)
 
 
 def test_a_match_that_had_ended_but_for_its_record_is_closed_by_the_next_core() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert)
+    arena, anna, _, match = in_match()
     anna.say(Resign(match))
     arena.effects = [each for each in arena.effects if not isinstance(each, CloseMatch)]
     after = arena.restored()
@@ -440,8 +432,7 @@ def test_draws_of_one_seed_are_the_same_and_no_two_alike() -> None:
 @pytest.mark.parametrize("watched", [False, True])
 def test_a_move_takes_few_calls(watched: bool) -> None:
     """Nine calls of the core, and 18 of the referee without the rules of the game."""
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
+    arena, anna, bert = two()
     terms = replace(spec("anna", "bert"), game=game_of("riskless"), match="m" * 32)
     arena.give(MatchRequested(replace(terms, time_control=TimeControl.parse("60+1"))))
     for peer in (anna, bert):

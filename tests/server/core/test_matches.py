@@ -51,14 +51,12 @@ from arena.server.core.inputs import (
     Tick,
     TurnSent,
 )
-from tests.server.core.arena import LINE, MS, SECOND, Arena, Peer, answer, play_line
+from tests.server.core.arena import LINE, MS, SECOND, Arena, Peer, answer, in_match, play_line, two
 from tests.server.matches import spec
 
 
 def test_an_answer_that_crosses_with_the_end_of_its_match_is_no_error() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert)
+    _, anna, bert, match = in_match()
     bert.say(Resign(match))
     anna.say(Move(match, 0, 0), elapsed_ns=5 * MS)
     assert not [each for each in anna.heard if isinstance(each, Error)]
@@ -67,9 +65,7 @@ def test_an_answer_that_crosses_with_the_end_of_its_match_is_no_error() -> None:
 
 
 def test_two_bots_play_a_match_to_its_end() -> None:
-    arena = Arena(grace_ms=400, epoch_ns=1_764_000_000 * SECOND)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert)
+    arena, anna, bert, match = in_match(grace_ms=400, epoch_ns=1_764_000_000 * SECOND)
     play_line(anna, bert)
     (record,) = arena.records
     assert len(verify_record(record).positions) == 6
@@ -84,9 +80,7 @@ def test_two_bots_play_a_match_to_its_end() -> None:
 
 
 def test_a_move_is_given_to_the_journal_before_anybody_is_told() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert)
+    arena, anna, _, match = in_match()
     append, accepted, turn = arena.core.handle(MessageReceived(anna.client, Move(match, 0, 4), 5), 5)
     assert isinstance(append, DURABLE_EFFECTS)
     assert append == AppendEvent(match, 5, 5, Moved(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
@@ -98,9 +92,7 @@ def test_a_move_is_given_to_the_journal_before_anybody_is_told() -> None:
 def test_the_edges_own_measure_decides_where_the_way_to_the_core_is_long(
     spent: int, reason: EndReason | None
 ) -> None:
-    arena = Arena(transit_ns=200 * MS)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert, "1+0", margin=50)
+    arena, anna, _, match = in_match("1+0", margin=50, transit_ns=200 * MS)
     arena.wait(1249)
     assert not arena.records, "the move may still be on its way"
     anna.say(Move(match, 0, 4), spent * MS)
@@ -111,18 +103,14 @@ def test_the_edges_own_measure_decides_where_the_way_to_the_core_is_long(
 
 
 def test_an_edge_that_does_not_know_the_turn_leaves_the_measure_to_the_core() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert, "1+0")
+    arena, anna, _, match = in_match("1+0")
     arena.wait(300)
     anna.say(Move(match, 0, 4))
     assert anna.hear(Accepted).spent_ms == 300
 
 
 def test_a_turn_whose_leaving_is_never_reported_runs_all_the_same() -> None:
-    arena = Arena(reports=False)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.begin(anna, bert, "1+0", margin=50)
+    arena, *_ = in_match("1+0", margin=50, reports=False)
     arena.wait(11_049)
     assert not arena.records
     arena.wait(1)
@@ -130,9 +118,7 @@ def test_a_turn_whose_leaving_is_never_reported_runs_all_the_same() -> None:
 
 
 def test_a_turn_whose_report_is_lost_is_charged_as_its_edge_measured() -> None:
-    arena = Arena(reports=False)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert, "10+0")
+    arena, anna, bert, match = in_match("10+0", reports=False)
     for ply, mover in enumerate((anna, bert, anna)):
         arena.wait(4_000)
         mover.say(Move(match, ply, LINE[ply]), 4_000 * MS)
@@ -175,9 +161,7 @@ def test_the_time_that_a_turn_had_run_is_not_charged_to_the_next_player() -> Non
 
 
 def test_an_edge_that_lists_its_clients_after_a_loss_may_have_the_answer_to_a_turn() -> None:
-    arena = Arena(reports=False, transit_ns=200 * MS)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert, "1+0", margin=50)
+    arena, anna, bert, match = in_match("1+0", margin=50, reports=False, transit_ns=200 * MS)
     arena.give(TurnSent(anna.client, match, 0, arena.now))
     arena.now = 1300 * MS
     clients = [
@@ -192,18 +176,14 @@ def test_an_edge_that_lists_its_clients_after_a_loss_may_have_the_answer_to_a_tu
 
 
 def test_the_report_of_somebody_else_starts_no_clock() -> None:
-    arena = Arena(reports=False)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert, "1+0", margin=50)
+    arena, _, bert, match = in_match("1+0", margin=50, reports=False)
     arena.give(TurnSent(bert.client, match, 0, 0))
     arena.wait(2000)
     assert not arena.records
 
 
 def test_a_flag_that_falls_while_the_server_is_held_up_is_nobodys() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.begin(anna, bert, "1+0", margin=50)
+    arena, anna, bert, _ = in_match("1+0", margin=50)
     arena.now = 900 * MS
     arena.give(Tick(stalled_ns=300 * MS))
     arena.wait(500)
@@ -223,8 +203,7 @@ def test_neither_is_there_and_nobody_wins() -> None:
 
 
 def test_resigning_and_crashing_are_told_apart() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
+    arena, anna, bert = two()
     anna.say(Resign(arena.begin(anna, bert)))
     bert.say(Resign(arena.begin(anna, bert), "crash", "no idea"))
     arena.begin(anna, bert)
@@ -269,9 +248,7 @@ def test_messages_about_matches_that_are_not_ones_own_are_refused() -> None:
 
 
 def test_messages_that_arrived_before_the_end_was_sent_are_answered_by_it() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert)
+    arena, anna, bert, match = in_match()
     arrived = arena.now
     arena.now += MS
     anna.say(Resign(match))
@@ -284,9 +261,7 @@ def test_messages_that_arrived_before_the_end_was_sent_are_answered_by_it() -> N
 
 
 def test_a_repeated_move_is_acknowledged_again_and_changes_nothing() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert)
+    arena, anna, _, match = in_match()
     eve = arena.enter(Hello("eve", role="spectator"))
     eve.say(Watch(match))
     anna.say(Move(match, 0, 4))
@@ -297,9 +272,7 @@ def test_a_repeated_move_is_acknowledged_again_and_changes_nothing() -> None:
 
 
 def test_thinking_is_bounded_before_it_is_stored() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert)
+    arena, anna, _, match = in_match()
     line = [4, 0, {"no": "move"}, "x" * 10_000]
     anna.say(Move(match, 0, 4, Thinking(depth=2, line=line)))
     assert arena.of(AppendEvent)[-1].event.thinking == Thinking(depth=2, line=[4, 0])
@@ -363,9 +336,7 @@ def test_a_match_waits_until_both_bots_can_take_it() -> None:
 
 
 def test_a_bot_that_is_away_is_given_no_more_matches_than_it_takes() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.begin(anna, bert)
+    arena, anna, *_ = in_match()
     anna.leave()
     arena.play("anna", "carl", ready=300)
     arena.play("dora", "emil", ready=300)
@@ -385,9 +356,7 @@ def test_a_match_of_a_bot_that_takes_no_more_is_refused() -> None:
 
 
 def test_a_core_that_drains_begins_nothing_and_plays_on() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.begin(anna, bert)
+    arena, anna, bert, _ = in_match()
     waiting = arena.play(anna, bert)
     arena.give(Drain())
     late = arena.play(anna, bert)
@@ -406,9 +375,7 @@ def test_engines_and_their_threads_are_told() -> None:
 
 
 def test_clocks_start_again_for_players_that_did_not_get_their_turn() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.begin(anna, bert, "1+0", margin=50)
+    arena, anna, bert, _ = in_match("1+0", margin=50)
     bert.leave()
     arena.now += 900 * MS
     arena.give(StoreRecovered())

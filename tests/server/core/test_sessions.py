@@ -40,7 +40,7 @@ from arena.server.core.inputs import (
     Restore,
 )
 from arena.server.core.settings import PoolGame
-from tests.server.core.arena import FAST, MS, POOL, Arena, answer
+from tests.server.core.arena import FAST, MS, POOL, Arena, answer, in_match, two
 
 
 def test_hello_is_answered_with_a_session_and_the_limits() -> None:
@@ -158,9 +158,7 @@ def test_a_second_hello_is_refused_and_the_session_goes_on() -> None:
 
 
 def test_a_bot_that_drops_returns_to_its_matches_and_its_clock_has_run() -> None:
-    arena = Arena(grace_ms=1000)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert, "2+0")
+    arena, anna, bert, match = in_match("2+0", grace_ms=1000)
     anna.leave()
     arena.wait(400)
     again = anna.back()
@@ -175,9 +173,7 @@ def test_a_bot_that_drops_returns_to_its_matches_and_its_clock_has_run() -> None
 
 
 def test_a_bot_that_stays_away_loses_by_disconnect_when_the_grace_is_over() -> None:
-    arena = Arena(grace_ms=400)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.begin(anna, bert)
+    arena, anna, bert, _ = in_match(grace_ms=400)
     anna.leave()
     arena.wait(399)
     assert not arena.records
@@ -186,9 +182,7 @@ def test_a_bot_that_stays_away_loses_by_disconnect_when_the_grace_is_over() -> N
 
 
 def test_the_clock_of_an_absent_player_runs() -> None:
-    arena = Arena(grace_ms=10_000)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.begin(anna, bert, "1+0", margin=50)
+    arena, anna, bert, _ = in_match("1+0", margin=50, grace_ms=10_000)
     bert.leave()
     answer(anna, 4)
     arena.wait(1050)
@@ -197,18 +191,14 @@ def test_the_clock_of_an_absent_player_runs() -> None:
 
 
 def test_a_turn_that_was_on_its_way_to_a_lost_connection_counts_as_sent() -> None:
-    arena = Arena(grace_ms=10_000, reports=False)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.begin(anna, bert, "1+0", margin=50)
+    arena, anna, *_ = in_match("1+0", margin=50, grace_ms=10_000, reports=False)
     anna.leave()
     arena.wait(1050)
     assert arena.records[0].result.winner == "minnie"
 
 
 def test_a_bot_that_comes_back_as_a_new_process_has_lost_at_once() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.begin(anna, bert)
+    arena, anna, bert, _ = in_match()
     anna.leave()
     again = arena.enter("anna")
     assert bert.hear(End).reason is EndReason.DISCONNECT
@@ -216,8 +206,7 @@ def test_a_bot_that_comes_back_as_a_new_process_has_lost_at_once() -> None:
 
 
 def test_a_new_process_gets_ready_for_a_match_that_has_not_begun() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
+    arena, anna, bert = two()
     match = arena.play(anna, bert)
     anna.say(Ready(match))
     anna.leave()
@@ -229,8 +218,7 @@ def test_a_new_process_gets_ready_for_a_match_that_has_not_begun() -> None:
 
 
 def test_a_session_is_kept_for_the_grace_and_then_forgotten() -> None:
-    arena = Arena(grace_ms=400)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
+    arena, anna, bert = two(grace_ms=400)
     anna.say(Resign(arena.begin(anna, bert)))
     anna.leave()
     arena.wait(399)
@@ -266,8 +254,7 @@ def test_names_that_never_played_leave_nothing_not_even_for_the_grace(guest: boo
 
 
 def test_a_name_that_is_never_ready_for_its_match_is_forgotten_with_it() -> None:
-    arena = Arena(grace_ms=3_600_000)
-    anna, bert = arena.enter("anna"), arena.enter("bert")
+    arena, anna, bert = two(grace_ms=3_600_000)
     arena.play(anna, bert, ready=5000)
     anna.leave()
     arena.wait(4999)

@@ -37,7 +37,7 @@ from arena.server.core.inputs import Tick
 from arena.server.core.listing import LISTING_INTERVAL_NS, REPLIES_PER_INPUT
 from arena.server.core.public_view import find_first_hidden_ply
 from arena.server.core.settings import AnalysisVisibility, HouseEngine
-from tests.server.core.arena import LINE, MS, Arena, Peer, answer
+from tests.server.core.arena import LINE, MS, Arena, Peer, answer, in_match
 
 VISIBILITIES: list[AnalysisVisibility] = ["reply", "end"]
 
@@ -69,9 +69,7 @@ def test_a_spectator_sees_a_match_from_its_middle_to_its_end() -> None:
 
 
 def test_one_copy_goes_to_each_edge_where_somebody_watches() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert)
+    arena, anna, bert, match = in_match()
     crowd = [spectator(arena, f"eve {n}", edge=1 + n % 2) for n in range(10)]
     for peer in crowd:
         peer.say(Watch(match))
