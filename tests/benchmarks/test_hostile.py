@@ -21,19 +21,12 @@ from benchmarks.hostile.kinds import (
     KINDS,
 )
 from benchmarks.hostile.rounds import (
-    MAX_REPEATED_KINDS,
     MAX_SECONDS,
     KindRounds,
     RoundResults,
     attack_seconds,
-    chance_of_false_fault,
-    format_chance,
     insert_controls,
     list_faults,
-    list_kinds_over_bound,
-    list_quiet_ratios,
-    list_verdicts,
-    make_section,
     max_connection_seconds,
     median_of_neighbours,
 )
@@ -94,17 +87,6 @@ def test_a_round_is_compared_with_the_median_of_the_quiet_periods_around_it() ->
     assert median_of_neighbours(quiet, 20, without=True) == 1.5
 
 
-def test_quiet_periods_tell_how_often_a_kind_without_an_effect_fails() -> None:
-    quiet = [WindowFigures(p99, p99, 0.2) for p99 in (1.0, 1.0, 1.6, 1.0, 1.0)]
-    assert list_quiet_ratios(quiet) == [1.0, 1.0, 1.6, 1.0, 1.0]
-    assert chance_of_false_fault(0.0) == 0.0
-    assert format_chance(chance_of_false_fault(0.01)) == "less than 1 of 1,000"
-    assert chance_of_false_fault(0.1) > 0.2
-    note = make_section(RoundResults({CONTROL: play_rounds(1.0, 1.1)}, quiet=[quiet]), 2.5, 8).note
-    assert "from the 5 quiet periods" in note
-    assert "between 1.00 and 1.00, and 20.0% are 1.5 or more" in note
-
-
 def test_the_control_sends_nothing_and_comes_before_each_dozen_of_kinds() -> None:
     rounds = play_rounds(1.1, sent=0)
     assert list_faults(RoundResults({CONTROL: rounds})) == []
@@ -114,15 +96,6 @@ def test_the_control_sends_nothing_and_comes_before_each_dozen_of_kinds() -> Non
     assert controls == [0, 13, 26]
     assert list(insert_controls(others)) == others
     assert list(insert_controls([CONTROL])) == [CONTROL]
-
-
-def test_kinds_with_a_round_over_the_bound_get_more_rounds_and_not_all_if_they_are_many() -> None:
-    some = {"a": play_rounds(1.4, 1.1), "b": play_rounds(1.0, 1.6), "c": play_rounds(3.0, 1.0)}
-    assert list_kinds_over_bound(RoundResults(some), some) == ["c", "b"]
-    many = {str(number): play_rounds(2.0 + number) for number in range(40)}
-    assert list_kinds_over_bound(RoundResults(many), many) == [
-        str(number) for number in range(39, 39 - MAX_REPEATED_KINDS, -1)
-    ]
 
 
 def test_a_pause_of_the_machine_decides_no_percentile_but_slow_moves_throughout_do() -> None:
@@ -154,14 +127,6 @@ def test_names_that_stay_memory_that_grows_and_requests_that_were_not_sent_are_f
     assert list_kind_faults(stays) == ["15020 sessions are in the store"]
     assert list_kind_faults(play_rounds(1.0, memory=120)) == ["memory is 1.20 times what it was before"]
     assert list_kind_faults(play_rounds(1.0, sent=0)) == ["nothing was sent"]
-
-
-def test_each_kind_has_a_line_with_its_verdict() -> None:
-    results = RoundResults({"browse": play_rounds(1.2, 1.1), "watch": play_rounds(1.8, 1.7)})
-    fine, slow = list_verdicts(results)
-    assert fine.startswith("fine  browse: p99 1.15 (1.10 to 1.20, n = 2) times the quiet one, 20 sent")
-    assert slow.startswith("FAULT watch: p99 1.75")
-    assert [each.partition(":")[0] for each in list_faults(results)] == ["watch"]
 
 
 ATTACKS = [kind for kind in KINDS if KINDS[kind].is_attack]

@@ -18,8 +18,6 @@ from tests.bots.command_line import ARENA, environment
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
-BOTS = ("bot.py", "bot.js", "bot.c", "bot.pl")
-
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -76,11 +74,6 @@ def test_python_and_perl(tmp_path: Path) -> None:
         "camel": [*ARENA, "bot", "--exec", perl],
     }
     ladder(tmp_path, bots)
-
-
-@pytest.mark.parametrize("name", BOTS)
-def test_an_example_is_short(name: str) -> None:
-    assert len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) < 100
 
 
 def test_the_python_example_needs_two_packages_only() -> None:

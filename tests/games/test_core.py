@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.core import BadData, GameError, IllegalMove, Outcome, Player, Reason, require_integer
+from arena.games.core import BadData, GameError, IllegalMove, Player, require_integer
 
 
 def test_players_oppose_each_other() -> None:
@@ -12,17 +12,6 @@ def test_players_oppose_each_other() -> None:
     assert Player.MINNIE.opponent is Player.MAXIE
     assert [player.sign for player in Player] == [1, -1]
     assert [str(player) for player in Player] == ["maxie", "minnie"]
-
-
-@pytest.mark.parametrize(
-    ("outcome", "told"),
-    [
-        (Outcome(Player.MAXIE, Reason.LINE), "maxie wins (line)"),
-        (Outcome(None, Reason.BOTH_ARMIES), "draw (both armies)"),
-    ],
-)
-def test_an_outcome_reads_as_words(outcome: Outcome, told: str) -> None:
-    assert str(outcome) == told
 
 
 @given(count=st.integers(0, 40))

@@ -54,46 +54,6 @@ def test_figure_2_replays() -> None:
     assert game.outcome(position) == Outcome(Player.MAXIE, Reason.ELIMINATION)
 
 
-@pytest.mark.parametrize(
-    ("start", "move", "after"),
-    [
-        pytest.param((3, 0, -1), (0, 1), (1, 4, -2), id="an empty target is taken with all armies"),
-        pytest.param((3, 2, -1), (0, 1), (1, 5, -2), id="armies on an own target are added"),
-        pytest.param((3, 4, -1), (0, 1), (1, 5, -2), id="and cut to the cap after training"),
-        pytest.param((3, -2, -1), (0, 1), (1, 2, -2), id="more armies take an enemy target"),
-        pytest.param((3, -3, -1), (0, 1), (1, 1, -2), id="a tie is won by the attacker"),
-        pytest.param((2, -4, -1), (0, 1), (1, -3, -2), id="fewer armies only wear the defender down"),
-        pytest.param((5, -1, -5), (0, 1), (1, 5, -5), id="what stands at the cap stays there"),
-    ],
-)
-def test_a_move(start: tuple[int, ...], move: tuple[int, int], after: tuple[int, ...]) -> None:
-    assert path(*start).play(Armies(start, Player.MAXIE, 0), move) == Armies(after, Player.MINNIE, 1)
-    # The same for Minnie, with all signs turned.
-    mirrored = Armies(tuple(-n for n in start), Player.MINNIE, 7)
-    turned = Armies(tuple(-n for n in after), Player.MAXIE, 8)
-    assert path(*start).play(mirrored, move) == turned
-
-
-@pytest.mark.parametrize(
-    ("armies", "ply", "outcome"),
-    [
-        ((1, 0, 0), 3, Outcome(Player.MAXIE, Reason.ELIMINATION)),
-        ((0, -1, 0), 50, Outcome(Player.MINNIE, Reason.ELIMINATION)),
-        ((5, 5, -1), 3, Outcome(Player.MAXIE, Reason.ARMIES)),
-        ((1, -5, -5), 50, Outcome(Player.MINNIE, Reason.ARMIES)),
-        ((4, 5, -1), 3, None),
-        ((4, 5, -1), 50, Outcome(None, Reason.PLY_LIMIT)),
-    ],
-)
-def test_ends(armies: tuple[int, ...], ply: int, outcome: Outcome | None) -> None:
-    assert path(1, 0, -1, armies_to_win=10).outcome(Armies(armies, Player.MAXIE, ply)) == outcome
-
-
-def test_both_at_once_is_a_draw() -> None:
-    game = path(1, 0, 0, -1, armies_to_win=10)
-    assert game.outcome(Armies((5, 5, -5, -5), Player.MAXIE, 3)) == Outcome(None, Reason.BOTH_ARMIES)
-
-
 # against the oracle
 
 
@@ -127,20 +87,6 @@ def test_matches_on_the_maps_agree_with_the_oracle(name: str) -> None:
     positions = random_match(game, seed=7).positions
     for position in (*positions[:: max(1, len(positions) // 40)], positions[-1]):
         agree(game, position)
-
-
-@given(data=st.data(), map=riskless_maps())
-def test_before_training_a_move_leaves_the_difference_as_it_was(
-    data: st.DataObject, map: RisklessMap
-) -> None:
-    """Without a cap the estimate therefore changes only by the number of territories."""
-    game = Riskless(map)
-    position = data.draw(positions_of(map))
-    for move in game.moves(position):
-        after = game.successor(position, move)
-        trained = sum((n > 0) - (n < 0) for n in after.armies)
-        if max(abs(n) for n in after.armies) < map.territory_cap:
-            assert game.estimate(after) == game.estimate(position) + trained
 
 
 @given(data=st.data(), map=riskless_maps())

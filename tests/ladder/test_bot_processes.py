@@ -33,20 +33,6 @@ async def test_bots_are_taken_once_and_given_back(host: Host) -> None:
         assert (fleet.reserve("a"), fleet.reserve("b")) == ("a", "b")
 
 
-async def test_a_bot_can_have_several_processes(host: Host) -> None:
-    async with open_bot_processes(
-        host,
-        [bot("a")],
-        process_count=lambda _bot: 3,
-        folder=ROOT,
-        restart_policy=QUICK,
-        on_notice=pytest.fail,
-    ) as fleet:
-        await fleet.wait_connected()
-        assert [fleet.reserve("a") for _ in range(4)] == ["a", "a#2", "a#3", None]
-        assert sorted(bot.name for bot in host.shell.core.connected_bots) == ["a", "a#2", "a#3"]
-
-
 @pytest.mark.parametrize("mode", ["play", "stay", "never"])
 async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = f"arena-test-{mode}-{time.monotonic_ns()}"

@@ -295,16 +295,6 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
     assert (again.resumed, len(again.played)) == (len(stopped.played), 24)
 
 
-async def test_one_worker_plays_as_many_pairs_at_once_as_it_has_threads(
-    shared: Cluster, tmp_path: Path
-) -> None:
-    watch, played = Watch(), ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), rounds=1)
-    with anyio.fail_after(500):
-        await run_ladder(played, watch, restart_policy=QUICK, cluster=shared.address)
-    assert watch.notices == []
-    assert len(played.played) == 6
-
-
 async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluster, tmp_path: Path) -> None:
     (tmp_path / "first.py").write_text(FIRST_LEGAL)
     program = plan_engine_bot(f"exec:{sys.executable} first.py")

@@ -36,14 +36,6 @@ def test_a_bot_is_named_after_its_engine(engine: str, name: str) -> None:
     assert plan_engine_bot(engine) == BotPlan(name, engine)
 
 
-def test_names_differ_even_where_engines_do_not() -> None:
-    bots = make_names_unique(
-        [BotPlan("greedy", "greedy"), BotPlan("greedy-2", "x"), *[BotPlan("greedy", "greedy")] * 2]
-    )
-    assert [bot.name for bot in bots] == ["greedy", "greedy-2", "greedy-3", "greedy-4"]
-    assert [bot.engine for bot in bots] == ["greedy", "x", "greedy", "greedy"]
-
-
 @given(st.lists(st.sampled_from(["a", "b", "a-2", "a-3", "b-2"]), max_size=12))
 def test_names_differ_and_nobody_is_renamed_without_need(names: list[str]) -> None:
     unique = [bot.name for bot in make_names_unique(BotPlan(name) for name in names)]

@@ -131,12 +131,6 @@ async def test_several_processes_let_two_bots_play_several_matches(host: Host) -
     assert {record.players.maxie for _, record in played} == {"a", "b"}
 
 
-async def test_concurrency_is_a_bound(host: Host) -> None:
-    watched = Watched(host)
-    await run(watched, [bot(name) for name in "abcd"], concurrency=1)
-    assert watched.most == 1
-
-
 async def test_each_pair_has_its_start(host: Host) -> None:
     watched = Watched(host)
     terms = EventTerms("test", (game_of(), game_of()), TimeControl(120_000), 100, 120_000)
@@ -186,11 +180,6 @@ async def test_absent_bots_lose_their_matches(host: Host) -> None:
     assert sum("it is lost, and so are its matches" in notice for notice in noticed) == 2
 
 
-async def test_a_bot_that_was_started_wrongly_ends_the_event(host: Host) -> None:
-    with pytest.raises(BotRefused, match="bot b: no engine is called 'x'"):
-        await run(host, [bot("a"), bot("b", "misuse")])
-
-
 async def test_a_host_that_fails_ends_no_wait(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_terms, "SLACK_SECONDS", 0.05)
     terms = EventTerms("test", (game_of(),), TimeControl(1), 0, 0)
@@ -198,14 +187,3 @@ async def test_a_host_that_fails_ends_no_wait(host: Host, monkeypatch: pytest.Mo
     assert [record.result.reason for _, record in played] == [EndReason.SERVER_FAULT] * 2
     assert all(list_losers(record) == () for _, record in played)
     assert not noticed
-
-
-async def test_enough_is_enough(host: Host) -> None:
-    matches: list[Record] = []
-    async with open_bot_processes(
-        host, [bot("a"), bot("b")], folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
-    ) as fleet:
-        runner = Runner(host, fleet, TERMS, ThreadAllocation((), 1), lambda _, record: matches.append(record))
-        with anyio.fail_after(500):
-            await runner.run(Schedule("1", RoundRobinFormat(["a", "b"], 50, 1, 0)), lambda: len(matches) >= 3)
-    assert len(matches) == 3

@@ -6,23 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from uuid import UUID
 
 import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ladder.event_terms import EventTerms, make_unplayed_record
+from arena.ladder.event_terms import EventTerms
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan, plan_engine_bot
 from arena.ladder.plan_file import read_ladder
 from arena.ladder.runner import MAX_OVERTAKING, Runner
 from arena.ladder.threads import ThreadAllocation
 from arena.match.terms import Terms, ThreadLimits
-from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo
-from arena.protocol.record import Record, Result
+from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from tests.server.matches import game_of
 from tests.server.matches import record as finished
@@ -240,17 +238,3 @@ def test_bots_of_other_machines_get_no_thread_limit() -> None:
     )
     assert threads.thread_limits("far", "near") == ThreadLimits()
     assert threads.weight("far", "near") == 32
-
-
-def test_unplayed_matches_of_the_event_are_told() -> None:
-    """The schedule of a made up ladder is that of a real one."""
-    ladder = ladder_of(LadderPlan((plan_engine_bot("jamboree"), plan_engine_bot("random")), rounds=2), 2)
-    ladder.begin(UUID(int=1))
-    assert ladder.total_matches == 4
-    terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
-    assert ladder.schedule is not None
-    head = ladder.schedule.startable_pairings()[0]
-    record = make_unplayed_record(
-        terms.match_terms("m", head, ThreadLimits()), Result(None, EndReason.NO_SHOW)
-    )
-    assert record.engines is None

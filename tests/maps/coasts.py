@@ -2,7 +2,7 @@
 
 A territory's cell is what is nearer to its place than to any other on the same land (a Voronoi diagram), as far as it is land.
 Where water cuts a part of a cell off from its place, that part goes to the neighbour with which it shares the longest border.
-Land is drawn by hand where a map shows a part of the world (`tests.maps.shores`); elsewhere it is what lies near the places and the
+Land is drawn by hand where a map shows a part of the world (`tests/data/shores.json`); elsewhere it is what lies near the places and the
 roads of a continent, or of the whole map. The geometry is shapely's, which only who develops needs: what it makes lies in `cells/`,
 and `maps.cells` reads it.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from pathlib import Path
 
 from shapely import LineString, MultiPoint, Point, Polygon, unary_union, voronoi_polygons
 from shapely.geometry.base import BaseGeometry
@@ -19,7 +20,12 @@ from arena.maps.cells import CELLS_FOLDER, Ring
 from arena.maps.layout import list_roads, road_lines, smallest_distance
 from arena.maps.loader import load_map_file, map_names
 from arena.maps.map_file import MapFile
-from tests.maps.shores import SHORES, Shape
+
+Shape = list[tuple[float, float]]
+SHORES: dict[str, dict[str, Shape]] = json.loads(
+    (Path(__file__).parents[1] / "data" / "shores.json").read_text(encoding="utf-8")
+)
+"""Pieces of land by map and name, each by its corners in order, in the units of the map's places."""
 
 COAST = 0.62
 """Reach of land around a place, in distances of the two closest places."""
@@ -110,7 +116,7 @@ def lands_of(file: MapFile, unit: float) -> list[tuple[list[int], BaseGeometry]]
     """Return each piece of land: its territories, and its shape; `unit` is the distance of the two closest places."""
     if file.map.name not in SHORES:
         return [(members, _land(file, members, unit)) for members in _groups(file)]
-    shapes = [Polygon(_rounded(shape)) for shape in SHORES[file.map.name]]
+    shapes = [Polygon(_rounded(shape)) for shape in SHORES[file.map.name].values()]
     members: list[list[int]] = [[] for _ in shapes]
     for territory, place in enumerate(file.map.places):
         distances = [shape.distance(Point(place)) for shape in shapes]

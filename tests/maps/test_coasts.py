@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from math import dist
 
 import pytest
 from shapely import LineString, MultiPolygon, Point, Polygon, box, unary_union
 
-from arena.maps.cells import load_shipped_cells, load_shipped_ferries
+from arena.maps.cells import Ring, load_shipped_cells, load_shipped_ferries
 from arena.maps.layout import list_roads, road_lines, smallest_distance
 from arena.maps.loader import load_map_file, map_names
-from tests.maps.coasts import COAST, GRAIN, ferries_of, join_detached, lands_of, make_cells
-from tests.maps.shores import SHORES
+from tests.maps.coasts import GRAIN, SHORES, ferries_of, join_detached, lands_of, make_cells
+
+
+@cache
+def made_cells(name: str) -> list[list[Ring]]:
+    return make_cells(load_map_file(name))
 
 
 @pytest.mark.parametrize("name", map_names())
 def test_a_place_stands_on_its_own_ground_and_on_nobody_elses(name: str) -> None:
     file = load_map_file(name)
-    areas = [unary_union([Polygon(ring) for ring in rings]) for rings in make_cells(file)]
+    areas = [unary_union([Polygon(ring) for ring in rings]) for rings in made_cells(name)]
     unit = smallest_distance(file.map)
     for v, place in enumerate(file.map.places):
         assert areas[v].contains(Point(place))
@@ -33,7 +38,7 @@ def test_a_place_stands_on_its_own_ground_and_on_nobody_elses(name: str) -> None
 def test_ground_is_what_is_nearest_on_the_same_land(name: str) -> None:
     file, chance = load_map_file(name), random.Random(5)
     unit = smallest_distance(file.map)
-    cells = make_cells(file)
+    cells = made_cells(name)
     land_of = {v: (n, land) for n, (members, land) in enumerate(lands_of(file, unit)) for v in members}
     for v, rings in enumerate(cells):
         area = Polygon(rings[0])
@@ -81,22 +86,9 @@ def test_a_detached_part_joins_the_neighbour_with_the_longest_border_and_an_isla
     assert isinstance(joined[2], Polygon)
 
 
-def test_corners_are_few() -> None:
-    found = make_cells(load_map_file("usa"))
-    assert sum(len(ring) for rings in found for ring in rings) < 40 * len(found)
-
-
-def test_land_that_nobody_has_drawn_reaches_as_far_as_it_says() -> None:
-    file = load_map_file("m2")
-    found, unit = make_cells(file), smallest_distance(file.map)
-    alone = min(range(len(found)), key=lambda v: len(file.map.neighbours[v]))
-    reach = max(dist(corner, file.map.places[alone]) for corner in found[alone][0])
-    assert reach >= COAST * unit * 0.9
-
-
 @pytest.mark.parametrize("name", sorted(SHORES))
 def test_a_road_over_the_sea_is_a_ferry(name: str) -> None:
-    file, cells = load_map_file(name), make_cells(load_map_file(name))
+    file, cells = load_map_file(name), made_cells(name)
     lands = unary_union([Polygon(ring).buffer(GRAIN) for rings in cells for ring in rings])
     for v, w in list_roads(file.map):
         crossing = any(
@@ -110,7 +102,7 @@ def test_a_road_over_the_sea_is_a_ferry(name: str) -> None:
 @pytest.mark.parametrize("name", map_names())
 def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
     """After a change of a map's places or continents: `make cells`."""
-    shipped, made = load_shipped_cells(name), make_cells(load_map_file(name))
+    shipped, made = load_shipped_cells(name), made_cells(name)
     assert shipped is not None
     assert len(shipped) == len(made)
     for old, new in zip(shipped, made, strict=True):

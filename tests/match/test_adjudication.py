@@ -14,18 +14,13 @@ from msgspec.structs import replace
 from arena.games.core import Player
 from arena.match.adjudication import adjudicate
 from arena.match.referee import SEATS, Referee
-from arena.match.referee_events import Event, Finish, MatchOpened, Moved, PlayerReady, Resigned, TurnStarted
+from arena.match.referee_events import Event, Finish, MatchOpened, Moved, PlayerReady, TurnStarted
 from arena.match.replay import verify_record
-from arena.match.terms import from_json
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import End
 from arena.protocol.record import BadRecord, Record, RecordedMove, from_line, to_line
 from arena.protocol.values import Thinking
-from arena.server.core.effects import OpenMatch
-from arena.server.store.database import open_query_connection, open_store
-from arena.server.store.journal.journal import open_journal
-from arena.server.store.schema import matches
 from tests.server.matches import game_of, record, terms
 from tests.server.played import NOBODY_WINS
 from tests.server.refereed import MAXIE, MINNIE, messages_to
@@ -174,20 +169,3 @@ def test_the_journal_and_the_record_lead_to_the_same_end(
         ):
             with pytest.raises(BadRecord):
                 verify_record(forged)
-
-
-def test_a_match_may_end_otherwise_under_adjudication() -> None:
-    referee, _, _ = refereed(WIN, [(4, None)])
-    referee.handle(Resigned(MAXIE), 10)
-    verify_record(record_of(referee))
-
-
-async def test_the_store_keeps_the_rules(database: str) -> None:
-    async with open_store(database) as engine, open_journal(engine) as journal:
-        wanted = [
-            replace(terms(), match=str(n) * 32, adjudication=rules) for n, rules in ((1, WIN), (2, None))
-        ]
-        await journal.commit([OpenMatch(each, "2026-11-20T12:00:00Z") for each in wanted])
-        async with open_query_connection(engine) as connection:
-            rows = (await connection.execute(matches.select().order_by(matches.c.match))).all()
-        assert [from_json(row.terms).adjudication for row in rows] == [WIN, None]

@@ -13,7 +13,7 @@ from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
 from arena.match.adjudication import Adjudicator, find_unusable_table_reason
 from arena.match.replay import verify_record
-from arena.protocol.adjudication import Adjudication, BadAdjudication
+from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result
 from arena.protocol.values import Players
@@ -22,29 +22,6 @@ from arena.solved.solution import load_solution
 PATH = Riskless(load_map("path4"))
 ANY, OTHER, WORLD = (cast("AnyGame", game) for game in (PATH, TicTacToe(), Riskless(load_map("world"))))
 RULES = Adjudication(table=True, repetition=3)
-
-
-@pytest.mark.parametrize(
-    ("text", "rules"),
-    [
-        ("table", Adjudication(table=True, repetition=3)),
-        ("table,repetition=none", Adjudication(table=True)),
-        ("limit=9,table", Adjudication(limit=9, table=True, repetition=3)),
-        ("table=none,repetition=none", None),
-    ],
-)
-def test_the_word_is_read_and_written(text: str, rules: Adjudication | None) -> None:
-    assert Adjudication.parse(text) == rules
-    if rules is not None:
-        off = "" if rules.repetition else ",repetition=none"
-        assert Adjudication.parse(f"{rules}{off}") == rules
-        assert "table" in str(rules).split(",")
-
-
-@pytest.mark.parametrize("text", ["table,table", "table=9", "tables"])
-def test_the_word_is_written_alone_and_once(text: str) -> None:
-    with pytest.raises(BadAdjudication):
-        Adjudication.parse(text)
 
 
 def test_a_forced_win_ends_the_match_and_a_draw_does_not() -> None:

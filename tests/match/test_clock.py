@@ -24,16 +24,6 @@ def test_a_move_within_clock_and_margin_is_charged_and_credited(
     assert after.time_left_ns(player.opponent) == clock.time_left_ns(player.opponent)
 
 
-@given(st.lists(st.tuples(players, st.integers(0, 300)), max_size=30))
-def test_no_clock_is_ever_negative(moves: list[tuple[Player, int]]) -> None:
-    clock = MatchClock.start(TimeControl(200, 10), 100)
-    for player, spent in moves:
-        if spent * NS_PER_MS <= clock.max_move_ns(player):
-            clock = clock.spend(player, spent * NS_PER_MS)
-        seen = clock.to_clocks(player, spent * NS_PER_MS)
-        assert min(clock.maxie_ns, clock.minnie_ns, seen.maxie_ms, seen.minnie_ms) >= 0
-
-
 @given(st.integers(1, 1000), times, players, st.integers(0, 500))
 def test_a_time_for_each_move_never_changes(base: int, margin: int, player: Player, spent: int) -> None:
     clock = MatchClock.start(TimeControl(base, 0, per_move=True), margin)
@@ -62,12 +52,6 @@ def test_with_time_odds_each_clock_goes_as_if_both_players_had_its_control(
         assert {each: both.time_left_ns(each) for each in Player} == {
             each: alone[each].time_left_ns(each) for each in Player
         }
-
-
-def test_the_margin_is_not_time_to_think_with() -> None:
-    clock = MatchClock.start(TimeControl(1000, 0), 100).spend(Player.MAXIE, 1050 * NS_PER_MS)
-    assert clock.time_left_ns(Player.MAXIE) == 0
-    assert clock.max_move_ns(Player.MAXIE) == 100 * NS_PER_MS
 
 
 @given(players, st.integers(0, 1200 * NS_PER_MS))

@@ -8,8 +8,6 @@ import pytest
 from msgspec.structs import replace
 
 from arena.bots.learning.matches import play_match
-from arena.games.hexapawn import Hexapawn
-from arena.games.tictactoe import TicTacToe
 from arena.match.replay import verify_record
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Result
@@ -27,8 +25,3 @@ def test_a_match_is_a_draw_at_the_limit_of_its_game_and_its_record_is_held_to_th
     shorter = replace(record, moves=record.moves[:1])
     with pytest.raises(BadRecord, match="the match is not over after 1 plies"):
         verify_record(shorter)
-
-
-def test_no_game_of_the_project_needs_the_limit() -> None:
-    assert Hexapawn.ply_limit is None
-    assert TicTacToe().ply_limit == 1000, "nine cells are full long before"

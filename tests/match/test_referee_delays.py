@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from arena.match.clock import NS_PER_MS
-from arena.match.lag import MAX_LAG_NS, REFILL_NS
+from arena.match.lag import REFILL_NS
 from arena.match.referee import MAX_STALL_NS, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
@@ -33,30 +31,6 @@ def test_the_lag_of_the_turn_is_credited_and_told() -> None:
     (accepted,) = messages_to(referee.handle(Moved(MAXIE, 0, 4), 300 * NS_PER_MS), MAXIE, Accepted)
     assert (accepted.spent_ms, accepted.credited_ms, accepted.clock_ms) == (220, 80, 780)
     assert referee.moves[0].credited_ms == 80
-
-
-def test_a_move_shorter_than_the_lag_is_credited_its_own_time() -> None:
-    referee = Referee(terms(tc="1+0", margin=0))
-    for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=80 * NS_PER_MS)):
-        referee.handle(event, 0)
-    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 0, 4), 30 * NS_PER_MS), MAXIE, Accepted)
-    assert (accepted.spent_ms, accepted.credited_ms, accepted.clock_ms) == (0, 30, 1000)
-
-
-@given(st.integers(0, 2000), st.integers(0, 3000))
-def test_with_credit_a_move_is_in_time_exactly_when_the_deadline_says(lag: int, spent: int) -> None:
-    referee = Referee(terms(tc="1+0", margin=50))
-    for event in (
-        MatchOpened(),
-        PlayerReady(MINNIE),
-        PlayerReady(MAXIE),
-        TurnStarted(0, lag=lag * NS_PER_MS),
-    ):
-        referee.handle(event, 0)
-    deadline = referee.next_deadline
-    assert deadline == 1050 * NS_PER_MS + min(lag * NS_PER_MS, MAX_LAG_NS)
-    effects = referee.handle(Moved(MAXIE, 0, 4), spent * NS_PER_MS)
-    assert bool(messages_to(effects, MAXIE, Accepted)) is (spent * NS_PER_MS <= deadline)
 
 
 def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_move() -> None:
@@ -144,19 +118,6 @@ def test_getting_ready_has_all_its_time_again_after_the_server_was_away() -> Non
     referee.handle(PlayerReconnected(MAXIE), 5100 * NS_PER_MS)
     referee.handle(PlayerReconnected(MINNIE), 5100 * NS_PER_MS)
     assert messages_to(referee.handle(PlayerReady(MINNIE), 5200 * NS_PER_MS), MAXIE, Turn)
-
-
-def test_a_player_absent_at_a_restart_has_its_grace_and_then_the_whole_ready_time() -> None:
-    referee = Referee(terms(ready=1000, grace=5000))
-    referee.handle(MatchOpened(), 0)
-    referee.handle(PlayerReady(MAXIE), 900 * NS_PER_MS)
-    referee.handle(ServerRecovered(), 1000 * NS_PER_MS)
-    referee.handle(PlayerReconnected(MAXIE), 1000 * NS_PER_MS)
-    assert referee.next_deadline == 6000 * NS_PER_MS
-    assert messages_to(referee.handle(PlayerReconnected(MINNIE), 5900 * NS_PER_MS), MINNIE, Start)
-    assert referee.next_deadline == 6900 * NS_PER_MS
-    referee.handle(DeadlinePassed(), 6800 * NS_PER_MS)
-    assert messages_to(referee.handle(PlayerReady(MINNIE), 6850 * NS_PER_MS), MAXIE, Turn)
 
 
 def test_the_clock_of_who_is_not_back_since_the_server_was_away_does_not_start() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace as with_changes
-from itertools import pairwise
 from random import Random
 
 import pytest
@@ -32,12 +31,11 @@ from arena.match.replay import verify_record
 from arena.match.terms import Terms, from_json, to_json
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
 from arena.protocol.codes import EndReason
-from arena.protocol.messages import End
 from arena.protocol.record import BadRecord, Record, RecordedMove, Result, from_line, to_line
 from tests.games.strategies import riskless_maps
 from tests.properties import examples
 from tests.server.matches import PATH, record, terms
-from tests.server.refereed import MAXIE, messages_to
+from tests.server.refereed import MAXIE
 
 # A cap of 1 makes all armies alike, so that the two go in circles soon, and nobody reaches the goal.
 SMALL = with_changes(PATH, territory_cap=1, armies_to_win=4, ply_limit=200, start=(1, 0, 0, -1))
@@ -188,16 +186,6 @@ def test_it_comes_before_the_ply_limit() -> None:
         assert verdict.detail.startswith("repetition:") is (times >= 3)
 
 
-def test_a_game_in_which_no_position_comes_up_again_is_not_troubled_by_it() -> None:
-    referee = Referee(replace(terms(), adjudication=Adjudication(repetition=2)))
-    for event in BEGINNING:
-        referee.handle(event, 0)
-    for cell in (0, 4, 8, 1, 7, 6, 2, 5, 3):
-        effects = referee.handle(Moved(referee.mover, referee.ply, cell), 0)
-    [end] = messages_to(effects, MAXIE, End)
-    assert end.reason == "board_full"
-
-
 def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None:
     true = record_of(circling())
     verify_record(true)
@@ -240,12 +228,3 @@ def test_no_record_gains_or_loses_a_ply(seed: int, extra: int) -> None:
         told_moves = [RecordedMove(move, 1.0) for move in moves[:plies]]
         with pytest.raises(BadRecord):
             verify_record(replace(true, moves=told_moves))
-
-
-def test_positions_are_told_apart_by_their_armies_and_their_mover_alone() -> None:
-    positions, _ = random_match(SMALL, 3)
-    game = Riskless(SMALL)
-    keys = {(each.armies, each.player): game.repetition_key(each) for each in positions}
-    assert len(set(keys.values())) == len(keys)
-    for before, after in pairwise(positions):
-        assert game.repetition_key(before._replace(ply=after.ply)) == game.repetition_key(before)

@@ -65,15 +65,6 @@ def test_terms_of_a_game_that_is_not_known_here_are_refused_by_its_name() -> Non
         from_json(json.encode(data).decode())
 
 
-def test_the_text_of_an_engine_is_what_a_person_types() -> None:
-    assert str(EngineInfo("mine")) == "mine"
-    assert str(EngineInfo("random", {"seed": "1"}, 1)) == "random:seed=1, 1 thread"
-    assert (
-        str(EngineInfo("jamboree", {"depth": "4", "form": "course"}, 8))
-        == "jamboree:depth=4,form=course, 8 threads"
-    )
-
-
 def test_a_record_tells_the_terms_and_the_rules_of_a_game_of_ones_own() -> None:
     own = Terms(
         match="m",

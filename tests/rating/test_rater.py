@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -154,18 +153,3 @@ def test_counting_in_two_goes_is_counting_in_one(winners: list[Seat | None]) -> 
         second.rate_match(each, at) for each, at in zip(matches[half:], times[half:], strict=True)
     ] == steps[half:]
     assert second.current_ratings == whole.current_ratings
-
-
-def test_the_stronger_comes_out_higher() -> None:
-    rater = Rater()
-    bots = ["anna", "bert", "carl", "dora"]
-    for number in range(12):
-        for stronger, weaker in pairwise(bots):
-            seats: tuple[Seat, str, str] = ("maxie", stronger, weaker)
-            if number % 2:
-                seats = ("minnie", weaker, stronger)
-            rater.rate_match(
-                make_record(EndReason.LINE, seats[0], maxie=seats[1], minnie=seats[2]), day(number + 1)
-            )
-    found = sorted(rater.current_ratings.items(), key=lambda each: -each[1].rating)
-    assert [bot for (_, bot), _ in found] == bots

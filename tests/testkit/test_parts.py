@@ -51,26 +51,6 @@ def test_each_missing_part_is_listed_in_one_line_at_the_end(pytester: pytest.Pyt
     ]
 
 
-@pytest.mark.slow
-def test_a_test_that_needs_a_part_is_slow_unless_it_is_a_smoke_test(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest("from tests.conftest import pytest_collection_modifyitems, pytest_terminal_summary")
-    pytester.makeini("[pytest]\nmarkers = needs\n slow\n smoke\naddopts = -m 'not slow'")
-    pytester.makepyfile(
-        LACKED.replace(
-            '@mark_requires("nginx")\ndef test_two',
-            '@mark_requires("nginx")\n@pytest.mark.smoke\ndef test_two',
-        )
-    )
-    ran = pytester.runpytest_subprocess("-p", "no:cacheprovider")
-    ran.assert_outcomes(skipped=3, deselected=2)
-    ran = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-k", "one")
-    assert "all of these tests are slow; to run them too, add: -m ''" in ran.outlines
-
-
-def test_a_run_that_lacks_nothing_tells_nothing() -> None:
-    assert not list(describe_missing_parts(["", "another reason", "this needs a reason"]))
-
-
 @pytest.mark.parametrize("of", PARTS.items(), ids=PARTS)
 def test_a_missing_part_is_reported_with_its_reason(
     of: tuple[str, MachinePart], monkeypatch: pytest.MonkeyPatch

@@ -24,7 +24,7 @@ from arena.bots.client.client import (
     WELCOME_SECONDS,
     Client,
 )
-from arena.bots.client.connection import ConnectionLost, NoServer, ServerRefused
+from arena.bots.client.connection import ConnectionLost, NoServer
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.reconnection import FIRST_PAUSE, MAX_PAUSE, STOP_PAUSE
 from arena.protocol.codec import decode_client_message, encode
@@ -235,20 +235,6 @@ async def test_a_challenge_that_comes_to_nothing_is_made_again(monkeypatch: pyte
     [line] = world.lines
     assert line.times_of(Challenge) == pytest.approx([CHALLENGE_SECONDS * number for number in range(5)])
     assert len(world.complaints) == 1
-
-
-@virtual
-async def test_a_challenge_that_can_never_be_played_ends_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuses(line: Line) -> None:
-        line.say(welcome())
-        line.answers[Challenge] = Error(Code.BAD_CHALLENGE, "a bot cannot play against itself")
-
-    world = World(monkeypatch, refuses)
-    client = world.client(challenge=Challenge("me", game="tictactoe"))
-    with pytest.raises(ServerRefused, match="a bot cannot play against itself"):
-        await client.run()
-    [line] = world.lines
-    assert len(line.times_of(Challenge)) == 1
 
 
 @virtual

@@ -116,38 +116,6 @@ def test_no_line_of_ours_is_shown_where_a_bot_has_none() -> None:
     assert broke.trace == ""
 
 
-def test_a_traceback_begins_in_the_bots_own_code() -> None:
-    class Broken(Bot):
-        def choose(self, position: Any, clock: Clock) -> Any:
-            raise RuntimeError("first line\nsecond line")
-
-    reports = ReportQueue()
-    worker = Worker(Broken, MATCH, reports.put)
-    reports.next()
-    worker.choose(order())
-    broke = reports.next()
-    assert isinstance(broke, BotFailed)
-    assert broke.why == "choose raised RuntimeError: first line"
-    assert broke.trace.count("File ") == 1
-    assert "test_worker.py" in broke.trace
-    assert reports.next() == BotEnded("m")
-
-
-def test_a_bot_that_exits_does_not_take_the_thread_down_silently() -> None:
-    class Quits(Bot):
-        def prepare(self) -> None:
-            raise SystemExit(3)
-
-        def choose(self, position: Any, clock: Clock) -> Any:
-            return 0
-
-    reports = ReportQueue()
-    Worker(Quits, MATCH, reports.put)
-    broke = reports.next()
-    assert isinstance(broke, BotFailed)
-    assert broke.why == "prepare raised SystemExit: 3"
-
-
 def test_a_bot_that_resigns_is_told_in_a_line_and_closed() -> None:
     closed = []
 

@@ -19,13 +19,12 @@ from arena.maps.game_on_map import make_game_on_map
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo
-from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.host import Host, open_host
 from arena.server.settings import private_host_settings
 from testkit.forked import ForkedCommand
-from tests.bots.command_line import ARENA, arena, environment, fails
+from tests.bots.command_line import ARENA, environment, fails
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
 
@@ -119,10 +118,7 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
 @pytest.mark.parametrize(
     ("words", "engine"),
     [
-        (("alphabeta:depth=4",), "alphabeta:depth=4,evaluator=features, 1 thread"),
         (("alphabeta:depth=4,exact=no",), "alphabeta:depth=4,evaluator=features,exact=no, 1 thread"),
-        (("random", "--matches", "3"), "random:seed=0, 1 thread"),
-        (("jamboree:threads=5",), "5 threads"),
         (("jamboree", "--matches", "1000", "--challenges-only"), f"{min(8, len(usable_cores()))} thread"),
         (("jamboree", "--matches", "1000"), "1 thread"),
     ],
@@ -184,10 +180,9 @@ async def test_an_event_that_is_over_ends_the_bot_in_good_order() -> None:
         assert program.told == "random: 0 won, 0 drawn, 0 lost\n"
 
 
-async def broken(tmp_path: Path, choose: str) -> tuple[Record, str]:
-    """Return the record of a match that the bot of a file with this `choose` plays, and what it complained."""
+async def test_an_exception_resigns_with_its_traceback(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
-    file.write_text(BROKEN.format(choose=choose))
+    file.write_text(BROKEN.format(choose="return 1 // 0"))
     async with (
         open_host(private_host_settings(anyone=True)) as host,
         connected_bot(host, str(file), name="mine") as mine,
@@ -195,27 +190,10 @@ async def broken(tmp_path: Path, choose: str) -> tuple[Record, str]:
     ):
         record = await host.play(spec("mine", "r"))
         await mine.ended(signal.SIGTERM)
-        return record, mine.complained
-
-
-async def test_an_exception_resigns_with_its_traceback(tmp_path: Path) -> None:
-    record, told = await broken(tmp_path, "return 1 // 0")
+        told = mine.complained
     assert (record.result.winner, record.result.reason) == ("minnie", EndReason.CRASH)
     assert f'File "{tmp_path}/mine.py", line 5, in choose' in told
     assert f"match {record.match}: choose raised ZeroDivisionError" in told
-
-
-async def test_an_illegal_move_is_explained_to_its_author(tmp_path: Path) -> None:
-    record, told = await broken(tmp_path, "return 9")
-    assert record.result.reason is EndReason.CRASH
-    assert "choose returned 9, which is not a move of tictactoe" in told
-
-
-async def test_an_illegal_move_is_the_referees_to_judge(tmp_path: Path) -> None:
-    taken = "return next(n for n in range(9) if self.game.ply(position) == 0 or n not in self.game.moves(position))"
-    record, told = await broken(tmp_path, taken)
-    assert (record.result.winner, record.result.reason) == ("minnie", EndReason.ILLEGAL_MOVE)
-    assert "choose returned at ply 2 an illegal move a1: a1 is taken by X; legal: " in told
 
 
 async def test_a_closed_output_stops_the_bot() -> None:
@@ -300,10 +278,3 @@ async def test_a_refusal_is_a_line() -> None:
         with running_bot("random", "--url", host.url) as program:
             assert await program.ended() == 1
             assert program.complained.startswith("arena: the server refuses: the name 'random' has no token")
-
-
-@pytest.mark.parametrize("command", ["bot", "new", "play", "replay"])
-def test_every_command_has_an_example(command: str) -> None:
-    result = arena(command, "--help")
-    assert result.code == 0
-    assert f"Example: arena {command}" in result.stdout

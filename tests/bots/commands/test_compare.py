@@ -6,26 +6,17 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import pytest
-
-from arena.cli import main
+from tests.bots.command_line import arena
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(list(words))
-    output = capsys.readouterr()
-    return int(left.value.code or 0), output.out, output.err
-
-
-def test_compare(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_compare(tmp_path: Path) -> None:
     path, table = tmp_path / "plot.svg", tmp_path / "table.json"
     words = ("analyse", "--compare", "--game", "tictactoe", "--depth", "4", "--budget", "4000")
-    code, printed, _ = run(capsys, *words, "--svg", str(path), "--json", str(table))
-    assert code == 0
-    assert "Depth reached in equal leaves" in printed
+    result = arena(*words, "--svg", path, "--json", table)
+    assert result.code == 0
+    assert "Depth reached in equal leaves" in result.stdout
     data = json.loads(table.read_text(encoding="utf-8"))
     assert [row["minimax"] for row in data["leaves"]] == [9, 72, 504, 3024]
     assert [row["q^p"] for row in data["leaves"]] == [9, 72, 504, 3024]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from arena.bots.commands.lookup import load_engine
-from arena.cli import main
 from arena.console import UsageError
+from tests.bots.command_line import arena
 
 
 def test_an_engine_keeps_the_spec_that_named_it() -> None:
@@ -20,17 +20,7 @@ def test_a_wrong_spec_is_misuse_in_one_line(spec: str) -> None:
     assert "\n" not in str(told.value)
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(list(words))
-    output = capsys.readouterr()
-    return int(left.value.code or 0), output.out, output.err
-
-
-def test_hexapawn_of_any_size(capsys: pytest.CaptureFixture[str]) -> None:
+def test_hexapawn_of_any_size() -> None:
     words = ("analyse", "--engine", "stack-memo", "--depth", "20", "--game")
-    _, small, _ = run(capsys, *words, "hexapawn")
-    assert "Minnie wins in 6" in small
-    code, larger, _ = run(capsys, *words, "hexapawn:width=4,height=4")
-    assert code == 0
-    assert "Maxie wins in" in larger
+    assert "Minnie wins in 6" in arena(*words, "hexapawn").stdout
+    assert "Maxie wins in" in arena(*words, "hexapawn:width=4,height=4").stdout

@@ -9,7 +9,6 @@ from xml.etree import ElementTree as ET
 import pytest
 from msgspec import structs
 
-from arena.bots.review.values_chart import review_svg
 from arena.bots.search.search_values import WIN
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
@@ -79,5 +78,3 @@ def test_matches_that_cannot_be_reviewed(blunder: Path) -> None:
     fails("give --analyse", 2, "replay", blunder, "--nodes", "1000")
     algorithm = ("replay", blunder, "--analyse", "minimax:reference")
     fails("leave out --nodes and --time", 2, *algorithm, "--time", "1")
-    with pytest.raises(ValueError, match="nothing to draw"):
-        review_svg([], "", ("a", "b"), "minimax")

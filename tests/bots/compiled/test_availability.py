@@ -7,29 +7,7 @@ import sys
 
 import pytest
 
-from arena.bots.compiled.availability import EXTRA, has_compiled_search, has_engine_extra
-from arena.bots.compiled.catalogue import compile_game, weights_for
-from arena.games.hexapawn import Hexapawn
-from arena.maps.game_on_map import make_game_on_map
-
-
-@pytest.mark.parametrize(
-    ("game", "map", "there"),
-    [
-        ("tictactoe", "", True),
-        ("riskless", "world", True),
-        ("riskless", "grid:8x8", True),
-        ("riskless", "grid:9x8", False),
-    ],
-)
-def test_maps_within_the_limits_can_be_compiled(game: str, map: str, there: bool) -> None:
-    made = make_game_on_map(game, map) if map else make_game_on_map(game)
-    assert has_compiled_search(made) is there
-    assert (compile_game(made, weights_for(made, "plain")) is not None) is there
-
-
-def test_other_games_have_no_compiled_search() -> None:
-    assert not has_compiled_search(Hexapawn())
+from arena.bots.compiled.availability import EXTRA, has_engine_extra
 
 
 def test_it_is_told_without_loading_anything() -> None:

@@ -22,10 +22,11 @@ from arena.maps.loader import load_map
     [
         (TicTacToe(), True),
         (Riskless(load_map("world")), True),
+        (Riskless(load_map("grid:8x8")), True),
         (Riskless(load_map("ring:65")), False),
         (Hexapawn(), False),
     ],
-    ids=["tictactoe", "world", "ring:65", "hexapawn"],
+    ids=["tictactoe", "world", "grid:8x8", "ring:65", "hexapawn"],
 )
 def test_a_game_fits_where_it_can_be_compiled(game: Any, there: bool) -> None:
     assert has_compiled_search(game) is there

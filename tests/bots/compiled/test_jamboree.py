@@ -99,29 +99,6 @@ def _visit(tree: Trees, event: Entered) -> tuple[int, ...]:
     return (node, event.alpha.value, event.beta.value) if tree.nodes[node].children else (node,)
 
 
-@pytest.mark.parametrize("prune", [0, 0.3, 0.5, 1])
-def test_the_courses_form_visits_as_many_nodes_as_the_reference(
-    make: Callable[..., Any], prune: float
-) -> None:
-    """On Riskless, with one thread and with several: no window depends on who is done first."""
-    game = Riskless(load_map("path4"))
-    rng = random.Random(7)
-    one, many = (make(game, "plain", threads=threads, prune=prune, **COURSE) for threads in (1, 3))
-    problem = Problem(game, lambda position: 100 * game.estimate(position))
-    for plies in (0, 3, 8, 12):
-        position = game.start()
-        for _ in range(plies):
-            position = game.successor(position, rng.choice(list(game.moves(position))))
-        sign = game.player(position).sign
-        for depth in (1, 2, 5):
-            monitor = SearchMonitor()
-            with ThreadPool(1) as pool:
-                expected = jamboree(problem, position, depth, monitor, pool=pool, prune_percentage=prune)
-            for searcher in (one, many):
-                found = searcher.search(position, depth, -INFINITY, INFINITY)
-                assert found == (sign * expected.value, monitor.nodes)
-
-
 def test_moves_are_not_shared_out_below_the_leaves() -> None:
     game = Riskless(load_map("path4"))
     with pytest.raises(ValueError, match="split_depth must be at least 1, not 0"):

@@ -43,20 +43,6 @@ def test_both_games_are_searched_compiled(spec: str, game: AnyGame) -> None:
     assert isinstance(closed_searcher(spec, game), Searcher)
 
 
-def test_the_courses_form_down_to_the_leaves_finds_the_value_and_move_of_alphabeta() -> None:
-    game = make_game_on_map("riskless", "m2")
-    position = game.start()
-    for move in game.moves(position)[:1]:
-        position = game.successor(position, move)
-    found = []
-    for spec in ("alphabeta:exact=yes", "jamboree:exact=yes,form=course,split_depth=1,threads=3"):
-        searcher = make_searcher(parse_spec(spec, ENGINES), Match(game, Player.MINNIE))
-        *_, last = searcher.deepen(position, max_depth=6)
-        searcher.close()
-        found.append((last.depth, last.value, last.move))
-    assert found[0] == found[1]
-
-
 def test_minimax_is_the_reference() -> None:
     assert isinstance(closed_searcher("minimax", make_game_on_map()), PythonSearcher)
 

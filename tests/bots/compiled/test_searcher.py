@@ -90,14 +90,6 @@ def test_one_search_with_a_window_is_a_bound_or_the_value(make: Callable[..., An
     assert high <= value <= low
 
 
-def test_a_match_of_its_own_is_played_to_the_end(make: Callable[..., Any]) -> None:
-    game = Riskless(load_map("path4"))
-    searcher = make(game)
-    position = game.start()
-    while game.outcome(position) is None:
-        position = game.play(position, list(searcher.deepen(position, max_depth=3))[-1].move)
-
-
 def test_a_position_that_is_over_is_refused(make: Callable[..., Any]) -> None:
     game = Riskless(load_map("m1"))
     over = game.position_from_data({"armies": [1, 0, 0, 0, 0, 0], "player": "maxie", "ply": 3})

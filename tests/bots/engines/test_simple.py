@@ -7,11 +7,10 @@ from random import Random
 from threading import Event
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.api.bot import Clock, Match, Resign, assign_match, request_move
+from arena.bots.api.bot import Clock, Match, assign_match, request_move
 from arena.bots.engines.simple import GreedyBot, RandomBot
 from arena.games.core import AnyGame, Player
 from arena.games.tictactoe import TicTacToe
@@ -66,13 +65,6 @@ def test_a_seed_takes_any_of_equals() -> None:
     assert choose_move(game, position) == 0
 
 
-def test_minnie_likes_low_values() -> None:
-    game = GAMES["tictactoe"]
-    position = game.position_from_text("XX.OO.X..")
-    assert game.player(position) is Player.MINNIE
-    assert choose_move(game, position) == 5
-
-
 GAME = TicTacToe()
 
 
@@ -93,12 +85,3 @@ def test_every_move_is_as_likely() -> None:
     assert set(counts) == set(GAME.moves(GAME.start()))
     # The standard deviation of each count is about 30: five of them.
     assert all(abs(count - 1000) < 150 for count in counts.values())
-
-
-@pytest.mark.parametrize("evaluator", ["features", "outcomes", "mine.toml", "mine.npz"])
-def test_a_game_that_the_evaluator_does_not_support_is_resigned_in_one_line(evaluator: str) -> None:
-    game = make_game_on_map("hexapawn")
-    bot = GreedyBot(evaluator)
-    assign_match(bot, Match(game, Player.MAXIE))
-    with pytest.raises(Resign, match=r"^greedy: .*hexapawn.*plain$"):
-        bot.prepare()

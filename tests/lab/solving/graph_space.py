@@ -35,23 +35,16 @@ def write_code(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> 
 GRAPH = GameSpace("graph", write_successors, write_code)
 
 
-class TooMany(ValueError):
-    """More positions than were allowed."""
-
-
 def solve_game(
     game: Game[P, Any],
     workers: Executor,
     starts: Iterable[P] | None = None,
-    most: int = 1_000_000,
     seen_as: Callable[[P], P] = lambda each: each,
 ) -> dict[P, SolvedValue]:
     """Return the truth of every position that can be reached from the starts, by the steps that solve maps.
 
     starts    None: the game's own
     seen_as   what stands for a position, so that those with the same value are listed once
-
-    Raises TooMany. Memory: some 200 bytes a position, and its moves.
     """
     numbers: dict[P, int] = {}
     listed: list[P] = []
@@ -60,8 +53,6 @@ def solve_game(
         position = seen_as(position)
         found = numbers.get(position)
         if found is None:
-            if len(listed) == most:
-                raise TooMany(f"more than {most:,} positions")
             found = numbers[position] = len(listed)
             listed.append(position)
         return found

@@ -45,4 +45,5 @@ def test_permanent_errors_end_the_reconnection() -> None:
     assert not any(should_reconnect(code, was_welcomed=True) for code in final)
     assert should_reconnect(Code.SHUTTING_DOWN, was_welcomed=False)
     assert should_reconnect(Code.NAME_TAKEN, was_welcomed=True)
+    assert should_reconnect(Code.RATE_LIMITED, was_welcomed=True)
     assert not should_reconnect(Code.NAME_TAKEN, was_welcomed=False)

@@ -12,7 +12,7 @@ from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.monitor import Exited, SearchMonitor, Valued
 from arena.bots.search.problem import Problem, SearchResult
-from arena.bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
+from arena.bots.search.reports.trace_text import closing_lines, trace_lines, value_text
 from arena.bots.search.search_values import INFINITY, WIN
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.explicit import Explicit
@@ -70,21 +70,6 @@ def test_closing_lines() -> None:
     assert closing_lines(leaf, leaf.start(), SearchResult(3, None), 1)[-1] == "Overall choice: none"
     many = Explicit.from_tree({"name": "a", "children": [{"name": each, "value": 1} for each in "bcde"]})
     assert closing_lines(many, many.start(), SearchResult(1, 3), 4)[-1] == "Overall choice: move 3"
-
-
-def test_the_last_line_of_figure_5_and_what_each_move_came_back_with() -> None:
-    game = tree("HandoutSmall")
-    monitor = SearchMonitor(tracing=True)
-    with ThreadPool(2) as pool:
-        result = ALGORITHMS["jamboree"].run(
-            Problem(game, evaluator_for(game)), game.start(), 2, monitor, AlgorithmSettings(pool, 0.5)
-        )
-    assert closing_lines(game, game.start(), result, monitor.leaves)[1:] == [
-        "Terminals visited: 9",
-        "Overall choice: move 1[middle]",
-    ]
-    line = results_line(game, monitor.events or ())
-    assert line == "Results of the moves: [Step(2, Guess: ~2), Step(1, Guess: 4), Step(0, Guess: 1)]"
 
 
 @pytest.mark.parametrize(
