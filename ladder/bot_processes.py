@@ -60,11 +60,11 @@ class BotProcesses:
         self.notify_changed()
 
     def announced_threads(self, bot: str) -> int:
-        return max(self._host.reported_threads(process.name) for process in self._processes[bot])
+        return max(self._host.get_reported_threads(process.name) for process in self._processes[bot])
 
     def process_id(self, connection: str) -> int | None:
         """Return the process id of the bot that is connected under the name `connection`; None if it is not running."""
-        return next((each.process for each in self._all_processes() if each.name == connection), None)
+        return next((each.process_id for each in self._all_processes() if each.name == connection), None)
 
     def is_lost(self, bot: str) -> bool:
         return all(process.state is BotState.LOST for process in self._processes[bot])

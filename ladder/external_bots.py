@@ -119,7 +119,7 @@ class ExternalBots:
         self._notify_changed()
 
     def announced_threads(self, bot: str) -> int:
-        return self._host.reported_threads(bot)
+        return self._host.get_reported_threads(bot)
 
     def is_lost(self, bot: str) -> bool:
         return self._bots[bot].is_lost

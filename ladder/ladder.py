@@ -30,7 +30,7 @@ from arena.rating.pentanomial import PairCounts, elo_difference, pair_counts
 from arena.rating.schedule import Schedule
 from arena.rating.sprt import Sprt, Verdict
 from arena.rating.standings import StandingsRow, make_standings, pair_scores, with_pair_elo
-from arena.server.store.ladder_lock import short_digest
+from arena.server.store.ladder_lock import compute_short_digest
 
 RECORDS_VARIABLE = "ARENA_RECORDS"
 """Environment variable that names the folder for records if `--record` is not given.
@@ -173,7 +173,7 @@ class Ladder:
         return {
             "game": plan.game,
             "maps": [Path(name).name for name in plan.maps] if has_maps(plan.game) else [],
-            "setups": [short_digest(start.setup()) for start in self.starts],
+            "setups": [compute_short_digest(start.setup()) for start in self.starts],
             # Without custom games the key is left out, so that events stored by older versions can be resumed.
             **(
                 {"rules": rules}
@@ -198,12 +198,12 @@ class Ladder:
         if isinstance(plan.openings, int):
             return plan.openings
         if isinstance(plan.openings, Path):
-            return short_digest(plan.openings.read_text(encoding="utf-8"))
+            return compute_short_digest(plan.openings.read_text(encoding="utf-8"))
         maps = plan.maps if has_maps(plan.game) else ()
         texts = [
             path.read_text(encoding="utf-8") if (path := shipped_openings_file(name)) else "" for name in maps
         ]
-        return short_digest(texts) if any(texts) else 0
+        return compute_short_digest(texts) if any(texts) else 0
 
 
 def _file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
@@ -213,7 +213,7 @@ def _file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
     """
     files = {bot.name: folder / file for bot in bots if bot.engine and (file := _engine_file(bot.engine))}
     return {
-        name: short_digest(file.read_bytes().decode("latin-1"))
+        name: compute_short_digest(file.read_bytes().decode("latin-1"))
         for name, file in files.items()
         if file.is_file()
     }

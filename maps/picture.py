@@ -137,7 +137,7 @@ class MapPicture:
         armies  armies of each territory, as in `svg`
         size    size of the marks, relative to those on the web page
         """
-        return "".join(_mark_svg(at, n, size) for at, n in zip(self.places, armies, strict=True))
+        return "".join(_render_mark(at, n, size) for at, n in zip(self.places, armies, strict=True))
 
     def arrow_svg(self, source: int, target: int, size: float = 1.0) -> str:
         """Return an arrow from the mark of `source` to that of `target`, as SVG; empty if their road wraps around the map.
@@ -205,7 +205,7 @@ def _road_svg(line: Line, *, ferry: bool) -> str:
     return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
-def _mark_svg(at: Point, armies: int, size: float) -> str:
+def _render_mark(at: Point, armies: int, size: float) -> str:
     scaled = "" if size == 1 else f" scale({size:.2f})"
     place = f'<g class="spot" data-owner="{_owner(armies)}" transform="translate({at[0]:.1f} {at[1]:.1f}){scaled}">'
     if not armies:

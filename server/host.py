@@ -187,7 +187,7 @@ class Host:
             clock=clock,
             lag=self._lag,
             seed=lambda: secrets.token_bytes(32),
-            patience_s=settings.matches.grace_seconds,
+            outage_patience_s=settings.matches.grace_seconds,
             event=event,
         )
         self._request_handler = HostRequestHandler(engine, settings.server.name, shell, clock, journal)
@@ -200,9 +200,11 @@ class Host:
             self._request_handler.run,
             self._write_records,
         ]
-        hook = settings.webhooks
-        if hook.url:
-            self._jobs.append(WebhookSender(hook.url, hook.secret, shell, time.time, clock).run)
+        webhook_settings = settings.webhooks
+        if webhook_settings.url:
+            self._jobs.append(
+                WebhookSender(webhook_settings.url, webhook_settings.secret, shell, time.time, clock).run
+            )
         self._on_record = on_record
         self._records: list[Record] = []
         self._has_records = anyio.Event()
@@ -213,16 +215,16 @@ class Host:
         metrics.suspended.set_function(lambda: shell.core.count_suspended(clock.now_ns()))
         file = parse_sqlite_path(settings.store.url)
         if file is not None:
-            metrics.disk_free.set_function(lambda: _free_disk_share(file.parent))
+            metrics.disk_free.set_function(lambda: _measure_free_disk_share(file.parent))
 
     async def start(self, stack: AsyncExitStack) -> None:
         """Start the shell and the background jobs, to run until `stack` closes. Return once the core is restored."""
         tasks = await stack.enter_async_context(open_background_tasks())
-        serving = anyio.CancelScope()
-        stack.callback(serving.cancel)
+        serving_scope = anyio.CancelScope()
+        stack.callback(serving_scope.cancel)
 
         async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
-            with serving:
+            with serving_scope:
                 try:
                     await self.shell.run(task_status=task_status)
                 except LeaseLost as error:
@@ -233,7 +235,7 @@ class Host:
 
         await tasks.start(serve)
         # From here on, cancelling the block must not cancel the shell before it has handled all arrived inputs.
-        serving.shield = True
+        serving_scope.shield = True
         stack.push_async_callback(self._halt_shielded)
         for job in self._jobs:
             tasks.start_soon(job)
@@ -298,9 +300,9 @@ class Host:
         )
 
     @property
-    def resumed_matches(self) -> int:
+    def resumed_match_count(self) -> int:
         """Number of matches that the server resumed when its core was last built from the store."""
-        return self.shell.resumed
+        return self.shell.resumed_match_count
 
     @property
     def match_count(self) -> int:
@@ -310,7 +312,7 @@ class Host:
     def open_house(self) -> AbstractAsyncContextManager[None]:
         """Run the house engines during the block.
 
-        Raises BadHouse if the plan asks for a check and an engine cannot be started.
+        Raises HouseEngineError if the plan asks for a check and an engine cannot be started.
         """
         return open_house(self.house, self.shell, self, self.loopback_url)
 
@@ -328,8 +330,10 @@ class Host:
 
         entrants: names of the bots that play in the event; None before it begins
         """
-        entered = None if entrants is None else tuple(entrants)
-        self.shell.reconfigure(msgspec.structs.replace(self.shell.settings, event=event, entrants=entered))
+        entrant_names = None if entrants is None else tuple(entrants)
+        self.shell.reconfigure(
+            msgspec.structs.replace(self.shell.settings, event=event, entrants=entrant_names)
+        )
 
     def send_ranks(self, event: str, places: Sequence[EventPlace]) -> None:
         """Send each connected bot its final rank and points in an event. Bots that are not connected get no message."""
@@ -358,7 +362,7 @@ class Host:
         connected = self.shell.core.connected_bots
         return {bot.name for bot in connected if not bot.preferences.games or game in bot.preferences.games}
 
-    def reported_threads(self, name: str) -> int:
+    def get_reported_threads(self, name: str) -> int:
         """Return the number of search threads that a bot reports; 0 if it reports none."""
         bot = self.shell.core.find_bot(name)
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
@@ -396,7 +400,7 @@ class Host:
         return await self.shell.drain(seconds)
 
 
-def _free_disk_share(folder: Path) -> float:
+def _measure_free_disk_share(folder: Path) -> float:
     usage = shutil.disk_usage(folder)
     return usage.free / usage.total
 
@@ -439,13 +443,13 @@ async def open_host(
         await anyio.to_thread.run_sync(installed_games)
         engine = await open_store(stack, settings)
         metrics = Metrics()
-        standby = settings.server.role is ProcessRole.CORE
+        is_standby = settings.server.role is ProcessRole.CORE
         journal = await stack.enter_async_context(
             open_journal(
                 engine,
                 settings.server.name,
-                wait=standby,
-                lease_seconds=STANDBY_LEASE_SECONDS if standby else LEASE_SECONDS,
+                wait=is_standby,
+                lease_seconds=STANDBY_LEASE_SECONDS if is_standby else LEASE_SECONDS,
                 clock=clock,
                 observe=metrics.journal_seconds.observe,
             )
@@ -581,15 +585,15 @@ async def listen(
     A core in a process of its own has no URL for bots: they connect through edges. Raises CannotListen if an address is
     in use or invalid.
     """
-    outside, inside = "", None
+    url, loopback = "", None
     if settings.role is not ProcessRole.CORE:
         bound = await edge.listen(settings.host, settings.port, tls, reuse_port=settings.reuse_port)
-        outside = make_websocket_url(settings.host, bound[1], tls)
+        url = make_websocket_url(settings.host, bound[1], tls)
         # On a shared port, the server's own bots could reach another process.
-        inside = None if settings.reuse_port else make_loopback_url(bound, tls)
-    if settings.metrics_port or (house and inside is None):
-        inside = make_websocket_url(LOOPBACK, (await edge.listen(LOOPBACK, settings.metrics_port, None))[1])
-    return outside, (inside or "") if house else ""
+        loopback = None if settings.reuse_port else make_loopback_url(bound, tls)
+    if settings.metrics_port or (house and loopback is None):
+        loopback = make_websocket_url(LOOPBACK, (await edge.listen(LOOPBACK, settings.metrics_port, None))[1])
+    return url, (loopback or "") if house else ""
 
 
 async def open_store(stack: AsyncExitStack, settings: ArenaSettings) -> Engine:
@@ -597,12 +601,12 @@ async def open_store(stack: AsyncExitStack, settings: ArenaSettings) -> Engine:
 
     Without a URL in the settings, the store is a temporary file. Raises StoreError if the store cannot be used.
     """
-    store, place = settings.store, settings.server
+    store, server_settings = settings.store, settings.server
     if not store.url:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True))
         engine = make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", durable=False)
     else:
-        engine = make_engine(store.url, cluster=place.role is ProcessRole.CORE)
+        engine = make_engine(store.url, cluster=server_settings.role is ProcessRole.CORE)
     stack.push_async_callback(close_engine, engine)
     await prepare_store(engine)
     return engine

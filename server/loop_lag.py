@@ -33,7 +33,7 @@ class LoopLag:
         self.due = NEVER
         """Time at which the next measurement is due, in ns; NEVER while nothing is measured."""
         self._timer: asyncio.TimerHandle | None = None
-        self._longest = 0
+        self._longest_lag_ns = 0
         self.stalled_ns = 0
         """Total time of all stalls up to the last measurement, in ns.
 
@@ -59,16 +59,16 @@ class LoopLag:
         self.due, self._timer = NEVER, None
 
     def _measure(self) -> None:
-        late = max(0, self._clock.now_ns() - self.due)
-        self._observe(late / 1e9)
-        self._longest = max(self._longest, late)
-        if late > STALL_NS:
-            self.stalled_ns += late
+        lag_ns = max(0, self._clock.now_ns() - self.due)
+        self._observe(lag_ns / 1e9)
+        self._longest_lag_ns = max(self._longest_lag_ns, lag_ns)
+        if lag_ns > STALL_NS:
+            self.stalled_ns += lag_ns
         self.due, self._timer = NEVER, None
         if any(need() for need in self._conditions):
             self.start()
 
-    def take_longest(self) -> int:
+    def take_longest_lag_ns(self) -> int:
         """Return the longest lag since the last call, in ns. A measurement that is overdue counts with its delay so far."""
-        longest, self._longest = self._longest, 0
+        longest, self._longest_lag_ns = self._longest_lag_ns, 0
         return max(longest, self._clock.now_ns() - self.due)

@@ -51,11 +51,11 @@ class _MessageCounter(Collector):
     """Counter of messages from clients by type, for use in one thread."""
 
     def __init__(self) -> None:
-        self.counts: Tally[type] = Tally()
+        self.counts_by_type: Tally[type] = Tally()
 
     def collect(self) -> Iterator[CounterMetricFamily]:
         messages = CounterMetricFamily("arena_messages", "Messages from clients, by type", labels=["type"])
-        for kind, count in self.counts.items():
+        for kind, count in self.counts_by_type.items():
             messages.add_metric([kind.__name__.lower()], count)
         yield messages
 
@@ -96,10 +96,10 @@ class Metrics:
             "arena_move_seconds", "Time from a move's arrival to its announcement, in seconds"
         )
         messages = _MessageCounter()
-        self.messages = messages.counts
+        self.messages = messages.counts_by_type
         """Number of messages from clients, by class of message."""
-        timed = (self.journal_seconds, self.loop_seconds, self.move_seconds, COLLECTOR_PAUSES)
-        for each in (*timed, messages):
+        histograms = (self.journal_seconds, self.loop_seconds, self.move_seconds, COLLECTOR_PAUSES)
+        for each in (*histograms, messages):
             self.registry.register(each)
 
     def render(self) -> bytes:

@@ -142,10 +142,10 @@ async def open_leader(
 
     An additional edge on a loopback address serves the house engines and the metrics.
 
-    Raises BadHouse, CannotListen, BusError and StoreError. Raises LeaseLost or Superseded, after cancelling the block, if
+    Raises HouseEngineError, CannotListen, BusError and StoreError. Raises LeaseLost or Superseded, after cancelling the block, if
     this core no longer leads. On exit the lease is released immediately, so that a standby takes over.
     """
-    deposed: Superseded | None = None
+    superseded_error: Superseded | None = None
     async with AsyncExitStack() as stack:
         # NATS comes before the lease: a core that cannot reach its edges must not keep others from leading.
         bus = await stack.enter_async_context(_open_bus(settings))
@@ -165,16 +165,16 @@ async def open_leader(
         add_edge_count_metric(host.metrics, link)
 
         async def serve_link() -> None:
-            nonlocal deposed
+            nonlocal superseded_error
             try:
                 await link.run()
             except Superseded as error:
-                deposed = error
+                superseded_error = error
                 tasks.cancel_scope.cancel()
 
         tasks.start_soon(serve_link)
-        log.warning("core %d leads, with %d matches", fencing_token, host.resumed_matches)
+        log.warning("core %d leads, with %d matches", fencing_token, host.resumed_match_count)
         async with host.open_house():
             yield host
-    if deposed is not None:
-        raise deposed
+    if superseded_error is not None:
+        raise superseded_error

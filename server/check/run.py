@@ -115,6 +115,6 @@ async def _make_failed_result(name: str, requirement: str, why: str, server: Scr
         with anyio.move_on_after(EXIT_SECONDS):
             await server.bot_process.wait()
         if server.bot_process.exit_code is not None:
-            await server.bot_process.read_rest()
+            await server.bot_process.read_remaining_output()
         printed = list(server.bot_process.output_tail)
     return CheckResult(name, "failed", requirement, why, server.frames.list_recent(), printed)

@@ -46,7 +46,7 @@ from arena.server.settings import (
     TlsSettings,
     WebhookSettings,
 )
-from arena.server.shell.house_processes import NO_ENGINES, BadHouse, HousePlan, parse_engines
+from arena.server.shell.house_processes import NO_ENGINES, HouseEngineError, HousePlan, parse_engines
 from arena.server.shell.webhooks import BadWebhook, WebhookURL, parse_secret
 from arena.server.store.database import StoreError, describe_failure, is_transient, parse_sqlite_path
 from arena.server.store.lease import LeaseLost
@@ -117,7 +117,7 @@ class ReloadableHost:
         self._host: Host | None = None
 
     async def serve(self, stop: StopSignals) -> None:
-        """Serve until stopped. Raises the errors of `open_host`, and BadHouse."""
+        """Serve until stopped. Raises the errors of `open_host`, and HouseEngineError."""
         async with (
             open_host(
                 self.settings,
@@ -132,10 +132,10 @@ class ReloadableHost:
             self._host = host
             err.print(f"listening on {host.url}")
             err.print(f"the page is at {host.url.replace('ws', 'http', 1)}")
-            if host.resumed_matches:
+            if host.resumed_match_count:
                 grace = self.settings.matches.grace_seconds
                 err.print(
-                    f"continuing {host.resumed_matches} matches; their bots have {grace:g} s to reconnect"
+                    f"continuing {host.resumed_match_count} matches; their bots have {grace:g} s to reconnect"
                 )
             try:
                 await serve_until_signal(host, stop)
@@ -152,7 +152,7 @@ class ReloadableHost:
     async def serve_core(self, stop: StopSignals) -> None:
         """Serve as leader or standby until stopped.
 
-        Raises BadHouse or CannotListen. Raises BusError or StoreError if NATS or the store is unavailable at the start;
+        Raises HouseEngineError or CannotListen. Raises BusError or StoreError if NATS or the store is unavailable at the start;
         later, the core tries again.
         """
         async with open_background_tasks() as tasks:
@@ -275,7 +275,7 @@ def _make_house_plan(house: HouseSettings) -> HousePlan:
     """
     try:
         engines = parse_engines(",".join(house.engines) if house.engines else NO_ENGINES)
-    except BadHouse as error:
+    except HouseEngineError as error:
         raise BadSetting("house.engines", str(error)) from None
     is_custom = house.engines != HouseSettings().engines
     return HousePlan(engines, guests=house.guests, check=is_custom, games=CATALOGUE.specs())

@@ -21,7 +21,7 @@ from arena.console import (
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import RecomputedRatings, RecomputeMismatch, recompute_ratings
-from arena.server.store.aggregates.standings import RatingRow, activity_cutoff, load_standings
+from arena.server.store.aggregates.standings import RatingRow, compute_activity_cutoff, load_standings
 from arena.server.store.database import Engine
 
 COLUMNS: dict[str, Justify] = {
@@ -101,7 +101,9 @@ def ratings(
             raise CommandError(
                 f"the stored ratings could not be reproduced from the journal: {error}"
             ) from None
-        return await load_standings(engine, name, map_, tc, since=None if all_ else activity_cutoff()), totals
+        return await load_standings(
+            engine, name, map_, tc, since=None if all_ else compute_activity_cutoff()
+        ), totals
 
     rows, totals = run_on_store(db, load_ratings)
     print_ratings(rows, json)

@@ -21,7 +21,7 @@ from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.aggregates.standings import RatingRow, load_standings
-from arena.server.store.database import Engine, transaction_writer
+from arena.server.store.database import Engine, make_transaction_writer
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the season.")]
 
@@ -51,7 +51,7 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DEFA
         await count_new_matches(
             engine
         )  # in short transactions, so that a running server need not wait for one long one
-        return await transaction_writer(engine)(partial(close_season, name=name, game=registered_game))
+        return await make_transaction_writer(engine)(partial(close_season, name=name, game=registered_game))
 
     games = run_on_store(db, close_running_season)
     err.print(f"season {name} of {', '.join(games)} is closed, and a new one has begun")

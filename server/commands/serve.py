@@ -26,7 +26,7 @@ from arena.server.edge import interpreter, server_log
 from arena.server.host import CannotListen
 from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import LogFormat, ProcessRole
-from arena.server.shell.house_processes import BadHouse
+from arena.server.shell.house_processes import HouseEngineError
 from arena.server.store.database import StoreError
 from arena.server.store.lease import LeaseHeld
 
@@ -167,7 +167,7 @@ def serve(
         ) from None
     except (CannotListen, StoreError, BusError) as error:
         raise CommandError(str(error)) from None
-    except BadHouse as error:
+    except HouseEngineError as error:
         raise UsageError(
             str(plan.loaded_settings.locate_error(BadSetting("house.engines", str(error))))
         ) from None

@@ -113,7 +113,7 @@ class BotProcess:
 
         Such a bot could not start, so it is lost without a restart.
         """
-        self.process: int | None = None
+        self.process_id: int | None = None
         """Process id of the supervisor, the parent of all the bot's processes; None if it is not running."""
         self._program = program
         self._host = host
@@ -152,9 +152,11 @@ class BotProcess:
         """
         self._reported_resignations += 1
         if self._output_tail and not self._has_ended and self._reported_resignations <= MAX_SHOWN_FAILURES:
-            last = self._reported_resignations == MAX_SHOWN_FAILURES
-            more = " (for later ones, only the result is shown)" if last else ""
-            self._on_failure("\n    ".join([f"bot {self.name} {verb}{more}; it printed", *self._output_tail]))
+            is_last_reported = self._reported_resignations == MAX_SHOWN_FAILURES
+            suffix = " (for later ones, only the result is shown)" if is_last_reported else ""
+            self._on_failure(
+                "\n    ".join([f"bot {self.name} {verb}{suffix}; it printed", *self._output_tail])
+            )
 
     def record_active_match(self) -> None:
         """Record that the bot made at least one move in its last match."""
@@ -165,9 +167,9 @@ class BotProcess:
         """Record that the bot lost its last match on time without a move. After too many in a row, restart it."""
         self._silent_matches += 1
         if self._silent_matches >= self._policy.max_silent_matches and self.state is BotState.UP:
-            self._give_up_on(f"it did not answer in {self._silent_matches} matches in a row")
+            self._report_hang(f"it did not answer in {self._silent_matches} matches in a row")
 
-    def _give_up_on(self, why: str) -> None:
+    def _report_hang(self, why: str) -> None:
         self._hang_report = why
         self._set_state(BotState.STARTING)
         self._kill_requested.set()
@@ -202,8 +204,8 @@ class BotProcess:
             if is_lost:
                 break
             self._set_state(BotState.STARTING)
-            wait = self._policy.backoff_seconds * 2 ** (self._failures - 1)
-            await self._clock.sleep(min(wait, self._policy.max_backoff_seconds))
+            pause = self._policy.backoff_seconds * 2 ** (self._failures - 1)
+            await self._clock.sleep(min(pause, self._policy.max_backoff_seconds))
         self._set_state(BotState.LOST)
 
     async def _run_once(self) -> int:
@@ -212,7 +214,7 @@ class BotProcess:
         child = await ChildProcess.start(
             self._program.command, self._program.url, self.name, token, self._program.folder
         )
-        self.process, self._output_tail = child.pid, child.output_tail
+        self.process_id, self._output_tail = child.pid, child.output_tail
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(child.read_output)
@@ -221,11 +223,11 @@ class BotProcess:
                 code = await child.wait()
                 if self.state is BotState.UP:
                     self._set_state(BotState.STARTING)
-                await child.read_rest()
+                await child.read_remaining_output()
                 tasks.cancel_scope.cancel()
             return code
         finally:
-            self.process = None
+            self.process_id = None
             await child.stop(self._policy.stop_seconds)
 
     async def _await_connection(self, child: ChildProcess) -> None:
@@ -234,7 +236,7 @@ class BotProcess:
             if child.exit_code is None:
                 self._set_state(BotState.UP)
         else:
-            self._give_up_on(f"it did not connect within {self._policy.start_seconds:g} s")
+            self._report_hang(f"it did not connect within {self._policy.start_seconds:g} s")
 
     async def _kill_on_request(self, child: ChildProcess) -> None:
         await self._kill_requested.wait()
@@ -247,8 +249,8 @@ class BotProcess:
             if self._hang_report
             else f"ended unexpectedly ({_describe_exit(code)})"
         )
-        then = "it is lost, and so are its matches" if lost else "it is started again"
-        return "\n    ".join([f"bot {self.name} {description}; {then}", *self._output_tail])
+        consequence = "it is lost, and so are its matches" if lost else "it is started again"
+        return "\n    ".join([f"bot {self.name} {description}; {consequence}", *self._output_tail])
 
 
 def _describe_exit(code: int) -> str:

@@ -36,7 +36,7 @@ class ChildProcess:
         self._process = process
         self.output_tail: deque[str] = deque(maxlen=TAIL_LINES)
         """Last lines that the process printed, at most TAIL_LINES, the oldest first. Empty lines are left out."""
-        self._all_read = anyio.Event()
+        self._output_read = anyio.Event()
 
     @classmethod
     async def start(
@@ -74,10 +74,10 @@ class ChildProcess:
         """Wait for the end of the process, and return its exit code, as in `exit_code`."""
         return await self._process.wait()
 
-    async def read_rest(self) -> None:
+    async def read_remaining_output(self) -> None:
         """Wait until all output of the ended process has been read, for OUTPUT_SECONDS at most."""
         with anyio.move_on_after(OUTPUT_SECONDS):
-            await self._all_read.wait()
+            await self._output_read.wait()
 
     async def kill(self) -> None:
         """Close the supervisor's input pipe. The supervisor then kills the bot and all its processes."""
@@ -115,12 +115,12 @@ class ChildProcess:
             async for chunk in output:
                 *complete_lines, line = (line + chunk).split(b"\n")
                 for each in complete_lines:
-                    self._keep_line(each)
+                    self._append_line(each)
                 line = line[:LINE_LENGTH]
-        self._keep_line(line)
-        self._all_read.set()
+        self._append_line(line)
+        self._output_read.set()
 
-    def _keep_line(self, line: bytes) -> None:
+    def _append_line(self, line: bytes) -> None:
         text = line[:LINE_LENGTH].decode(errors="replace").rstrip()
         if text and not text.isprintable():  # rare
             text = "".join(char if char.isprintable() or char == "\t" else "?" for char in text)

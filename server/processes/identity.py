@@ -34,8 +34,10 @@ class ProcessIdentity(Struct, frozen=True):
 def identify_this_process() -> ProcessIdentity:
     """Return the identity of this process."""
     pid = os.getpid()
-    state = _process_state(pid)
-    return ProcessIdentity(socket.gethostname()[:255], pid, _boot_and_namespace(), state[1] if state else "")
+    state = _read_process_state(pid)
+    return ProcessIdentity(
+        socket.gethostname()[:255], pid, _read_boot_and_namespace(), state[1] if state else ""
+    )
 
 
 def has_ended(process: ProcessIdentity) -> bool:
@@ -43,14 +45,14 @@ def has_ended(process: ProcessIdentity) -> bool:
 
     Return False if it runs, or if that cannot be checked from here, as for a process on another machine.
     """
-    if not process.place or not process.started or process.place != _boot_and_namespace():
+    if not process.place or not process.started or process.place != _read_boot_and_namespace():
         return False
-    state = _process_state(process.pid)
+    state = _read_process_state(process.pid)
     # An ended process keeps its number until its parent has reaped it.
     return state is None or state[0] in "ZX" or state[1] != process.started
 
 
-def _boot_and_namespace() -> str:
+def _read_boot_and_namespace() -> str:
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {(_PROC / 'self/ns/pid').readlink()}"
@@ -58,7 +60,7 @@ def _boot_and_namespace() -> str:
         return ""
 
 
-def _process_state(pid: int) -> tuple[str, str] | None:
+def _read_process_state(pid: int) -> tuple[str, str] | None:
     """Return the state letter of a process (such as Z for a zombie) and its start time, in clock ticks since boot.
 
     Return None if there is no such process.

@@ -73,11 +73,11 @@ class PrivateNats:
         # nats-server accepts JSON as its configuration
         settings = {"host": "127.0.0.1", "port": self._port, "authorization": user}
         config.write_text(json.dumps(settings), encoding="utf-8")
-        for old in self._folder.glob("*.ports"):
-            old.unlink()
+        for stale_file in self._folder.glob("*.ports"):
+            stale_file.unlink()
         log = self._folder / "log"
-        words = ("--config", str(config), "--ports_file_dir", str(self._folder), "--log", str(log))
-        self._process = await to_thread.run_sync(self._start_process, words)
+        arguments = ("--config", str(config), "--ports_file_dir", str(self._folder), "--log", str(log))
+        self._process = await to_thread.run_sync(self._start_process, arguments)
         with anyio.move_on_after(START_SECONDS):
             while self._process.poll() is None:
                 for file in self._folder.glob("*.ports"):
@@ -85,12 +85,12 @@ class PrivateNats:
                         self._port = port
                         return
                 await MONOTONIC.sleep(POLL_SECONDS)
-        last = (log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []) or [
-            "it printed nothing"
-        ]
-        raise NatsNotStarted(f"cannot start {self._program}: {last[-1]}")
+        last_lines = (
+            log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+        ) or ["it printed nothing"]
+        raise NatsNotStarted(f"cannot start {self._program}: {last_lines[-1]}")
 
-    async def keep_running(self) -> None:
+    async def restart_on_exit(self) -> None:
         """Restart the server whenever it ends, until cancelled. A failed restart is logged and retried."""
         while True:
             await MONOTONIC.sleep(CHECK_SECONDS)
@@ -129,7 +129,7 @@ async def open_private_nats() -> AsyncIterator[PrivateNats]:
         try:
             await nats.start()
             async with open_background_tasks() as tasks:
-                tasks.start_soon(nats.keep_running)
+                tasks.start_soon(nats.restart_on_exit)
                 yield nats
         finally:
             nats.close()

@@ -82,10 +82,10 @@ class Authenticator:
         self._engine = engine
         self._server = server
         self._admits_anyone = anyone
-        self._guests = guests
+        self._admits_guests = guests
         self._failed_logins = failed_logins
         self._clock = clock
-        self._issued: dict[str, str] = {}
+        self._issued_token_hashes: dict[str, str] = {}
         """Hashes of the tokens of bots that this server runs itself, by name."""
         self._requests: dict[int, AdmissionRequest] = {}
         """Hellos that wait for a query of the store, by client number."""
@@ -101,7 +101,7 @@ class Authenticator:
         The token is valid until the next token of that name is issued or the server stops.
         """
         token = tokens.generate_token()
-        self._issued[name] = tokens.hash_token(token)
+        self._issued_token_hashes[name] = tokens.hash_token(token)
         return token
 
     def enqueue(self, request: AdmissionRequest, bot: LobbyBot | None = None) -> ClientAdmitted | None:
@@ -133,7 +133,7 @@ class Authenticator:
             ratings=bot.ratings,
         )
 
-    def cancel(self, disconnection: ClientDisconnected) -> None:
+    def cancel_request(self, disconnection: ClientDisconnected) -> None:
         """Forget the hello of a client that has disconnected."""
         self._forget_request(disconnection.client)
 
@@ -142,7 +142,7 @@ class Authenticator:
         self._requests.pop(client, None)
         self._already_admitted.discard(client)
 
-    def drop_edge(self, edge: int) -> None:
+    def forget_edge(self, edge: int) -> None:
         """Forget the hellos of all clients of a lost edge."""
         for client in [client for client in self._requests if get_edge_number(client) == edge]:
             self._forget_request(client)
@@ -154,21 +154,21 @@ class Authenticator:
         ratings and owners later.
         """
         clients = []
-        for enter in resync.clients:
-            name, address = enter.hello.name, enter.address
-            is_bot = enter.hello.role == "bot"
+        for admission in resync.clients:
+            name, address = admission.hello.name, admission.address
+            is_bot = admission.hello.role == "bot"
             if is_bot:
                 self._unrated[name] = None
             guest = (
                 is_bot
-                and self._guests
+                and self._admits_guests
                 and not self._admits_anyone
-                and not enter.hello.token
+                and not admission.hello.token
                 and is_guest_name(name)
             )
             clients.append(
                 replace(
-                    enter,
+                    admission,
                     owner=make_address_key(address),
                     is_owner_address=True,
                     guest=guest,
@@ -182,7 +182,7 @@ class Authenticator:
     def _is_local(self, name: str, address: str) -> bool:
         """Return True for a bot that runs on the server's own machine."""
         try:
-            return name in self._issued or ip_address(address).is_loopback
+            return name in self._issued_token_hashes or ip_address(address).is_loopback
         except ValueError:
             return False
 
@@ -190,9 +190,9 @@ class Authenticator:
         """Admit or refuse queued clients until cancelled. While the store does not answer, refuse new ones."""
         while True:
             await self._request_arrived.wait()
-            crowd = list(self._requests.values())[:MAX_BATCH]
+            batch = list(self._requests.values())[:MAX_BATCH]
             unrated = list(islice(self._unrated, MAX_BATCH))
-            if not crowd and not unrated:
+            if not batch and not unrated:
                 self._request_arrived.clear()
                 continue
             for name in unrated:
@@ -200,7 +200,7 @@ class Authenticator:
             # A spectator without a token has no account.
             names = {
                 each.hello.name
-                for each in crowd
+                for each in batch
                 if (each.hello.role != "spectator" or each.hello.token)
                 and tokens.is_valid_name(each.hello.name)
             }.union(unrated)
@@ -218,10 +218,10 @@ class Authenticator:
                     shell.submit(OwnerResolved(name, account.owner))
                 for game, rating in account.ratings.items():
                     shell.submit(RatingChanged(game, name, rating))
-            parts = min(GATHER_PARTS, len(crowd)) if names and crowd else 1
-            size = -(-len(crowd) // parts)
+            parts = min(GATHER_PARTS, len(batch)) if names and batch else 1
+            size = -(-len(batch) // parts)
             for part in range(parts):
-                for request in crowd[part * size : (part + 1) * size]:
+                for request in batch[part * size : (part + 1) * size]:
                     # an edge may have repeated the hello meanwhile
                     if self._requests.get(request.client) is request:
                         already_admitted = request.client in self._already_admitted
@@ -245,12 +245,12 @@ class Authenticator:
             )
             return
         try:
-            enter = self.authenticate(request, accounts.get(request.hello.name, StoredAccount()))
+            admission = self.authenticate(request, accounts.get(request.hello.name, StoredAccount()))
         except RequestRefused as refused:
             shell.send(CloseClient(request.client, refused.code, refused.detail))
         else:
             if not already_admitted:
-                shell.submit(enter)
+                shell.submit(admission)
 
     def authenticate(self, request: AdmissionRequest, account: StoredAccount) -> ClientAdmitted:
         """Check a hello, and return the input that admits the client. Raises RequestRefused if the hello is refused.
@@ -269,7 +269,7 @@ class Authenticator:
             if not matches_hash(hello.session, account.session):
                 self._check_address(address)
             role, guest = self._check_token(request, account)
-            owner = hello.name if hello.name in self._issued else account.owner
+            owner = hello.name if hello.name in self._issued_token_hashes else account.owner
         return ClientAdmitted(
             request.client,
             hello,
@@ -290,9 +290,9 @@ class Authenticator:
         Raises RequestRefused for a wrong token.
         """
         name, token = request.hello.name, request.hello.token
-        issued = self._issued.get(name)
-        if issued is not None:
-            if hmac.compare_digest(issued, tokens.hash_token(token)):
+        issued_hash = self._issued_token_hashes.get(name)
+        if issued_hash is not None:
+            if hmac.compare_digest(issued_hash, tokens.hash_token(token)):
                 return "bot", False
         elif account.revoked:
             why = f"the token of {name!r} was revoked: ask the host for a new one"
@@ -301,7 +301,7 @@ class Authenticator:
         elif not account.token:
             if self._admits_anyone and not token:
                 return "bot", False
-            if self._guests and not token and is_guest_name(name):
+            if self._admits_guests and not token and is_guest_name(name):
                 return "bot", True
             hint = "leave the token empty here" if self._admits_anyone else "ask the host for a token"
             self._count_failure(request)

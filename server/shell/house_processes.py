@@ -48,7 +48,7 @@ A server runs for months, so an engine is given up only after hours without a mo
 """
 
 
-class BadHouse(ValueError):
+class HouseEngineError(ValueError):
     """Raised for a list of engines that cannot be parsed, or an engine that cannot be started; the message is one line."""
 
 
@@ -60,7 +60,7 @@ class HousePlan:
     guests: bool = True
     """True if clients without a token may play the engines."""
     check: bool = False
-    """True to start all engines when the server starts, and raise BadHouse if one cannot be started."""
+    """True to start all engines when the server starts, and raise HouseEngineError if one cannot be started."""
     report_failure: Callable[[str], None] = log.warning
     """Function that is called after each crash or hang of an engine.
 
@@ -83,7 +83,7 @@ NO_HOUSE = HousePlan()
 def parse_engines(text: str) -> list[HouseEngine]:
     """Parse a list of engines, as in `greedy,alphabeta:depth=6,exact=yes`; `none` gives an empty list.
 
-    A repeated engine gets a number in its bot's name, as in `house-greedy-2`. Raises BadHouse for an invalid list.
+    A repeated engine gets a number in its bot's name, as in `house-greedy-2`. Raises HouseEngineError for an invalid list.
     """
     if text.strip() == NO_ENGINES:
         return []
@@ -97,10 +97,10 @@ def parse_engines(text: str) -> list[HouseEngine]:
     engines: list[HouseEngine] = []
     for spec in specs:
         name = HOUSE_PREFIX + PurePath(spec.partition(":")[0]).stem
-        twins = sum(each.name == name or each.name.startswith(f"{name}-") for each in engines)
-        name = f"{name}-{twins + 1}" if twins else name
+        same_name_count = sum(each.name == name or each.name.startswith(f"{name}-") for each in engines)
+        name = f"{name}-{same_name_count + 1}" if same_name_count else name
         if not spec or not is_valid_name(name):
-            raise BadHouse(
+            raise HouseEngineError(
                 f"{text!r:.80} is not a list of engines: write greedy,alphabeta:depth=6, or {NO_ENGINES}"
             )
         engines.append(HouseEngine(name, spec))
@@ -126,7 +126,7 @@ class HouseProcesses:
         self._changed = anyio.Event()
         self._processes = {
             each.name: BotProcess(
-                BotProgram(each.name, _engine_command(each, url, plan.games), url),
+                BotProgram(each.name, _make_engine_command(each, url, plan.games), url),
                 host,
                 plan.restart_policy,
                 plan.report_failure,
@@ -142,7 +142,7 @@ class HouseProcesses:
                 self._start_engine(name)
 
     async def start_and_check(self) -> None:
-        """Start all engines, and wait until each is up, or has failed once. Raises BadHouse if one cannot be started.
+        """Start all engines, and wait until each is up, or has failed once. Raises HouseEngineError if one cannot be started.
 
         An engine counts as failed if it has not connected after `RestartPolicy.start_seconds`.
         """
@@ -154,7 +154,7 @@ class HouseProcesses:
         self._is_starting = False
         for process in self._processes.values():
             if process.refusal is not None:
-                raise BadHouse(process.refusal)
+                raise HouseEngineError(process.refusal)
 
     def _start_engine(self, name: str) -> None:
         if name in self._failed:
@@ -190,7 +190,7 @@ class HouseProcesses:
         self._changed = anyio.Event()
 
 
-def _engine_command(engine: HouseEngine, url: str, games: Sequence[str]) -> tuple[str, ...]:
+def _make_engine_command(engine: HouseEngine, url: str, games: Sequence[str]) -> tuple[str, ...]:
     command = make_engine_command(engine.engine, url, engine.name, games)
     return (*command, "--challenges-only", "--matches", str(MATCHES_PER_HOUSE_ENGINE))
 
@@ -199,7 +199,7 @@ def _engine_command(engine: HouseEngine, url: str, games: Sequence[str]) -> tupl
 async def open_house(plan: HousePlan, shell: Shell, host: BotServer, url: str) -> AsyncIterator[None]:
     """Start the house engines of a host when its core requests them, and stop them on exit.
 
-    Raises BadHouse if the plan asks for a check and an engine cannot be started.
+    Raises HouseEngineError if the plan asks for a check and an engine cannot be started.
     """
     async with open_background_tasks() as tasks:
         house = HouseProcesses(plan, shell, host, url, tasks)

@@ -55,16 +55,16 @@ class MissedResultSender:
         """Answer requests until cancelled."""
         with self._send, self._receive:
             async for request in self._receive:
-                while (answer := await self._look_up(request)) is None:
+                while (answer := await self._find_result(request)) is None:
                     await self._clock.sleep(RETRY_SECONDS)
                 self._requests.discard(request)
                 self._shell.send(SendToClient(request.client, answer))
 
-    async def _look_up(self, request: SendMissedResult) -> ServerMessage | None:
+    async def _find_result(self, request: SendMissedResult) -> ServerMessage | None:
         """Return the answer to a request; None if the store cannot answer now."""
         try:
             with anyio.fail_after(LOOKUP_SECONDS):
-                line = await self._find_record(request.match)
+                record_line = await self._find_record(request.match)
         except TimeoutError:
             log.warning(
                 "the store took too long to read the result of match %s",
@@ -80,7 +80,7 @@ class MissedResultSender:
                 "cannot read the result of match %s: %s", request.match, why, extra={"bot": request.name}
             )
             return None
-        record = None if line is None else from_line(line)
+        record = None if record_line is None else from_line(record_line)
         if record is None or request.name not in (record.players.maxie, record.players.minnie):
             detail = f"the match {request.match!r:.70} is over, is not yours, or does not exist"
             return Error(Code.NO_SUCH_MATCH, detail, request.match)

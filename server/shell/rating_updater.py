@@ -52,22 +52,22 @@ class RatingUpdater:
 
     async def run(self) -> None:
         """Count all uncounted matches in the ratings and tables, now and after each further match, until cancelled."""
-        loaded = False
+        has_loaded_seasons = False
         while True:
-            changed, self._is_due = self._is_due, False
+            is_due, self._is_due = self._is_due, False
             try:
                 async with database.convert_database_errors(self._engine):
                     stored = await read_seasons(self._engine)
-                    seasons = {each.game: stored.season_number(each.game) for each in stored.closed}
-                    if not loaded:  # bots connect with ratings of the running season
-                        loaded, self._seasons = True, seasons
+                    seasons = {each.game: stored.get_season_number(each.game) for each in stored.closed}
+                    if not has_loaded_seasons:  # bots connect with ratings of the running season
+                        has_loaded_seasons, self._seasons = True, seasons
                     for game, number in seasons.items():
                         self._report_closed_season(game, number)
-                    if changed:
+                    if is_due:
                         await count_new_matches(self._engine, self._journal.write, self._send_rating)
             except StoreError as error:
                 await checkpoint()  # raises if the server is stopping, which closes the store
-                if changed:
+                if is_due:
                     log.warning("cannot update the ratings now: %s", error)
                     self._is_due = True
             await self._clock.sleep(PAUSE_SECONDS)

@@ -9,7 +9,7 @@ need no commit of their own. A deadline is handled after all inputs that arrived
 the durable effects of its round are committed.
 
 While the store is unavailable, the shell repeats the commit, and no clock counts against a player. If the store is
-unavailable for `patience_s`, the core is dropped, since its state is ahead of the store. A new core is built from the
+unavailable for `outage_patience_s`, the core is dropped, since its state is ahead of the store. A new core is built from the
 store when the store is available, and each edge resends its connected clients.
 """
 
@@ -119,18 +119,18 @@ class Shell:
         clock: TimeSource,
         lag: LoopLag,
         seed: Callable[[], bytes],
-        patience_s: float,
+        outage_patience_s: float,
         event: str | None,
     ) -> None:
         """Set up the shell of a server.
 
         lag         meter of the event loop's lag, shared with the edge
         seed        returns random bytes, for each new core
-        patience_s  time to wait for an unavailable store before the core is dropped
+        outage_patience_s  time to wait for an unavailable store before the core is dropped
         event       event whose unfinished matches continue; None if no matches continue
         """
         self.settings = settings
-        self.resumed = 0
+        self.resumed_match_count = 0
         """Number of matches in progress when the core was last built from the store."""
         self._journal = journal
         self._find_record = find_record
@@ -138,8 +138,8 @@ class Shell:
         self._metrics = metrics
         self._clock = clock
         self._now_ns = clock.now_ns
-        self._seed = seed
-        self._patience_s = patience_s
+        self._make_seed = seed
+        self._outage_patience_s = outage_patience_s
         self._event = event
         self._core = Core(settings, seed(), clock.now_ns())
         self._edges: dict[int, EdgePort] = {}
@@ -155,11 +155,11 @@ class Shell:
         self._timer_at = NEVER
         self._lag = lag
         self._lag.measure_while(lambda: self._timer is not None)
-        self._serving = False
+        self._is_serving = False
         """True while the core's state matches the store."""
         self.draining = False
         """True once no new matches begin."""
-        self._stopping = False
+        self._is_stopping = False
         self._match_requests: dict[str, tuple[MatchRequested | MatchPlayed, asyncio.Future[Record]]] = {}
         """Requests of `play_match` and `store_match` by match id, with the futures of the records."""
         self._changed: asyncio.Event | None = None
@@ -184,13 +184,13 @@ class Shell:
             self._core.handle(message, self._now_ns())  # type: ignore[arg-type]
         elif kind is AdmissionRequest:
             hello = message.hello  # type: ignore[union-attr]
-            bot = self._core.find_bot(hello.name) if self._serving and hello.session else None
-            returning = self._authenticator.enqueue(message, bot)  # type: ignore[arg-type]
-            if returning is not None:
-                self.submit(returning)
-        elif self._serving or kind not in DROPPED_WITHOUT_CORE:
+            bot = self._core.find_bot(hello.name) if self._is_serving and hello.session else None
+            admitted = self._authenticator.enqueue(message, bot)  # type: ignore[arg-type]
+            if admitted is not None:
+                self.submit(admitted)
+        elif self._is_serving or kind not in DROPPED_WITHOUT_CORE:
             if kind is ClientDisconnected:
-                self._authenticator.cancel(message)  # type: ignore[arg-type]
+                self._authenticator.cancel_request(message)  # type: ignore[arg-type]
             elif kind is EdgeResynced:
                 message = self._authenticator.complete_resync(message)  # type: ignore[arg-type]
             if (type(message.message) if kind is MessageReceived else kind) not in DEFERRABLE_TYPES:  # type: ignore[union-attr]
@@ -230,7 +230,7 @@ class Shell:
     def detach(self, edge: int) -> None:
         """Forget the lost edge with number `edge`, and its clients. Do nothing if it is not attached."""
         if self._edges.pop(edge, None) is not None:
-            self._authenticator.drop_edge(edge)
+            self._authenticator.forget_edge(edge)
             self.submit(EdgeDisconnected(edge))
 
     def send(self, message: SendToClient | CloseClient) -> None:
@@ -303,7 +303,7 @@ class Shell:
 
     def stop(self) -> None:
         """End `run` once all inputs that have arrived are handled and their effects released."""
-        self._stopping = True
+        self._is_stopping = True
         self._wake.set()
 
     # the task
@@ -316,24 +316,24 @@ class Shell:
         async with open_background_tasks() as tasks:
             tasks.start_soon(self._authenticator.run, self)
             tasks.start_soon(self._watch_lease)
-            is_ready, trouble = False, ""
-            while not self._stopping:
+            is_ready, logged_error = False, ""
+            while not self._is_stopping:
                 try:
                     effects = await self._restore()
                     if not is_ready:
                         is_ready = True
                         task_status.started()
-                    elif trouble:
+                    elif logged_error:
                         log.warning("the store is back; matches continue")
-                    trouble = ""
+                    logged_error = ""
                     # A separate task is cheaper: resuming a nested coroutine also passes through all its callers.
                     await asyncio.create_task(self._serve(effects))
                 except StoreFailed as failed:
-                    self._serving = False
-                    if str(failed) != trouble:
+                    self._is_serving = False
+                    if str(failed) != logged_error:
                         log.error("%s", failed)  # noqa: TRY400  one line, no stack
-                    trouble = str(failed)
-                    if not self._stopping:
+                    logged_error = str(failed)
+                    if not self._is_stopping:
                         await self._clock.sleep(RETRY_SECONDS)
             if self._timer is not None:
                 self._timer.cancel()
@@ -341,7 +341,7 @@ class Shell:
 
     async def _watch_lease(self) -> None:
         """Wake `run` when the lease is lost. Without matches, there is no commit that would discover the loss."""
-        await self._journal.lost.wait()
+        await self._journal.lease_lost.wait()
         self._wake.set()
 
     async def _restore(self) -> list[Effect]:
@@ -351,15 +351,15 @@ class Shell:
         except StoreUnavailable as away:
             raise StoreFailed(away) from None
         now = self._now_ns()
-        self._core = Core(self.settings, self._seed(), now)
+        self._core = Core(self.settings, self._make_seed(), now)
         effects = self._core.handle(restore, now)
         if self.draining:
             effects += self._core.handle(Drain(), now)
-        self.resumed = self._core.match_count
-        waiting = self._inputs + self._deferred
-        self._inputs = [each for each in waiting if type(each) not in DROPPED_WITHOUT_CORE]
+        self.resumed_match_count = self._core.match_count
+        waiting_inputs = self._inputs + self._deferred
+        self._inputs = [input for input in waiting_inputs if type(input) not in DROPPED_WITHOUT_CORE]
         self._deferred = []
-        self._serving = True
+        self._is_serving = True
         for match, (request, record) in list(self._match_requests.items()):
             if not self._core.is_match_in_progress(match):
                 await self._request_again(request, record)
@@ -383,18 +383,18 @@ class Shell:
         effects: effects of building the core, which the first round releases
         """
         core, deadline = self._core, self._core.next_deadline
-        while not self._journal.lost.is_set():
+        while not self._journal.lease_lost.is_set():
             self._wake.clear()
             now = self._now_ns()
-            arrived = self._inputs[:MAX_ROUND_INPUTS]
+            inputs = self._inputs[:MAX_ROUND_INPUTS]
             self._inputs = self._inputs[MAX_ROUND_INPUTS:] + self._deferred
             self._deferred = []
             if self._inputs:
                 self._wake.set()
-            for message in arrived:
+            for message in inputs:
                 effects += core.handle(message, now)  # type: ignore[arg-type]
             if deadline is not None and deadline <= now and not self._inputs:
-                effects += core.handle(Tick(self._lag.take_longest()), now)
+                effects += core.handle(Tick(self._lag.take_longest_lag_ns()), now)
             durable: list[DurableEffect] = []
             for effect in effects:
                 if type(effect) in DURABLE_EFFECTS:
@@ -405,13 +405,13 @@ class Shell:
                 except StoreUnavailable as away:
                     await self._commit_again(durable, away)
             if effects or self._changed is not None:
-                self._release(effects)
+                self._release_effects(effects)
             effects = []
             deadline = core.next_deadline
             if self._wake.is_set():
                 await self._clock.sleep(0)  # let the sockets have a turn
             elif deadline is None or self._now_ns() < deadline:
-                if self._stopping:
+                if self._is_stopping:
                     return
                 # an earlier timer stays: most deadlines move before they are reached
                 if deadline is not None and not self._timer_at <= deadline:
@@ -432,14 +432,14 @@ class Shell:
         self._timer, self._timer_at = None, NEVER
         self._wake.set()
 
-    def _release(self, effects: Sequence[Effect]) -> None:
+    def _release_effects(self, effects: Sequence[Effect]) -> None:
         """Pass each effect to the edges or to the handlers of its type. Effects for clients are grouped by edge.
 
         Effects for clients go first, because clients are waiting, and handling the end of a match takes longer than
         sending a message.
         """
         outboxes: dict[int, list[MessageToEdge]] = {}
-        others: list[Effect] = []
+        other_effects: list[Effect] = []
         for effect in effects:
             kind = type(effect)
             if kind is SendToClient or kind is CloseClient:
@@ -452,12 +452,12 @@ class Shell:
                 for edge in effect.edges:  # type: ignore[union-attr]
                     outboxes.setdefault(edge, []).append(effect)  # type: ignore[arg-type]
             else:
-                others.append(effect)
+                other_effects.append(effect)
         for edge, messages in outboxes.items():
             port = self._edges.get(edge)
             if port is not None:
                 port.deliver(messages)
-        for effect in others:
+        for effect in other_effects:
             for handler in self._handlers.get(type(effect), ()):
                 handler(effect)
         if self._changed is not None:
@@ -467,18 +467,18 @@ class Shell:
     async def _commit_again(self, durable: Sequence[DurableEffect], error: StoreUnavailable) -> None:
         """Repeat a commit while the store is unavailable.
 
-        Raises StoreFailed after `patience_s`, on a stop, or if too many inputs wait. Raises lease.LeaseLost.
+        Raises StoreFailed after `outage_patience_s`, on a stop, or if too many inputs wait. Raises lease.LeaseLost.
         """
-        until = self._now_ns() + round(self._patience_s * 1e9)
-        log.warning("matches are waiting for the store, at most %g s: %s", self._patience_s, error)
+        give_up_time = self._now_ns() + round(self._outage_patience_s * 1e9)
+        log.warning("matches are waiting for the store, at most %g s: %s", self._outage_patience_s, error)
         while True:
-            if self._stopping or self._now_ns() >= until or len(self._inputs) > MAX_QUEUED:
+            if self._is_stopping or self._now_ns() >= give_up_time or len(self._inputs) > MAX_QUEUED:
                 raise StoreFailed(error) from None
             await self._clock.sleep(RETRY_SECONDS)
             try:
                 await self._journal.commit(durable)
-            except StoreUnavailable as still:
-                error = still
+            except StoreUnavailable as new_error:
+                error = new_error
             else:
                 log.warning("the store is back; matches continue")
                 self._inputs.insert(0, StoreRecovered())
@@ -487,14 +487,14 @@ class Shell:
     # effects without a client
 
     def _handle_match_finished(self, finished: MatchFinished) -> None:
-        waiter = self._match_requests.get(finished.record.match)
-        if waiter is not None and not waiter[1].done():
-            waiter[1].set_result(finished.record)
+        request = self._match_requests.get(finished.record.match)
+        if request is not None and not request[1].done():
+            request[1].set_result(finished.record)
 
     def _handle_match_refused(self, refusal: MatchRefused) -> None:
-        waiter = self._match_requests.get(refusal.match)
-        if waiter is not None and not waiter[1].done():
-            waiter[1].set_exception(MatchNotStarted(refusal.why))
+        request = self._match_requests.get(refusal.match)
+        if request is not None and not request[1].done():
+            request[1].set_exception(MatchNotStarted(refusal.why))
 
 
 def _write_log_line(report: LogLine) -> None:

@@ -108,20 +108,20 @@ def parse_secret(text: str) -> bytes:
     return key
 
 
-def sign(key: bytes, identity: str, timestamp: str, body: bytes) -> str:
+def sign_message(key: bytes, message_id: str, timestamp: str, body: bytes) -> str:
     """Return the signature of a message (HMAC-SHA256), as the value of the header Webhook-Signature.
 
     identity   value of the header Webhook-Id
     timestamp  value of the header Webhook-Timestamp, in Unix seconds
     """
-    code = hmac.digest(key, f"{identity}.{timestamp}.".encode() + body, "sha256")
-    return f"v1,{base64.b64encode(code).decode()}"
+    digest = hmac.digest(key, f"{message_id}.{timestamp}.".encode() + body, "sha256")
+    return f"v1,{base64.b64encode(digest).decode()}"
 
 
 @dataclass
 class _WebhookMessage:
     body: bytes
-    identity: str = field(default_factory=lambda: f"msg_{secrets.token_hex(16)}")
+    message_id: str = field(default_factory=lambda: f"msg_{secrets.token_hex(16)}")
 
 
 class WebhookSender:
@@ -143,7 +143,7 @@ class WebhookSender:
         """
         self._address = WebhookURL.parse(url)
         self._key = parse_secret(secret)
-        self._unix = unix
+        self._unix_time = unix
         self._clock = clock
         self._post = post or post_by_http
         self._queue: deque[_WebhookMessage] = deque()
@@ -159,7 +159,7 @@ class WebhookSender:
         kind = fields.pop("type")
         message = {
             "type": kind,
-            "timestamp": format_utc(int(self._unix())),
+            "timestamp": format_utc(int(self._unix_time())),
             "data": {"event": news.event, **fields},
         }
         self._queue.append(_WebhookMessage(msgspec.json.encode(message)))
@@ -176,25 +176,25 @@ class WebhookSender:
 
     async def _deliver(self, message: _WebhookMessage) -> None:
         """Send a message repeatedly, until it is received or refused, or the attempts are used up."""
-        pause, longest = RETRY_PAUSES
+        pause, max_pause = RETRY_PAUSES
         for number in range(1, MAX_ATTEMPTS + 1):
             why, should_retry = await self._send_once(message)
             if not why:
                 return
             if not should_retry or number == MAX_ATTEMPTS:
-                log.warning("webhook %s dropped after %d tries: %s", message.identity, number, why)
+                log.warning("webhook %s dropped after %d tries: %s", message.message_id, number, why)
                 return
             await self._clock.sleep(pause)
-            pause = min(2 * pause, longest)
+            pause = min(2 * pause, max_pause)
 
     async def _send_once(self, message: _WebhookMessage) -> tuple[str, bool]:
         """Send a message once. Return the reason for the failure, empty on success, and True if a retry may help."""
-        timestamp = str(int(self._unix()))
+        timestamp = str(int(self._unix_time()))
         headers = {
             "Content-Type": "application/json",
-            "Webhook-Id": message.identity,
+            "Webhook-Id": message.message_id,
             "Webhook-Timestamp": timestamp,
-            "Webhook-Signature": sign(self._key, message.identity, timestamp, message.body),
+            "Webhook-Signature": sign_message(self._key, message.message_id, timestamp, message.body),
         }
         try:
             with anyio.fail_after(ANSWER_SECONDS):

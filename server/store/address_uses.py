@@ -42,13 +42,13 @@ def store_address_uses(connection: sa.Connection, rows: Iterable[AddressUse]) ->
     """
     database.lock_exclusively(connection)  # no token may be deleted between its check below and the insert
     insert = database.make_insert(connection.dialect.name, addresses).on_conflict_do_nothing()
-    for some in database.split_into_chunks(rows):
-        names = {each.name for each in some}
+    for chunk in database.split_into_chunks(rows):
+        names = {each.name for each in chunk}
         query = sa.select(tokens.c.name).where(tokens.c.name.in_(names), tokens.c.revoked.is_(None))
         known_owners = set(connection.execute(query).scalars())
         values = [
             {"name": each.name, "day": each.day, "hash": each.hash}
-            for each in some
+            for each in chunk
             if each.name in known_owners
         ]
         if values:
@@ -57,8 +57,8 @@ def store_address_uses(connection: sa.Connection, rows: Iterable[AddressUse]) ->
 
 def remove_old_rows(connection: sa.Connection) -> None:
     """Delete the address uses that are older than RETENTION_DAYS, in the caller's transaction."""
-    first = database.format_timestamp(datetime.now(UTC) - timedelta(days=RETENTION_DAYS))[:10]
-    connection.execute(sa.delete(addresses).where(addresses.c.day < first))
+    first_day = database.format_timestamp(datetime.now(UTC) - timedelta(days=RETENTION_DAYS))[:10]
+    connection.execute(sa.delete(addresses).where(addresses.c.day < first_day))
 
 
 async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:

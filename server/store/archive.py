@@ -111,9 +111,9 @@ def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
     long.
     """
     while line := file.readline(MAX_RECORD_BYTES + 1):
-        rest = line
-        while len(rest) > MAX_RECORD_BYTES and not rest.endswith(b"\n"):
-            rest = file.readline(MAX_RECORD_BYTES + 1)
+        remainder = line
+        while len(remainder) > MAX_RECORD_BYTES and not remainder.endswith(b"\n"):
+            remainder = file.readline(MAX_RECORD_BYTES + 1)
         yield line
 
 
@@ -160,10 +160,10 @@ def parse_line(line: bytes) -> ArchivedMatch:
         trimmer.trim_recorded(game.player(position), move)
         for position, move in zip(replayed.positions[:-1], archived.moves, strict=True)
     ]
-    return structs.replace(archived, finished=_end_time(archived), moves=moves)
+    return structs.replace(archived, finished=_find_end_time(archived), moves=moves)
 
 
-def _end_time(match: ArchivedMatch) -> str:
+def _find_end_time(match: ArchivedMatch) -> str:
     """Return the end time of a match; if the line has none, the start time plus the times of all moves.
 
     Raises BadRecord if the start or the end is not a valid time.
@@ -226,8 +226,8 @@ async def _add_chunk(
     for number, archived in chunk:
         record = Record(**{name: getattr(archived, name) for name in Record.__struct_fields__})
         if archived.match not in stored_records:
-            rows.append(_match_row(archived, record, trust=trust))
-            packed_match = pack_match(MatchData(to_line(record), _terms_json(record), []))
+            rows.append(_make_match_row(archived, record, trust=trust))
+            packed_match = pack_match(MatchData(to_line(record), _encode_terms(record), []))
             packed.append({"match": record.match, "packed": packed_match, "whole": True})
             stored_records[archived.match] = record
             counts.added += 1
@@ -247,13 +247,13 @@ async def _add_chunk(
         await connection.execute(sa.text(SAVE_RECORD), packed)
 
 
-def _terms_json(record: Record) -> str:
+def _encode_terms(record: Record) -> str:
     # A record contains only these terms of the match.
     terms = {"setup": record.setup, "time_control": TimeControl.parse(record.time_control)}
     return msgspec.json.encode(terms).decode()
 
 
-def _match_row(match: ArchivedMatch, record: Record, *, trust: bool) -> dict[str, Any]:
+def _make_match_row(match: ArchivedMatch, record: Record, *, trust: bool) -> dict[str, Any]:
     return {
         "match": record.match,
         "event": record.event,

@@ -129,7 +129,7 @@ async def restore(engine: Engine, path: Path) -> StoreCounts:
 
 async def _require_store(engine: Engine, path: Path) -> None:
     async with database.convert_database_errors(engine, str(path)), engine.connect() as connection:
-        if await connection.run_sync(migrations.schema_version) is None:
+        if await connection.run_sync(migrations.read_schema_version) is None:
             raise StoreError(f"{path} is not a store: it has no tables")
 
 
@@ -158,9 +158,9 @@ async def _advance_sequences(target: AsyncConnection) -> None:
     Its sequences are separate from the table. SQLite has no sequences.
     """
     if target.dialect.name == "postgresql":
-        last = sa.select(sa.func.max(matches.c.number)).scalar_subquery()
+        last_number = sa.select(sa.func.max(matches.c.number)).scalar_subquery()
         sequence = sa.func.pg_get_serial_sequence("matches", "number")
-        await target.execute(sa.select(sa.func.setval(sequence, sa.func.coalesce(last, 1))))
+        await target.execute(sa.select(sa.func.setval(sequence, sa.func.coalesce(last_number, 1))))
         arrival = sa.select(sa.func.max(matches.c.arrival)).scalar_subquery()
         name, condition = schema.ARRIVAL_SEQUENCE.name, arrival.is_not(None)
         await target.execute(sa.select(sa.func.setval(name, sa.func.coalesce(arrival, 1), condition)))
@@ -170,9 +170,9 @@ async def _count(connection: AsyncConnection) -> StoreCounts:
     async def execute_count(query: sa.Select[int]) -> int:
         return (await connection.execute(query)).scalar_one()
 
-    every = sa.select(sa.func.count()).select_from(matches)
+    matches_query = sa.select(sa.func.count()).select_from(matches)
     return StoreCounts(
-        matches=await execute_count(every),
-        finished=await execute_count(every.where(matches.c.finished.is_not(None))),
+        matches=await execute_count(matches_query),
+        finished=await execute_count(matches_query.where(matches.c.finished.is_not(None))),
         tokens=await execute_count(sa.select(sa.func.count()).select_from(tokens)),
     )

@@ -17,7 +17,7 @@ import msgspec
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 
-from arena.server.store.database import Engine, WriteFunction, open_query_connection, transaction_writer
+from arena.server.store.database import Engine, WriteFunction, make_transaction_writer, open_query_connection
 from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
@@ -43,14 +43,14 @@ class _UnpackedMatch(NamedTuple):
 async def pack_finished_matches(engine: Engine, write: WriteFunction | None = None) -> int:
     """Pack every finished match that is not fully packed yet, and return the number of these matches.
 
-    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `transaction_writer`
+    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
     """
     total = 0
     while batch := await _load_next_batch(engine, MATCHES_PER_QUERY):
-        pieces = await anyio.to_thread.run_sync(_pack_batch, batch)
-        for first in range(0, len(pieces), MATCHES_PER_TRANSACTION):
-            total += await (write or transaction_writer(engine))(
-                partial(_store_packed, packed_matches=pieces[first : first + MATCHES_PER_TRANSACTION])
+        packed_matches = await anyio.to_thread.run_sync(_pack_batch, batch)
+        for first in range(0, len(packed_matches), MATCHES_PER_TRANSACTION):
+            total += await (write or make_transaction_writer(engine))(
+                partial(_store_packed, packed_matches=packed_matches[first : first + MATCHES_PER_TRANSACTION])
             )
         await checkpoint()
     return total
@@ -62,12 +62,15 @@ async def _load_next_batch(engine: Engine, limit: int) -> list[_UnpackedMatch]:
         if not rows:
             return []
         numbers = {"these": [row.number for row in rows]}
-        events = (await connection.execute(_events_query(engine.dialect.name), numbers)).all()
-    happened = {each.number: each.events for each in events}
-    return [_UnpackedMatch(row.number, row.packed, row.terms, happened.get(row.number, "{}")) for row in rows]
+        events = (await connection.execute(_build_events_query(engine.dialect.name), numbers)).all()
+    events_by_number = {each.number: each.events for each in events}
+    return [
+        _UnpackedMatch(row.number, row.packed, row.terms, events_by_number.get(row.number, "{}"))
+        for row in rows
+    ]
 
 
-def _sorted_events(collected: str) -> list[str]:
+def _sort_events(collected: str) -> list[str]:
     return [event for _, event in sorted(_decode_events(collected).items())]
 
 
@@ -76,9 +79,7 @@ def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
         {
             "which": each.number,
             "before": each.packed,
-            "piece": pack_match(
-                MatchData(unpack_record(each.packed), each.terms, _sorted_events(each.events))
-            ),
+            "piece": pack_match(MatchData(unpack_record(each.packed), each.terms, _sort_events(each.events))),
         }
         for each in batch
     ]
@@ -126,7 +127,7 @@ _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 
 
 @lru_cache(maxsize=2)
-def _events_query(dialect: str) -> sa.Select[Any]:
+def _build_events_query(dialect: str) -> sa.Select[Any]:
     """Return the query for all events of some matches: one row per match, with its events in a JSON object by number.
 
     The parameter `these` holds the numbers of the matches. One row per event would be slower, because SQLite's thread

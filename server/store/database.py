@@ -145,19 +145,19 @@ def make_blocking_engine(engine: Engine) -> sa.Engine:
     Each of its transactions locks the file for writing from the start, so that data cannot change between a read and a
     write of the transaction.
     """
-    twin = sa.create_engine(
+    blocking_engine = sa.create_engine(
         engine.url.set(drivername="sqlite"),
         # Without this, the driver begins transactions itself, and only before the first write.
         connect_args={"check_same_thread": False, "isolation_level": None},
         execution_options=engine.get_execution_options(),
     )
-    sqlite_driver.set_pragmas(twin)
+    sqlite_driver.set_pragmas(blocking_engine)
 
-    @sa.event.listens_for(twin, "begin")
+    @sa.event.listens_for(blocking_engine, "begin")
     def _begin(connection: sa.Connection) -> None:
         connection.exec_driver_sql(sqlite_driver.BEGIN_STATEMENT)
 
-    return twin
+    return blocking_engine
 
 
 def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts) -> Engine:
@@ -212,11 +212,11 @@ async def prepare_store(engine: Engine, shown_name: str = "") -> None:
 
 
 def _prepare(connection: sa.Connection) -> None:
-    version = migrations.schema_version(connection)
+    version = migrations.read_schema_version(connection)
     if version is None:
         migrations.create_tables(connection)
     elif version != migrations.SCHEMA_VERSION:
-        steps = migrations.migrations_from(connection, version)
+        steps = migrations.list_migrations_from(connection, version)
         from arena.server.store.lease import require_no_server  # noqa: PLC0415  lease imports this module
 
         require_no_server(connection)
@@ -359,14 +359,14 @@ async def exclusive_transaction(engine: Engine) -> AsyncIterator[AsyncConnection
 
 
 class WriteFunction(Protocol):
-    """Function that runs an operation in a transaction: `Journal.write`, or the result of `transaction_writer`."""
+    """Function that runs an operation in a transaction: `Journal.write`, or the result of `make_transaction_writer`."""
 
     async def __call__(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction, commit it, and return its result."""
         ...
 
 
-def transaction_writer(engine: Engine) -> WriteFunction:
+def make_transaction_writer(engine: Engine) -> WriteFunction:
     """Return a function that runs each operation in a new `exclusive_transaction` of `engine`.
 
     It is for processes without an open journal. A process with one uses `Journal.write`.
@@ -471,19 +471,19 @@ def execute_many(
     """
     driver = connection.connection.driver_connection
     if isinstance(driver, sqlite3.Connection):
-        driver.executemany(_sqlite_text(statement, tuple(rows[0])), rows)
+        driver.executemany(_compile_for_sqlite(statement, tuple(rows[0])), rows)
     else:
         connection.execute(statement, rows)
 
 
 @cache
-def _sqlite_text(statement: sa.Insert | sa.Update, parameters: tuple[str, ...]) -> str:
+def _compile_for_sqlite(statement: sa.Insert | sa.Update, parameters: tuple[str, ...]) -> str:
     compiled = statement.compile(dialect=sqlite.dialect(paramstyle="named"), column_keys=parameters)
     return str(compiled)
 
 
 def split_into_chunks(items: Iterable[T], size: int = 500) -> Iterator[list[T]]:
     """Yield the items in order, in lists of at most `size` items. A list of the default size fits into one query."""
-    rest = iter(items)
-    while some := list(islice(rest, size)):
-        yield some
+    remaining = iter(items)
+    while chunk := list(islice(remaining, size)):
+        yield chunk

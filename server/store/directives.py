@@ -101,7 +101,7 @@ async def issue_directive(
 
     It replaces an earlier directive of the same kind and subject. The arguments are those of `make_directive`.
     """
-    await database.transaction_writer(engine)(make_directive(kind, subject, text, seconds).apply)
+    await database.make_transaction_writer(engine)(make_directive(kind, subject, text, seconds).apply)
 
 
 async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str = "") -> bool:

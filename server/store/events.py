@@ -37,7 +37,7 @@ _encode = msgspec.json.Encoder(enc_hook=encode_game).encode
 _plan = msgspec.json.Decoder(_Plan, dec_hook=decode_game).decode
 
 
-def event_row(state: EventState) -> dict[str, Any]:
+def make_event_row(state: EventState) -> dict[str, Any]:
     """Return the row of the table `ladders` for an event, by column.
 
     The plan in the row is JSON, with the keys of a plan of `arena ladder`, and the whole event under the key `state`.
@@ -159,8 +159,8 @@ async def list_events_since(engine: Engine, time: str) -> list[EventState]:
     At most MAX_EVENTS are returned, those with the latest starts.
     """
     table = ladders.c
-    lately = (table.kind == EVENT_KIND) & (table.finished.is_(None) | (table.started >= time))
-    query = sa.select(table.plan).where(lately).order_by(table.started.desc()).limit(MAX_EVENTS)
+    is_recent = (table.kind == EVENT_KIND) & (table.finished.is_(None) | (table.started >= time))
+    query = sa.select(table.plan).where(is_recent).order_by(table.started.desc()).limit(MAX_EVENTS)
     async with database.open_query_connection(engine) as connection:
         return [parse_event_state(text) for text in (await connection.execute(query)).scalars()][::-1]
 

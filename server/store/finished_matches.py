@@ -75,15 +75,19 @@ def make_summary_columns(record: Record) -> dict[str, Any]:
         "detail": result.detail,
     }
     # PostgreSQL cannot store NUL in a text.
-    short = {column: text[: MAX_LENGTHS[column]].replace("\0", "\ufffd") for column, text in texts.items()}
+    truncated_texts = {
+        column: text[: MAX_LENGTHS[column]].replace("\0", "\ufffd") for column, text in texts.items()
+    }
     book_moves = sum(each.opening for each in record.moves)
-    first = [each.move for each in record.moves[: book_moves or OPENING_PLIES]]
-    opening = opening_key(record.game, record.setup, first, book_moves)
+    first_moves = [each.move for each in record.moves[: book_moves or OPENING_PLIES]]
+    opening = make_opening_key(record.game, record.setup, first_moves, book_moves)
     result_columns = {"plies": len(record.moves), "winner": result.winner, "reason": result.reason.value}
-    return short | result_columns | {"opening": opening}
+    return truncated_texts | result_columns | {"opening": opening}
 
 
-def opening_key(game: str, setup: Mapping[str, Any], moves: Sequence[Any], book_moves: int) -> str | None:
+def make_opening_key(
+    game: str, setup: Mapping[str, Any], moves: Sequence[Any], book_moves: int
+) -> str | None:
     """Return 16 hexadecimal digits that identify a match's opening; None if the match ended during its opening.
 
     setup: setup of the match; only the name of its map is used
@@ -99,7 +103,7 @@ def opening_key(game: str, setup: Mapping[str, Any], moves: Sequence[Any], book_
     return sha256(text).hexdigest()[:16]
 
 
-def match_digest(record: Record) -> bytes:
+def compute_match_digest(record: Record) -> bytes:
     """Return a digest that is equal for two matches if one repeats the other, apart from the times of the moves.
 
     In such matches the same two bots have the same seats, make the same moves, and end in the same way. Only the first
@@ -212,14 +216,14 @@ async def list_distinct_games(connection: AsyncConnection, column: sa.Column[Any
     The query takes one index lookup per game. The column and each condition must be the same object in every call,
     because the queries are cached.
     """
-    return list((await connection.execute(_distinct_games_query(column, where))).scalars())
+    return list((await connection.execute(_build_distinct_games_query(column, where))).scalars())
 
 
 @lru_cache(maxsize=8)  # one query per column and condition, both constants in the code
-def _distinct_games_query(column: sa.Column[Any], where: tuple[Any, ...]) -> sa.Select[Any]:
+def _build_distinct_games_query(column: sa.Column[Any], where: tuple[Any, ...]) -> sa.Select[Any]:
     games = sa.select(sa.func.min(column).label("game")).where(*where).cte("games", recursive=True)
-    following = sa.select(sa.func.min(column)).where(*where, column > games.c.game).scalar_subquery()
-    games = games.union_all(sa.select(following).where(games.c.game.is_not(None)))
+    next_game = sa.select(sa.func.min(column)).where(*where, column > games.c.game).scalar_subquery()
+    games = games.union_all(sa.select(next_game).where(games.c.game.is_not(None)))
     return sa.select(games.c.game).where(games.c.game.is_not(None)).order_by(games.c.game)
 
 

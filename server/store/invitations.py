@@ -40,7 +40,7 @@ class NameRegistration(Struct, frozen=True, tag="name"):
         Return False, and change nothing, if any name in the store was added or removed since the check.
         """
         database.lock_exclusively(connection)
-        if _digest(connection.execute(_SELECT_NAMES).scalars()) != self.names_at_check:
+        if _compute_digest(connection.execute(_SELECT_NAMES).scalars()) != self.names_at_check:
             return False
         connection.execute(sa.insert(tokens), asdict(self.token))
         return True
@@ -98,11 +98,11 @@ async def prepare_registration(engine: Engine, owner: str, name: str) -> tuple[N
     token = generate_token()
     return NameRegistration(
         Token(name, "bot", owner, database.current_timestamp(), None, None, hash_token(token)),
-        _digest(known_names),
+        _compute_digest(known_names),
     ), token
 
 
-def _digest(names: Iterable[str]) -> bytes:
+def _compute_digest(names: Iterable[str]) -> bytes:
     """Return the SHA-256 digest of names, which does not depend on their order."""
     return sha256("\n".join(sorted(names)).encode()).digest()
 

@@ -22,7 +22,7 @@ class CannotResume(Exception):
     """Raised when a stored ladder cannot be begun or resumed; the message is a one-line reason."""
 
 
-def short_digest(data: object) -> str:
+def compute_short_digest(data: object) -> str:
     """Return a hash of JSON data as twelve hexadecimal digits. The order of keys does not matter."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -31,7 +31,7 @@ def short_digest(data: object) -> str:
 async def lock_event(engine: Engine, event: str) -> AsyncIterator[None]:
     """Hold the lock on the ladder called `event` during the block. Raises CannotResume if another process holds it."""
     if engine.dialect.name == "sqlite":
-        with _lock_file(Path(f"{engine.url.database}-ladder-{short_digest(event)}.lock"), event):
+        with _lock_file(Path(f"{engine.url.database}-ladder-{compute_short_digest(event)}.lock"), event):
             yield
         return
     key = int.from_bytes(hashlib.sha256(f"ladder {event}".encode()).digest()[:8], signed=True)
@@ -39,7 +39,7 @@ async def lock_event(engine: Engine, event: str) -> AsyncIterator[None]:
         acquired = (await connection.execute(sa.select(sa.func.pg_try_advisory_lock(key)))).scalar_one()
         await connection.commit()
         if not acquired:
-            raise _already_playing_error(event)
+            raise _make_already_playing_error(event)
         try:
             yield
         finally:
@@ -54,7 +54,7 @@ def _lock_file(path: Path, event: str) -> Iterator[None]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise _already_playing_error(event) from None
+                raise _make_already_playing_error(event) from None
             if not _is_file_at(path, file.fileno()):
                 continue  # the previous holder deleted the file after it was opened here
             try:
@@ -72,5 +72,5 @@ def _is_file_at(path: Path, file: int) -> bool:
         return False
 
 
-def _already_playing_error(event: str) -> CannotResume:
+def _make_already_playing_error(event: str) -> CannotResume:
     return CannotResume(f"event {event} is being played by another process: wait until that process ends")

@@ -87,19 +87,19 @@ async def claim_ladder(
 async def set_bots(engine: Engine, event: str, bots: list[str]) -> None:
     """Store `bots` as the names of a ladder's bots, for a ladder whose bots are not known until they connect."""
     async with database.exclusive_transaction(engine) as connection:
-        mine = schema.ladders.c.event == event
-        row = (await connection.execute(sa.select(schema.ladders.c.plan).where(mine))).scalar_one()
+        is_event = schema.ladders.c.event == event
+        row = (await connection.execute(sa.select(schema.ladders.c.plan).where(is_event))).scalar_one()
         plan = json.dumps({**json.loads(row), "bots": dict.fromkeys(bots, "")})
-        await connection.execute(sa.update(schema.ladders).where(mine).values(plan=plan))
+        await connection.execute(sa.update(schema.ladders).where(is_event).values(plan=plan))
 
 
 async def finish_ladder(engine: Engine, event: str) -> None:
     """Mark a ladder as finished, and remove its unfinished matches."""
     async with database.exclusive_transaction(engine) as connection:
         await _discard_unfinished(connection, event)
-        mine = (schema.ladders.c.event == event) & schema.ladders.c.finished.is_(None)
+        is_unfinished_event = (schema.ladders.c.event == event) & schema.ladders.c.finished.is_(None)
         await connection.execute(
-            sa.update(schema.ladders).where(mine).values(finished=database.current_timestamp())
+            sa.update(schema.ladders).where(is_unfinished_event).values(finished=database.current_timestamp())
         )
 
 
@@ -110,15 +110,20 @@ async def _load_ladder(engine: Engine, event: str) -> StoredLadder:
     async with database.open_query_connection(engine) as connection:
         row = (await connection.execute(query)).one()
         is_finished_match = (matches.c.event == row.event) & matches.c.finished.is_not(None)
-        finished = sa.select(matches.c.match, records.c.packed, matches.c.finished).where(is_finished_match)
-        finished = finished.join(records, records.c.number == matches.c.number)
-        rows = (await connection.execute(finished.order_by(matches.c.finished, matches.c.number))).all()
-    by_match = {each.match: from_line(unpack_record(each.packed)) for each in rows}
-    seconds = _total_covered_seconds(
-        [(_unix_seconds(by_match[each.match].started), _unix_seconds(each.finished)) for each in rows]
+        finished_query = sa.select(matches.c.match, records.c.packed, matches.c.finished).where(
+            is_finished_match
+        )
+        finished_query = finished_query.join(records, records.c.number == matches.c.number)
+        rows = (await connection.execute(finished_query.order_by(matches.c.finished, matches.c.number))).all()
+    records_by_match = {each.match: from_line(unpack_record(each.packed)) for each in rows}
+    seconds = _compute_covered_seconds(
+        [
+            (_parse_unix_seconds(records_by_match[each.match].started), _parse_unix_seconds(each.finished))
+            for each in rows
+        ]
     )
     plan = json.loads(row.plan)
-    return StoredLadder(row.event, UUID(row.uid), plan, row.started, by_match, seconds)
+    return StoredLadder(row.event, UUID(row.uid), plan, row.started, records_by_match, seconds)
 
 
 @dataclass(frozen=True)
@@ -146,20 +151,20 @@ async def find_plan(engine: Engine, event: str) -> StoredPlan | None:
     return StoredPlan(row.uid, row.kind, json.loads(row.plan), row.finished)
 
 
-def _unix_seconds(text: str | None) -> float:
+def _parse_unix_seconds(text: str | None) -> float:
     """Return a stored time as seconds since 1970; 0 for None or an empty text."""
     return datetime.fromisoformat(text).timestamp() if text else 0.0
 
 
-def _total_covered_seconds(spans: list[tuple[float, float]]) -> float:
+def _compute_covered_seconds(spans: list[tuple[float, float]]) -> float:
     """Return the total time that one or more of the `spans` cover, in seconds.
 
     spans: pairs of a start and an end, in seconds; they may overlap
     """
-    total, until = 0.0, float("-inf")
+    total, covered_until = 0.0, float("-inf")
     for start, end in sorted(spans):
-        total += max(0.0, end - max(start, until))
-        until = max(until, end)
+        total += max(0.0, end - max(start, covered_until))
+        covered_until = max(covered_until, end)
     return total
 
 
@@ -175,35 +180,37 @@ async def _find_row(engine: Engine, kind: str, event: str | None) -> sa.Row[Any]
 
 
 def _require_same_plan(event: str, stored_plan: Plan, requested_plan: Plan, *, named: bool) -> None:
-    keys = [
+    compared_keys = [
         key
         for key in (*stored_plan, *requested_plan)
         if not (key == "bots" and not requested_plan.get("bots"))
     ]
-    differ = [
+    different_keys = [
         key
-        for key in dict.fromkeys(keys)
+        for key in dict.fromkeys(compared_keys)
         if json.dumps(stored_plan.get(key)) != json.dumps(requested_plan.get(key))
     ]
-    if not differ:
+    if not different_keys:
         return
-    how = ", ".join(_difference_text(key, stored_plan.get(key), requested_plan.get(key)) for key in differ)
+    differences = ", ".join(
+        _describe_difference(key, stored_plan.get(key), requested_plan.get(key)) for key in different_keys
+    )
     hint = (
         "give it another name"
         if named
         else "finish it with those settings, or start another event with --event"
     )
-    raise CannotResume(f"event {event} was started with different settings: {how}; {hint}")
+    raise CannotResume(f"event {event} was started with different settings: {differences}; {hint}")
 
 
-def _difference_text(key: str, stored_value: Any, requested_value: Any) -> str:
+def _describe_difference(key: str, stored_value: Any, requested_value: Any) -> str:
     if key == "files":  # digests, which say nothing to people
-        old, new = stored_value or {}, requested_value or {}
-        return f"files edited since: {', '.join(bot for bot in old | new if old.get(bot) != new.get(bot))}"
-    return f"{key} was {_value_text(stored_value)}, now {_value_text(requested_value)}"
+        stored_options, requested_options = stored_value or {}, requested_value or {}
+        return f"files edited since: {', '.join(bot for bot in stored_options | requested_options if stored_options.get(bot) != requested_options.get(bot))}"
+    return f"{key} was {_format_value(stored_value)}, now {_format_value(requested_value)}"
 
 
-def _value_text(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, dict):
         value = [f"{key} = {what}" if what else key for key, what in value.items()]
     if isinstance(value, list):
@@ -213,8 +220,8 @@ def _value_text(value: object) -> str:
 
 async def _discard_unfinished(connection: AsyncConnection, event: str) -> None:
     matches = schema.matches
-    mine = (matches.c.event == event) & matches.c.finished.is_(None)
-    numbers = sa.select(matches.c.number).where(mine)
+    is_unfinished_match = (matches.c.event == event) & matches.c.finished.is_(None)
+    numbers = sa.select(matches.c.number).where(is_unfinished_match)
     # A replayed match has the same id, so no event of the first attempt may remain.
     await connection.execute(sa.delete(schema.events).where(schema.events.c.number.in_(numbers)))
-    await connection.execute(sa.delete(matches).where(mine))
+    await connection.execute(sa.delete(matches).where(is_unfinished_match))

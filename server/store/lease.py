@@ -61,7 +61,7 @@ class LeaseHeld(StoreError):
         self.name = name
         self.renewal = row.number, row.renewed
         """Fencing token and time of the last renewal, in seconds since 1970. The pair changes with every renewal."""
-        self.left = min(max(row.until - row.at, 0.0), self.seconds)
+        self.seconds_left = min(max(row.until - row.at, 0.0), self.seconds)
         """Time until the lease expires, in seconds."""
 
 
@@ -98,31 +98,37 @@ async def acquire_lease(
     Without `wait`, raises LeaseHeld once the holder renews its lease, which takes some seconds. If the holder was
     killed, waits until its lease has expired.
     """
-    take_it = partial(try_acquire, name=name, process=identify_this_process(), seconds=seconds)
-    first: LeaseHeld | None = None
-    began = clock.now()
+    try_to_acquire = partial(try_acquire, name=name, process=identify_this_process(), seconds=seconds)
+    first_refusal: LeaseHeld | None = None
+    first_refusal_time = clock.now()
     while True:
         # The database's clock may jump, so the time without a renewal is measured here.
-        expired = first.renewal if first is not None and clock.now() - began >= first.seconds else None
+        expired = (
+            first_refusal.renewal
+            if first_refusal is not None and clock.now() - first_refusal_time >= first_refusal.seconds
+            else None
+        )
         try:
-            return await write(partial(take_it, expired=expired))
-        except LeaseHeld as held:
-            if first is None:
+            return await write(partial(try_to_acquire, expired=expired))
+        except LeaseHeld as refusal:
+            if first_refusal is None:
                 log.warning(
                     "%s; waiting %s",
-                    held,
-                    "to take over" if wait else f"{held.left:.0f} s for it to be renewed, or to run out",
+                    refusal,
+                    "to take over"
+                    if wait
+                    else f"{refusal.seconds_left:.0f} s for it to be renewed, or to run out",
                 )
-            elif held.renewal != first.renewal and not wait:
+            elif refusal.renewal != first_refusal.renewal and not wait:
                 raise
-            if first is None or held.renewal != first.renewal:
-                first, began = held, clock.now()
-            looked = clock.now()
-            await clock.sleep(min(CHECK_SECONDS, held.left + 0.01))
-            if clock.now() - looked > CHECK_SECONDS + held.seconds / RENEWALS_PER_LEASE:
+            if first_refusal is None or refusal.renewal != first_refusal.renewal:
+                first_refusal, first_refusal_time = refusal, clock.now()
+            check_time = clock.now()
+            await clock.sleep(min(CHECK_SECONDS, refusal.seconds_left + 0.01))
+            if clock.now() - check_time > CHECK_SECONDS + refusal.seconds / RENEWALS_PER_LEASE:
                 # This process was suspended, and so may the holder have been: give it time to renew.
-                began = clock.now()
-                await clock.sleep(held.seconds / RENEWALS_PER_LEASE)
+                first_refusal_time = clock.now()
+                await clock.sleep(refusal.seconds / RENEWALS_PER_LEASE)
 
 
 def try_acquire(
@@ -141,12 +147,12 @@ def try_acquire(
     Raises LeaseHeld if another lease is valid and its holder is not known to have ended.
     """
     kind = connection.dialect.name
-    mine = servers.c.name == name
-    query = sa.select(servers, database_time(kind).label("at")).where(mine)
+    is_named = servers.c.name == name
+    query = sa.select(servers, make_database_time(kind).label("at")).where(is_named)
     # Read without a lock first, so that a holder that commits does not wait for observers.
     row = connection.execute(query).one_or_none()
     if row is None:
-        nobody = {
+        no_holder = {
             "host": "",
             "pid": 0,
             "place": "",
@@ -156,13 +162,13 @@ def try_acquire(
             "until": 0.0,
         }
         connection.execute(
-            make_insert(kind, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **nobody}
+            make_insert(kind, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **no_holder}
         )
     else:
         _require_free(row, expired)
     row = connection.execute(query.with_for_update()).one()
     _require_free(row, expired)
-    now = database_time(kind)
+    now = make_database_time(kind)
     values = {
         "number": row.number + 1,
         "host": process.host,
@@ -173,8 +179,8 @@ def try_acquire(
         "renewed": now,
         "until": now + seconds,
     }
-    connection.execute(sa.update(servers).where(mine).values(values))
-    since = connection.execute(sa.select(servers.c.since).where(mine)).scalar_one()
+    connection.execute(sa.update(servers).where(is_named).values(values))
+    since = connection.execute(sa.select(servers.c.since).where(is_named)).scalar_one()
     return Lease(name, row.number + 1, seconds, since)
 
 
@@ -188,14 +194,14 @@ def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
     try:
         renew_lease(connection, renewed)
     except LeaseLost:
-        now = database_time(connection.dialect.name)
+        now = make_database_time(connection.dialect.name)
         _update(connection, lease, {"number": renewed.number, "renewed": now, "until": now + lease.seconds})
     return renewed
 
 
 def renew_lease(connection: sa.Connection, lease: Lease) -> None:
     """Renew the lease, in the caller's transaction. Raises LeaseLost if another process holds the name."""
-    now = database_time(connection.dialect.name)
+    now = make_database_time(connection.dialect.name)
     _update(connection, lease, {"renewed": now, "until": now + lease.seconds})
 
 
@@ -218,9 +224,9 @@ def load_running_servers(connection: sa.Connection) -> list[sa.Row[Any]]:
 
     Each row has the columns of `servers`, and the database's time as `at`.
     """
-    now = database_time(connection.dialect.name)
+    now = make_database_time(connection.dialect.name)
     query = sa.select(servers, now.label("at")).where(servers.c.until > now).order_by(servers.c.name)
-    return [row for row in connection.execute(query) if not has_ended(_holder_process(row))]
+    return [row for row in connection.execute(query) if not has_ended(_read_holder_process(row))]
 
 
 def require_no_server(connection: sa.Connection) -> None:
@@ -231,7 +237,7 @@ def require_no_server(connection: sa.Connection) -> None:
 
 
 @cache
-def database_time(dialect: str) -> sa.ColumnElement[float]:
+def make_database_time(dialect: str) -> sa.ColumnElement[float]:
     """Return an SQL expression for the database's current time, in seconds since 1970.
 
     dialect: `postgresql` or `sqlite`
@@ -257,9 +263,13 @@ def _update(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> 
 
 
 def _require_free(row: sa.Row[Any], expired: tuple[int, float] | None) -> None:
-    if (row.number, row.renewed) != expired and row.at < row.until and not has_ended(_holder_process(row)):
+    if (
+        (row.number, row.renewed) != expired
+        and row.at < row.until
+        and not has_ended(_read_holder_process(row))
+    ):
         raise LeaseHeld(row.name, row)
 
 
-def _holder_process(row: sa.Row[Any]) -> ProcessIdentity:
+def _read_holder_process(row: sa.Row[Any]) -> ProcessIdentity:
     return ProcessIdentity(row.host, row.pid, row.place, row.started)

@@ -52,7 +52,7 @@ class SearchFilter(Struct, frozen=True):
     game: str = ""
     event: str = ""
     opening: str = ""
-    """Key of the opening, as returned by `finished_matches.opening_key`."""
+    """Key of the opening, as returned by `finished_matches.make_opening_key`."""
     result: str = ""
     """`maxie` or `minnie` for the seat of the winner; `drawn`; `won` or `lost` by the bot `bot`, which must be given;
     or a value of `protocol.codes.EndReason`.
@@ -94,22 +94,22 @@ async def search_matches(
         parameters |= {f"game{number}": game for number, game in enumerate(games)}
         if before is not None:
             parameters |= {"finished_before": before[0], "before": before[1]}
-        edge = None
+        boundary = None
         if statements.boundary is not None:
-            passed = max(max_examined // statements.lists, 1) - 1
-            edge = (
-                await connection.execute(statements.boundary, parameters | {"passed": passed})
+            skipped_count = max(max_examined // statements.lists, 1) - 1
+            boundary = (
+                await connection.execute(statements.boundary, parameters | {"passed": skipped_count})
             ).one_or_none()
         parameters |= {"most": limit + 1}
         query = statements.everything
-        if edge is not None:
+        if boundary is not None:
             query = statements.up_to_boundary
-            parameters |= {"edge_finished": edge.finished, "get_edge_number": edge.number}
+            parameters |= {"boundary_finished": boundary.finished, "boundary_number": boundary.number}
         rows = (await connection.execute(query, parameters)).all()
     page = [summary_from_row(row) for row in rows[:limit]]
     if len(rows) > limit:
-        return MatchList(page, _page_cursor(rows[limit - 1]))
-    return MatchList(page, None if edge is None else _page_cursor(edge))
+        return MatchList(page, _make_page_cursor(rows[limit - 1]))
+    return MatchList(page, None if boundary is None else _make_page_cursor(boundary))
 
 
 async def find_opening_key(engine: Engine, match: str) -> str | None:
@@ -135,7 +135,7 @@ async def load_head_to_head_scores(engine: Engine, bot: str, opponent: str) -> l
         return [Score(row.game, *map(int, row[1:])) for row in rows]
 
 
-def _page_cursor(row: Any) -> str:
+def _make_page_cursor(row: Any) -> str:
     return f"{row.finished}|{row.match}"
 
 
@@ -200,81 +200,99 @@ def _build_statements(shape: SearchShape, games: int, *, before: bool) -> _State
     parameter = {name: sa.bindparam(name, type_=sa.String) for name in names}
     # The terms that the index does not cover are tested on each match.
     conditions = [
-        _term_condition(name, parameter) for name in names if name not in ("result", *_index_terms(names))
+        _build_term_condition(name, parameter)
+        for name in names
+        if name not in ("result", *_choose_index_terms(names))
     ]
     if "result" in names:
-        conditions.append(_result_condition(result, parameter))
-    lists = [(*each, _is_before()) if before else each for each in _list_conditions(names, games)]
-    finished = sa.bindparam("edge_finished", type_=matches.c.finished.type)
+        conditions.append(_build_result_condition(result, parameter))
+    lists = [
+        (*each, _build_before_condition()) if before else each
+        for each in _build_list_conditions(names, games)
+    ]
+    finished = sa.bindparam("boundary_finished", type_=matches.c.finished.type)
     # The condition on (time, number) is sufficient. The added condition on the time alone lets PostgreSQL estimate that
     # few rows fit, so that it uses the index.
     until = [
-        sa.tuple_(finished, sa.bindparam("get_edge_number", type_=matches.c.number.type)) <= _PAGE_KEY,
+        sa.tuple_(finished, sa.bindparam("boundary_number", type_=matches.c.number.type)) <= _PAGE_KEY,
         matches.c.finished >= finished,
     ]
     if before:
         until.append(matches.c.finished <= sa.bindparam("finished_before", type_=matches.c.finished.type))
     return _Statements(
         len(lists),
-        _boundary_query(lists) if conditions else None,
-        _newest_matches_query([(*each, *conditions, *until) for each in lists]),
-        _newest_matches_query([(*each, *conditions) for each in lists]),
+        _build_boundary_query(lists) if conditions else None,
+        _build_newest_matches_query([(*each, *conditions, *until) for each in lists]),
+        _build_newest_matches_query([(*each, *conditions) for each in lists]),
     )
 
 
-def _newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
-    """Return the query for the newest matches of several lists together. Its parameter `most` limits their number.
+def _build_newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
+    """Return the query for the newest matches of several lists together. Its parameter `limit` limits their number.
 
     lists: SQL conditions of each list
 
     The indices contain the end times and numbers of matches, by which the lists are merged, so only the returned rows
     are read in full. A match of a bot against itself is in two lists, and is returned once.
     """
-    most = sa.bindparam("most", type_=sa.Integer)
+    limit = sa.bindparam("most", type_=sa.Integer)
     if len(lists) == 1:
-        return sa.select(*_SUMMARY_COLUMNS).where(*lists[0], IS_FINISHED).order_by(*_NEWEST_FIRST).limit(most)
+        return (
+            sa.select(*_SUMMARY_COLUMNS).where(*lists[0], IS_FINISHED).order_by(*_NEWEST_FIRST).limit(limit)
+        )
     rows = (
         sa.select(matches.c.finished, matches.c.number)
         .where(*each, IS_FINISHED)
         .order_by(*_NEWEST_FIRST)
-        .limit(most)
+        .limit(limit)
         for each in lists
     )
-    places = sa.union(*(sa.select(each.subquery()) for each in rows)).subquery()
-    order = places.c.finished.desc(), places.c.number.desc()
-    numbers = sa.select(places.c.number).order_by(*order).limit(most).subquery()
+    newest = sa.union(*(sa.select(each.subquery()) for each in rows)).subquery()
+    order = newest.c.finished.desc(), newest.c.number.desc()
+    numbers = sa.select(newest.c.number).order_by(*order).limit(limit).subquery()
     query = sa.select(*_SUMMARY_COLUMNS).join(numbers, numbers.c.number == matches.c.number)
     return query.order_by(*_NEWEST_FIRST)
 
 
-def _is_before() -> sa.ColumnElement[bool]:
+def _build_before_condition() -> sa.ColumnElement[bool]:
     """Return the SQL condition that a match comes after a given match in a list, newest first.
 
     The parameters `finished_before` and `before` are the end time and the id of the given match.
     """
-    other = matches.alias("known")
-    last = sa.bindparam("before", type_=matches.c.match.type)
-    number = sa.select(other.c.number).where(other.c.match == last).scalar_subquery()
+    known_match = matches.alias("known")
+    known_id = sa.bindparam("before", type_=matches.c.match.type)
+    number = sa.select(known_match.c.number).where(known_match.c.match == known_id).scalar_subquery()
     # If the given match was removed meanwhile, its time is still known, and all matches of this time are skipped.
     finished = sa.bindparam("finished_before", type_=matches.c.finished.type)
     return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PAGE_KEY
 
 
-def _boundary_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
+def _build_boundary_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
     """Return the query for the last match that a search examines.
 
-    In each list, the query finds the match after the first N, where N is the query's parameter `passed`. If there are
+    In each list, the query finds the match after the first N, where N is the query's parameter `skipped_count`. If there are
     several lists, the newest of the matches found is the last one to examine.
     """
-    passed = sa.bindparam("passed", type_=sa.Integer)
-    one = sa.select(matches.c.finished, matches.c.number).order_by(*_NEWEST_FIRST).limit(1).offset(passed)
-    edges = sa.union_all(*(sa.select(one.where(*each, IS_FINISHED).subquery()) for each in lists)).subquery()
-    newest = sa.select(edges.c.number).order_by(edges.c.finished.desc(), edges.c.number.desc()).limit(1)
+    skipped_count = sa.bindparam("passed", type_=sa.Integer)
+    list_boundary_query = (
+        sa.select(matches.c.finished, matches.c.number)
+        .order_by(*_NEWEST_FIRST)
+        .limit(1)
+        .offset(skipped_count)
+    )
+    boundaries = sa.union_all(
+        *(sa.select(list_boundary_query.where(*each, IS_FINISHED).subquery()) for each in lists)
+    ).subquery()
+    newest = (
+        sa.select(boundaries.c.number)
+        .order_by(boundaries.c.finished.desc(), boundaries.c.number.desc())
+        .limit(1)
+    )
     columns = matches.c.match, matches.c.finished, matches.c.number
     return sa.select(*columns).where(matches.c.number == newest.scalar_subquery())
 
 
-def _index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
+def _choose_index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the terms that the best index for a search by the terms `names` covers."""
     if "opening" in names:
         return ("opening",)
@@ -287,39 +305,39 @@ def _index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
     return next(((name,) for name in ("map", "game") if name in names), ())
 
 
-def _list_conditions(names: tuple[str, ...], games: int) -> list[Conditions]:
+def _build_list_conditions(names: tuple[str, ...], games: int) -> list[Conditions]:
     """Return the SQL conditions of each list of matches that one search examines: one list, or several to be merged.
 
     names: names of the search's terms
     games: number of games to search in the index by bot and game; 0 if another index is used
     """
     column = matches.c
-    by = _index_terms(names)
+    index_terms = _choose_index_terms(names)
 
     def bind_parameter(name: str, column: sa.Column[Any]) -> sa.BindParameter[Any]:
         return sa.bindparam(name, type_=column.type)
 
-    if by == ("bot", "opponent"):
+    if index_terms == ("bot", "opponent"):
         bot, opponent = bind_parameter("bot", column.maxie), bind_parameter("opponent", column.maxie)
         return [
             (column.maxie == bot, column.minnie == opponent),
             (column.maxie == opponent, column.minnie == bot),
         ]
-    if by == ("bot", "game"):
+    if index_terms == ("bot", "game"):
         bot = bind_parameter("bot", column.maxie)
         conditions = [column.game == bind_parameter(f"game{number}", column.game) for number in range(games)]
         return [(seat == bot, game) for game in conditions for seat in (column.maxie, column.minnie)]
-    return [tuple(column[name] == bind_parameter(name, column[name]) for name in by)]
+    return [tuple(column[name] == bind_parameter(name, column[name]) for name in index_terms)]
 
 
-def _term_condition(name: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
+def _build_term_condition(name: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
     if name in ("bot", "opponent"):
         return sa.or_(matches.c.maxie == parameter[name], matches.c.minnie == parameter[name])
     condition: sa.ColumnElement[bool] = matches.c[name] == parameter[name]
     return condition
 
 
-def _result_condition(result: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
+def _build_result_condition(result: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
     column = matches.c
     if not result:
         condition: sa.ColumnElement[bool] = column.reason == parameter["result"]
@@ -330,8 +348,8 @@ def _result_condition(result: str, parameter: dict[str, Any]) -> sa.ColumnElemen
         winner: sa.ColumnElement[bool] = column.winner == result
         return winner
     bot = parameter["bot"]
-    mine, other = ("maxie", "minnie") if result == WON else ("minnie", "maxie")
+    bot_seat, opponent_seat = ("maxie", "minnie") if result == WON else ("minnie", "maxie")
     return sa.or_(
-        sa.and_(column.maxie == bot, column.winner == mine),
-        sa.and_(column.minnie == bot, column.winner == other),
+        sa.and_(column.maxie == bot, column.winner == bot_seat),
+        sa.and_(column.minnie == bot, column.winner == opponent_seat),
     )

@@ -29,7 +29,7 @@ class UnknownSchema(Exception):
     """
 
 
-def schema_version(connection: Connection) -> int | None:
+def read_schema_version(connection: Connection) -> int | None:
     """Return the schema version of a store; None for a database without tables.
 
     Raises UnknownSchema if the database has tables of another program.
@@ -49,20 +49,20 @@ def schema_version(connection: Connection) -> int | None:
 
 def require_current(connection: Connection) -> None:
     """Raise UnknownSchema unless the store has this program's schema version."""
-    version = schema_version(connection)
+    version = read_schema_version(connection)
     if version is None:
         raise UnknownSchema("not a store: the database has no tables")
     if version != SCHEMA_VERSION:
-        raise _unknown_schema(connection, version)
+        raise _make_unknown_schema_error(connection, version)
 
 
-def migrations_from(connection: Connection, version: int) -> list[Callable[[Connection], None]]:
+def list_migrations_from(connection: Connection, version: int) -> list[Callable[[Connection], None]]:
     """Return the migrations from `version` to SCHEMA_VERSION, in order.
 
     Raises UnknownSchema if `version` is newer than SCHEMA_VERSION, or if a migration is missing.
     """
     if version > SCHEMA_VERSION or any(each not in MIGRATIONS for each in range(version, SCHEMA_VERSION)):
-        raise _unknown_schema(connection, version)
+        raise _make_unknown_schema_error(connection, version)
     return [MIGRATIONS[each] for each in range(version, SCHEMA_VERSION)]
 
 
@@ -73,7 +73,7 @@ def migrate(connection: Connection, steps: Iterable[Callable[[Connection], None]
     connection.execute(sa.update(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM))
 
 
-def _unknown_schema(connection: Connection, version: int) -> UnknownSchema:
+def _make_unknown_schema_error(connection: Connection, version: int) -> UnknownSchema:
     program = connection.execute(sa.select(schema.about.c.program)).scalar()
     return UnknownSchema(
         f"it has schema {version}, written by {program or 'another version'}, but {PROGRAM} needs schema"
@@ -84,7 +84,7 @@ def _unknown_schema(connection: Connection, version: int) -> UnknownSchema:
 def create_tables(connection: Connection) -> None:
     """Create all tables in an empty database, and store the schema version, in the caller's transaction."""
     dialect = connection.dialect
-    statements = _creation_statements(f"{dialect.name}+{dialect.driver}://")
+    statements = _list_creation_statements(f"{dialect.name}+{dialect.driver}://")
     adapted: Any = connection.connection.dbapi_connection
     if dialect.driver == "asyncpg":
         # all in one message, because the database may be far away
@@ -104,7 +104,7 @@ async def _execute_in_order(driver: Any, statements: Iterable[str]) -> None:
 
 
 @cache
-def _creation_statements(url: str) -> list[str]:
+def _list_creation_statements(url: str) -> list[str]:
     """Return the SQL statements that create all tables, for the database and driver that `url` names.
 
     They are cached, because compiling them takes longer than running them.

@@ -53,7 +53,7 @@ _LOOKALIKE_TABLE = str.maketrans({char: letter for letter, chars in _LOOKALIKES.
 
 
 @lru_cache(maxsize=65_536)
-def lookalike_key(name: str) -> str:
+def make_lookalike_key(name: str) -> str:
     """Return a key that is equal for names that look alike, such as `bob` and `B0B`."""
     plain = (
         unicodedata.normalize("NFKD", name.translate(_LOOKALIKE_TABLE)).translate(_LOOKALIKE_TABLE).casefold()
@@ -66,11 +66,15 @@ def find_unavailability_reason(name: str, others: Iterable[str]) -> str | None:
 
     others: existing names, which the new name must not look like; if the new name is among them, it is ignored
     """
-    looks = lookalike_key(name)
-    for start, whose in RESERVED_PREFIXES.items():
-        if looks.startswith(lookalike_key(start)):
-            return f"{name!r:.80} looks like a name of {whose}: choose one that does not begin with {start}"
-    like = next((each for each in others if each != name and lookalike_key(each) == looks), None)
+    key = make_lookalike_key(name)
+    for prefix, owner in RESERVED_PREFIXES.items():
+        if key.startswith(make_lookalike_key(prefix)):
+            return f"{name!r:.80} looks like a name of {owner}: choose one that does not begin with {prefix}"
+    similar_name = next(
+        (other for other in others if other != name and make_lookalike_key(other) == key), None
+    )
     return (
-        None if like is None else f"{name!r:.80} looks like {like!r:.80}, which exists: choose another name"
+        None
+        if similar_name is None
+        else f"{name!r:.80} looks like {similar_name!r:.80}, which exists: choose another name"
     )

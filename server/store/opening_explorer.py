@@ -92,14 +92,14 @@ def _count_moves(
         record = _decode(unpack_record(packed))
         if record.setup != setup:
             continue  # the match was played on another version of the map
-        reached = game.start()
+        reached_position = game.start()
         for each in record.moves[: position.ply]:
-            reached = game.play(reached, game.move_from_data(each.move))
-        if reached == position:
+            reached_position = game.play(reached_position, game.move_from_data(each.move))
+        if reached_position == position:
             move = game.move_to_text(game.move_from_data(record.moves[position.ply].move))
             counts.setdefault(move, Counter())[winner] += 1
-    ordered = sorted(counts.items(), key=lambda each: (-each[1].total(), each[0]))
+    sorted_counts = sorted(counts.items(), key=lambda each: (-each[1].total(), each[0]))
     return [
         Continuation(move, results["maxie"], results[None], results["minnie"])
-        for move, results in ordered[:MAX_MOVES]
+        for move, results in sorted_counts[:MAX_MOVES]
     ]

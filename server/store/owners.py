@@ -52,15 +52,15 @@ class OwnerSummary(Struct, frozen=True):
 
 async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
     """Return the account of an owner. It has no bots and no invitation if the owner is unknown."""
-    of_owner = sa.select(tokens).where(tokens.c.owner == owner, tokens.c.role == "bot")
+    owner_query = sa.select(tokens).where(tokens.c.owner == owner, tokens.c.role == "bot")
     async with database.open_query_connection(engine) as connection:
-        rows = await connection.execute(of_owner.order_by(tokens.c.created, tokens.c.name))
+        rows = await connection.execute(owner_query.order_by(tokens.c.created, tokens.c.name))
         bots = [token_from_row(row) for row in rows]
     invitation = await _load_open_invitations(engine, invitations.c.owner == owner)
     invited, until = invitation.get(owner, (0, ""))
     revoked = sum(each.revoked is not None for each in bots)
-    places = max(0, invited - (len(bots) - revoked)) if revoked < MAX_REVOKED else 0
-    return OwnerAccount(owner, bots, places, until)
+    free_places = max(0, invited - (len(bots) - revoked)) if revoked < MAX_REVOKED else 0
+    return OwnerAccount(owner, bots, free_places, until)
 
 
 async def list_owners(engine: Engine) -> list[OwnerSummary]:
@@ -70,9 +70,9 @@ async def list_owners(engine: Engine) -> list[OwnerSummary]:
     invited = await _load_open_invitations(engine)
     owners = []
     for owner in sorted({*invited, *banned, *(each.owner for each in bots)}):
-        own = [each for each in bots if each.owner == owner]
-        valid = [each.name for each in own if each.revoked is None]
-        retired = [each.name for each in own if each.revoked is not None]
+        owned_bots = [each for each in bots if each.owner == owner]
+        valid = [each.name for each in owned_bots if each.revoked is None]
+        retired = [each.name for each in owned_bots if each.revoked is not None]
         owners.append(
             OwnerSummary(owner, valid, retired, *invited.get(owner, (0, "")), banned.get(owner, ""))
         )
@@ -107,8 +107,8 @@ async def load_owners(engine: Engine, bots: Iterable[str]) -> dict[str, str]:
     owners: dict[str, str] = {}
     query = sa.select(tokens.c.name, tokens.c.owner)
     async with database.open_query_connection(engine) as connection:
-        for some in database.split_into_chunks(bots):
-            rows = await connection.execute(query.where(tokens.c.name.in_(some)))
+        for chunk in database.split_into_chunks(bots):
+            rows = await connection.execute(query.where(tokens.c.name.in_(chunk)))
             owners |= {row.name: row.owner for row in rows}
     return owners
 

@@ -169,24 +169,24 @@ def _shorten_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> str:
 
     The time of each event is replaced by the time since the preceding event, less the time that the record implies.
     """
-    before, entries = 0, _decode_rows("\n".join(rows))
+    earlier_ns, entries = 0, _decode_rows("\n".join(rows))
     for row in entries:
-        for place, (at, event) in enumerate(row):
-            row[place] = at - before - _remove_recorded_data(event, moves), event
-            before = at
+        for index, (time_ns, event) in enumerate(row):
+            row[index] = time_ns - earlier_ns - _remove_recorded_data(event, moves), event
+            earlier_ns = time_ns
     return _encode_rows(entries).decode()
 
 
 def _restore_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> list[str]:
-    at, entries = 0, _decode_rows("\n".join(rows))
+    time_ns, entries = 0, _decode_rows("\n".join(rows))
     for row in entries:
-        for place, (passed, event) in enumerate(row):
-            at += passed + _restore_recorded_data(event, moves)
-            row[place] = at, event
+        for index, (elapsed_ns, event) in enumerate(row):
+            time_ns += elapsed_ns + _restore_recorded_data(event, moves)
+            row[index] = time_ns, event
     return _encode_rows(entries).decode().split("\n")[:-1]
 
 
-def _move_of_event(event: _Event, moves: Sequence[_RecordedMove]) -> _RecordedMove | None:
+def _find_move_of_event(event: _Event, moves: Sequence[_RecordedMove]) -> _RecordedMove | None:
     """Return the record's move at the ply that an event names; None if the record has no such ply."""
     ply = _decode_number(event["ply"])
     return moves[ply] if 0 <= ply < len(moves) else None
@@ -200,7 +200,7 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
     """
     kind = event["type"]
     if kind == _MOVED:
-        move = _move_of_event(event, moves)
+        move = _find_move_of_event(event, moves)
         if move is not None and event.get("move") == move.move:
             del event["move"]
             thinking = event.pop("thinking", _ABSENT)
@@ -208,7 +208,7 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
                 event["thinking"] = _NULL if thinking == _ABSENT else thinking
             return move.turn_duration_ns
     elif kind == _TURN_LEFT and "lag" in event:
-        move = _move_of_event(event, moves)
+        move = _find_move_of_event(event, moves)
         if move is not None:
             event["lag"] = _encode_number(_decode_number(event["lag"]) - move.credited_ns)
     return 0
@@ -218,7 +218,7 @@ def _restore_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int
     """Undo `_remove_recorded_data` on `event`, and return the same time in ns as that function did."""
     kind = event["type"]
     if kind == _MOVED and "move" not in event:
-        move = _move_of_event(event, moves)
+        move = _find_move_of_event(event, moves)
         if move is not None:
             thinking = event.pop("thinking", move.thinking)
             event["move"] = move.move
@@ -226,7 +226,7 @@ def _restore_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int
                 event["thinking"] = thinking
             return move.turn_duration_ns
     elif kind == _TURN_LEFT and "lag" in event:
-        move = _move_of_event(event, moves)
+        move = _find_move_of_event(event, moves)
         if move is not None:
             event["lag"] = _encode_number(_decode_number(event["lag"]) + move.credited_ns)
     return 0

@@ -26,8 +26,8 @@ from arena.server.store.database import (
     OperationRefused,
     WriteFunction,
     current_timestamp,
+    make_transaction_writer,
     open_query_connection,
-    transaction_writer,
 )
 from arena.server.store.events import load_unfinished_entries
 from arena.server.store.names import DELETED_PREFIX, HIDDEN_PREFIX, find_unavailability_reason
@@ -83,12 +83,12 @@ async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, li
 
     Matches, their results and the hashes of secrets and addresses are left out.
     """
-    places = {tokens: tokens.c.name, sessions: sessions.c.name, directives: directives.c.subject}
-    places |= {schema.standings: schema.standings.c.bot, invitations: invitations.c.owner}
-    places |= {addresses: addresses.c.name}
+    name_columns = {tokens: tokens.c.name, sessions: sessions.c.name, directives: directives.c.subject}
+    name_columns |= {schema.standings: schema.standings.c.bot, invitations: invitations.c.owner}
+    name_columns |= {addresses: addresses.c.name}
     data: dict[str, list[dict[str, Any]]] = {}
     async with open_query_connection(engine) as connection:
-        for table, column in places.items():
+        for table, column in name_columns.items():
             columns = [each for each in table.columns if each.name != "hash"]
             rows = await connection.execute(sa.select(*columns).where(column.in_(names)).order_by(column))
             data[table.name] = [dict(row) for row in rows.mappings()]
@@ -108,7 +108,7 @@ async def is_name_stored(engine: Engine, name: str) -> bool:
 async def has_matches(engine: Engine, name: str) -> bool:
     """Return True if the store has a match of a bot called `name`."""
     async with open_query_connection(engine) as connection:
-        query = sa.select(matches.c.match).where(_is_player(name)).limit(1)
+        query = sa.select(matches.c.match).where(_make_player_condition(name)).limit(1)
         return (await connection.execute(query)).first() is not None
 
 
@@ -122,12 +122,12 @@ async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
     match in progress or is in an event that has begun.
     """
     await count_new_matches(engine)  # matches counted later would bring the name back
-    write = transaction_writer(engine)
+    write = make_transaction_writer(engine)
     await write(partial(_require_not_playing, name=name))
-    other = f"{DELETED_PREFIX}{secrets.token_hex(4)}"
-    count = await _change_all_matches(write, name, other, forgets=True)
-    await write(partial(_forget_in_other_tables, name=name, new_name=other))
-    return other, count
+    deleted_name = f"{DELETED_PREFIX}{secrets.token_hex(4)}"
+    count = await _change_all_matches(write, name, deleted_name, forgets=True)
+    await write(partial(_forget_in_other_tables, name=name, new_name=deleted_name))
+    return deleted_name, count
 
 
 async def rename_in_store(engine: Engine, name: str, new_name: str) -> int:
@@ -137,7 +137,7 @@ async def rename_in_store(engine: Engine, name: str, new_name: str) -> int:
     a match in progress or is in an event that has begun, and TokenError if the new name is not available.
     """
     await count_new_matches(engine)
-    write = transaction_writer(engine)
+    write = make_transaction_writer(engine)
     row = await write(partial(_retire_name, name=name, new_name=new_name))
     count = await _change_all_matches(write, name, new_name, forgets=False)
     await write(partial(_transfer_data, name=name, new_name=new_name, row=row))
@@ -156,7 +156,7 @@ def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[st
     """
     _require_not_playing(connection, name)
     row = _make_renamed_row(connection, name, new_name)
-    stays = {
+    kept_values = {
         "name": name,
         "hash": "",
         "role": "bot",
@@ -165,7 +165,7 @@ def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[st
         "rotated": None,
     }
     if row is None:
-        connection.execute(sa.insert(tokens).values(**stays, revoked=current_timestamp()))
+        connection.execute(sa.insert(tokens).values(**kept_values, revoked=current_timestamp()))
         return {}
     connection.execute(sa.update(tokens).where(tokens.c.name == name).values(revoked=current_timestamp()))
     return row
@@ -178,15 +178,17 @@ def _make_renamed_row(connection: sa.Connection, name: str, new_name: str) -> di
     invalid or not available.
     """
     rows = {row["name"]: dict(row) for row in connection.execute(sa.select(tokens)).mappings()}
-    row, there = rows.get(name), rows.get(new_name)
-    query = sa.select(matches.c.match).where(_is_player(name)).limit(1)
+    row, target_row = rows.get(name), rows.get(new_name)
+    query = sa.select(matches.c.match).where(_make_player_condition(name)).limit(1)
     if row is None and (find_unavailability_reason(name, ()) or connection.execute(query).scalar() is None):
         raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` lists these bots")
     require_valid_name(new_name)
     hidden = new_name.startswith(HIDDEN_PREFIX)
     why = None if hidden else find_unavailability_reason(new_name, rows.keys() - {name})
-    own = there is None or (row is not None and there["revoked"] and there["owner"] == row["owner"])
-    if why is None and (name == new_name or not own or _has_history(connection, new_name, row)):
+    is_own_name = target_row is None or (
+        row is not None and target_row["revoked"] and target_row["owner"] == row["owner"]
+    )
+    if why is None and (name == new_name or not is_own_name or _has_history(connection, new_name, row)):
         why = f"{new_name!r:.80} is taken: choose another name"
     if why is not None:
         raise TokenError(why)
@@ -201,7 +203,7 @@ def _has_history(connection: sa.Connection, new_name: str, row: dict[str, Any] |
     tables = [schema.standings, schema.event_bots]
     queries = [sa.select(table.c.bot).where(table.c.bot == new_name) for table in tables]
     if row is None or row["revoked"] is None:
-        queries.append(sa.select(matches.c.match).where(_is_player(new_name)))
+        queries.append(sa.select(matches.c.match).where(_make_player_condition(new_name)))
     return any(connection.execute(query.limit(1)).scalar() is not None for query in queries)
 
 
@@ -231,7 +233,7 @@ async def _change_all_matches(write: WriteFunction, name: str, new_name: str, *,
 
 
 def _require_not_playing(connection: sa.Connection, name: str) -> None:
-    playing = sa.select(matches.c.match).where(_is_player(name), matches.c.finished.is_(None))
+    playing = sa.select(matches.c.match).where(_make_player_condition(name), matches.c.finished.is_(None))
     match = connection.execute(playing.limit(1)).scalar()
     if match is not None:
         why = f"has a match in progress ({match:.8}): `arena ban` the name, and try again"
@@ -276,12 +278,14 @@ async def list_servers_with_entry(engine: Engine, name: str) -> list[str]:
     Only events that have not begun are searched. An event names a bot that has entered, was invited, or was withdrawn
     by its owner or the host.
     """
-    found = await load_unfinished_entries(engine)
-    entered = [each for each in found if name in (*each.bots, *each.excluded, *each.plan.invited)]
-    return sorted({each.server for each in entered if each.phase == "open"})
+    unfinished_entries = await load_unfinished_entries(engine)
+    matching_entries = [
+        each for each in unfinished_entries if name in (*each.bots, *each.excluded, *each.plan.invited)
+    ]
+    return sorted({each.server for each in matching_entries if each.phase == "open"})
 
 
-def _is_player(name: str) -> sa.ColumnElement[bool]:
+def _make_player_condition(name: str) -> sa.ColumnElement[bool]:
     return (matches.c.maxie == name) | (matches.c.minnie == name)
 
 
@@ -292,7 +296,7 @@ def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forg
     """
     columns = (matches.c.number, matches.c.maxie, matches.c.minnie, matches.c.terms, matches.c.detail)
     query = sa.select(*columns, records.c.packed, records.c.whole).join(records, isouter=True)
-    rows = connection.execute(query.where(_is_player(name)).limit(MATCHES_PER_TRANSACTION)).all()
+    rows = connection.execute(query.where(_make_player_condition(name)).limit(MATCHES_PER_TRANSACTION)).all()
     for row in rows:
         players = Players(*(new_name if each == name else each for each in (row.maxie, row.minnie)))
         seats: set[Seat] = {seat for seat in ("maxie", "minnie") if forgets and getattr(row, seat) == name}
@@ -305,10 +309,10 @@ def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forg
                 result=replace(record.result, detail=_replace_in_text(record.result.detail, name, new_name)),
             )
             detail = record.result.detail and _replace_in_text(row.detail or "", name, new_name)
-            inside = _replace_in_terms(unpack_terms(row.packed), players, seats) if row.whole else ""
+            packed_terms = _replace_in_terms(unpack_terms(row.packed), players, seats) if row.whole else ""
             line = to_line(record)
             log = unpack_match(row.packed).events if row.whole and not forgets else []
-            packed = pack_match(MatchData(line, inside, log)) if row.whole else pack_record(line)
+            packed = pack_match(MatchData(line, packed_terms, log)) if row.whole else pack_record(line)
             connection.execute(sa.update(records).where(records.c.number == row.number).values(packed=packed))
         if forgets:
             connection.execute(sa.delete(events).where(events.c.number == row.number))
@@ -384,17 +388,17 @@ def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str)
     """
     for table, columns in NAME_COLUMNS.items():
         for column in columns:
-            which = table.c[column] == name
-            connection.execute(sa.update(table).where(which).values({column: new_name}))
+            has_old_name = table.c[column] == name
+            connection.execute(sa.update(table).where(has_old_name).values({column: new_name}))
     for row in connection.execute(sa.select(ladders.c.event, ladders.c.plan)).all():
         data = msgspec.json.decode(row.plan)
         plan = msgspec.json.encode(_replace_in_data(data, name, new_name)).decode()
         if plan != row.plan and not _is_open(data):
             connection.execute(sa.update(ladders).where(ladders.c.event == row.event).values(plan=plan))
-    mentions = sa.or_(
+    mentions_name = sa.or_(
         *(requests.c[column].contains(name, autoescape=True) for column in ("request", "answer"))
     )
-    connection.execute(sa.delete(requests).where(requests.c.done.is_not(None), mentions))
+    connection.execute(sa.delete(requests).where(requests.c.done.is_not(None), mentions_name))
 
 
 def _replace_in_data(data: Any, name: str, new_name: str) -> Any:

@@ -22,9 +22,9 @@ from anyio.lowlevel import checkpoint
 
 from arena.rating.rater import CurrentRating, RatingKey
 from arena.server.store import database
-from arena.server.store.aggregates.standings import rating_key, store_base_ratings
+from arena.server.store.aggregates.standings import make_rating_key, store_base_ratings
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
-from arena.server.store.database import Engine, WriteFunction, open_query_connection, transaction_writer
+from arena.server.store.database import Engine, WriteFunction, make_transaction_writer, open_query_connection
 from arena.server.store.files import replace_on_success
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
 
@@ -76,7 +76,7 @@ class Retention:
 async def prune(engine: Engine, retention: Retention, write: WriteFunction | None = None) -> int:
     """Remove the matches that the retention rule does not keep, and return their number.
 
-    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `transaction_writer`
+    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
 
     If the rule has an archive folder, the matches are first written to files there. A file is complete before its
     matches leave the store, so after an interruption some matches may be in both, but none is lost. Matches that are
@@ -93,7 +93,7 @@ async def prune(engine: Engine, retention: Retention, write: WriteFunction | Non
             except OSError as error:
                 raise ArchiveFailed(f"cannot write into {retention.archive}: {error.strerror}") from None
         for start in range(0, len(rows), MATCHES_PER_TRANSACTION):
-            await (write or transaction_writer(engine))(
+            await (write or make_transaction_writer(engine))(
                 partial(_remove_matches, rows=rows[start : start + MATCHES_PER_TRANSACTION])
             )
             await checkpoint()
@@ -111,26 +111,26 @@ async def _find_last_expired(engine: Engine, retention: Retention, now: datetime
     arrival = matches.c.arrival
     async with open_query_connection(engine) as connection:
         if retention.max_matches is not None:
-            newest = sa.select(arrival).where(finished).order_by(arrival.desc())
-            last = await connection.scalar(newest.limit(1).offset(retention.max_matches))
+            newest_query = sa.select(arrival).where(finished).order_by(arrival.desc())
+            last = await connection.scalar(newest_query.limit(1).offset(retention.max_matches))
         else:
             oldest = database.format_timestamp(now - timedelta(days=retention.days or 0))
             # A match with a time years ahead, from a wrong clock, must not keep all later matches in the store.
             latest = database.format_timestamp(now + MAX_CLOCK_SKEW)
-            young = sa.select(sa.func.min(arrival)).where(
+            young_query = sa.select(sa.func.min(arrival)).where(
                 finished, matches.c.finished.between(oldest, latest)
             )
-            first_kept = await connection.scalar(young)
+            first_kept = await connection.scalar(young_query)
             last = (
                 await connection.scalar(sa.select(sa.func.max(arrival)).where(finished))
                 if first_kept is None
                 else first_kept - 1
             )
-        uncounted = sa.select(sa.func.min(arrival)).where(
+        uncounted_query = sa.select(sa.func.min(arrival)).where(
             sa.text("matches.finished IS NOT NULL AND NOT matches.counted")
         )
-        waiting = await connection.scalar(uncounted)
-    return min(last or 0, (last or 0) if waiting is None else waiting - 1)
+        first_uncounted = await connection.scalar(uncounted_query)
+    return min(last or 0, (last or 0) if first_uncounted is None else first_uncounted - 1)
 
 
 async def _load_oldest(engine: Engine, after: int, last: int) -> Sequence[Any]:
@@ -177,13 +177,17 @@ def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
     # If two servers remove the same matches, the slower one must not overwrite newer ratings with older ones.
     database.lock_exclusively(connection)
     names, numbers = [row.match for row in rows], [row.number for row in rows]
-    mine = rating_steps.c.match.in_(names)
+    is_removed_match = rating_steps.c.match.in_(names)
     # If a bot played itself, Minnie's step is the later one.
-    steps = sa.select(rating_steps).where(mine).order_by(rating_steps.c.arrival, rating_steps.c.seat)
+    steps = (
+        sa.select(rating_steps).where(is_removed_match).order_by(rating_steps.c.arrival, rating_steps.c.seat)
+    )
     bases: dict[RatingKey, CurrentRating] = {}
     for step in connection.execute(steps):
-        bases[rating_key(step)] = CurrentRating(step.rating, step.deviation, step.volatility, step.finished)
+        bases[make_rating_key(step)] = CurrentRating(
+            step.rating, step.deviation, step.volatility, step.finished
+        )
     store_base_ratings(connection, bases)
-    connection.execute(sa.delete(rating_steps).where(mine))
+    connection.execute(sa.delete(rating_steps).where(is_removed_match))
     for table in (events, records, matches):
         connection.execute(sa.delete(table).where(table.c.number.in_(numbers)))

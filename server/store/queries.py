@@ -113,14 +113,14 @@ async def load_rating_tables(
     season: name of a closed season; empty for the current one, whose tables leave out inactive bots
     """
     closed = await read_seasons(engine)
-    since = None if season else standings.activity_cutoff()
+    since = None if season else standings.compute_activity_cutoff()
     rows = await standings.load_standings(
         engine, None, map, time_control, season, limit=MAX_STANDINGS, since=since
     )
     crosses: dict[str, list[CrossScore]] = {}
     for game, rows_of_game in groupby(rows, key=lambda row: row.game):
         best = [row.bot for row in islice(rows_of_game, MAX_CROSS_TABLE)]
-        category = Category(game, map, time_control, closed.season_number(game, season))
+        category = Category(game, map, time_control, closed.get_season_number(game, season))
         crosses[game] = await standings.load_cross_scores(engine, category, best)
     events = await list_events_with_matches(engine, MAX_EVENTS)
     categories = await standings.list_categories(engine, MAX_CATEGORIES, season, since=since)
@@ -165,8 +165,8 @@ async def _order_table(
         return rows, []
     if ladder.plan.get("format") in FORMATS_WITHOUT_ELO:
         async with open_query_connection(engine) as connection:
-            done = await load_results(connection, event)
-        return await anyio.to_thread.run_sync(_order_by_format, ladder, done, rows)
+            results = await load_results(connection, event)
+        return await anyio.to_thread.run_sync(_order_by_format, ladder, results, rows)
     if _is_round_robin_event(ladder):
         rows = sorted(rows, key=lambda row: -row.points)
     return rows, []
@@ -175,10 +175,10 @@ async def _order_table(
 async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
     """Return the summary of a bot; None if the store has no finished match and no rating of the bot."""
     matches_of_bot = (await search_matches(engine, SearchFilter(bot=name), MAX_MATCHES_OF_BOT)).matches
-    mine = await standings.load_bot_standings(engine, name)
-    if not matches_of_bot and not mine:
+    bot_standings = await standings.load_bot_standings(engine, name)
+    if not matches_of_bot and not bot_standings:
         return None
-    return BotSummary(name, mine, await _load_history(engine, name), matches_of_bot)
+    return BotSummary(name, bot_standings, await _load_history(engine, name), matches_of_bot)
 
 
 def _is_round_robin_event(ladder: StoredPlan) -> bool:
@@ -197,8 +197,8 @@ async def load_due_matches(engine: Engine, event: str, ladder: StoredPlan) -> li
     ladder: stored plan of the event
     """
     async with open_query_connection(engine) as connection:
-        done = await load_results(connection, event)
-    return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, done).startable_pairings())
+        results = await load_results(connection, event)
+    return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, results).startable_pairings())
 
 
 def _order_by_format(
@@ -275,11 +275,11 @@ def _merge_extra_processes(event_scores: EventScores, bots: Collection[str]) -> 
 
 def _count_cross_scores(scores: EventScores, bots: set[str]) -> list[CrossScore]:
     counts: dict[tuple[str, str], list[int]] = {}
-    for match, times in scores.scores:
+    for match, count in scores.scores:
         maxie, minnie = match.players.maxie, match.players.minnie
         if match.result.reason is EndReason.SERVER_FAULT or not {maxie, minnie} <= bots:
             continue
-        which = {"maxie": 0, None: 1, "minnie": 2}[match.result.winner]
-        counts.setdefault((maxie, minnie), [0, 0, 0])[which] += times
-        counts.setdefault((minnie, maxie), [0, 0, 0])[2 - which] += times
+        outcome_index = {"maxie": 0, None: 1, "minnie": 2}[match.result.winner]
+        counts.setdefault((maxie, minnie), [0, 0, 0])[outcome_index] += count
+        counts.setdefault((minnie, maxie), [0, 0, 0])[2 - outcome_index] += count
     return [CrossScore(*key, *three) for key, three in counts.items()]

@@ -43,14 +43,14 @@ async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
     Bots that are hidden already are left out. Retired bots, whose tokens were revoked, are included if they have played.
     Raises TokenError if the owner has no bot.
     """
-    line = next((each for each in await owners.list_owners(engine) if each.owner == owner), None)
-    if line is None or not (line.bots or line.retired):
+    owner_summary = next((each for each in await owners.list_owners(engine) if each.owner == owner), None)
+    if owner_summary is None or not (owner_summary.bots or owner_summary.retired):
         raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` lists the owners that do")
     # Retired names without matches, such as the old names of renamed bots, have nothing left to hide.
-    played = [name for name in line.retired if await personal_data.has_matches(engine, name)]
+    played_names = [name for name in owner_summary.retired if await personal_data.has_matches(engine, name)]
     return [
         NameChange(name, personal_data.make_hidden_name())
-        for name in (*line.bots, *played)
+        for name in (*owner_summary.bots, *played_names)
         if not name.startswith(HIDDEN_PREFIX)
     ]
 

@@ -69,7 +69,7 @@ Given a request, it sends the request to its server, and returns the answer, or 
 
 def make_change_maker(engine: Engine) -> MakeChange:
     """Return a `MakeChange` that writes to the store of `engine`, for a process without a core (`server.core`)."""
-    write = database.transaction_writer(engine)
+    write = database.make_transaction_writer(engine)
 
     async def make_change(change: PreparedChange) -> bool | RequestAnswer:
         if isinstance(change, NewRequest):

@@ -88,8 +88,8 @@ matches = sa.Table(
     sa.Column("detail", sa.Text, nullable=True),
     sa.Column(
         "played", sa.LargeBinary, nullable=True
-    ),  # server.store.finished_matches.match_digest, for a rated match
-    sa.Column("opening", sa.String(16), nullable=True),  # server.store.finished_matches.opening_key
+    ),  # server.store.finished_matches.compute_match_digest, for a rated match
+    sa.Column("opening", sa.String(16), nullable=True),  # server.store.finished_matches.make_opening_key
 )
 _FINISHED = sa.text("finished IS NOT NULL")
 for _name, _columns in {

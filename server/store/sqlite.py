@@ -53,7 +53,7 @@ def set_pragmas(engine: sa.Engine) -> None:
     The engine must have the execution option `durable`: False if its store is temporary, so that commits need not wait
     for the disk.
     """
-    sync = "FULL" if engine.get_execution_options()["durable"] else "OFF"
+    synchronous = "FULL" if engine.get_execution_options()["durable"] else "OFF"
 
     @sa.event.listens_for(engine, "connect")
     def _configure_connection(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
@@ -68,7 +68,7 @@ def set_pragmas(engine: sa.Engine) -> None:
         cursor.execute(BUSY_WAIT)
         _change_to_wal(connection, cursor)
         for pragma in (
-            f"synchronous={sync}",
+            f"synchronous={synchronous}",
             "foreign_keys=ON",
             # The log grows to 16 MB before it is copied into the file, because pages of current matches change often.
             "wal_autocheckpoint=4000",

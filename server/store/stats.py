@@ -50,9 +50,9 @@ async def load_stats(engine: Engine) -> StoreStats:
         count, oldest, newest = (await connection.execute(query)).one()
         in_progress = await connection.scalar(sa.select(sa.func.count()).where(~finished))
         packed = await connection.scalar(sa.select(sa.func.count()).where(records.c.whole))
-        sqlite = engine.dialect.name == "sqlite"
-        size, free = await (_sqlite_size if sqlite else _postgresql_size)(connection)
-        tables = await (_sqlite_table_sizes if sqlite else _postgresql_table_sizes)(connection)
+        is_sqlite = engine.dialect.name == "sqlite"
+        size, free = await (_measure_sqlite_size if is_sqlite else _measure_postgresql_size)(connection)
+        tables = await (_measure_sqlite_tables if is_sqlite else _measure_postgresql_tables)(connection)
     return StoreStats(
         matches=count,
         in_progress=in_progress or 0,
@@ -72,24 +72,24 @@ async def vacuum(engine: Engine) -> int:
     Return the number of bytes freed. Raises LeaseHeld if a server runs on the store,
     because the operation would block it.
     """
-    sqlite = engine.dialect.name == "sqlite"
-    size_of = _sqlite_size if sqlite else _postgresql_size
+    is_sqlite = engine.dialect.name == "sqlite"
+    measure_size = _measure_sqlite_size if is_sqlite else _measure_postgresql_size
     async with engine.connect() as connection:
         await connection.run_sync(lease.require_no_server)
-        before, _ = await size_of(connection)
+        before, _ = await measure_size(connection)
     await pack_finished_matches(engine)
     async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-        if sqlite:
+        if is_sqlite:
             for statement in ("VACUUM", "ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)"):
                 await connection.exec_driver_sql(statement)
         else:
             driver: Any = (await connection.get_raw_connection()).driver_connection
             await driver.execute("VACUUM (FULL, ANALYZE)", timeout=VACUUM_SECONDS)
-        after, _ = await size_of(connection)
+        after, _ = await measure_size(connection)
     return before - after
 
 
-async def _sqlite_size(connection: AsyncConnection) -> tuple[int, int]:
+async def _measure_sqlite_size(connection: AsyncConnection) -> tuple[int, int]:
     pages, free, size = [
         (await connection.exec_driver_sql(f"PRAGMA {name}")).scalar_one()
         for name in ("page_count", "freelist_count", "page_size")
@@ -97,12 +97,12 @@ async def _sqlite_size(connection: AsyncConnection) -> tuple[int, int]:
     return pages * size, free * size
 
 
-async def _postgresql_size(connection: AsyncConnection) -> tuple[int, int]:
+async def _measure_postgresql_size(connection: AsyncConnection) -> tuple[int, int]:
     size = await connection.exec_driver_sql("SELECT pg_database_size(current_database())")
     return size.scalar_one(), 0
 
 
-async def _sqlite_table_sizes(connection: AsyncConnection) -> dict[str, int] | None:
+async def _measure_sqlite_tables(connection: AsyncConnection) -> dict[str, int] | None:
     options = (await connection.exec_driver_sql("PRAGMA compile_options")).scalars().all()
     if "ENABLE_DBSTAT_VTAB" not in options:
         return None
@@ -115,7 +115,7 @@ async def _sqlite_table_sizes(connection: AsyncConnection) -> dict[str, int] | N
     return {row.name: row.pages * size for row in (await connection.exec_driver_sql(query)).all()}
 
 
-async def _postgresql_table_sizes(connection: AsyncConnection) -> dict[str, int]:
+async def _measure_postgresql_tables(connection: AsyncConnection) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for name in sorted(metadata.tables):
         size = sa.func.pg_total_relation_size(sa.func.to_regclass(name))

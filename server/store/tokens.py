@@ -58,9 +58,13 @@ class TokenChange(Struct, frozen=True, tag="token"):
 
         Return False, and change nothing, if the token was replaced or revoked since, or has another owner.
         """
-        old, new = self.before, self.after
-        values: dict[str, str | None] = {"of": old.name, "whose": old.owner, "old": old.hash}
-        values |= {"new": new.hash, "at": new.rotated, "end": new.revoked}
+        old_token, new_token = self.before, self.after
+        values: dict[str, str | None] = {
+            "of": old_token.name,
+            "whose": old_token.owner,
+            "old": old_token.hash,
+        }
+        values |= {"new": new_token.hash, "at": new_token.rotated, "end": new_token.revoked}
         return bool(connection.execute(_UPDATE_TOKEN, values).rowcount)
 
 
@@ -99,7 +103,7 @@ async def create_token(engine: Engine, name: str, role: Role, owner: str = "") -
     for each in (name, owner or name):
         require_valid_name(each)
     token = generate_token()
-    new = Token(name, role, owner or name, database.current_timestamp(), None, None, hash_token(token))
+    new_token = Token(name, role, owner or name, database.current_timestamp(), None, None, hash_token(token))
     async with database.exclusive_transaction(engine) as connection:
         revoked = dict((await connection.execute(sa.select(tokens.c.name, tokens.c.revoked))).all())
         why = names.find_unavailability_reason(name, revoked)
@@ -107,7 +111,7 @@ async def create_token(engine: Engine, name: str, role: Role, owner: str = "") -
             why = f"{name!r} already has a token: rotate it to get a new one, or revoke it first"
         if why is not None:
             raise TokenError(why)
-        await connection.execute(database.make_upsert(engine.dialect.name, tokens), asdict(new))
+        await connection.execute(database.make_upsert(engine.dialect.name, tokens), asdict(new_token))
     return token
 
 

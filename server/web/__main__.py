@@ -88,11 +88,11 @@ class RequestHandler:
                 "the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE
             )
         except Exception as error:  # noqa: BLE001  the parent logs it
-            answer, fault = _make_failure_answer(error)
-        reply = answer if isinstance(answer, PageResponse) else PageResponse(answer)
+            answer, fault = _make_failure_response(error)
+        page_response = answer if isinstance(answer, PageResponse) else PageResponse(answer)
         cost = (self._cost_ns() - began) / 1e9
-        seconds = _cache_seconds(request.route_match.rules, reply.answer, cost)
-        return msgspec.structs.replace(reply, number=request.number, seconds=seconds, fault=fault)
+        seconds = _choose_cache_seconds(request.route_match.rules, page_response.answer, cost)
+        return msgspec.structs.replace(page_response, number=request.number, seconds=seconds, fault=fault)
 
     async def _answer(self, request: PageRequest) -> Response | PageResponse:
         route_match = request.route_match
@@ -128,7 +128,7 @@ class RequestHandler:
     async def _render_page(self, request: PageRequest) -> Response:
         """Return an HTML page, with a general title if the store is too slow or unavailable."""
         route_match = request.route_match
-        first = await self._initial.render() if route_match.route == "/" else HEADLINE_ELEMENT
+        initial_html = await self._initial.render() if route_match.route == "/" else HEADLINE_ELEMENT
         preview = link_previews.GENERAL_PREVIEW
         with anyio.move_on_after(HEAD_SHARE * request.seconds):
             try:
@@ -137,11 +137,13 @@ class RequestHandler:
                 if database.describe_database_error(error) is None and not isinstance(error, TimeoutError):
                     raise
         head = link_previews.render_preview(preview, request.origin, route_match.path)
-        start, embedded = route_match.route == "/", route_match.route == "/embed/"
-        return self._templates.render_page(head, first, start=start, embedded=embedded, gzip=request.gzip)
+        is_start_page, is_embedded = route_match.route == "/", route_match.route == "/embed/"
+        return self._templates.render_page(
+            head, initial_html, start=is_start_page, embedded=is_embedded, gzip=request.gzip
+        )
 
 
-def _make_failure_answer(error: Exception) -> tuple[Response, str]:
+def _make_failure_response(error: Exception) -> tuple[Response, str]:
     """Return the answer to a request whose handling raised `error`, and a text for the log."""
     why = database.describe_database_error(error)
     if why is not None:
@@ -153,7 +155,7 @@ def _make_failure_answer(error: Exception) -> tuple[Response, str]:
     return line, "".join(traceback.format_exception(error))
 
 
-def _cache_seconds(route: Route, answer: Response, cost: float) -> float:
+def _choose_cache_seconds(route: Route, answer: Response, cost: float) -> float:
     """Return the cache time of an answer in seconds; 0 for no caching. `cost`: seconds of work that the answer took."""
     if route.is_personal or answer.status >= 500:
         return 0.0
@@ -204,11 +206,11 @@ async def serve() -> None:
         raise TypeError(f"the first frame must be PageSetup, not {type(setup).__name__}")
     for each in setup.games:
         CATALOGUE.register(each)
-    link = ServerChannel(writer)
+    channel = ServerChannel(writer)
     async with database.open_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
         # The CPU time of the whole process, because queries of SQLite run in threads.
         clock = TimeSource(worked_ns=time.process_time_ns)
-        handler = RequestHandler(setup, engine, link.request_live_data, clock)
+        handler = RequestHandler(setup, engine, channel.request_live_data, clock)
         writer.write(page_messages.encode_frame(PageReady()))
         while True:
             try:
@@ -217,9 +219,9 @@ async def serve() -> None:
                 # The parent is gone, so work in threads is not awaited.
                 os._exit(0)
             if isinstance(message, PageRequest):
-                tasks.start_soon(link.answer_request, handler, message)
+                tasks.start_soon(channel.answer_request, handler, message)
             elif isinstance(message, LiveResponse):
-                link.receive_live_data(message)
+                channel.receive_live_data(message)
 
 
 def main() -> None:

@@ -109,8 +109,8 @@ class Review(msgspec.Struct):
     moves: list[ReviewedMoveEntry]
 
 
-_analysis = msgspec.json.Decoder(Analysis).decode
-_review = msgspec.json.Decoder(Review).decode
+_decode_analysis = msgspec.json.Decoder(Analysis).decode
+_decode_review = msgspec.json.Decoder(Review).decode
 
 
 async def analyse_position(
@@ -129,14 +129,14 @@ async def analyse_position(
     options += ["--nodes", str(ANALYSIS_NODES), "--lines", str(MAX_LINES)]
     code, output = await _run_engine("analyse", *options, seconds=seconds)
     if code is None:
-        return _timeout_answer()
+        return _make_timeout_response()
     if code != 0:
-        line = "the position cannot be analysed: it is not a position of this map, or its match is over"
-        return responses.make_bad_request_response(line)
-    result = _analysis(output)
+        refusal = "the position cannot be analysed: it is not a position of this map, or its match is over"
+        return responses.make_bad_request_response(refusal)
+    result = _decode_analysis(output)
     best = msgspec.structs.asdict(result.lines[0])
-    whole = {"engine": result.engine, **best, "lines": result.lines, "truth": result.truth}
-    return responses.make_json_response(whole, {"Cache-Control": CACHE_ONE_DAY})
+    fields = {"engine": result.engine, **best, "lines": result.lines, "truth": result.truth}
+    return responses.make_json_response(fields, {"Cache-Control": CACHE_ONE_DAY})
 
 
 def parse_position(parameters: Mapping[str, str]) -> str:
@@ -199,15 +199,15 @@ async def review_match(line: str, seconds: float = REVIEW_SECONDS) -> Response:
             "replay", str(file), "--analyse", ANALYSIS_ENGINE, *games, seconds=seconds
         )
     if code is None:
-        return _timeout_answer()
+        return _make_timeout_response()
     if code != 0:
         return responses.make_bad_request_response(
             "the match cannot be reviewed: its record breaks the rules of the game"
         )
-    return responses.make_json_response(_review(output), {"Cache-Control": CACHE_ONE_DAY})
+    return responses.make_json_response(_decode_review(output), {"Cache-Control": CACHE_ONE_DAY})
 
 
-def _timeout_answer() -> Response:
+def _make_timeout_response() -> Response:
     return responses.make_text_response("the engine took too long", HTTPStatus.SERVICE_UNAVAILABLE)
 
 
@@ -217,9 +217,9 @@ async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, byte
     The exit code is None if the command takes longer than `seconds`, or more CPU time than CPU_SECONDS. The command is
     then killed, as it is on cancellation.
     """
-    limited = f'ulimit -S -t {CPU_SECONDS}; exec "$0" "$@"'
+    shell_command = f'ulimit -S -t {CPU_SECONDS}; exec "$0" "$@"'
     command = supervisor.make_supervised_command(
-        "sh", "-c", limited, sys.executable, "-P", "-m", "arena", *arguments, "--json", "-"
+        "sh", "-c", shell_command, sys.executable, "-P", "-m", "arena", *arguments, "--json", "-"
     )
     with anyio.CancelScope(shield=True):
         process = await anyio.open_process(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)

@@ -67,9 +67,9 @@ def _replay_match(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict
     views = [_describe_position(game, position)]
     for data in moves:
         move = game.move_from_data(data)
-        about = {"text": game.move_to_text(move), "squares": list(game.squares(position, move))}
+        move_fields = {"text": game.move_to_text(move), "squares": list(game.squares(position, move))}
         position = game.play(position, move)
-        views.append({**_describe_position(game, position), "move": about})
+        views.append({**_describe_position(game, position), "move": move_fields})
     legal = [
         {
             "move": game.move_to_data(move),

@@ -51,35 +51,41 @@ def make_bundles(
     Raises ValueError for a module that cannot be bundled.
     """
     texts = {path: body.decode() for path, body in files.items() if path.endswith((".js", ".mjs"))}
-    at_once = _sort_by_imports(texts, [first])
-    later = list(
+    initial_paths = _sort_by_imports(texts, [first])
+    dynamic_paths = list(
         dict.fromkeys(
-            each for path in at_once for each in _imported_paths(_DYNAMIC_IMPORT, path, texts[path])
+            each
+            for path in initial_paths
+            for each in _find_imported_paths(_DYNAMIC_IMPORT, path, texts[path])
         )
     )
-    rest = [path for path in _sort_by_imports(texts, later) if path not in at_once]
-    for path in rest:
-        if others := set(_imported_paths(_DYNAMIC_IMPORT, path, texts[path])).difference(later):
+    further_paths = [path for path in _sort_by_imports(texts, dynamic_paths) if path not in initial_paths]
+    for path in further_paths:
+        if others := set(_find_imported_paths(_DYNAMIC_IMPORT, path, texts[path])).difference(dynamic_paths):
             raise ValueError(
                 f"{path}: import {', '.join(others)} statically: a dynamic import here would need a third bundle"
             )
-    names = {path: f"m{n}" for n, path in enumerate([*at_once, *rest])}
-    whole, beside = (
+    names = {path: f"m{n}" for n, path in enumerate([*initial_paths, *further_paths])}
+    bundle_text, further_bundle_text = (
         "".join(_wrap_module(path, texts[path], names, bundle, further_bundle) for path in paths)
-        for paths in (at_once, rest)
+        for paths in (initial_paths, further_paths)
     )
-    if not rest:
-        return {bundle: whole.encode()}
-    needed = {each for path in rest for each in _imported_paths(_STATIC_IMPORT, path, texts[path], 2)}
-    shared = f"{{ {', '.join(sorted(names[path] for path in needed.intersection(at_once)))} }}"
+    if not further_paths:
+        return {bundle: bundle_text.encode()}
+    shared_paths = {
+        each for path in further_paths for each in _find_imported_paths(_STATIC_IMPORT, path, texts[path], 2)
+    }
+    shared_names = (
+        f"{{ {', '.join(sorted(names[path] for path in shared_paths.intersection(initial_paths)))} }}"
+    )
     opened = "".join(
-        f"export const {{ {', '.join(_exported_names(texts[path]))} }} = {names[path]};\n"
-        for path in rest
-        if path in later
+        f"export const {{ {', '.join(_find_exported_names(texts[path]))} }} = {names[path]};\n"
+        for path in further_paths
+        if path in dynamic_paths
     )
     return {
-        bundle: f"{whole}export {shared};\n".encode(),
-        further_bundle: f'import {shared} from "{_relative_path(further_bundle, bundle)}";\n{beside}{opened}'.encode(),
+        bundle: f"{bundle_text}export {shared_names};\n".encode(),
+        further_bundle: f'import {shared_names} from "{_make_relative_path(further_bundle, bundle)}";\n{further_bundle_text}{opened}'.encode(),
     }
 
 
@@ -91,7 +97,7 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
         if path in above:
             raise ValueError(f"{path} imports itself, through {', '.join(above)}")
         if path not in done:
-            for each in _imported_paths(_STATIC_IMPORT, path, texts[path], 2):
+            for each in _find_imported_paths(_STATIC_IMPORT, path, texts[path], 2):
                 visit(each, (*above, path))
             done.append(path)
 
@@ -105,7 +111,7 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
 
     The module becomes a function that is called at once. Raises ValueError for a module that cannot be bundled.
     """
-    exports = _exported_names(text)
+    exports = _find_exported_names(text)
     if open_text := next(
         (each for each in text.splitlines() if _CHARACTER_SET.sub("", each).count("`") % 2), None
     ):
@@ -124,15 +130,15 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
             f"{path}: {other[0]!r:.80} cannot be bundled: use named imports and exports, one per line"
         )
     text = _INDENT_OR_COMMENT.sub("", text)
-    text = _DYNAMIC_IMPORT.sub(f'import("{_relative_path(bundle, further_bundle)}")', text)
-    text = text.replace(_OWN_ADDRESS, f'new URL("{_relative_path(bundle, path)}", {_OWN_ADDRESS}).href')
+    text = _DYNAMIC_IMPORT.sub(f'import("{_make_relative_path(bundle, further_bundle)}")', text)
+    text = text.replace(_OWN_ADDRESS, f'new URL("{_make_relative_path(bundle, path)}", {_OWN_ADDRESS}).href')
     pairs = ", ".join(f"{outer}: {inner}" for outer, inner in exports.items())
     return f"// {path}\nconst {names[path]} = (() => {{\n{text}\nreturn {{ {pairs} }};\n}})();\n"
 
 
-def _exported_names(text: str) -> dict[str, str]:
+def _find_exported_names(text: str) -> dict[str, str]:
     """Return the local name of each export of a module, by exported name."""
-    exports = {found[2]: found[2] for found in _EXPORT_DECLARATION.finditer(text)}
+    exports = {match[2]: match[2] for match in _EXPORT_DECLARATION.finditer(text)}
     listed = _EXPORT_LIST.search(text)
     for each in listed[1].split(",") if listed else ():
         inner, _, outer = each.strip().partition(" as ")
@@ -140,7 +146,7 @@ def _exported_names(text: str) -> dict[str, str]:
     return exports
 
 
-def _imported_paths(pattern: re.Pattern[str], path: str, text: str, group: int = 1) -> list[str]:
+def _find_imported_paths(pattern: re.Pattern[str], path: str, text: str, group: int = 1) -> list[str]:
     """Return the paths of the modules that a module imports in statements of this pattern.
 
     path, text: path and text of the importing module
@@ -153,7 +159,7 @@ def _resolve_path(module: str, target: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(module), target))
 
 
-def _relative_path(bundle: str, path: str) -> str:
+def _make_relative_path(bundle: str, path: str) -> str:
     """Return `path` relative to the folder of `bundle`."""
     relative = posixpath.relpath(path, posixpath.dirname(bundle))
     return relative if relative.startswith(".") else f"./{relative}"

@@ -43,22 +43,26 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
 
 def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
     """Return events and the next dates of their series, sorted by start. The bool is True for a cancelled event."""
-    by_name: dict[str, tuple[EventPlan, bool]] = {}
-    last: dict[str, EventPlan] = {}
+    events_by_name: dict[str, tuple[EventPlan, bool]] = {}
+    latest_by_series: dict[str, EventPlan] = {}
     for state in states:
         plan = state.plan
-        by_name[plan.event] = plan, state.phase == "cancelled"
-        earlier = last.get(plan.series)
+        events_by_name[plan.event] = plan, state.phase == "cancelled"
+        latest_so_far = latest_by_series.get(plan.series)
         # A series continues from its open event. Without an open event, the series has ended.
-        if state.phase == "open" and plan.again and (earlier is None or earlier.begins < plan.begins):
-            last[plan.series] = plan
-    for latest in last.values():
+        if (
+            state.phase == "open"
+            and plan.again
+            and (latest_so_far is None or latest_so_far.begins < plan.begins)
+        ):
+            latest_by_series[plan.series] = plan
+    for latest in latest_by_series.values():
         later = plan_next_event(latest, latest.begins)
         for _ in range(SERIES_DATES):
             if later is not None:
-                by_name.setdefault(later.event, (later, False))
+                events_by_name.setdefault(later.event, (later, False))
                 later = plan_next_event(later, later.begins)
-    return sorted(by_name.values(), key=lambda each: (each[0].begins, each[0].event))
+    return sorted(events_by_name.values(), key=lambda each: (each[0].begins, each[0].event))
 
 
 def render_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: datetime) -> bytes:
@@ -77,40 +81,40 @@ def render_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: date
         "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
     ]
     for plan, cancelled in events:
-        lines += _event_lines(plan, origin, now, cancelled=cancelled)
+        lines += _render_event_lines(plan, origin, now, cancelled=cancelled)
     lines.append("END:VCALENDAR")
     return b"".join(_fold_line(line) for line in lines)
 
 
-def _event_lines(plan: EventPlan, origin: str, now: datetime, *, cancelled: bool) -> Iterator[str]:
+def _render_event_lines(plan: EventPlan, origin: str, now: datetime, *, cancelled: bool) -> Iterator[str]:
     host = urlsplit(origin).hostname or "arena"
     yield "BEGIN:VEVENT"
     yield f"UID:{quote(plan.event, safe='')}@{host}"
-    yield f"DTSTAMP:{_ical_time(now)}"
-    yield f"DTSTART:{_ical_time(datetime.fromtimestamp(plan.begins, UTC))}"
+    yield f"DTSTAMP:{_format_ical_time(now)}"
+    yield f"DTSTART:{_format_ical_time(datetime.fromtimestamp(plan.begins, UTC))}"
     if plan.is_arena:
         yield f"DURATION:PT{plan.minutes}M"
     yield f"SUMMARY:{_escape(plan.series or plan.event)}"
-    yield f"DESCRIPTION:{_escape(_event_description(plan))}"
+    yield f"DESCRIPTION:{_escape(_describe_event(plan))}"
     yield f"STATUS:{'CANCELLED' if cancelled else 'CONFIRMED'}"
     if origin:
         yield f"URL:{origin}/event/{quote(plan.event, safe='')}"
     yield "END:VEVENT"
 
 
-def _event_description(plan: EventPlan) -> str:
+def _describe_event(plan: EventPlan) -> str:
     rounds = f"{plan.minutes} minutes" if plan.is_arena else f"{plan.rounds} rounds"
-    where = dict.fromkeys(
+    maps = dict.fromkeys(
         titles.make_match_title(start.game.name, str(start.game.setup().get("map", "")), "")
         for start in plan.starts
     )
-    parts = [f"{plan.format}, {rounds}", ", ".join(where), str(plan.starts[0].time_control)]
+    parts = [f"{plan.format}, {rounds}", ", ".join(maps), str(plan.starts[0].time_control)]
     if plan.closes < plan.begins:
         parts.append(f"entries close {(plan.begins - plan.closes) // 60} minutes before")
     return "\n".join(parts)
 
 
-def _ical_time(time: datetime) -> str:
+def _format_ical_time(time: datetime) -> str:
     return time.strftime("%Y%m%dT%H%M%SZ")
 
 
@@ -121,12 +125,12 @@ def _escape(text: str) -> str:
 
 def _fold_line(line: str) -> bytes:
     """Encode a line with its line break. Fold it between characters, so that no part is longer than `LINE_BYTES`."""
-    whole, at = bytearray(), 0
+    folded, line_bytes = bytearray(), 0
     for character in line:
         octets = character.encode()
-        if at + len(octets) > LINE_BYTES:
-            whole += b"\r\n "
-            at = 1
-        whole += octets
-        at += len(octets)
-    return bytes(whole + b"\r\n")
+        if line_bytes + len(octets) > LINE_BYTES:
+            folded += b"\r\n "
+            line_bytes = 1
+        folded += octets
+        line_bytes += len(octets)
+    return bytes(folded + b"\r\n")

@@ -134,9 +134,11 @@ class HostPage:
             )
         if form["do"] == "ban" and form.get("owner"):
             await check_owner(self._engine, form["owner"])
-        change = _directive_change(form)
-        of = change.directive if isinstance(change, NewDirective) else change
-        current = [each for each in current if (each.kind, each.subject) != (of.kind, of.subject)]
+        change = _make_directive_change(form)
+        directive = change.directive if isinstance(change, NewDirective) else change
+        current = [
+            each for each in current if (each.kind, each.subject) != (directive.kind, directive.subject)
+        ]
         if isinstance(change, NewDirective):
             current = sorted([*current, change.directive], key=lambda each: (each.kind, each.subject))
         return PageResponse(responses.make_json_response(await self._load_state(current, [])), change)
@@ -158,25 +160,25 @@ class HostPage:
     async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
         """Return the state of the server, as it is once these directives are in force and these renames have begun."""
         live = await self._request_live_data(LiveRequest("clients"))
-        here = live.connected
-        spectators = sum(each.role == "spectator" for each in here)
-        new = [Rename(each.name, each.new_name, None) for each in started_renames]
+        connected_clients = live.connected
+        spectators = sum(each.role == "spectator" for each in connected_clients)
+        new_renames = [Rename(each.name, each.new_name, None) for each in started_renames]
         names = {(each.name, each.new_name) for each in started_renames}
-        renames = [*(each for each in live.renames if (each.name, each.new_name) not in names), *new]
-        bots = None if live.bots is None else await self._list_bots(live.bots, here)
+        renames = [*(each for each in live.renames if (each.name, each.new_name) not in names), *new_renames]
+        bots = None if live.bots is None else await self._list_bots(live.bots, connected_clients)
         return HostState(bots, spectators, current, renames)
 
     async def _list_bots(
         self, entries: list[ListedBot], local_clients: list[ConnectedClient]
     ) -> list[ConnectedBot]:
-        by_name = {each.name: each for each in local_clients if each.role == "bot"}
+        clients_by_name = {each.name: each for each in local_clients if each.role == "bot"}
         bots = [each for each in entries if not each.house][:MAX_BOTS]
         names = [each.name for each in bots]
         forfeits = await count_forfeits(self._engine, names)
         owners = await load_owners(self._engine, names)
         connected = []
         for each in bots:
-            place = by_name.get(each.name)
+            client = clients_by_name.get(each.name)
             connected.append(
                 ConnectedBot(
                     each.name,
@@ -186,8 +188,8 @@ class HostPage:
                     each.capacity,
                     each.benched,
                     forfeits.get(each.name, 0),
-                    None if place is None else place.address,
-                    None if place is None else place.seconds,
+                    None if client is None else client.address,
+                    None if client is None else client.seconds,
                 )
             )
         return connected
@@ -208,7 +210,7 @@ def _check_form(form: Mapping[str, str]) -> None:
         raise BadRequest("the owner's name must have 1 to 64 printable characters")
 
 
-def _directive_change(form: Mapping[str, str]) -> NewDirective | EndedDirective:
+def _make_directive_change(form: Mapping[str, str]) -> NewDirective | EndedDirective:
     """Return the change to the directives that an action asks for. Raises BadRequest for an invalid name."""
     action, text = form["do"], form.get("text", "")
     subject: tuple[DirectiveKind, str] = "notice", ""

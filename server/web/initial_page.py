@@ -37,7 +37,7 @@ HEADLINE_WITH_BUTTONS = (
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 NAMES = {"maxie": "Blue", "minnie": "Orange"}
-LATEST = 4
+MAX_VALUE_AGE_PLIES = 4
 """Number of last plies that are searched for a player's latest value, as in `page/js/chances.js`."""
 
 
@@ -93,11 +93,11 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     except GameError:
         return HEADLINE_ELEMENT
     armies: Sequence[int] = position.armies
-    sums = {"maxie": sum(n for n in armies if n > 0), "minnie": -sum(n for n in armies if n < 0)}
+    army_sums = {"maxie": sum(n for n in armies if n > 0), "minnie": -sum(n for n in armies if n < 0)}
     players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
     name = str(hero_match.setup.get("map", ""))
-    values = [latest_value(hero_match.moves, side) for side in (0, 1)]
-    leads = [each / 100 for each in values if each is not None] or [sums["maxie"] - sums["minnie"]]
+    values = [find_latest_value(hero_match.moves, side) for side in (0, 1)]
+    leads = [each / 100 for each in values if each is not None] or [army_sums["maxie"] - army_sums["minnie"]]
     chance = sum(winning_chance(each, name, game.map.armies_to_win) for each in leads) / len(leads)
     percent = round_half_up(100 * max(0.01, min(0.99, chance)))
     title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]
@@ -105,20 +105,20 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     file = find_built_in_map(game.map)
     # Preload the map, which the scripts request first to draw the same match.
     map_url = f"/api/map/{quote(file.map.name, safe='')}" if file else ""
-    early = f'<link rel="preload" as="fetch" crossorigin="" href="{map_url}"/>' if map_url else ""
+    preload_link = f'<link rel="preload" as="fetch" crossorigin="" href="{map_url}"/>' if map_url else ""
     link = (
         f'<a class="button plain small" href="/match/{quote(hero_match.match, safe="")}">Open match</a>'
         if hero_match.match
         else ""
     )
     label = f"Map, move {len(hero_match.moves)}: " + ", ".join(
-        f"{NAMES[seat]} has {sums[seat]} armies" for seat in NAMES
+        f"{NAMES[seat]} has {army_sums[seat]} armies" for seat in NAMES
     )
     return (
-        f'<div>{early}{HEADLINE_WITH_BUTTONS}<div class="hero"><section class="stage first">'
+        f'<div>{preload_link}{HEADLINE_WITH_BUTTONS}<div class="hero"><section class="stage first">'
         f'<div class="stage-head"><h2 class="stage-title">{badge}<span class="kind">'
         f"{'' if hero_match.live else 'Replay · '}{escape(title)}</span></h2>{link}</div>"
-        f'<div class="tug wide">{"".join(_render_side(seat, players[seat], percent, sums[seat], game.map.armies_to_win) for seat in NAMES)}'
+        f'<div class="tug wide">{"".join(_render_side(seat, players[seat], percent, army_sums[seat], game.map.armies_to_win) for seat in NAMES)}'
         '<svg class="tug-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{percent}" height="4"/></svg></div>'
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
@@ -127,14 +127,14 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     ).encode()
 
 
-def latest_value(moves: Sequence[Played], side: int) -> float | None:
+def find_latest_value(moves: Sequence[Played], side: int) -> float | None:
     """Return a player's latest value from the last moves, in hundredths of an army; None if there is none.
 
     The page computes the chance of winning from the same values (`page/js/chances.js`).
 
     side: 0 for Maxie, who plays every second move from the first one on; 1 for Minnie
     """
-    for ply in range(len(moves) - 1, max(-1, len(moves) - 1 - LATEST), -1):
+    for ply in range(len(moves) - 1, max(-1, len(moves) - 1 - MAX_VALUE_AGE_PLIES), -1):
         thinking = moves[ply].thinking
         if ply % 2 == side and thinking is not None and thinking.value is not None:
             return thinking.value
@@ -147,9 +147,9 @@ def round_half_up(number: float) -> int:
 
 
 def _render_side(seat: str, name: str, percent: int, armies: int, goal: int) -> str:
-    own = percent if seat == "maxie" else 100 - percent
-    leads = own > 50 or (own == 50 and seat == "maxie")
-    chance_text = f"{own} %" if leads else ""
+    own_percent = percent if seat == "maxie" else 100 - percent
+    leads = own_percent > 50 or (own_percent == 50 and seat == "maxie")
+    chance_text = f"{own_percent} %" if leads else ""
     return (
         f'<p class="tug-side" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
         f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span><strong class="share-of">{chance_text}</strong>'

@@ -96,8 +96,8 @@ class LinkPreviews:
             case "maps" if parts[0] in map_names():
                 return _make_map_preview(parts[0])
             case "versus" if len(parts) > 1:
-                line = "Every match of these two, and who scored what."
-                return LinkPreview(f"{parts[0]} against {parts[1]}", line)
+                description = "Every match of these two, and who scored what."
+                return LinkPreview(f"{parts[0]} against {parts[1]}", description)
             case "play":
                 return LinkPreview(f"Play against {parts[0]}", "A match in the browser, by clicks.")
         return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
@@ -105,18 +105,18 @@ class LinkPreviews:
     async def _make_match_preview(self, match: str, ply: str) -> LinkPreview:
         if not MATCH_ID.fullmatch(match):
             return GENERAL_PREVIEW
-        path, at = f"/picture/match/{quote(match)}", ""
+        path, ply_text = f"/picture/match/{quote(match)}", ""
         if PLY_PATTERN.fullmatch(ply):
-            path, at = f"{path}/{ply}", f" · move {ply}"
+            path, ply_text = f"{path}/{ply}", f" · move {ply}"
         summary = await load_summary(self._engine, match)
         if summary is not None:
             conditions = titles.make_match_title(summary.game, summary.map, summary.time_control)
-            line = f"{conditions} · {titles.make_result_title(summary.players, summary.result)} · {summary.plies} moves{at}"
+            line = f"{conditions} · {titles.make_result_title(summary.players, summary.result)} · {summary.plies} moves{ply_text}"
             return LinkPreview(" v ".join(titles.make_bot_titles(summary.players)), line, f"{path}.png")
         view = await self._find_live_view(match)
         if view is None:
             return GENERAL_PREVIEW
-        line = f"{titles.make_live_match_title(view)} · live, move {len(view.moves)}{at}"
+        line = f"{titles.make_live_match_title(view)} · live, move {len(view.moves)}{ply_text}"
         return LinkPreview(" v ".join(titles.make_bot_titles(view.players)), line, f"{path}.png")
 
     async def _find_live_view(self, match: str) -> View | None:
@@ -165,16 +165,16 @@ class LinkPreviews:
                 partial(drawing.draw_film, line), is_permanent=is_finished, kind="image/gif"
             )
         if parts := _MATCH_PICTURE_PATH.fullmatch(path):
-            at = None if parts[2] is None else int(parts[2])
+            ply = None if parts[2] is None else int(parts[2])
             line, is_finished = await find_record(self._engine, parts[1])
             if line is not None:
                 return await _answer_with_picture(
-                    partial(drawing.draw_record, line, at), is_permanent=is_finished
+                    partial(drawing.draw_record, line, ply), is_permanent=is_finished
                 )
             view = await self._find_live_view(parts[1])
             if view is None:
                 return responses.make_not_found_response(f"no match is called {parts[1]!r:.80}")
-            return await _answer_with_picture(partial(drawing.draw_view, view, at), is_permanent=False)
+            return await _answer_with_picture(partial(drawing.draw_view, view, ply), is_permanent=False)
         if parts := _NAMED_PICTURE_PATH.fullmatch(path):
             kind, name = parts.groups()
             if kind == "map":
@@ -195,9 +195,9 @@ class LinkPreviews:
         standings = await load_bot_standings(self._engine, name)
         if not standings:
             return None
-        best = max(1.0, *(each.rating for each in standings))
+        max_rating = max(1.0, *(each.rating for each in standings))
         rows = [
-            (titles.GAME_TITLES.get(each.game, each.game), str(each.glicko), each.rating / best)
+            (titles.GAME_TITLES.get(each.game, each.game), str(each.glicko), each.rating / max_rating)
             for each in standings
         ]
         return f"{sum(each.matches for each in standings)} rated matches", rows
@@ -207,12 +207,12 @@ class LinkPreviews:
         table = await load_event_table(self._engine, event)
         if table is None:
             return None
-        top = max((abs(row.elo) for row in table.rows), default=1.0) or 1.0
+        max_elo = max((abs(row.elo) for row in table.rows), default=1.0) or 1.0
         rows = [
             (
                 titles.make_bot_title(row.bot),
                 f"{row.elo:+.0f} ± {row.elo_error:.0f}",
-                (row.elo + top) / (2 * top),
+                (row.elo + max_elo) / (2 * max_elo),
             )
             for row in table.rows
         ]

@@ -151,7 +151,7 @@ def answer_map_request(name: str, *, gzip: bool) -> Response:
     if name not in map_names():
         return responses.make_not_found_response(f"no built-in map is called {name!r:.80}")
     file = load_map_file(name)
-    whole = {
+    map_data = {
         "map": name,
         "description": file.description,
         "continents": file.continents,
@@ -160,8 +160,8 @@ def answer_map_request(name: str, *, gzip: bool) -> Response:
         "ferries": load_shipped_ferries(name),
         "setup": file.map.to_data(),
     }
-    plain = responses.make_json_response(whole, {"Vary": "Accept-Encoding"})
+    plain_response = responses.make_json_response(map_data, {"Vary": "Accept-Encoding"})
     if not gzip:
-        return plain
-    headers = {**plain.headers, "Content-Encoding": "gzip"}
-    return responses.make_raw_json_response(compressor.compress(plain.body, 9, mtime=0), headers)
+        return plain_response
+    headers = {**plain_response.headers, "Content-Encoding": "gzip"}
+    return responses.make_raw_json_response(compressor.compress(plain_response.body, 9, mtime=0), headers)

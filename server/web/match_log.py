@@ -76,17 +76,17 @@ async def load_log(
     except GameError as error:
         raise LogNotFound(f"the log of the match cannot be shown: {error}") from None
     if not matches:
-        whose = f" of {player!r:.70}" if player else ""
+        player_text = f" of {player!r:.70}" if player else ""
         raise LogNotFound(
-            f"no match{whose} begins with {match!r:.70}: copy the id from the list of finished matches"
+            f"no match{player_text} begins with {match!r:.70}: copy the id from the list of finished matches"
         )
     if len(matches) > 1:
         raise LogNotFound(f"the ids of several matches begin with {match!r:.70}: give more of the id")
     ((terms, packed),) = matches
-    happened = await load_events_of_match(engine, terms.match) if packed is None else []
+    journal_events = await load_events_of_match(engine, terms.match) if packed is None else []
 
     def make_timeline() -> tuple[list[TimelineEntry], Finish | None]:
-        return build_timeline(terms, happened if packed is None else unpack_events(packed))
+        return build_timeline(terms, journal_events if packed is None else unpack_events(packed))
 
     # A referee replays the match, which takes as long as some hundred moves of a running match.
     entries, result = await anyio.to_thread.run_sync(make_timeline, limiter=threads)
@@ -124,26 +124,26 @@ class MatchLogs:
         """Return the log of a match as JSON; status 401 without the right secret, 404 if the log is not found."""
         name, secret = parse_basic(authorization)
         token = await find_valid_token(self._engine, authorization)
-        by_session = token is None and not (self._anyone and not secret and await self._is_free(name))
-        if by_session and not await tokens.has_session(self._engine, name, secret):
+        needs_session = token is None and not (self._anyone and not secret and await self._is_free(name))
+        if needs_session and not await tokens.has_session(self._engine, name, secret):
             line = (
                 f"this is neither the token of {name!r:.70} nor the secret of its session (`welcome.session`)"
             )
             return responses.make_unauthorized_response(line)
-        admin = token is not None and token.role == "admin"
-        if not admin and len(match) < MIN_PREFIX:
+        is_admin = token is not None and token.role == "admin"
+        if not is_admin and len(match) < MIN_PREFIX:
             # A search for a player's matches examines all matches with this prefix.
             return responses.make_not_found_response(
                 f"{match!r} is too short: give at least {MIN_PREFIX} characters of the id"
             )
         try:
-            log = await load_log(self._engine, match, "" if admin else name, self._threads)
+            log = await load_log(self._engine, match, "" if is_admin else name, self._threads)
         except LogNotFound as none:
             answer = None if token is None else await self._load_log_for_owner(match, token.owner)
             if answer is None:
                 return responses.make_not_found_response(str(none))
             log = answer
-        if by_session and not await tokens.has_session(self._engine, name, secret, log.match):
+        if needs_session and not await tokens.has_session(self._engine, name, secret, log.match):
             return responses.make_unauthorized_response(
                 f"that match began before this session of {name!r:.70}: give its token"
             )

@@ -95,15 +95,17 @@ class OwnerPages:
             return responses.make_text_response(f"removed: {ban.text}", HTTPStatus.FORBIDDEN)
         try:
             if "event" in route_match.parameters:
-                to: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
+                action: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
                 event = route_match.parameters["event"]
-                request = await self._make_event_request(to, event, owner, name)
+                request = await self._make_event_request(action, event, owner, name)
                 before = await self._load_state(owner)
-                after = [
-                    _with_entry_change(each, to, name) if each.event == event else each
+                events_after = [
+                    _apply_entry_change(each, action, name) if each.event == event else each
                     for each in before.events
                 ]
-                return PageResponse(responses.make_json_response(replace(before, events=after)), request)
+                return PageResponse(
+                    responses.make_json_response(replace(before, events=events_after)), request
+                )
             if name:
                 change, token = await self._prepare_change(route_match.route, owner, name)
                 return PageResponse(responses.make_json_response(NewToken(name, token)), change)
@@ -154,10 +156,10 @@ class OwnerPages:
         return TokenChange(before, replace(before, hash=tokens.hash_token(token), rotated=now)), token
 
     async def _load_state(self, owner: str) -> OwnerState:
-        line = await load_owner(self._engine, owner)
-        bots = [OwnedBotRow(each.name, each.created, each.rotated, each.revoked) for each in line.bots]
-        names = {each.name for each in line.bots}
-        coming = [
+        account = await load_owner(self._engine, owner)
+        bots = [OwnedBotRow(each.name, each.created, each.rotated, each.revoked) for each in account.bots]
+        names = {each.name for each in account.bots}
+        upcoming_events = [
             OwnerEventEntry(
                 each.plan.event,
                 each.phase,
@@ -166,10 +168,10 @@ class OwnerPages:
             )
             for each in await events.load_unfinished_entries(self._engine)
         ]
-        return OwnerState(owner, bots, line.left, line.until, coming)
+        return OwnerState(owner, bots, account.left, account.until, upcoming_events)
 
 
-def _with_entry_change(event: OwnerEventEntry, action: EventAction, bot: str) -> OwnerEventEntry:
+def _apply_entry_change(event: OwnerEventEntry, action: EventAction, bot: str) -> OwnerEventEntry:
     """Return the event with `bot` entered or withdrawn, according to `action`."""
     others = [each for each in event.bots if each != bot]
     return replace(event, bots=[*others, bot] if action == "enter" else others)

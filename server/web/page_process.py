@@ -61,7 +61,7 @@ class PageProcess:
     def __init__(
         self,
         setup: Callable[[], PageSetup],
-        live: PageClient,
+        page_client: PageClient,
         progress: FindProgress,
         renames: Callable[[], list[Rename]],
         clock: TimeSource,
@@ -72,7 +72,7 @@ class PageProcess:
         live, progress, renames: sources of the live data that the process requests
         """
         self._setup = setup
-        self._live = live
+        self._page_client = page_client
         self._progress = progress
         self._renames = renames
         self._clock = clock
@@ -102,15 +102,15 @@ class PageProcess:
         """
         route = request.route_match.rules
         end = self._clock.now() + route.seconds
-        turns = self._long if route.is_slow else self._quick
+        queue = self._long if route.is_slow else self._quick
         try:
-            async with turns.wait_for_turn(address, route.cost, route.seconds):
+            async with queue.wait_for_turn(address, route.cost, route.seconds):
                 if disconnected():
                     return None
                 seconds = end - self._clock.now()
                 child = await self._ensure_started()
                 self.request_count += 1
-                return await child.ask(msgspec.structs.replace(request, seconds=seconds))
+                return await child.request_page(msgspec.structs.replace(request, seconds=seconds))
         except TimeoutError:
             raise ServerBusy(TOO_MANY_REQUESTS) from None
 
@@ -133,19 +133,19 @@ class PageProcess:
 
     async def _start(self) -> _PageChild:
         try:
-            ours, child_socket = socket.socketpair()
+            server_socket, child_socket = socket.socketpair()
             with child_socket:
                 # In a thread, because starting a process may take some milliseconds.
                 process = await anyio.to_thread.run_sync(partial(_start_process, child_socket))
-            reader, writer = await asyncio.open_connection(sock=ours)
+            reader, writer = await asyncio.open_connection(sock=server_socket)
             self._child = child = _PageChild(process, writer)
             child.write(self._setup())
             child.reading = asyncio.create_task(self._read_messages(child, reader))
             if self._is_unavailable():  # closed meanwhile
                 child.kill()
-            with anyio.move_on_after(START_SECONDS) as late:
+            with anyio.move_on_after(START_SECONDS) as timeout:
                 await child.ready.wait()
-            if late.cancelled_caught:
+            if timeout.cancelled_caught:
                 child.kill()
             return child
         finally:
@@ -160,7 +160,7 @@ class PageProcess:
             while True:
                 message = _decode(await page_messages.read_frame(reader))
                 if isinstance(message, PageResponse):
-                    child.deliver_answer(message)
+                    child.deliver_response(message)
                 elif isinstance(message, LiveRequest):
                     child.start_task(self._answer_live_request(child, message))
                 else:
@@ -180,22 +180,24 @@ class PageProcess:
     async def _answer_live_request(self, child: _PageChild, request: LiveRequest) -> None:
         """Answer the child's request for live data."""
         if request.subject == "clients":
-            listing = await self._live.request_current_listing()
+            listing = await self._page_client.request_current_listing()
             response = LiveResponse(
                 request.number,
                 bots=None if listing is None else listing.bots,
-                connected=self._live.list_clients(),
+                connected=self._page_client.list_clients(),
                 renames=self._renames(),
             )
         elif request.subject == "event":
-            listing = await self._live.request_latest_listing()
+            listing = await self._page_client.request_latest_listing()
             playing = sum(each.event == request.name for each in listing.matches)
             response = LiveResponse(request.number, None, playing, self._progress(request.name))
         else:
             match = request.name
             if request.subject == "hero":
-                match = _choose_hero_match(await self._live.request_latest_listing())
-            response = LiveResponse(request.number, await self._live.request_view(match) if match else None)
+                match = _choose_hero_match(await self._page_client.request_latest_listing())
+            response = LiveResponse(
+                request.number, await self._page_client.request_view(match) if match else None
+            )
         child.write(response)
 
     def close(self) -> None:
@@ -222,7 +224,7 @@ class _PageChild:
         self._pending: dict[int, asyncio.Future[PageResponse]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def ask(self, request: PageRequest) -> PageResponse:
+    async def request_page(self, request: PageRequest) -> PageResponse:
         """Send a request, and return its answer.
 
         Raises ServerBusy if the process ends before its answer. If the process hangs, kill it and raise TimeoutError.
@@ -247,12 +249,12 @@ class _PageChild:
         if not self._writer.is_closing():
             self._writer.write(page_messages.encode_frame(message))
 
-    def deliver_answer(self, reply: PageResponse) -> None:
+    def deliver_response(self, response: PageResponse) -> None:
         """Deliver an answer to the task that waits for it."""
         self.has_answered = True
-        future = self._pending.pop(reply.number, None)
+        future = self._pending.pop(response.number, None)
         if future is not None and not future.done():
-            future.set_result(reply)
+            future.set_result(response)
 
     def start_task(self, job: Coroutine[Any, Any, None]) -> None:
         """Run `job` in a task that is cancelled when the process ends."""

@@ -86,7 +86,7 @@ class Pages:
         self,
         info: ServerInfo,
         store: Engine,
-        live: PageClient,
+        page_client: PageClient,
         metrics: Metrics,
         work_budget: WorkBudget,
         describe_outage: Callable[[], str],
@@ -120,14 +120,14 @@ class Pages:
         self._files = load_page_files()
         self.renames = RenameQueue(self._store)
         """Renames that hosts have requested, which `run` makes."""
-        self.process = PageProcess(self._make_setup, live, progress, self.renames.list_renames, clock)
+        self.process = PageProcess(self._make_setup, page_client, progress, self.renames.list_renames, clock)
         self._cache = AnswerCache()
         self._failed_logins = FailedLogins()
         """Counts of failed logins, by address."""
         self._pending_answers: dict[Key, _PendingAnswer] = {}
         head = link_previews.render_preview(link_previews.GENERAL_PREVIEW, "", "/")
-        page = self._files.templates.render_page
-        self._general_pages = {"index": page(head), "embed": page(head, embedded=True)}
+        render_page = self._files.templates.render_page
+        self._general_pages = {"index": render_page(head), "embed": render_page(head, embedded=True)}
         """Pages with a general title, used if the page process does not answer."""
         self._description = responses.make_json_response(
             {
@@ -191,8 +191,10 @@ class Pages:
         route = route_match.rules
         if route.is_post or request.method == "POST":
             return self._handle_post(route_match, request, address)
-        accepts = request.headers.get_all("Accept-Encoding")
-        gzip = accepts_gzip(accepts[0] if len(accepts) == 1 else ",".join(accepts))
+        accepted_encodings = request.headers.get_all("Accept-Encoding")
+        gzip = accepts_gzip(
+            accepted_encodings[0] if len(accepted_encodings) == 1 else ",".join(accepted_encodings)
+        )
         if route.from_memory:
             wait = self._work_budget.try_spend(address, route.cost, self._clock.now())
             return (
@@ -213,14 +215,14 @@ class Pages:
         if wait > 0:
             return responses.make_too_many_requests_response(wait)
         if answer is None:
-            making = self._pending_answers.get(key)
-            if making is None:
-                question = PageRequest(route_match, gzip, origin, authorization)
-                making = self._pending_answers[key] = _PendingAnswer()
-                making.task = asyncio.create_task(self._make_answer(key, making, question, address))
-            making.disconnected.append(request.is_abandoned)
-            return partial(self._wait_for_answer, making.task, request, address, secret=bool(authorization))
-        return _answer_not_modified(answer, request)
+            pending = self._pending_answers.get(key)
+            if pending is None:
+                page_request = PageRequest(route_match, gzip, origin, authorization)
+                pending = self._pending_answers[key] = _PendingAnswer()
+                pending.task = asyncio.create_task(self._make_answer(key, pending, page_request, address))
+            pending.disconnected.append(request.is_abandoned)
+            return partial(self._wait_for_answer, pending.task, request, address, secret=bool(authorization))
+        return _make_not_modified_response(answer, request)
 
     async def _wait_for_answer(
         self, task: asyncio.Task[Response], request: Request, address: str, *, secret: bool
@@ -232,7 +234,7 @@ class Pages:
         answer = await asyncio.shield(task)
         if secret and answer.status is HTTPStatus.UNAUTHORIZED:
             self._failed_logins.record_failure(address, self._clock.now())
-        return _answer_not_modified(answer, request)
+        return _make_not_modified_response(answer, request)
 
     def _handle_post(self, route_match: RouteMatch, request: Request, address: str) -> Response | MakeAnswer:
         """Return the answer to a POST, or a function that makes it. Requests from pages of other sites are refused."""
@@ -284,51 +286,51 @@ class Pages:
         If the store has changed meanwhile, the page process prepares the change again.
         """
         secret = ",".join(request.headers.get_all("Authorization"))
-        question = PageRequest(route_match, gzip=False, authorization=secret)
+        page_request = PageRequest(route_match, gzip=False, authorization=secret)
         while True:
-            reply = await self.process.answer_request(question, address, request.is_abandoned)
-            if reply is None or reply.change is None:
-                return self._to_response(reply, route_match)
-            if isinstance(reply.change, NameChanges):
-                for each in reply.change.changes:
+            page_response = await self.process.answer_request(page_request, address, request.is_abandoned)
+            if page_response is None or page_response.change is None:
+                return self._to_response(page_response, route_match)
+            if isinstance(page_response.change, NameChanges):
+                for each in page_response.change.changes:
                     self.renames.add(each)
-                return self._to_response(reply, route_match)
+                return self._to_response(page_response, route_match)
             # Cancellation must not interrupt a change of the store. A request to the core may be abandoned.
-            with anyio.CancelScope(shield=not isinstance(reply.change, NewRequest)):
-                result = await self._apply_change(reply.change)
+            with anyio.CancelScope(shield=not isinstance(page_response.change, NewRequest)):
+                result = await self._apply_change(page_response.change)
             if isinstance(result, RequestAnswer) and not result.done:
                 return responses.make_conflict_response(result.text)
             if result:
-                return self._to_response(reply, route_match)
+                return self._to_response(page_response, route_match)
 
     async def _make_answer(
         self, key: Key, pending: _PendingAnswer, request: PageRequest, address: str
     ) -> Response:
         try:
-            reply = await self.process.answer_request(request, address, pending.is_abandoned)
+            page_response = await self.process.answer_request(request, address, pending.is_abandoned)
         except ServerBusy as busy:
             if request.route_match.rules.is_page:  # the plain page shows matches in progress too
                 return self._general_pages["embed" if request.route_match.route == "/embed/" else "index"]
             return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         finally:
             del self._pending_answers[key]
-        answer = self._to_response(reply, request.route_match)
-        if reply is not None and reply.seconds > 0:
-            self._cache.put(key, answer, self._clock.now() + reply.seconds)
+        answer = self._to_response(page_response, request.route_match)
+        if page_response is not None and page_response.seconds > 0:
+            self._cache.put(key, answer, self._clock.now() + page_response.seconds)
         return answer
 
-    def _to_response(self, reply: PageResponse | None, route_match: RouteMatch) -> Response:
+    def _to_response(self, page_response: PageResponse | None, route_match: RouteMatch) -> Response:
         """Return the answer in the page process's reply; ABANDONED_RESPONSE if there is no reply. Log its `fault`."""
-        if reply is None:
+        if page_response is None:
             return ABANDONED_RESPONSE
-        if reply.fault:
-            log.error("%s: %s", route_match.path, reply.fault)
-        return reply.answer
+        if page_response.fault:
+            log.error("%s: %s", route_match.path, page_response.fault)
+        return page_response.answer
 
     def _make_setup(self) -> PageSetup:
         """Return the first frame for the page process."""
-        about = self._info
-        return PageSetup(self._store, CATALOGUE.specs(), about.anyone, about.guests, self._files.templates)
+        info = self._info
+        return PageSetup(self._store, CATALOGUE.specs(), info.anyone, info.guests, self._files.templates)
 
     def _find_origin(self, request: Request) -> str:
         """Return the scheme and host of a request; empty if unknown."""
@@ -351,7 +353,7 @@ class Pages:
         """Return the answer to a request for data in memory; None if it is for an unknown file of the page."""
         match route_match.route:
             case "/web/":
-                return self._files.answer_file(route_match.rest, gzip=gzip)
+                return self._files.answer_file(route_match.path_rest, gzip=gzip)
             case "/sw.js":
                 return self._files.answer_service_worker(gzip=gzip)
             case "/readyz":
@@ -360,12 +362,12 @@ class Pages:
                     return responses.make_text_response("ready")
                 return responses.make_text_response(f"not ready: {why}", HTTPStatus.SERVICE_UNAVAILABLE)
             case "/metrics":
-                return self._metrics_answer()
+                return self._make_metrics_response()
             case "/api/about":
                 return self._description
         return responses.make_text_response("ok")
 
-    def _metrics_answer(self) -> Response:
+    def _make_metrics_response(self) -> Response:
         """Return the metrics. Rendering them takes up to 2 ms, so they are cached for `METRICS_CACHE_SECONDS`."""
         key, now = ("/metrics",), self._clock.now()
         answer = self._cache.get(key, now)
@@ -404,14 +406,14 @@ class AnswerCache:
 
     def put(self, key: Key, answer: Response, until: float) -> None:
         """Cache an answer until `until` (monotonic seconds), and drop the oldest answers beyond the limits."""
-        before = self._answers.pop(key, None)
-        self._bytes += len(answer.body) - (len(before[1].body) if before is not None else 0)
+        replaced = self._answers.pop(key, None)
+        self._bytes += len(answer.body) - (len(replaced[1].body) if replaced is not None else 0)
         self._answers[key] = until, answer
         while len(self._answers) > self._entries or self._bytes > self._size_bytes:
             self._bytes -= len(self._answers.popitem(last=False)[1][1].body)
 
 
-def _answer_not_modified(answer: Response, request: Request) -> Response:
+def _make_not_modified_response(answer: Response, request: Request) -> Response:
     """Return the answer; with status 304 and no body if the client already has this version (ETag)."""
     if "ETag" not in answer.headers:
         return answer

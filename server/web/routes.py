@@ -33,7 +33,7 @@ class Route(NamedTuple):
     """
     parameters: str | None = None
     """Query parameters by name, separated by spaces; `!` marks a required one. None to leave the query unparsed."""
-    max_value: int = MAX_NAME
+    max_value_length: int = MAX_NAME
     """Maximum length of the value of a query parameter, in characters."""
     seconds: float = 10.0
     """Time limit for an answer of the page process, in seconds."""
@@ -118,7 +118,7 @@ class RouteMatch(Struct, frozen=True):
     """Key of the route in `ROUTES`."""
     path: str
     """Path, still percent-encoded."""
-    rest: str
+    path_rest: str
     """Path after the route's prefix, still percent-encoded."""
     query: str
     """Query, still percent-encoded."""
@@ -135,7 +135,7 @@ class RouteMatch(Struct, frozen=True):
     @property
     def name(self) -> str:
         """Path after the route's prefix, percent-decoded: for most routes a name or an id."""
-        return unquote(self.rest)
+        return unquote(self.path_rest)
 
 
 @lru_cache(maxsize=CACHE_ENTRIES)
@@ -153,22 +153,22 @@ def parse_target(target: str) -> RouteMatch | None:
     if route is None:
         return None
     rules = ROUTES[route]
-    longest = max(MAX_TARGET, rules.max_value)
-    if len(target) > longest:
-        raise BadRequest(f"the path must have at most {longest} characters")
+    max_length = max(MAX_TARGET, rules.max_value_length)
+    if len(target) > max_length:
+        raise BadRequest(f"the path must have at most {max_length} characters")
     if not unquote(target).isprintable():
         # No name contains such a character, and PostgreSQL refuses NUL.
         raise BadRequest("the path must have only printable characters")
     query: dict[str, str] = {}
     if rules.parameters is not None:
-        query = _parse_query(parts.query, rules.parameters.split(), rules.max_value)
+        query = _parse_query(parts.query, rules.parameters.split(), rules.max_value_length)
         if any(each.endswith("!") and each[:-1] not in query for each in rules.parameters.split()):
             return None
     key = unquote(parts.path), parts.query if rules.parameters is None else tuple(sorted(query.items()))
     return RouteMatch(route, parts.path, parts.path.removeprefix(route), parts.query, query, key)
 
 
-def _parse_query(query: str, parameters: list[str], max_value: int) -> dict[str, str]:
+def _parse_query(query: str, parameters: list[str], max_value_length: int) -> dict[str, str]:
     try:
         values = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=12, errors="strict"))
     except ValueError:
@@ -176,9 +176,9 @@ def _parse_query(query: str, parameters: list[str], max_value: int) -> dict[str,
             "the query is invalid: write name=value, percent-encoded UTF-8, joined by &"
         ) from None
     for name, value in values.items():
-        if len(value) > max_value:
+        if len(value) > max_value_length:
             raise BadRequest(
-                f"parameter {name!r:.40} must have at most {max_value} characters, not {len(value)}"
+                f"parameter {name!r:.40} must have at most {max_value_length} characters, not {len(value)}"
             )
         if name not in parameters and f"{name}!" not in parameters:
             # If unknown parameters were accepted, one request could be sent under any number of cache keys.
@@ -195,13 +195,9 @@ def find_route(path: str) -> str | None:
         return path
     parts = path.split("/")
     for depth in (3, 2):
-        beginning = "/".join(parts[:depth]) + "/"
-        if (
-            beginning in ROUTES
-            and len(beginning) > 1
-            and (path.startswith(beginning) or ROUTES[beginning].is_page)
-        ):
-            return beginning
+        prefix = "/".join(parts[:depth]) + "/"
+        if prefix in ROUTES and len(prefix) > 1 and (path.startswith(prefix) or ROUTES[prefix].is_page):
+            return prefix
     return None
 
 

@@ -36,15 +36,15 @@ MEDIA_TYPES = {
 }
 """Media types of the served files, by file extension. Files with other extensions are not served."""
 
-_POLICY = (
+_POLICY_BEFORE_ANCESTORS = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors "
 )
-POLICY = f"{_POLICY}'none'"
+POLICY = f"{_POLICY_BEFORE_ANCESTORS}'none'"
 """Content security policy of all pages but the embedded one: run only this server's files, contact only this server,
 and forbid embedding.
 """
-EMBEDDED_POLICY = f"{_POLICY}*"
+EMBEDDED_POLICY = f"{_POLICY_BEFORE_ANCESTORS}*"
 """Content security policy of the page that other sites may embed, with a single match or an event."""
 
 SECURITY_HEADERS = {
@@ -85,9 +85,9 @@ STYLES_PLACEHOLDER = b"<!-- styles -->"
 
 @dataclass(frozen=True)
 class _File:
-    kind: str
+    media_type: str
     body: bytes
-    packed: bytes | None
+    gzipped_body: bytes | None
 
 
 class Templates(Struct, frozen=True):
@@ -117,14 +117,14 @@ class Templates(Struct, frozen=True):
         embedded: True for the page that other sites may embed
         gzip: True to compress the page
         """
-        further = (
+        views_preload = (
             b"" if start or embedded else VIEWS_PRELOAD.replace(DIGEST_PLACEHOLDER, self.digest.encode())
         )
-        page = "embed.html" if embedded else "index.html"
+        template_name = "embed.html" if embedded else "index.html"
         # The head is inserted last, because it contains names of bots, which may look like a placeholder.
         html = (
-            self.pages[page]
-            .replace(VIEWS_PLACEHOLDER, further)
+            self.pages[template_name]
+            .replace(VIEWS_PLACEHOLDER, views_preload)
             .replace(FIRST_PLACEHOLDER, first)
             .replace(HEAD_PLACEHOLDER, head)
         )
@@ -135,9 +135,11 @@ class Templates(Struct, frozen=True):
             "ETag": f'"{self.digest}{sha256(html).hexdigest()[:16]}"',
             "Cache-Control": "no-cache",
             # Lets the browser request the modules before the page itself has arrived.
-            "Link": f"</web/{self.digest}/{PAGES[page][1]}>; rel=modulepreload",
+            "Link": f"</web/{self.digest}/{PAGES[template_name][1]}>; rel=modulepreload",
         }
-        return _make_file_answer(_compress_file(page, html, level=6 if gzip else 0), headers, gzip=gzip)
+        return _make_file_response(
+            _compress_file(template_name, html, level=6 if gzip else 0), headers, gzip=gzip
+        )
 
 
 class StaticFiles:
@@ -158,13 +160,13 @@ class StaticFiles:
         style = b"".join(files[name] for name in STYLE_FILES).replace(
             DIGEST_PLACEHOLDER, self.digest.encode()
         )
-        seal = base64.b64encode(sha256(style).digest()).decode()
+        style_hash = base64.b64encode(sha256(style).digest()).decode()
         pages = {
             page: files.pop(page).replace(STYLES_PLACEHOLDER, b"<style>%b</style>" % style) for page in PAGES
         }
         self.templates = Templates(
             self.digest,
-            f"style-src 'self' 'sha256-{seal}'",
+            f"style-src 'self' 'sha256-{style_hash}'",
             {page: html.replace(DIGEST_PLACEHOLDER, self.digest.encode()) for page, html in pages.items()},
         )
         self._worker = _compress_file(
@@ -174,7 +176,7 @@ class StaticFiles:
 
     def answer_service_worker(self, *, gzip: bool) -> Response:
         """Return the script of the service worker. It is served at `/sw.js`, so that it may handle all requests."""
-        return _make_file_answer(self._worker, {**SECURITY_HEADERS, "Cache-Control": "no-cache"}, gzip=gzip)
+        return _make_file_response(self._worker, {**SECURITY_HEADERS, "Cache-Control": "no-cache"}, gzip=gzip)
 
     def answer_file(self, path: str, *, gzip: bool) -> Response | None:
         """Return the file at the URL path `/web/` + `path`; None if there is none.
@@ -188,10 +190,10 @@ class StaticFiles:
         # Browsers do not display the other types as documents, so these many files need no policies.
         security = (
             SECURITY_HEADERS
-            if content.kind.startswith(DOCUMENT_TYPES)
+            if content.media_type.startswith(DOCUMENT_TYPES)
             else {"X-Content-Type-Options": "nosniff"}
         )
-        return _make_file_answer(content, {**security, "Cache-Control": CACHE_FOREVER}, gzip=gzip)
+        return _make_file_response(content, {**security, "Cache-Control": CACHE_FOREVER}, gzip=gzip)
 
 
 @cache
@@ -201,12 +203,16 @@ def load_page_files() -> StaticFiles:
 
 
 def _compress_file(name: str, body: bytes, level: int = 9) -> _File:
-    packed = gzip.compress(body, level, mtime=0) if level and len(body) >= MIN_COMPRESSED_BYTES else None
-    return _File(MEDIA_TYPES[Path(name).suffix], body, packed)
+    gzipped_body = (
+        gzip.compress(body, level, mtime=0) if level and len(body) >= MIN_COMPRESSED_BYTES else None
+    )
+    return _File(MEDIA_TYPES[Path(name).suffix], body, gzipped_body)
 
 
-def _make_file_answer(file: _File, headers: dict[str, str], *, gzip: bool) -> Response:
+def _make_file_response(file: _File, headers: dict[str, str], *, gzip: bool) -> Response:
     headers = {**headers, "Vary": "Accept-Encoding"}
-    if file.packed is not None and gzip:
-        return Response(HTTPStatus.OK, file.kind, file.packed, {**headers, "Content-Encoding": "gzip"})
-    return Response(HTTPStatus.OK, file.kind, file.body, headers)
+    if file.gzipped_body is not None and gzip:
+        return Response(
+            HTTPStatus.OK, file.media_type, file.gzipped_body, {**headers, "Content-Encoding": "gzip"}
+        )
+    return Response(HTTPStatus.OK, file.media_type, file.body, headers)

@@ -117,7 +117,7 @@ class StorePages:
                 return await self._list_move_qualities(name)
             case "/api/review/":
                 line = await self._load_record(name)
-                return _match_not_found(name) if line is None else await review_match(line)
+                return _make_match_not_found_response(name) if line is None else await review_match(line)
             case "/api/openings/":
                 return await self._list_continuations(name, parameters)
             case "/api/table":
@@ -154,13 +154,19 @@ class StorePages:
                 f"result must be {', '.join(results)} or an end reason such as timeout, not {result!r:.40}"
             )
         opening = ""
-        if like := parameters.get("like"):
-            opening_match = await find_opening_key(self._engine, like) if MATCH_ID.fullmatch(like) else None
-            if opening_match is None:
-                return responses.make_not_found_response(f"no finished match {like!r:.80} has an opening")
-            opening = opening_match
-        words = {name: parameters.get(name, "") for name in ("bot", "opponent", "map", "game", "event")}
-        filter = SearchFilter(opening=opening, result=result, **words)
+        if like_match := parameters.get("like"):
+            opening_key = (
+                await find_opening_key(self._engine, like_match) if MATCH_ID.fullmatch(like_match) else None
+            )
+            if opening_key is None:
+                return responses.make_not_found_response(
+                    f"no finished match {like_match!r:.80} has an opening"
+                )
+            opening = opening_key
+        text_filters = {
+            name: parameters.get(name, "") for name in ("bot", "opponent", "map", "game", "event")
+        }
+        filter = SearchFilter(opening=opening, result=result, **text_filters)
         return responses.make_json_response(await search_matches(self._engine, filter, limit, before))
 
     async def _answer_record(self, match: str, *, gzip: bool, download: bool) -> Response:
@@ -170,10 +176,12 @@ class StorePages:
         """
         # The record of a match never changes, so clients can cache it.
         headers = {"Cache-Control": CACHE_FOREVER, "Vary": "Accept-Encoding"}
-        line, whole = await find_record(self._engine, match) if MATCH_ID.fullmatch(match) else (None, True)
+        line, is_full_id = (
+            await find_record(self._engine, match) if MATCH_ID.fullmatch(match) else (None, True)
+        )
         if line is None:
-            return _match_not_found(match)
-        if not whole:
+            return _make_match_not_found_response(match)
+        if not is_full_id:
             headers["Cache-Control"] = "no-cache"
         if download:
             headers["Content-Disposition"] = f'attachment; filename="{match.replace(":", "-")}.jsonl"'
@@ -187,7 +195,7 @@ class StorePages:
         """Return the quality of each move of a match on a solved map, as JSON; null for a match on any other map."""
         line = await self._load_record(match)
         if line is None:
-            return _match_not_found(match)
+            return _make_match_not_found_response(match)
         return responses.make_json_response(await anyio.to_thread.run_sync(rate_moves_by_table, line))
 
     async def _list_continuations(self, map_name: str, parameters: Mapping[str, str]) -> Response:
@@ -223,13 +231,13 @@ class StorePages:
                 await load_rating_tables(self._engine, parameters.get("map", ""), time_control, season)
             )
         table = await self._load_event_table(event)
-        return responses.make_json_response(table) if table else _event_not_found(event)
+        return responses.make_json_response(table) if table else _make_event_not_found_response(event)
 
     async def _answer_table_csv(self, event: str) -> Response:
         """Return the rows of an event's table as CSV."""
         table = await self._load_event_table(event)
         if table is None:
-            return _event_not_found(event)
+            return _make_event_not_found_response(event)
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", event)
         headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{name}.csv"'}
         return Response(HTTPStatus.OK, "text/csv; charset=utf-8", to_csv(table.rows).encode(), headers)
@@ -247,7 +255,7 @@ class StorePages:
             await find_plan(self._engine, event),
         )
         if matches is None and ladder is None and live.progress is None and not live.playing:
-            return _event_not_found(event)
+            return _make_event_not_found_response(event)
         plan = live.progress or (None if ladder is None else _progress_from_plan(event, ladder))
         if ladder is not None and ladder.plan.get("state", {}).get("phase") in ("running", "paused"):
             pairings = await load_due_matches(self._engine, event, ladder)
@@ -322,9 +330,9 @@ def _make_due_match(pairing: Pairing, ladder: StoredPlan) -> DueMatch:
     return DueMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)
 
 
-def _match_not_found(match: str) -> Response:
+def _make_match_not_found_response(match: str) -> Response:
     return responses.make_not_found_response(f"no finished match is called {match!r:.80}")
 
 
-def _event_not_found(event: str) -> Response:
+def _make_event_not_found_response(event: str) -> Response:
     return responses.make_not_found_response(f"no event is called {event!r:.80}")

@@ -92,15 +92,15 @@ def make_result_title(players: Players, result: Result) -> str:
     if result.reason is EndReason.SERVER_FAULT:
         return "void"
     names = dict(zip(("maxie", "minnie"), make_bot_titles(players), strict=True))
-    known = _WON if result.winner else _DRAWN
-    how = "by repetition" if result.by_repetition else known.get(result.reason, "")
+    reason_texts = _WON if result.winner else _DRAWN
+    reason_text = "by repetition" if result.by_repetition else reason_texts.get(result.reason, "")
     if result.winner is None:
         winner, loser = "draw", ""
     else:
         winner = f"{names.pop(result.winner)} won"
         (loser,) = names.values()
     return (
-        f"{winner} {how.replace('{loser}', loser)}"
-        if how
+        f"{winner} {reason_text.replace('{loser}', loser)}"
+        if reason_text
         else f"{winner}: {result.reason.value.replace('_', ' ')}"
     )

@@ -75,22 +75,24 @@ def add_results(connection: sa.Connection, endings: Iterable[EventResult]) -> No
         (event_scores, scores),
     )
     for table, counts in counters:
-        keys = [column.name for column in table.primary_key]
+        key_columns = [column.name for column in table.primary_key]
         # A fixed order prevents deadlocks between transactions.
-        rows = [dict(zip(keys, key, strict=True)) | {"matches": counts[key]} for key in sorted(counts)]
+        rows = [dict(zip(key_columns, key, strict=True)) | {"matches": counts[key]} for key in sorted(counts)]
         if rows:
             execute_many(connection, make_upsert(connection.dialect.name, table, ("matches",)), rows)
 
 
 async def list_events_with_matches(engine: Engine, limit: int) -> list[EventCounts]:
     """Return up to `limit` events with counted matches or matches in progress, in descending order of name."""
-    finished = sa.select(event_totals.c.event, event_totals.c.matches)
-    finished = finished.order_by(event_totals.c.event.desc()).limit(limit)
-    unfinished = sa.select(matches.c.event, sa.func.count()).where(matches.c.finished.is_(None))
-    unfinished = unfinished.group_by(matches.c.event).order_by(matches.c.event.desc()).limit(limit)
+    finished_query = sa.select(event_totals.c.event, event_totals.c.matches)
+    finished_query = finished_query.order_by(event_totals.c.event.desc()).limit(limit)
+    unfinished_query = sa.select(matches.c.event, sa.func.count()).where(matches.c.finished.is_(None))
+    unfinished_query = (
+        unfinished_query.group_by(matches.c.event).order_by(matches.c.event.desc()).limit(limit)
+    )
     counts: Counter[str] = Counter()
     async with open_query_connection(engine) as connection:
-        for query in (finished, unfinished):
+        for query in (finished_query, unfinished_query):
             for event, count in (await connection.execute(query)).all():
                 counts[event] += count
     return [EventCounts(event, counts[event]) for event in sorted(counts, reverse=True)[:limit]]
@@ -116,21 +118,23 @@ async def load_event_scores(engine: Engine, event: str, *, whole: bool = False) 
     whole: True for all bots, however many, as for an event whose plan lists them; False to return only the results
         between the MAX_PARTIAL_TABLE bots with the most matches if the event has more than MAX_FULL_TABLE bots
     """
-    total = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
-    bots_of_event = sa.select(event_bots.c.bot).where(event_bots.c.event == event)
-    bots_of_event = bots_of_event.order_by(event_bots.c.matches.desc(), event_bots.c.bot)
-    results = sa.select(event_scores).where(event_scores.c.event == event)
+    total_query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
+    bots_query = sa.select(event_bots.c.bot).where(event_bots.c.event == event)
+    bots_query = bots_query.order_by(event_bots.c.matches.desc(), event_bots.c.bot)
+    results_query = sa.select(event_scores).where(event_scores.c.event == event)
     async with open_query_connection(engine) as connection:
-        matches = (await connection.execute(total)).scalar_one_or_none()
+        matches = (await connection.execute(total_query)).scalar_one_or_none()
         if matches is None:
             return None
-        most = bots_of_event if whole else bots_of_event.limit(MAX_FULL_TABLE + 1)
-        names = (await connection.execute(most)).scalars().all()
+        limited_bots_query = bots_query if whole else bots_query.limit(MAX_FULL_TABLE + 1)
+        names = (await connection.execute(limited_bots_query)).scalars().all()
         bots = sorted(names)
         if not whole and len(names) > MAX_FULL_TABLE:
             bots = sorted(names[:MAX_PARTIAL_TABLE])
-            results = results.where(event_scores.c.maxie.in_(bots), event_scores.c.minnie.in_(bots))
-        rows = (await connection.execute(results)).all()
+            results_query = results_query.where(
+                event_scores.c.maxie.in_(bots), event_scores.c.minnie.in_(bots)
+            )
+        rows = (await connection.execute(results_query)).all()
     return EventScores(matches, bots, [(_finished_match_from_row(row), row.matches) for row in rows])
 
 

@@ -24,7 +24,7 @@ from arena.server.store import database
 from arena.server.store.aggregates import event_tables, standings
 from arena.server.store.aggregates.event_tables import EventResult
 from arena.server.store.aggregates.seasons import load_seasons
-from arena.server.store.database import WriteFunction, transaction_writer
+from arena.server.store.database import WriteFunction, make_transaction_writer
 from arena.server.store.finished_matches import result_from_row
 from arena.server.store.schema import matches, rating_steps
 
@@ -44,12 +44,14 @@ async def count_new_matches(
 ) -> int:
     """Count every finished match that is not counted yet, and return the number of rated ones.
 
-    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `transaction_writer`
+    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
     progress: function that is called with each new rating step, in order, after its transaction
     """
-    total, most = 0, MATCHES_PER_TRANSACTION if write else MATCHES_PER_TRANSACTION_ALONE
+    total, max_matches = 0, MATCHES_PER_TRANSACTION if write else MATCHES_PER_TRANSACTION_ALONE
     while True:
-        count, steps = await (write or transaction_writer(engine))(partial(count_batch, max_matches=most))
+        count, steps = await (write or make_transaction_writer(engine))(
+            partial(count_batch, max_matches=max_matches)
+        )
         if not count:
             return total
         total += len({step.match for step in steps})
@@ -69,20 +71,25 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
     if not rows:
         return 0, []
     rated = [row for row in rows if row.rated]
-    running = load_seasons(connection)
-    counts_in = {
-        row.match: categories(row.game, row.map, row.time_control, running.season_number(row.game))
+    seasons = load_seasons(connection)
+    categories_by_match = {
+        row.match: categories(row.game, row.map, row.time_control, seasons.get_season_number(row.game))
         for row in rated
     }
-    keys = {(each, bot) for row in rated for each in counts_in[row.match] for bot in (row.maxie, row.minnie)}
+    keys = {
+        (category, bot)
+        for row in rated
+        for category in categories_by_match[row.match]
+        for bot in (row.maxie, row.minnie)
+    }
     rater = Rater(standings.load_current_ratings(connection, keys))
     steps: list[RatingStep] = []
     inserts: list[dict[str, Any]] = []
     for row in rated:
-        for category in counts_in[row.match]:
-            two = rater.rate_match(_finished_match_from_row(row), row.finished, category)
-            steps += two
-            inserts += [asdict(step) | {"arrival": row.arrival} for step in two]
+        for category in categories_by_match[row.match]:
+            match_steps = rater.rate_match(_finished_match_from_row(row), row.finished, category)
+            steps += match_steps
+            inserts += [asdict(step) | {"arrival": row.arrival} for step in match_steps]
     if inserts:
         database.execute_many(connection, _INSERT_STEP, inserts)
         standings.add_steps(connection, steps)

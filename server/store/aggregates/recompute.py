@@ -27,7 +27,11 @@ from arena.protocol.record import BadRecord, Record, Result, from_line
 from arena.rating.glicko import Rating
 from arena.rating.rater import Category, CurrentRating, RatedOutcome, Rater, RatingStep, categories
 from arena.server.store import database
-from arena.server.store.aggregates.standings import current_rating_from_row, load_base_ratings, rating_key
+from arena.server.store.aggregates.standings import (
+    current_rating_from_row,
+    load_base_ratings,
+    make_rating_key,
+)
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import make_summary_columns
 from arena.server.store.journal.reader import load_events_by_match
@@ -91,7 +95,7 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
 async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
     """Raise RecomputeMismatch if a rating in the table `standings` differs from the last recomputed one, or is missing."""
     stored_standings = {
-        rating_key(row): current_rating_from_row(row)
+        make_rating_key(row): current_rating_from_row(row)
         for row in (await connection.execute(sa.select(standings_table))).all()
     }
     for key in sorted(stored_standings.keys() | rater.current_ratings.keys()):
@@ -102,13 +106,13 @@ async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
             or not _are_equal_ratings(recomputed.to_rating(), stored_rating.to_rating())
         ):
             category, bot = key
-            where = " ".join(filter(None, category[:3]))
+            category_text = " ".join(filter(None, category[:3]))
             raise RecomputeMismatch(
-                f"recomputed, {bot} has {_current_rating_text(recomputed)} in {where}, but the store has {_current_rating_text(stored_rating)}"
+                f"recomputed, {bot} has {_format_current_rating(recomputed)} in {category_text}, but the store has {_format_current_rating(stored_rating)}"
             )
 
 
-def _current_rating_text(rating: CurrentRating | None) -> str:
+def _format_current_rating(rating: CurrentRating | None) -> str:
     return "no rating" if rating is None else f"{rating.rating:.4f} ± {rating.deviation:.4f}"
 
 
@@ -144,10 +148,10 @@ def _replay(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
         if outcome
         else Result(None, EndReason.SERVER_FAULT)
     )
-    recorded = Result(record.result.winner, record.result.reason)
-    if result != recorded:
+    recorded_result = Result(record.result.winner, record.result.reason)
+    if result != recorded_result:
         raise RecomputeMismatch(
-            f"match {row.match}: the journal says {_result_text(result)}, the record {_result_text(recorded)}"
+            f"match {row.match}: the journal says {_format_result(result)}, the record {_format_result(recorded_result)}"
         )
     if outcome is not None and [each.move for each in referee.moves] != [each.move for each in record.moves]:
         raise RecomputeMismatch(f"match {row.match}: the moves in the journal differ from the record")
@@ -155,24 +159,26 @@ def _replay(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
 
 
 def _require_same_step(step: RatingStep, stored_step: RatingStep | None) -> None:
-    stored_text = "nothing" if stored_step is None else _rating_text(stored_step)
+    stored_text = "nothing" if stored_step is None else _format_rating(stored_step)
     if stored_step is None or not _is_same_step(step, stored_step):
         raise RecomputeMismatch(
-            f"match {step.match}: recomputed, {step.bot} has {_rating_text(step)}, but the store has {stored_text}"
+            f"match {step.match}: recomputed, {step.bot} has {_format_rating(step)}, but the store has {stored_text}"
         )
 
 
 def _is_same_step(step: RatingStep, stored_step: RatingStep) -> bool:
-    rest = dict.fromkeys(("rating", "deviation", "volatility"), 0.0)
-    same = structs.replace(step, **rest) == structs.replace(stored_step, **rest)
-    return same and _are_equal_ratings(step.to_rating(), stored_step.to_rating())
+    zeroed_numbers = dict.fromkeys(("rating", "deviation", "volatility"), 0.0)
+    is_same_otherwise = structs.replace(step, **zeroed_numbers) == structs.replace(
+        stored_step, **zeroed_numbers
+    )
+    return is_same_otherwise and _are_equal_ratings(step.to_rating(), stored_step.to_rating())
 
 
-def _rating_text(step: RatingStep) -> str:
+def _format_rating(step: RatingStep) -> str:
     return f"{step.rating:.4f} ± {step.deviation:.4f} after a {step.outcome.value}"
 
 
-def _result_text(result: Result) -> str:
+def _format_result(result: Result) -> str:
     return f"{result.winner or 'nobody'} wins ({result.reason.value})"
 
 

@@ -21,7 +21,7 @@ def close_season(connection: sa.Connection, name: str, game: str | None = None) 
     game: name of the game; None for all games with rated matches in their current season
 
     All matches that are finished now count in the closed season. The caller commits the transaction, which must be
-    exclusive, such as one of `database.transaction_writer`. Raises CannotCloseSeason, and closes nothing, if no match was
+    exclusive, such as one of `database.make_transaction_writer`. Raises CannotCloseSeason, and closes nothing, if no match was
     rated in the season, or if one of the games already has a season of this name.
     """
     while count_batch(connection, MATCHES_PER_TRANSACTION_ALONE)[0]:
@@ -29,25 +29,25 @@ def close_season(connection: sa.Connection, name: str, game: str | None = None) 
     closed = load_seasons(connection)
     columns = standings.c
     query = sa.select(columns.game, sa.func.max(columns.season)).group_by(columns.game).order_by(columns.game)
-    rated = [row.game for row in connection.execute(query) if row[1] == closed.season_number(row.game)]
-    games = rated if game is None else [each for each in rated if each == game]
+    rated = [row.game for row in connection.execute(query) if row[1] == closed.get_season_number(row.game)]
+    games = [rated_game for rated_game in rated if game in (None, rated_game)]
     if not games:
         raise CannotCloseSeason(
             f"no match{f' of {game}' if game else ''} was rated in this season, so it cannot be closed"
         )
-    for each in games:
-        if closed.season_number(each, name):
+    for closed_game in games:
+        if closed.get_season_number(closed_game, name):
             raise CannotCloseSeason(
-                f"{each} already has a closed season called {name!r:.80}: choose another name"
+                f"{closed_game} already has a closed season called {name!r:.80}: choose another name"
             )
     rows = [
         {
-            "game": each,
-            "number": closed.season_number(each),
+            "game": closed_game,
+            "number": closed.get_season_number(closed_game),
             "name": name,
             "closed": database.current_timestamp(),
         }
-        for each in games
+        for closed_game in games
     ]
     connection.execute(sa.insert(seasons), rows)
     return games

@@ -42,16 +42,16 @@ class Seasons:
         """Return the closed seasons of all games, the most recently closed one first."""
         return sorted(self.closed, key=lambda each: each.closed, reverse=True)
 
-    def closed_season_names(self, game: str) -> list[str]:
+    def list_closed_season_names(self, game: str) -> list[str]:
         """Return the names of the closed seasons of a game, the earliest season first."""
         return [each.name for each in self.closed if each.game == game]
 
-    def season_number(self, game: str, name: str = "") -> int:
+    def get_season_number(self, game: str, name: str = "") -> int:
         """Return the number of a season of a game. The first season has the number 1.
 
         name: name of a closed season; empty for the current season. The number is 0 if the game has no such season.
         """
-        names = self.closed_season_names(game)
+        names = self.list_closed_season_names(game)
         if not name:
             return len(names) + 1
         return names.index(name) + 1 if name in names else 0
@@ -68,7 +68,7 @@ async def read_seasons(engine: Engine) -> Seasons:
         return await connection.run_sync(load_seasons)
 
 
-def running_season_number(game: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
+def select_running_season_number(game: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
     """Return an SQL expression for the number of a game's current season. `game` is the column that names the game."""
     latest = sa.select(sa.func.coalesce(sa.func.max(seasons.c.number), 0) + 1)
     return latest.where(seasons.c.game == game).scalar_subquery()

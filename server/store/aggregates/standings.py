@@ -18,7 +18,7 @@ from arena.rating.glicko import Rating
 from arena.rating.rater import Category, CurrentRating, RatedOutcome, RatingKey, RatingStep
 from arena.rating.standings import COLUMN_NAMES
 from arena.server.store import database
-from arena.server.store.aggregates.seasons import load_seasons, running_season_number
+from arena.server.store.aggregates.seasons import load_seasons, select_running_season_number
 from arena.server.store.database import Engine, make_upsert
 from arena.server.store.finished_matches import list_distinct_games
 from arena.server.store.schema import crosses as crosses_table
@@ -71,7 +71,7 @@ INACTIVE_AFTER = timedelta(days=30)
 """Time without a rated match after which the shown tables leave out a bot until its next rated match."""
 
 
-def activity_cutoff() -> str:
+def compute_activity_cutoff() -> str:
     """Return the time that is INACTIVE_AFTER ago. Shown tables leave out a bot whose last rated match ended earlier.
 
     The time is in the format of `database.current_timestamp`.
@@ -111,7 +111,7 @@ async def load_standings(
     Finished matches that are not counted yet are missing. Call `match_counting.count_new_matches` first to include them.
     """
     query = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__))
-    query = query.where(*_column_conditions(standings_table, "map", "time_control", "season", "game"))
+    query = query.where(*_make_column_conditions(standings_table, "map", "time_control", "season", "game"))
     if since is not None:
         query = query.where(standings_table.c.last >= since)
     if limit is not None:
@@ -120,7 +120,7 @@ async def load_standings(
     async with database.open_query_connection(engine) as connection:
         closed = await connection.run_sync(load_seasons)
         for each in await list_distinct_games(connection, standings_table.c.game) if game is None else [game]:
-            category = Category(each, map, time_control, closed.season_number(each, season))
+            category = Category(each, map, time_control, closed.get_season_number(each, season))
             rows += (await connection.execute(query, category._asdict())).all()
     return sort_standings(RatingRow(*tuple(row)) for row in rows)
 
@@ -145,9 +145,9 @@ async def count_forfeits(engine: Engine, bots: Iterable[str]) -> dict[str, int]:
     forfeits: dict[str, int] = {}
     query = sa.select(standings_table.c.bot, sa.func.sum(standings_table.c.forfeits)).where(_WHOLE_GAME)
     async with database.open_query_connection(engine) as connection:
-        for some in database.split_into_chunks(bots):
+        for chunk in database.split_into_chunks(bots):
             rows = await connection.execute(
-                query.where(standings_table.c.bot.in_(some)).group_by(standings_table.c.bot)
+                query.where(standings_table.c.bot.in_(chunk)).group_by(standings_table.c.bot)
             )
             forfeits |= {bot: int(count) for bot, count in rows.all()}
     return forfeits
@@ -165,7 +165,7 @@ async def list_categories(
     table = standings_table.c
     matches = sa.func.sum(table.matches)
     query = sa.select(table.game, table.map, table.time_control, matches).where(table.time_control != "")
-    query = query.where(table.season == _season_number(season))
+    query = query.where(table.season == _select_season_number(season))
     if since is not None:
         query = query.where(table.last >= since)
     query = query.group_by(table.game, table.map, table.time_control)
@@ -182,7 +182,7 @@ async def load_cross_scores(engine: Engine, category: Category, bots: Iterable[s
     """
     names, table = sorted(set(bots)), crosses_table.c
     query = sa.select(table.bot, table.opponent, table.wins, table.draws, table.losses)
-    query = query.where(*_column_conditions(crosses_table, *Category._fields))
+    query = query.where(*_make_column_conditions(crosses_table, *Category._fields))
     query = query.where(table.bot.in_(names), table.opponent.in_(names))
     async with database.open_query_connection(engine) as connection:
         return [CrossScore(*row) for row in (await connection.execute(query, category._asdict())).all()]
@@ -201,13 +201,13 @@ def load_current_ratings(
         names.setdefault(category, []).append(bot)
     for category, bots in names.items():
         for start in range(0, len(bots), MAX_BOTS_PER_QUERY):
-            some = {**category._asdict(), "these": bots[start : start + MAX_BOTS_PER_QUERY]}
-            for row in connection.execute(_SELECT_CURRENT, some):
+            parameters = {**category._asdict(), "these": bots[start : start + MAX_BOTS_PER_QUERY]}
+            for row in connection.execute(_SELECT_CURRENT, parameters):
                 ratings[category, row.bot] = current_rating_from_row(row)
     return ratings
 
 
-def rating_key(row: sa.Row[Any]) -> RatingKey:
+def make_rating_key(row: sa.Row[Any]) -> RatingKey:
     """Return the key of a row of `standings`, `rating_bases` or `rating_steps`: its category and its bot."""
     return Category(row.game, row.map, row.time_control, row.season), row.bot
 
@@ -222,34 +222,38 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
 
     steps: in order of the matches; the two steps of a match in a category are adjacent, Maxie's first
     """
-    lines: dict[RatingKey, dict[str, Any]] = {}
+    rows_by_key: dict[RatingKey, dict[str, Any]] = {}
     pairs: dict[tuple[Category, str, str], dict[str, Any]] = {}
-    both = iter(steps)
-    for maxie, minnie in zip(both, both, strict=True):
+    step_iterator = iter(steps)
+    for maxie, minnie in zip(step_iterator, step_iterator, strict=True):
         for step, opponent_step in ((maxie, minnie), (minnie, maxie)):
-            scored = {name: int(step.outcome is outcome) for name, outcome in _SCORE_OUTCOMES.items()}
-            line = lines.setdefault((step.category, step.bot), dict.fromkeys(_COUNT_COLUMNS, 0))
-            for name, count in scored.items():
-                line[name] += count
-            line["matches"] += step.outcome is not RatedOutcome.NONE
-            line["forfeits"] += step.forfeit
-            line["crashes"] += step.crash
-            after = {"rating": step.rating, "deviation": step.deviation, "volatility": step.volatility}
+            outcome_counts = {name: int(step.outcome is outcome) for name, outcome in _SCORE_OUTCOMES.items()}
+            counts = rows_by_key.setdefault((step.category, step.bot), dict.fromkeys(_COUNT_COLUMNS, 0))
+            for name, count in outcome_counts.items():
+                counts[name] += count
+            counts["matches"] += step.outcome is not RatedOutcome.NONE
+            counts["forfeits"] += step.forfeit
+            counts["crashes"] += step.crash
+            rating_values = {
+                "rating": step.rating,
+                "deviation": step.deviation,
+                "volatility": step.volatility,
+            }
             row = step.category._asdict() | {"bot": step.bot}
-            line |= {**row, **after, "last": step.finished}
+            counts |= {**row, **rating_values, "last": step.finished}
             key = (step.category, step.bot, opponent_step.bot)
             pair = pairs.setdefault(
                 key, {**row, "opponent": opponent_step.bot} | dict.fromkeys(_SCORE_OUTCOMES, 0)
             )
-            for name, count in scored.items():
+            for name, count in outcome_counts.items():
                 pair[name] += count
-    if lines:
+    if rows_by_key:
         kind = connection.dialect.name
         # A fixed order prevents deadlocks between transactions.
         database.execute_many(
             connection,
             make_upsert(kind, standings_table, _COUNT_COLUMNS),
-            [lines[key] for key in sorted(lines)],
+            [rows_by_key[key] for key in sorted(rows_by_key)],
         )
         database.execute_many(
             connection,
@@ -279,33 +283,36 @@ def load_base_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRatin
     The dictionary is empty if no rated match was ever removed.
     """
     return {
-        rating_key(row): current_rating_from_row(row) for row in connection.execute(sa.select(rating_bases))
+        make_rating_key(row): current_rating_from_row(row)
+        for row in connection.execute(sa.select(rating_bases))
     }
 
 
-def _column_conditions(table: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
+def _make_column_conditions(table: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
     """Return a condition for each of the columns `names`: the column equals the query's parameter of the same name."""
     return [table.c[name] == sa.bindparam(name) for name in names]
 
 
-def _season_number(season: str) -> sa.ScalarSelect[int]:
+def _select_season_number(season: str) -> sa.ScalarSelect[int]:
     """Return an SQL expression for the number of the season called `season` of the game in a row of `standings`.
 
     season: name of a closed season; empty for the current one
     """
     if not season:
-        return running_season_number(standings_table.c.game)
+        return select_running_season_number(standings_table.c.game)
     condition = (seasons_table.c.game == standings_table.c.game) & (seasons_table.c.name == season)
     return sa.select(seasons_table.c.number).where(condition).scalar_subquery()
 
 
 _WHOLE_GAME = standings_table.c.time_control == ""
 _SELECT_BOT_STANDINGS = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__)).where(
-    standings_table.c.bot == sa.bindparam("of"), _WHOLE_GAME, standings_table.c.season == _season_number("")
+    standings_table.c.bot == sa.bindparam("of"),
+    _WHOLE_GAME,
+    standings_table.c.season == _select_season_number(""),
 )
 _SCORE_OUTCOMES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}
 _COUNT_COLUMNS = ("matches", *_SCORE_OUTCOMES, "forfeits", "crashes")
 _SELECT_CURRENT = sa.select(standings_table).where(
-    *_column_conditions(standings_table, *Category._fields),
+    *_make_column_conditions(standings_table, *Category._fields),
     standings_table.c.bot.in_(sa.bindparam("these", expanding=True)),
 )

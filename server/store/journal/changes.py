@@ -28,8 +28,8 @@ from arena.server.core.effects import (
     SaveSession,
 )
 from arena.server.store import database
-from arena.server.store.events import event_row
-from arena.server.store.finished_matches import END_COLUMNS, make_summary_columns, match_digest
+from arena.server.store.events import make_event_row
+from arena.server.store.finished_matches import END_COLUMNS, compute_match_digest, make_summary_columns
 from arena.server.store.packing import pack_record
 
 EventRow = tuple[str, int, str]
@@ -63,21 +63,21 @@ def collect_changes(effects: Iterable[DurableEffect]) -> JournalChanges:
             continue
         changes.only_journal_events = False
         if type(effect) is OpenMatch:
-            changes.opened_matches.append(_row_of_opened_match(effect))
+            changes.opened_matches.append(_make_opened_match_row(effect))
         elif type(effect) is CloseMatch:
-            changes.closed_matches.append(_row_of_closed_match(effect))
+            changes.closed_matches.append(_make_closed_match_row(effect))
         elif type(effect) is SaveSession:
             changes.sessions[effect.name] = effect.hash.hex()
         elif type(effect) is DeleteSession:
             changes.sessions[effect.name] = None
         elif type(effect) is SaveEvent:
-            changes.event_states.append(event_row(effect.state))
+            changes.event_states.append(make_event_row(effect.state))
         elif type(effect) is CommandAnswered:
             changes.answers.append(asdict(effect))
     return changes
 
 
-def _row_of_opened_match(effect: OpenMatch) -> dict[str, Any]:
+def _make_opened_match_row(effect: OpenMatch) -> dict[str, Any]:
     terms = effect.terms
     return {
         "match": terms.match,
@@ -91,14 +91,14 @@ def _row_of_opened_match(effect: OpenMatch) -> dict[str, Any]:
     }
 
 
-def _row_of_closed_match(effect: CloseMatch) -> dict[str, Any]:
+def _make_closed_match_row(effect: CloseMatch) -> dict[str, Any]:
     record = effect.record
     return make_summary_columns(record) | {
         "match": record.match,
         "finished": database.current_timestamp(),
         "packed": pack_record(to_line(record)),
         "whole": False,
-        "played": match_digest(record) if effect.rated else None,
+        "played": compute_match_digest(record) if effect.rated else None,
     }
 
 

@@ -64,7 +64,7 @@ class Journal:
     ) -> None:
         self.lease = lease
         """Lease under which the journal writes. `load` may replace it with one that has a higher fencing token."""
-        self.lost = asyncio.Event()
+        self.lease_lost = asyncio.Event()
         """Event that is set when another process has acquired the name. From then on, every write raises LeaseLost."""
         self._engine = engine
         self._writer = writer
@@ -141,7 +141,7 @@ class Journal:
             try:
                 return await self._writer.write(check_lease_and_write)
             except LeaseLost:
-                self.lost.set()
+                self.lease_lost.set()
                 raise
 
     async def write_without_lease(self, operation: Callable[[sa.Connection], T]) -> T:
@@ -155,7 +155,7 @@ class Journal:
         The call does not query the store. An unavailable store is noticed by the lease renewals, which fail within
         seconds even if no match is played.
         """
-        if self.lost.is_set():
+        if self.lease_lost.is_set():
             return str(LeaseLost(self.lease))
         now = self._clock.now_ns()
         seconds = (now - min(self._pending_since.values(), default=now)) / 1e9
@@ -163,9 +163,9 @@ class Journal:
             return f"the store has not answered for {seconds:.0f} s"
         return self._last_error and f"the store fails: {self._last_error}"
 
-    async def keep_lease(self) -> None:
+    async def renew_lease_periodically(self) -> None:
         """Keep renewing the lease, RENEWALS_PER_LEASE times per duration of a lease, until it is lost."""
-        while not self.lost.is_set():
+        while not self.lease_lost.is_set():
             await self._clock.sleep(self.lease.seconds / RENEWALS_PER_LEASE)
             await self.renew_lease()
 
@@ -192,7 +192,7 @@ class Journal:
         The returned exception is a StoreUnavailable if a retry may succeed, and otherwise `error` itself.
         """
         if isinstance(error, LeaseLost):
-            self.lost.set()
+            self.lease_lost.set()
             return error
         self._last_error = database.describe_failure(error) or f"{type(error).__name__}: {error}"
         return StoreUnavailable(self._last_error) if database.is_transient(error) else error
@@ -234,11 +234,11 @@ async def open_journal(
         else open_postgresql_writer(engine, lease_seconds, clock)
     )
     async with writers as writer:
-        acquired = await lease.acquire_lease(
+        lease_held = await lease.acquire_lease(
             writer.write, name, seconds=lease_seconds, wait=wait, clock=clock
         )
-        journal = Journal(engine, writer, acquired, clock, observe)
-        renewing = asyncio.create_task(journal.keep_lease(), name=f"lease of {name!r}")
+        journal = Journal(engine, writer, lease_held, clock, observe)
+        renewal_task = asyncio.create_task(journal.renew_lease_periodically(), name=f"lease of {name!r}")
         try:
             yield journal
         finally:
@@ -246,9 +246,9 @@ async def open_journal(
                 why = journal.describe_outage()
                 if why:
                     writer.abandon()  # an unavailable store must not keep the server from stopping
-                renewing.cancel()
-                await asyncio.wait([renewing])
+                renewal_task.cancel()
+                await asyncio.wait([renewal_task])
                 if not why:
                     await journal.release()
-                elif not journal.lost.is_set():
+                elif not journal.lease_lost.is_set():
                     log.warning("the lease is not released, and expires by itself: %s", why)

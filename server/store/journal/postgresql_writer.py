@@ -88,11 +88,11 @@ class WriteConnection:
                         await self._drop()
                         connection = self._connection = await self._engine.connect()
                         self._raw = (await connection.get_raw_connection()).driver_connection
-                    late = self._clock.call_later(self._answer_seconds, self.abandon)
+                    timeout = self._clock.call_later(self._answer_seconds, self.abandon)
                     try:
                         yield self._connection, self._raw
                     finally:
-                        late.cancel()
+                        timeout.cancel()
                 except BaseException:
                     if self._raw is None or self._raw.is_closed() or self._raw.is_in_transaction():
                         await self._drop()
@@ -174,15 +174,18 @@ async def _append_events(raw: Any, changes: JournalChanges, lease: Lease) -> int
 
 
 async def _write_changes(raw: Any, changes: JournalChanges, lease: Lease) -> None:
-    server = {"server": lease.name}
+    server_parameter = {"server": lease.name}
     # A fixed order prevents deadlocks between servers that change the same rows.
-    sessions = [{"name": name, "hash": secret, **server} for name, secret in sorted(changes.sessions.items())]
+    sessions = [
+        {"name": name, "hash": secret, **server_parameter}
+        for name, secret in sorted(changes.sessions.items())
+    ]
     for statement, rows in (
         (_SAVE_SESSION, [row for row in sessions if row["hash"] is not None]),
         (_DELETE_SESSION, [row for row in sessions if row["hash"] is None]),
-        (_SAVE_EVENT, [row | server for row in changes.event_states]),
+        (_SAVE_EVENT, [row | server_parameter for row in changes.event_states]),
         (_SAVE_ANSWER, changes.answers),
-        (_OPEN_MATCH, [row | server for row in changes.opened_matches]),
+        (_OPEN_MATCH, [row | server_parameter for row in changes.opened_matches]),
     ):
         if rows:
             await raw.executemany(statement.text, [statement.values(row) for row in rows])
@@ -190,9 +193,9 @@ async def _write_changes(raw: Any, changes: JournalChanges, lease: Lease) -> Non
         await _append_events(raw, changes, lease)
     if changes.closed_matches:
         await raw.execute(LOCK_OUT_COUNTING)
-        closed = [row | server for row in changes.closed_matches]
+        closed_rows = [row | server_parameter for row in changes.closed_matches]
         for statement in (_CLOSE_MATCH, _SAVE_RECORD):
-            await raw.executemany(statement.text, [statement.values(row) for row in closed])
+            await raw.executemany(statement.text, [statement.values(row) for row in closed_rows])
 
 
 @asynccontextmanager

@@ -77,9 +77,9 @@ async def load_events_by_match(
 ) -> dict[str, list[TimedEvent]]:
     """Return the events of each match, in order, by match id. Matches without stored events are left out."""
     events_by_match: dict[str, list[TimedEvent]] = {}
-    for some in database.split_into_chunks(ids):
+    for chunk in database.split_into_chunks(ids):
         query = sa.select(matches.c.match, events.c.event).join(events, events.c.number == matches.c.number)
-        query = query.where(matches.c.match.in_(some)).order_by(events.c.number, events.c.seq)
+        query = query.where(matches.c.match.in_(chunk)).order_by(events.c.number, events.c.seq)
         # Streamed, because a large server has hundreds of matches in progress when it restarts after a crash.
         async for row in await connection.stream(query):
             events_by_match.setdefault(row.match, []).extend(decode_from_journal(row.event))
@@ -87,8 +87,8 @@ async def load_events_by_match(
         packed = sa.select(matches.c.match, records.c.packed).join(
             records, records.c.number == matches.c.number
         )
-        packed = packed.where(matches.c.match.in_(some), records.c.whole)
+        packed = packed.where(matches.c.match.in_(chunk), records.c.whole)
         async for row in await connection.stream(packed):
-            if happened := unpack_events(row.packed):
-                events_by_match[row.match] = happened
+            if match_events := unpack_events(row.packed):
+                events_by_match[row.match] = match_events
     return events_by_match

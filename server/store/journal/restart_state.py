@@ -16,7 +16,7 @@ from arena.protocol.values import Role
 from arena.rating.glicko import Rating
 from arena.server.core.inputs import Restore, UnfinishedMatch
 from arena.server.store import database
-from arena.server.store.aggregates.seasons import running_season_number
+from arena.server.store.aggregates.seasons import select_running_season_number
 from arena.server.store.database import Engine
 from arena.server.store.events import load_events
 from arena.server.store.journal.reader import load_events_by_match
@@ -46,40 +46,43 @@ async def load_restart_state(engine: Engine, server: str, event: str | None) -> 
         events = [] if event is None else await load_events(connection, server)
         query = query.where(matches.c.event.in_([event, *(each.state.plan.event for each in events)]))
         rows = [] if event is None else (await connection.execute(query)).all()
-        happened = await load_events_by_match(connection, [row.match for row in rows])
+        events_by_match = await load_events_by_match(connection, [row.match for row in rows])
         session_rows = await connection.execute(sa.select(sessions).where(sessions.c.server == server))
         hashes = {row.name: bytes.fromhex(row.hash) for row in session_rows}
-        recent_matches = await _finished_matches(connection, server, hashes)
+        recent_matches = await _load_finished_matches(connection, server, hashes)
     try:
         unfinished = [
-            UnfinishedMatch(from_json(row.terms), row.started, happened.get(row.match, [])) for row in rows
+            UnfinishedMatch(from_json(row.terms), row.started, events_by_match.get(row.match, []))
+            for row in rows
         ]
     except GameError as error:
         raise database.StoreError(f"a match in progress cannot be resumed: {error}") from None
     return Restore(unfinished, hashes, recent_matches, events)
 
 
-async def _finished_matches(
+async def _load_finished_matches(
     connection: AsyncConnection, server: str, names: Container[str]
 ) -> dict[str, list[str]]:
     """Return the ids of a server's latest matches, by bot in `names`.
 
     These are the matches that ended at most RECENT_SECONDS before the end of the server's last match.
     """
-    is_of_server = matches.c.server == server
-    last = (await connection.execute(sa.select(sa.func.max(matches.c.finished)).where(is_of_server))).scalar()
-    if last is None:
+    is_on_server = matches.c.server == server
+    last_end = (
+        await connection.execute(sa.select(sa.func.max(matches.c.finished)).where(is_on_server))
+    ).scalar()
+    if last_end is None:
         return {}
-    since = database.format_timestamp(datetime.fromisoformat(last) - timedelta(seconds=RECENT_SECONDS))
+    since = database.format_timestamp(datetime.fromisoformat(last_end) - timedelta(seconds=RECENT_SECONDS))
     query = sa.select(matches.c.match, matches.c.maxie, matches.c.minnie)
-    matches_of: dict[str, list[str]] = {}
+    matches_by_bot: dict[str, list[str]] = {}
     for row in await connection.execute(
-        query.where(is_of_server, matches.c.finished >= since).order_by(matches.c.finished)
+        query.where(is_on_server, matches.c.finished >= since).order_by(matches.c.finished)
     ):
         for name in (row.maxie, row.minnie):
             if name in names:
-                matches_of.setdefault(name, []).append(row.match)
-    return matches_of
+                matches_by_bot.setdefault(name, []).append(row.match)
+    return matches_by_bot
 
 
 class StoredAccount(Struct):
@@ -103,12 +106,12 @@ class StoredAccount(Struct):
 
 async def load_accounts(engine: Engine, server: str, names: Iterable[str]) -> dict[str, StoredAccount]:
     """Return the stored data of each name, with one query for many names. `server` is the server of the sessions."""
-    by_name: dict[str, StoredAccount] = {}
+    accounts: dict[str, StoredAccount] = {}
     async with database.open_query_connection(engine) as connection:
-        for some in database.split_into_chunks(sorted(set(names))):
-            by_name |= {name: StoredAccount() for name in some}
-            for row in await connection.execute(_ACCOUNTS, {"names": some, "server": server}):
-                account = by_name[row.name]
+        for chunk in database.split_into_chunks(sorted(set(names))):
+            accounts |= {name: StoredAccount() for name in chunk}
+            for row in await connection.execute(_ACCOUNTS, {"names": chunk, "server": server}):
+                account = accounts[row.name]
                 if row.kind == "token":
                     account.token, account.role, account.revoked = row.text, row.role, row.number != 0
                     account.owner = row.owner
@@ -116,10 +119,10 @@ async def load_accounts(engine: Engine, server: str, names: Iterable[str]) -> di
                     account.session = bytes.fromhex(row.text)
                 else:
                     account.ratings[row.text] = Rating(row.number, row.deviation)
-    return by_name
+    return accounts
 
 
-def _account_query(
+def _build_account_query(
     dialect: str,
     name: sa.Column[Any],
     text: sa.ColumnElement[Any],
@@ -128,7 +131,7 @@ def _account_query(
     owner: sa.ColumnElement[Any],
     deviation: sa.ColumnElement[Any],
 ) -> sa.Select[Any]:
-    these: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
+    names_parameter: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
     query: sa.Select[Any] = sa.select(
         sa.literal_column(f"'{dialect}'").label("kind"),
         name.label("name"),
@@ -138,13 +141,13 @@ def _account_query(
         owner.label("owner"),
         deviation.label("deviation"),
     )
-    return query.where(name.in_(these))
+    return query.where(name.in_(names_parameter))
 
 
 _EMPTY_TEXT = sa.literal_column("''", sa.String)
 _ZERO = sa.literal_column("0.0", sa.Double)
 _ACCOUNTS = sa.union_all(
-    _account_query(
+    _build_account_query(
         "token",
         tokens.c.name,
         tokens.c.hash,
@@ -153,10 +156,10 @@ _ACCOUNTS = sa.union_all(
         tokens.c.owner,
         _ZERO,
     ),
-    _account_query("session", sessions.c.name, sessions.c.hash, _ZERO, _EMPTY_TEXT, _EMPTY_TEXT, _ZERO).where(
-        sessions.c.server == sa.bindparam("server", type_=sa.String)
-    ),
-    _account_query(
+    _build_account_query(
+        "session", sessions.c.name, sessions.c.hash, _ZERO, _EMPTY_TEXT, _EMPTY_TEXT, _ZERO
+    ).where(sessions.c.server == sa.bindparam("server", type_=sa.String)),
+    _build_account_query(
         "rating",
         standings.c.bot,
         standings.c.game,
@@ -164,5 +167,7 @@ _ACCOUNTS = sa.union_all(
         _EMPTY_TEXT,
         _EMPTY_TEXT,
         standings.c.deviation,
-    ).where(standings.c.time_control == "", standings.c.season == running_season_number(standings.c.game)),
+    ).where(
+        standings.c.time_control == "", standings.c.season == select_running_season_number(standings.c.game)
+    ),
 )

@@ -91,9 +91,9 @@ class WriterThread:
 
     def _run(self) -> None:
         while (call := self._calls.get()) is not None:
-            future, work = call
+            future, operation = call
             try:
-                self._results.append((future, work(), None))
+                self._results.append((future, operation(), None))
             except BaseException as error:  # noqa: BLE001  raised in the task that waits for the call
                 self._results.append((future, None, error))
             with suppress(BlockingIOError):  # the pipe is full, so the loop will wake up anyway
@@ -211,8 +211,8 @@ class SqliteWriter:
         if changes.opened_matches:
             execute(OPEN_MATCH, [row | parameters for row in changes.opened_matches])
         for first in range(0, len(changes.events), MAX_ROWS):
-            some = changes.events[first : first + MAX_ROWS]
-            self._raw.execute(make_append_statement(len(some)), (*chain.from_iterable(some), *fence))
+            chunk = changes.events[first : first + MAX_ROWS]
+            self._raw.execute(make_append_statement(len(chunk)), (*chain.from_iterable(chunk), *fence))
         if changes.closed_matches:
             execute(_CLOSE_MATCH, [row | parameters for row in changes.closed_matches])
             execute(SAVE_RECORD, changes.closed_matches)
@@ -236,15 +236,15 @@ def _driver_connection(connection: sa.Connection) -> sqlite3.Connection:
 @asynccontextmanager
 async def open_sqlite_writer(engine: Engine) -> AsyncIterator[SqliteWriter]:
     """Open a writer for the block, with its own connection to the SQLite file of `engine` and its own thread."""
-    twin = database.make_blocking_engine(engine)
+    blocking_engine = database.make_blocking_engine(engine)
     thread = WriterThread("arena-writer")
     try:
-        connection = await thread.call(twin.connect)
+        connection = await thread.call(blocking_engine.connect)
         try:
             yield SqliteWriter(connection, thread, durable=engine.get_execution_options()["durable"])
         finally:
             with anyio.CancelScope(shield=True):
                 await thread.call(connection.close)
     finally:
-        twin.dispose()
+        blocking_engine.dispose()
         thread.close()

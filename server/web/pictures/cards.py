@@ -41,7 +41,7 @@ class MatchTexts(Struct, frozen=True):
 def render_arena_card(game: AnyGame, position: Any, move: Any) -> str:
     """Return the picture of the arena as SVG: its name beside a position of a match."""
     box = Rectangle(520, 40, WIDTH - 560, HEIGHT - 80)
-    return _svg_document(
+    return _render_svg_document(
         [
             render_text(MARGIN, 220, 64, "Riskless Arena", 460),
             render_text(MARGIN, 290, 34, "Programs fight for maps.", 460, MUTED),
@@ -63,13 +63,13 @@ def render_table_card(title: str, line: str, rows: Sequence[tuple[str, str, floa
     ]
     for number, (name, detail, share) in enumerate(rows[:MAX_ROWS]):
         y = 235 + number * 45
-        wide = max(4.0, 420 * min(1.0, max(0.0, share)))
+        bar_width = max(4.0, 420 * min(1.0, max(0.0, share)))
         parts += [
             render_text(MARGIN, y, 28, name, 480),
-            f'<rect x="540" y="{y - 22}" width="{wide:.1f}" height="26" rx="4" fill="{MAXIE}"/>',
+            f'<rect x="540" y="{y - 22}" width="{bar_width:.1f}" height="26" rx="4" fill="{MAXIE}"/>',
             render_text(980, y, 28, detail, 180, MUTED),
         ]
-    return _svg_document([*parts, _brand_text()])
+    return _render_svg_document([*parts, _render_brand()])
 
 
 def render_match_card(
@@ -79,8 +79,10 @@ def render_match_card(
 
     game: None if the game is unknown; then the picture has only texts
     """
-    board = _board_elements(game, position, move)
-    return _svg_document([*_side_elements(match, f"move {ply} of {plies}", 760), *board, _brand_text()])
+    board = _render_board_elements(game, position, move)
+    return _render_svg_document(
+        [*_render_side_elements(match, f"move {ply} of {plies}", 760), *board, _render_brand()]
+    )
 
 
 def render_map_card(file: MapFile) -> str:
@@ -89,12 +91,12 @@ def render_map_card(file: MapFile) -> str:
     game = Riskless(map)
     box = Rectangle(MARGIN, 130, WIDTH - 2 * MARGIN, 450)
     detail = f"{map.size} territories, {map.armies_to_win} armies to win, at most {map.territory_cap} on each"
-    return _svg_document(
+    return _render_svg_document(
         [
             render_text(MARGIN, 75, 50, make_map_title(map.name), 600),
             render_text(MARGIN, 115, 24, file.description or detail, WIDTH - 2 * MARGIN, MUTED),
             draw_position(game, game.start(), box).full_svg,
-            _brand_text(),
+            _render_brand(),
         ]
     )
 
@@ -102,11 +104,11 @@ def render_map_card(file: MapFile) -> str:
 def render_film_background(match: MatchTexts, game: AnyGame, width: int, height: int) -> str:
     """Return the background of all frames of a film as SVG: the players' names, and the board without pieces."""
     names = [
-        *_name_elements(match.maxie, 16, 30, 20, width / 2 - 30, MAXIE),
-        *_name_elements(match.minnie, width / 2 + 8, 30, 20, width / 2 - 30, MINNIE, square=True),
+        *_render_name_elements(match.maxie, 16, 30, 20, width / 2 - 30, MAXIE),
+        *_render_name_elements(match.minnie, width / 2 + 8, 30, 20, width / 2 - 30, MINNIE, square=True),
     ]
-    still = draw_position(game, game.start(), film_board_rectangle(width, height)).background
-    return _svg_document([*names, still], width, height)
+    background = draw_position(game, game.start(), compute_film_board_rectangle(width, height)).background
+    return _render_svg_document([*names, background], width, height)
 
 
 def render_film_frame(game: AnyGame, position: Any, move: Any, width: int, height: int, share: float) -> str:
@@ -114,22 +116,22 @@ def render_film_frame(game: AnyGame, position: Any, move: Any, width: int, heigh
 
     share: part of the match that has been played, from 0 to 1
     """
-    moving = draw_position(game, position, film_board_rectangle(width, height), move).foreground
+    foreground = draw_position(game, position, compute_film_board_rectangle(width, height), move).foreground
     bar = f'<rect x="0" y="{height - 6}" width="{width * share:.1f}" height="6" fill="#0f6b5c"/>'
-    return _svg_document(
-        [moving, bar, *_armies_bar_elements(game, position, 16, 40, width - 32, 8)],
+    return _render_svg_document(
+        [foreground, bar, *_render_armies_bar_elements(game, position, 16, 40, width - 32, 8)],
         width,
         height,
         background="",
     )
 
 
-def film_board_rectangle(width: int, height: int) -> Rectangle:
+def compute_film_board_rectangle(width: int, height: int) -> Rectangle:
     """Return the rectangle of the board in each frame of a film of this size."""
     return Rectangle(8, 56, width - 16, height - 68)
 
 
-def _board_elements(game: AnyGame | None, position: Any, move: Any) -> list[str]:
+def _render_board_elements(game: AnyGame | None, position: Any, move: Any) -> list[str]:
     if game is None:
         return []
     box = Rectangle(MARGIN / 2, MARGIN, 720, HEIGHT - 2 * MARGIN)
@@ -138,35 +140,35 @@ def _board_elements(game: AnyGame | None, position: Any, move: Any) -> list[str]
         draw_position(
             game, position, Rectangle(box.x + 16, box.y + 16, box.width - 32, box.height - 32), move
         ).full_svg,
-        *_armies_bar_elements(game, position, 780, 420, 380, 22),
+        *_render_armies_bar_elements(game, position, 780, 420, 380, 22),
     ]
 
 
-def _side_elements(match: MatchTexts, result: str, x: float) -> list[str]:
-    wide = WIDTH - x - MARGIN
+def _render_side_elements(match: MatchTexts, result: str, x: float) -> list[str]:
+    column_width = WIDTH - x - MARGIN
     return [
-        *_name_elements(match.maxie, x + 20, 120, 40, wide - 20, MAXIE),
-        render_text(x + 20, 175, 26, "against", wide, MUTED),
-        *_name_elements(match.minnie, x + 20, 230, 40, wide - 20, MINNIE, square=True),
-        render_text(x + 20, 310, 26, match.conditions, wide, MUTED),
-        render_text(x + 20, 355, 26, match.result or "in progress", wide),
-        render_text(x + 20, 395, 22, result, wide, MUTED),
+        *_render_name_elements(match.maxie, x + 20, 120, 40, column_width - 20, MAXIE),
+        render_text(x + 20, 175, 26, "against", column_width, MUTED),
+        *_render_name_elements(match.minnie, x + 20, 230, 40, column_width - 20, MINNIE, square=True),
+        render_text(x + 20, 310, 26, match.conditions, column_width, MUTED),
+        render_text(x + 20, 355, 26, match.result or "in progress", column_width),
+        render_text(x + 20, 395, 22, result, column_width, MUTED),
     ]
 
 
-def _name_elements(
+def _render_name_elements(
     name: str, x: float, y: float, size: float, width: float, colour: str, *, square: bool = False
 ) -> list[str]:
-    r = 0.36 * size
+    radius = 0.36 * size
     shape = (
-        f'<rect x="{x:.1f}" y="{y - 2 * r:.1f}" width="{2 * r:.1f}" height="{2 * r:.1f}" rx="3" fill="{colour}"/>'
+        f'<rect x="{x:.1f}" y="{y - 2 * radius:.1f}" width="{2 * radius:.1f}" height="{2 * radius:.1f}" rx="3" fill="{colour}"/>'
         if square
-        else f'<circle cx="{x + r:.1f}" cy="{y - r:.1f}" r="{r:.1f}" fill="{colour}"/>'
+        else f'<circle cx="{x + radius:.1f}" cy="{y - radius:.1f}" r="{radius:.1f}" fill="{colour}"/>'
     )
-    return [shape, render_text(x + 2.8 * r, y, size, name, width - 2.8 * r)]
+    return [shape, render_text(x + 2.8 * radius, y, size, name, width - 2.8 * radius)]
 
 
-def _armies_bar_elements(
+def _render_armies_bar_elements(
     game: AnyGame, position: Any, x: float, y: float, width: float, height: float
 ) -> list[str]:
     """Return the SVG elements of a bar that compares both players' armies; empty for a game without armies."""
@@ -174,25 +176,27 @@ def _armies_bar_elements(
         return []
     maxie = sum(n for n in position.armies if n > 0)
     minnie = -sum(n for n in position.armies if n < 0)
-    cut = width * maxie / max(1, maxie + minnie)
+    boundary = width * maxie / max(1, maxie + minnie)
     bar = [
-        f'<rect x="{x}" y="{y}" width="{cut:.1f}" height="{height}" fill="{MAXIE}"/>',
-        f'<rect x="{x + cut:.1f}" y="{y}" width="{width - cut:.1f}" height="{height}" fill="{MINNIE}"/>',
+        f'<rect x="{x}" y="{y}" width="{boundary:.1f}" height="{height}" fill="{MAXIE}"/>',
+        f'<rect x="{x + boundary:.1f}" y="{y}" width="{width - boundary:.1f}" height="{height}" fill="{MINNIE}"/>',
     ]
     if height >= 20:
         bar.append(render_text(x, y + height + 34, 24, f"{maxie} against {minnie} armies", width, MUTED))
     return bar
 
 
-def _brand_text() -> str:
+def _render_brand() -> str:
     return render_text(WIDTH - 290, HEIGHT - 24, 26, "Riskless Arena", 270, MUTED)
 
 
-def _svg_document(
+def _render_svg_document(
     elements: Sequence[str], width: int = WIDTH, height: int = HEIGHT, *, background: str = "#f6f7f9"
 ) -> str:
-    sheet = f'<rect width="{width}" height="{height}" fill="{background}"/>' if background else ""
+    background_rectangle = (
+        f'<rect width="{width}" height="{height}" fill="{background}"/>' if background else ""
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'font-family="{FONT}">{sheet}{"".join(elements)}</svg>'
+        f'font-family="{FONT}">{background_rectangle}{"".join(elements)}</svg>'
     )

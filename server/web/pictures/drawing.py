@@ -33,9 +33,9 @@ MAX_FRAMES = 40
 
 Of a longer match, the film shows the part with the greatest change, and the end.
 """
-FRAME_MS, LAST_MS = 250, 3_000
+FRAME_MS, LAST_FRAME_MS = 250, 3_000
 """Time for which a film shows each frame, and the last frame, in ms."""
-COLOURS = 64
+MAX_COLOURS = 64
 """Number of colours of a film."""
 
 
@@ -80,19 +80,19 @@ def draw_view(view: View, ply: int | None = None) -> bytes:
 
     Raises CannotDraw if the match lacks this ply, or cannot be rendered.
     """
-    words = MatchTexts(*titles.make_bot_titles(view.players), titles.make_live_match_title(view), "")
-    return _draw_match(DrawnMatch(words, view.game, view.setup, [each.move for each in view.moves]), ply)
+    texts = MatchTexts(*titles.make_bot_titles(view.players), titles.make_live_match_title(view), "")
+    return _draw_match(DrawnMatch(texts, view.game, view.setup, [each.move for each in view.moves]), ply)
 
 
 def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
     plies = len(match.moves)
-    at = plies if ply is None else ply
-    if at > plies:
-        raise CannotDraw(f"the ply must be from 0 to {plies}, the number of plies played, not {at}")
+    shown_plies = plies if ply is None else ply
+    if shown_plies > plies:
+        raise CannotDraw(f"the ply must be from 0 to {plies}, the number of plies played, not {shown_plies}")
     game = _make_game(match)
-    position = _replay_positions(game, match.moves[:at])[-1] if game is not None else None
-    move = match.moves[at - 1] if at else None
-    return _render_png(cards.render_match_card(match.texts, game, position, move, at, plies), WIDTH)
+    position = _replay_positions(game, match.moves[:shown_plies])[-1] if game is not None else None
+    move = match.moves[shown_plies - 1] if shown_plies else None
+    return _render_png(cards.render_match_card(match.texts, game, position, move, shown_plies, plies), WIDTH)
 
 
 def draw_arena(line: str) -> bytes:
@@ -121,7 +121,7 @@ def draw_film(line: str) -> bytes:
     last = len(positions) - 1
     plies = choose_highlight_plies(game, positions)
     width, height = FILM_SIZE
-    ground = _render_image(cards.render_film_background(match.texts, game, width, height), width)
+    background = _render_image(cards.render_film_background(match.texts, game, width, height), width)
     frames = []
     for ply in plies:
         share = ply / last if last else 1.0
@@ -129,16 +129,16 @@ def draw_film(line: str) -> bytes:
         frame = _render_image(
             cards.render_film_frame(game, positions[ply], move, width, height, share), width
         )
-        frames.append(Image.alpha_composite(ground, frame).convert("RGB"))
+        frames.append(Image.alpha_composite(background, frame).convert("RGB"))
     # With one palette for all frames, unchanged parts are equal in all of them and cost nothing.
-    palette = frames[len(frames) // 2].quantize(COLOURS)
-    reduced = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    times = [FRAME_MS] * (len(reduced) - 1) + [LAST_MS]
-    out = io.BytesIO()
-    reduced[0].save(
-        out, "GIF", save_all=True, append_images=reduced[1:], duration=times, loop=0, optimize=False
+    palette = frames[len(frames) // 2].quantize(MAX_COLOURS)
+    reduced_frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    times = [FRAME_MS] * (len(reduced_frames) - 1) + [LAST_FRAME_MS]
+    buffer = io.BytesIO()
+    reduced_frames[0].save(
+        buffer, "GIF", save_all=True, append_images=reduced_frames[1:], duration=times, loop=0, optimize=False
     )
-    return out.getvalue()
+    return buffer.getvalue()
 
 
 def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]:
@@ -154,17 +154,20 @@ def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]
         return list(range(last + 1))
     if not isinstance(game, Riskless):
         return [last * frame // (MAX_FRAMES - 1) for frame in range(MAX_FRAMES)]
-    shares = [_maxie_share(position.armies) for position in positions]
-    wide = MAX_FRAMES - 1
-    changes = [abs(shares[first + wide] - shares[first]) for first in range(len(shares) - wide)]
-    first = changes.index(max(changes))
-    return sorted({*range(first, first + wide), last})
+    shares = [_compute_maxie_share(position.armies) for position in positions]
+    window = MAX_FRAMES - 1
+    changes = [
+        abs(shares[window_start + window] - shares[window_start])
+        for window_start in range(len(shares) - window)
+    ]
+    window_start = changes.index(max(changes))
+    return sorted({*range(window_start, window_start + window), last})
 
 
-def _maxie_share(armies: Sequence[int]) -> float:
+def _compute_maxie_share(armies: Sequence[int]) -> float:
     """Return Maxie's share of all armies, from 0 to 1. `armies`: armies on each territory; Minnie's are negative."""
-    whole = sum(abs(n) for n in armies)
-    return sum(n for n in armies if n > 0) / whole if whole else 0.5
+    total = sum(abs(n) for n in armies)
+    return sum(n for n in armies if n > 0) / total if total else 0.5
 
 
 def _make_game(match: DrawnMatch) -> AnyGame | None:
@@ -187,12 +190,12 @@ def _match_from_record(line: str) -> DrawnMatch:
         record = from_line(line)
     except BadRecord as error:
         raise CannotDraw(f"the match cannot be rendered: {error}") from None
-    about = titles.make_match_title(record.game, str(record.setup.get("map", "")), record.time_control)
+    conditions = titles.make_match_title(record.game, str(record.setup.get("map", "")), record.time_control)
     players = record.players
-    words = MatchTexts(
-        *titles.make_bot_titles(players), about, titles.make_result_title(players, record.result)
+    texts = MatchTexts(
+        *titles.make_bot_titles(players), conditions, titles.make_result_title(players, record.result)
     )
-    return DrawnMatch(words, record.game, record.setup, [each.move for each in record.moves])
+    return DrawnMatch(texts, record.game, record.setup, [each.move for each in record.moves])
 
 
 def _replay_positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:

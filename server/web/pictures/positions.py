@@ -58,14 +58,14 @@ def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any
 def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> DrawnPosition:
     picture = make_map_picture(MapFile(game.map))
     width, height = picture.size
-    frame = _frame_tag(width, height, box)
+    frame = _render_frame_tag(width, height, box)
     size = max(1.0, MIN_SCALE / min(box.width / width, box.height / height))
     arrow = "" if move is None else picture.arrow_svg(move[0], move[1], size)
     marks = f"{picture.areas_svg(position.armies)}{arrow}{picture.marks_svg(position.armies, size)}"
     return DrawnPosition(f"{frame}{STYLE}{picture.ground_svg}</svg>", f"{frame}{STYLE}{marks}</svg>")
 
 
-def _frame_tag(width: float, height: float, box: Rectangle) -> str:
+def _render_frame_tag(width: float, height: float, box: Rectangle) -> str:
     """Return the start tag of an `svg` element whose content, of this size, is scaled to fit a rectangle."""
     return (
         f'<svg x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
@@ -75,38 +75,40 @@ def _frame_tag(width: float, height: float, box: Rectangle) -> str:
 
 def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> DrawnPosition:
     side = 60.0
-    still, moving = [], []
+    background, foreground = [], []
     for cell in range(grid.cells):
         row, column = divmod(cell, grid.columns)
         x, y = column * side, (grid.rows - 1 - row if grid.a1_below else row) * side
-        dark = grid.checkered and (row + column) % 2 == 0
-        still.append(
+        is_dark = grid.checkered and (row + column) % 2 == 0
+        background.append(
             f'<rect x="{x + 1:.1f}" y="{y + 1:.1f}" width="{side - 2}" height="{side - 2}" rx="4" '
-            f'fill="{"#d9dfe6" if dark else "#ffffff"}" stroke="#9aa5b1"/>'
+            f'fill="{"#d9dfe6" if is_dark else "#ffffff"}" stroke="#9aa5b1"/>'
         )
-        moving.append(
-            _mark_svg(marks[cell] if cell < len(marks) else "", x + side / 2, y + side / 2, 0.34 * side)
+        foreground.append(
+            _render_mark(marks[cell] if cell < len(marks) else "", x + side / 2, y + side / 2, 0.34 * side)
         )
-    frame = _frame_tag(grid.columns * side, grid.rows * side, box)
-    return DrawnPosition(f"{frame}{''.join(still)}</svg>", f"{frame}{''.join(moving)}</svg>")
+    frame = _render_frame_tag(grid.columns * side, grid.rows * side, box)
+    return DrawnPosition(f"{frame}{''.join(background)}</svg>", f"{frame}{''.join(foreground)}</svg>")
 
 
 def _draw_points(points: Points, marks: list[Player | str], box: Rectangle) -> DrawnPosition:
     xs, ys = zip(*points.places, strict=True)
     widest = max(max(xs) - min(xs), max(ys) - min(ys)) or 1.0
-    scale, edge = 400 / widest, 30.0
-    at = [((x - min(xs)) * scale + edge, (y - min(ys)) * scale + edge) for x, y in points.places]
+    scale, margin = 400 / widest, 30.0
+    pixels = [((x - min(xs)) * scale + margin, (y - min(ys)) * scale + margin) for x, y in points.places]
     lines = "".join(
-        f'<line x1="{at[a][0]:.1f}" y1="{at[a][1]:.1f}" x2="{at[b][0]:.1f}" y2="{at[b][1]:.1f}" stroke="#9aa5b1" stroke-width="2"/>'
+        f'<line x1="{pixels[a][0]:.1f}" y1="{pixels[a][1]:.1f}" x2="{pixels[b][0]:.1f}" y2="{pixels[b][1]:.1f}" stroke="#9aa5b1" stroke-width="2"/>'
         for a, b in points.lines
     )
-    dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="#9aa5b1"/>' for x, y in at)
-    pieces = "".join(_mark_svg(mark, x, y, 15) for mark, (x, y) in zip(marks, at, strict=False))
-    frame = _frame_tag((max(xs) - min(xs)) * scale + 2 * edge, (max(ys) - min(ys)) * scale + 2 * edge, box)
+    dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="#9aa5b1"/>' for x, y in pixels)
+    pieces = "".join(_render_mark(mark, x, y, 15) for mark, (x, y) in zip(marks, pixels, strict=False))
+    frame = _render_frame_tag(
+        (max(xs) - min(xs)) * scale + 2 * margin, (max(ys) - min(ys)) * scale + 2 * margin, box
+    )
     return DrawnPosition(f"{frame}{lines}{dots}</svg>", f"{frame}{pieces}</svg>")
 
 
-def _mark_svg(mark: Player | str, x: float, y: float, radius: float) -> str:
+def _render_mark(mark: Player | str, x: float, y: float, radius: float) -> str:
     if mark is Player.MAXIE:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{MAXIE}"/>'
     if mark is Player.MINNIE:

@@ -29,10 +29,10 @@ def render_text(x: float, y: float, size: float, text: str, max_width: float, co
     max_width: maximum width, in pixels
     """
     text = "".join(each if each.isprintable() else "�" for each in text[:MAX_CHARACTERS])
-    length = _text_width(text, size)
+    length = _measure_text_width(text, size)
     if length > max_width:
         size = max(MIN_SCALE * size, size * max_width / length)
-        while len(text) > 1 and _text_width(text, size) > max_width:
+        while len(text) > 1 and _measure_text_width(text, size) > max_width:
             text = f"{text[: -2 if text.endswith('…') else -1]}…"
     # As a style attribute, because a map's style sheet applies to the whole document and overrides plain attributes.
     # The size is rounded down. Rounded up, it could make a long text wider than `max_width`.
@@ -40,7 +40,7 @@ def render_text(x: float, y: float, size: float, text: str, max_width: float, co
     return f'<text x="{x:.1f}" y="{y:.1f}" style="{style}">{escape(text)}</text>'
 
 
-def _text_width(text: str, size: float) -> float:
+def _measure_text_width(text: str, size: float) -> float:
     return _load_font().getlength(text) * size / 100
 
 

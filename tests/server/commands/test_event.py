@@ -16,7 +16,7 @@ from arena.protocol.messages import EventPhase
 from arena.server.core.event_state import EventPlan, EventState
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store
-from arena.server.store.events import EVENT_KIND, event_row
+from arena.server.store.events import EVENT_KIND, make_event_row
 from arena.server.store.schema import ladders
 from tests.bots.command_line import Result, arena, fails
 from tests.server.core.test_events import plan
@@ -62,7 +62,7 @@ def show(
 
     async def fill() -> None:
         async with open_store(database) as engine:
-            row = event_row(EventState(plan, "running", bots)) | {
+            row = make_event_row(EventState(plan, "running", bots)) | {
                 "kind": EVENT_KIND,
                 "server": "",
                 "named": True,
@@ -103,7 +103,7 @@ def test_a_series_may_have_the_name_of_one_that_is_over(database: str) -> None:
 def keep_event(database: str, state: EventState) -> None:
     async def fill() -> None:
         async with open_store(database) as engine, engine.begin() as connection:
-            row = event_row(state) | {"kind": EVENT_KIND, "server": "", "named": True}
+            row = make_event_row(state) | {"kind": EVENT_KIND, "server": "", "named": True}
             await connection.execute(sa.insert(ladders).values(**row))
 
     anyio.run(fill)

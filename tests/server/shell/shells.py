@@ -54,7 +54,7 @@ class ListStore:
         self.is_away = False
         self.error: Exception | None = None
         self.lease = Lease("", 1)
-        self.lost = asyncio.Event()
+        self.lease_lost = asyncio.Event()
         self.gate = asyncio.Event()
         self.gate.set()
 
@@ -112,10 +112,10 @@ class OpenDoor:
         )
         self.shell.submit(enter)
 
-    def cancel(self, gone: ClientDisconnected) -> None:
+    def cancel_request(self, gone: ClientDisconnected) -> None:
         pass
 
-    def drop_edge(self, edge: int) -> None:
+    def forget_edge(self, edge: int) -> None:
         pass
 
     def complete_resync(self, here: EdgeResynced) -> EdgeResynced:
@@ -211,7 +211,7 @@ async def running(
         clock=CLOCK,
         lag=LoopLag(CLOCK, metrics.loop_seconds.observe),
         seed=lambda: b"seed",
-        patience_s=20.0,
+        outage_patience_s=20.0,
         event=event,
     )
     edge = ListEdge(shell)

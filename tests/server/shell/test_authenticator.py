@@ -227,7 +227,7 @@ async def test_a_crowd_is_read_in_one_query_and_clients_that_left_are_not_admitt
         await anyio.wait_all_tasks_blocked()
         for number in range(2, 100):
             at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
-        at.cancel(ClientDisconnected(50))
+        at.cancel_request(ClientDisconnected(50))
         accounts.gate.set()
         await anyio.sleep(2.1 * GATHER_SECONDS)
         tasks.cancel_scope.cancel()

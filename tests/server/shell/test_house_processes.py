@@ -24,7 +24,7 @@ from arena.server.core.settings import OPEN_EVENT, HouseEngine
 from arena.server.host import Host, open_host
 from arena.server.processes.bot_process import RestartPolicy
 from arena.server.settings import ArenaSettings, private_host_settings
-from arena.server.shell.house_processes import BadHouse, HousePlan, parse_engines
+from arena.server.shell.house_processes import HouseEngineError, HousePlan, parse_engines
 from testkit.parts import mark_requires
 from tests.games.own import forget_games, nim
 from tests.server.fleets import all_gone, processes_of
@@ -83,7 +83,7 @@ def test_lists_of_engines(text: str, engines: list[tuple[str, str]]) -> None:
 
 @pytest.mark.parametrize("text", ["", "greedy,", ",", "x" * 70])
 def test_an_invalid_list_is_refused(text: str) -> None:
-    with pytest.raises(BadHouse, match="write greedy"):
+    with pytest.raises(HouseEngineError, match="write greedy"):
         parse_engines(text)
 
 
@@ -142,7 +142,7 @@ async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> N
         session = (await guest.hello("guest-1")).session
         turn = await begin_house_match(guest)
     async with home(RANDOM, resumed_event=OPEN_EVENT, settings=kept) as host, dial(host.url) as guest:
-        assert host.resumed_matches == 1
+        assert host.resumed_match_count == 1
         await guest.hello("guest-1", session=session)
         await guest.say(Ready((await guest.hear(Start)).match))
         assert (await guest.hear(Turn)).moves == turn.moves
@@ -180,7 +180,7 @@ async def test_with_a_check_an_engine_that_is_not_there_is_an_error() -> None:
     plan = HousePlan(
         parse_engines("random,nonsense"), check=True, report_failure=notices.append, restart_policy=policy
     )
-    with pytest.raises(BadHouse, match="no engine is called 'nonsense'"):
+    with pytest.raises(HouseEngineError, match="no engine is called 'nonsense'"):
         async with open_host(house=plan) as host, host.open_house():
             pytest.fail("the server was opened")
     assert notices == []

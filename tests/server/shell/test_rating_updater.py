@@ -14,7 +14,7 @@ from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
 from arena.server.shell.rating_updater import RatingUpdater
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.standings import load_standings
-from arena.server.store.database import open_store, transaction_writer
+from arena.server.store.database import make_transaction_writer, open_store
 from arena.server.store.journal.journal import open_journal
 from tests.server.played import MAXIE_WINS, day, events, keep
 
@@ -76,7 +76,7 @@ async def test_a_closed_season_ends_the_ratings_of_its_game_and_later_ones_count
         (anna, bert) = shell.news()
         assert (anna.name, bert.name) == ("anna", "bert")
         await keep(engine, day(2), events(MAXIE_WINS))
-        await transaction_writer(engine)(partial(close_season, name="spring"))
+        await make_transaction_writer(engine)(partial(close_season, name="spring"))
         await clock.turn()
         assert shell.news() == [SeasonClosed("tictactoe")]
         await keep(engine, day(3), events(MAXIE_WINS))

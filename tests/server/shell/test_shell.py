@@ -255,7 +255,7 @@ async def test_a_lost_lease_ends_an_idle_shell() -> None:
     store = ListStore()
     with pytest.RaisesGroup(LeaseLost):
         async with running(store):
-            store.lost.set()
+            store.lease_lost.set()
             await anyio.sleep(1)
 
 

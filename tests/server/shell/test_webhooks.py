@@ -220,12 +220,12 @@ async def test_a_host_sends_the_events_of_its_core() -> None:
         settings = private_host_settings()
         settings.webhooks.url, settings.webhooks.secret = url, SECRET
         async with open_host(settings) as host:
-            host.shell._release([news()])
+            host.shell._release_effects([news()])
             line, fields, body = await got
     assert line == "POST /hook HTTP/1.1"
     assert fields["Host"] in url
     given = fields["Webhook-Id"], fields["Webhook-Timestamp"], body
-    assert fields["Webhook-Signature"] == webhooks.sign(KEY, *given)
+    assert fields["Webhook-Signature"] == webhooks.sign_message(KEY, *given)
     assert json.loads(body)["type"] == "event_begins"
 
 

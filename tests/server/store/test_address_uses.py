@@ -18,7 +18,7 @@ from arena.server.store.address_uses import (
     find_shared_days,
     store_address_uses,
 )
-from arena.server.store.database import format_timestamp, open_store, transaction_writer
+from arena.server.store.database import format_timestamp, make_transaction_writer, open_store
 from arena.server.store.personal_data import remove_expired
 from arena.server.store.schema import addresses as table
 
@@ -32,7 +32,7 @@ def days_ago(days: int) -> str:
 
 async def test_rows_of_bots_with_a_token_are_kept_for_some_days(database: str) -> None:
     async with open_store(database) as engine:
-        write = transaction_writer(engine)
+        write = make_transaction_writer(engine)
         for name in ("anna", "bert", "carl"):
             await tokens.create_token(engine, name, "bot", "ada" if name == "carl" else "")
         await tokens.revoke_token(engine, "bert")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.store.names import find_unavailability_reason, lookalike_key
+from arena.server.store.names import find_unavailability_reason, make_lookalike_key
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_reserved_names_and_their_lookalikes_are_refused(name: str) -> None:
 
 @given(st.text(max_size=20))
 def test_a_skeleton_is_its_own_and_a_name_may_be_taken_again(name: str) -> None:
-    assert lookalike_key(lookalike_key(name)) == lookalike_key(name)
+    assert make_lookalike_key(make_lookalike_key(name)) == make_lookalike_key(name)
     assert find_unavailability_reason(f"x{name}", [f"x{name}"]) is None
 
 

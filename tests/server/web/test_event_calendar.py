@@ -16,7 +16,7 @@ from arena.server.core.calendar import plan_next_event
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.settings import PoolGame
 from arena.server.host import Host
-from arena.server.store.events import event_row
+from arena.server.store.events import make_event_row
 from arena.server.store.schema import ladders
 from arena.server.web.event_calendar import SERIES_DATES, list_dated_events, render_ical
 from tests.server.matches import game_of
@@ -114,7 +114,7 @@ def test_any_name_can_be_read_back(name: str) -> None:
 async def test_a_server_has_the_calendar_of_its_store(host: Host) -> None:
     async with host.engine.begin() as connection:
         values: dict[str, Any] = {"kind": "event", "named": True, "server": ""}
-        await connection.execute(ladders.insert().values(**values, **event_row(EventState(WEEKLY))))
+        await connection.execute(ladders.insert().values(**values, **make_event_row(EventState(WEEKLY))))
     status, headers, body = await get(host, "/events.ics")
     assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
     told = read_calendar(body)

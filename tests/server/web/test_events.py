@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from arena.server.host import Host, open_host
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.events import EVENT_KIND, event_row
+from arena.server.store.events import EVENT_KIND, make_event_row
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.store.schema import ladders
 from arena.server.web.event_progress import EventProgress
@@ -64,7 +64,7 @@ async def test_whoever_plays_the_event_says_how_it_goes() -> None:
 
 async def test_the_open_pairings_of_an_event_in_progress_are_told(host: Host) -> None:
     event = begin_event("swiss", 4)
-    row = event_row(event.state) | {"kind": EVENT_KIND, "server": "", "named": True}
+    row = make_event_row(event.state) | {"kind": EVENT_KIND, "server": "", "named": True}
     async with host.engine.begin() as connection:
         await connection.execute(sa.insert(ladders).values(**row))
     first, second = event.list_due_matches()

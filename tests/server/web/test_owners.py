@@ -19,7 +19,7 @@ from arena.server.core.inputs import AnnounceEvent, ControlEvent, HostCommand
 from arena.server.host import Host
 from arena.server.shell import host_requests
 from arena.server.store import invitations, owners, tokens
-from arena.server.store.database import current_timestamp, open_store, transaction_writer
+from arena.server.store.database import current_timestamp, make_transaction_writer, open_store
 from arena.server.store.personal_data import forget_name
 from arena.server.store.requests import (
     NewRequest,
@@ -227,7 +227,7 @@ async def test_a_name_is_registered_only_in_a_store_with_the_names_among_which_i
 ) -> None:
     """Two servers on one store cannot both give away the last place, or two names that look alike."""
     async with open_store(database) as engine:
-        write = transaction_writer(engine)
+        write = make_transaction_writer(engine)
         await tokens.create_token(engine, "bear", "bot")
         await invitations.create_invitations(engine, ["ada"], 1, 3600)
         late, _ = await invitations.prepare_registration(engine, "ada", "t1ger")
@@ -250,8 +250,8 @@ async def test_a_token_is_changed_only_as_long_as_it_is_the_one_that_was_read(da
         assert before is not None
         rotated = replace(before, hash="1", rotated=current_timestamp())
         revoked = replace(before, revoked=current_timestamp())
-        assert await transaction_writer(engine)(TokenChange(before, rotated).apply)
-        assert not await transaction_writer(engine)(TokenChange(before, revoked).apply)
+        assert await make_transaction_writer(engine)(TokenChange(before, rotated).apply)
+        assert not await make_transaction_writer(engine)(TokenChange(before, revoked).apply)
         assert await tokens.find_token(engine, "tiger") == rotated
 
 

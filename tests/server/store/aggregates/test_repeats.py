@@ -12,7 +12,7 @@ from arena.protocol.values import Players
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store
-from arena.server.store.finished_matches import match_digest
+from arena.server.store.finished_matches import compute_match_digest
 from arena.server.store.schema import matches
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
@@ -22,9 +22,9 @@ PLAYED = msgspec.structs.replace(record(), moves=[RecordedMove(cell, 1.0) for ce
 
 def test_times_and_what_was_thought_make_no_other_match() -> None:
     slower = [msgspec.structs.replace(each, ms=99.0) for each in PLAYED.moves]
-    assert match_digest(msgspec.structs.replace(PLAYED, moves=slower, match="another")) == match_digest(
-        PLAYED
-    )
+    assert compute_match_digest(
+        msgspec.structs.replace(PLAYED, moves=slower, match="another")
+    ) == compute_match_digest(PLAYED)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_times_and_what_was_thought_make_no_other_match() -> None:
     ids=["moves", "seats", "bots", "setup", "end"],
 )
 def test_another_match_has_another_digest(other: Record) -> None:
-    assert match_digest(other) != match_digest(PLAYED)
+    assert compute_match_digest(other) != compute_match_digest(PLAYED)
 
 
 async def test_the_second_of_two_equal_matches_is_not_rated_and_stays_so_after_a_restart(

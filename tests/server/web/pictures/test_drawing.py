@@ -64,7 +64,7 @@ def test_a_film_has_a_picture_of_each_ply_and_holds_the_last() -> None:
     for frame in range(6):
         film.seek(frame)
         rows.append((film.info["duration"], film.convert("RGB").tobytes()))
-    assert [each for each, _ in rows] == [drawing.FRAME_MS] * 5 + [drawing.LAST_MS]
+    assert [each for each, _ in rows] == [drawing.FRAME_MS] * 5 + [drawing.LAST_FRAME_MS]
     assert len({body for _, body in rows}) == 6
 
 
