@@ -8,6 +8,7 @@ export const BEAT_MS = 600; // from one ply to the next, including the animation
 export const SPEEDS = [0.5, 1, 2, 4, 8];
 const NEAR = 4; // plies behind a live match up to which the pace stays the same
 const FAR = 20; // plies behind from which on it is the fastest
+const AT_FIRST = 10; // plies behind a live match of fast bots where a spectator begins
 const MOST_BEHIND = 40; // plies behind a live match from which on some are left out
 const FASTEST = 3; // times the pace
 const PART = 8; // plies that are shown in one piece after others were left out,
@@ -188,10 +189,9 @@ export class Playback {
   }
 }
 
-// Return a spectator's first ply: the newest one, but the start if the match has just begun and its bots are faster than one can see.
+// Return a spectator's first ply: the newest one, but an earlier one if the bots are faster than one can see.
 function entry({ moves }) {
-  if (moves.length > MOST_BEHIND) return moves.length;
   const times = moves.map(({ ms }) => ms ?? 0);
   const mean = times.reduce((sum, ms) => sum + ms, 0) / (times.length || 1);
-  return mean < BEAT_MS / FASTEST ? 0 : moves.length;
+  return mean < BEAT_MS / FASTEST ? Math.max(0, moves.length - AT_FIRST) : moves.length;
 }

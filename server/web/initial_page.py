@@ -26,7 +26,7 @@ from arena.protocol.values import Data, Players
 from arena.server.web import titles
 from arena.server.web.page_messages import LiveRequest, RequestLiveData
 
-HEADLINE = "Programs fight for maps. Watch them, or play one."
+HEADLINE = "Bots fight over maps. Watch them live, or play against one."
 HEADLINE_ELEMENT = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
 """HTML elements without a match, for the start page if its match cannot be drawn, and for all other pages."""
 HEADLINE_WITH_BUTTONS = (
@@ -116,14 +116,15 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     )
     return (
         f'<div>{preload_link}{HEADLINE_WITH_BUTTONS}<div class="hero"><section class="stage first">'
-        f'<div class="stage-head"><h2 class="stage-title">{badge}<span class="kind">'
-        f"{'' if hero_match.live else 'Replay · '}{escape(title)}</span></h2>{link}</div>"
-        f'<div class="tug wide">{"".join(_render_side(seat, players[seat], percent, army_sums[seat], game.map.armies_to_win) for seat in NAMES)}'
+        f'<div class="tug wide"><h2 class="stage-title">{badge}<span class="kind">'
+        f"{'' if hero_match.live else 'Replay · '}{escape(title)}</span></h2>"
+        f'{"".join(_render_side(seat, players[seat], percent, army_sums[seat], game.map.armies_to_win) for seat in NAMES)}'
         '<svg class="tug-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{percent}" height="4"/></svg></div>'
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
         f"{make_map_picture(MapFile(game.map)).svg(armies, label)}</div></div></div></div>"
-        '<div class="telling-of"><p class="story"></p></div></section><section class="wall"></section></div></div>'
+        '<div class="telling-of"><div class="words-of"><p class="story"></p></div>'
+        f'<div class="stage-actions">{link}</div></div></section><section class="wall"></section></div></div>'
     ).encode()
 
 

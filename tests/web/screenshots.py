@@ -241,7 +241,9 @@ def view(browser: Browser, size: dict[str, int], address: str, scheme: str = "li
 
 def live(running: BrowserArena, browser: Browser, folder: Path) -> None:
     """A match in progress, on a tablet."""
-    page = view(browser, TABLET, running.url)
+    page = view(browser, TABLET, f"{running.url}table")
+    page.evaluate("document.fonts.ready.then(() => null)")  # the next view has the page's own font
+    page.goto(running.url)
     page.locator(".card.live", has_text="alphabeta").filter(has_text="marvin").first.click()
     expect(page.locator(".moves li").nth(15)).to_be_visible()
     page.keyboard.press("End")

@@ -57,6 +57,13 @@ CHANCES = f"""async (values) => {{ {FROM}
   return {{ bar: told(viewer.tug.element), card: told(card.element), graph: viewer.plot.words.textContent, story: viewer.story.textContent }};
 }}"""
 
+ENTRY = f"""async ([setup, plies, ms]) => {{ {FROM}
+  const [{{ Match }}, {{ Playback }}] = [await from('match.js'), await from('playback.js')];
+  const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
+  for (let n = 0; n < plies; n++) match.add({{ move: match.game.moves(match.last)[0], ms }});
+  return new Playback(match, () => null, {{ live: true }}).behind;
+}}"""
+
 SHOWN = "() => window.viewer.playback.at"
 
 DIRECTED = f"""async () => {{ {FROM}
@@ -138,7 +145,7 @@ def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> Non
     timed.clock.run_for(100)
     badge = timed.locator(".badge")
     jump = timed.get_by_role("button", name="Jump to live")
-    expect(badge).to_have_text("Delayed, 4 moves behind")
+    expect(badge).to_have_text("4 moves behind")
     expect(timed.locator(".status")).to_have_text("Move 1")
     before = timed.evaluate(SHOWN)
     timed.clock.run_for(BEAT_MS)
@@ -172,6 +179,12 @@ def test_a_board_far_behind_its_match_is_faster_and_leaves_moves_out(timed: Page
     timed.clock.run_for(BEAT_MS)
     assert timed.evaluate(SHOWN) == at, "who goes back by himself sees every move from there"
     timed.evaluate("viewer.stop()")
+
+
+def test_a_spectator_begins_near_the_newest_move(timed: Page) -> None:
+    setup = make_game_on_map("riskless", "italy").setup()
+    assert [timed.evaluate(ENTRY, [setup, plies, 1]) for plies in (6, 30, 60)] == [6, 10, 10]
+    assert timed.evaluate(ENTRY, [setup, 30, 1000]) == 0
 
 
 def test_a_late_board_does_not_give_the_end_of_its_match_away(timed: Page) -> None:
@@ -429,14 +442,37 @@ def test_four_boards_show_four_matches_or_as_many_as_there_are(
     expect(page.locator(".tv .stage .map").nth(3)).to_be_visible()
     # A stage that goes on shows its last match until the next one is loaded, and another stage may have that one by then.
     page.wait_for_function(
-        "() => new Set([...document.querySelectorAll('.stage-head a')].map((each) => each.getAttribute('href'))).size === 4"
+        "() => new Set([...document.querySelectorAll('.stage-actions a')].map((each) => each.getAttribute('href'))).size === 4"
     )
 
 
+def test_four_boards_are_paused_together(hasty: BrowserArena, page: Page) -> None:
+    page.goto(f"{hasty.url}tv/4")
+    expect(page.locator(".tv .stage .map").first).to_be_visible()
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    expect(page.locator(".tv .badge[data-state=live], .tv .badge[data-state=delayed]")).to_have_count(0)
+    page.get_by_text("…", exact=True).first.click()
+    page.get_by_role("link", name="Open match").filter(visible=True).click()
+    expect(page.locator(".viewer .map")).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1366, 768)])
+def test_the_board_has_most_of_a_laptops_window(empty: BrowserArena, page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    for address in ("", "tv"):
+        page.goto(f"{empty.url}{address}")
+        expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
+        box = page.locator(".stage-board").bounding_box()
+        assert box is not None
+        assert box["height"] > 0.6 * height
+        assert box["y"] + box["height"] < height
+
+
 @pytest.mark.parametrize(
-    ("width", "height", "seen"), [(360, 640, 1), (390, 844, 2), (768, 1024, 4), (844, 390, 2)]
+    ("width", "height", "seen"), [(360, 640, 1), (390, 844, 1), (768, 1024, 4), (844, 390, 2), (1280, 720, 4)]
 )
-def test_four_boards_fit_a_small_window_or_come_by_a_swipe(
+def test_four_boards_fit_a_window_or_come_one_below_the_other(
     hasty: BrowserArena, page: Page, width: int, height: int, seen: int
 ) -> None:
     wait_until(lambda: len(hasty.fetch_json("records")["matches"]) >= 4)
@@ -446,7 +482,7 @@ def test_four_boards_fit_a_small_window_or_come_by_a_swipe(
     expect(boards.filter(visible=True)).to_have_count(4)
     tabs = page.locator("nav").bounding_box()
     assert tabs is not None
-    bottom = tabs["y"] if tabs["y"] > 100 else height
+    bottom = tabs["y"] if tabs["width"] == width else height
 
     def in_sight(board: Locator) -> bool:
         box = board.bounding_box()
@@ -458,7 +494,7 @@ def test_four_boards_fit_a_small_window_or_come_by_a_swipe(
         )
 
     assert [in_sight(each) for each in boards.all()].count(True) == seen
-    page.locator(".tv").evaluate("(boards) => boards.scrollTo(boards.scrollWidth, 0)")
+    boards.last.scroll_into_view_if_needed()
     assert in_sight(boards.last)
 
 
@@ -470,5 +506,5 @@ def test_on_a_phone_on_its_side_all_of_the_stage_is_in_sight(
         page.set_viewport_size({"width": width, "height": height})
         page.goto(f"{empty.url}{address}")
         expect(page.locator(".stage .map .area-of").first).to_be_visible()
-        for part in (".stage-board", ".stage-head", ".tug", ".story"):
+        for part in (".stage-board", ".stage-title", ".tug", ".stage-actions", ".story"):
             expect(page.locator(f".stage {part}").first).to_be_in_viewport(ratio=1)

@@ -49,7 +49,7 @@ def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(
 ) -> None:
     page.goto(slow.url)
     page.locator(".card.live").first.click()
-    expect(page.locator(".badge")).to_contain_text(re.compile("Live|Delayed"))
+    expect(page.locator(".badge")).to_contain_text(re.compile("Live|behind"))
     expect(page.locator(".player .name").first).to_have_text(re.compile("alphabeta|random"))
     expect(page.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
     expect(page.locator(".moves li").nth(3)).to_be_visible()
@@ -84,7 +84,7 @@ def test_a_watcher_who_is_behind_watches_on_after_a_break(board: BrowserArena, p
     page.route_web_socket(re.compile("^ws"), relay)
     page.goto(board.url)
     page.locator(".card.live").first.click()
-    expect(page.locator(".badge")).to_contain_text(re.compile("Live|Delayed"))
+    expect(page.locator(".badge")).to_contain_text(re.compile("Live|behind"))
     with board.speed_up_bots(0.01):
         match = page.url.rpartition("/")[2]
         wait_until(lambda: match in {each["match"] for each in board.fetch_json("records")["matches"]})
@@ -105,7 +105,7 @@ def test_a_watcher_is_back_after_the_server_was_killed(tmp_path: Path, page: Pag
         running.start_server()
         # On a busy machine the server takes its time, and the bots may come too late (tests/e2e/test_crash.py is
         # about them): the match goes on, or has ended by now, and the page shows which.
-        expect(page.locator(".title")).to_contain_text(re.compile("Live|Delayed|wins|Draw|Void"))
+        expect(page.locator(".title")).to_contain_text(re.compile("Live|behind|wins|Draw|Void"))
         expect(page.locator(".moves li").nth(seen - 1)).to_be_visible()
 
 

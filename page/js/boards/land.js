@@ -23,7 +23,9 @@ export class Land {
       region: new Region(border(layout, members.map((v) => cells[v]))),
       ways: spellings(name.toUpperCase(), (line) => width(line) + SPACING * line.length).filter(({ short }) => !short),
       element: svg("text", { class: "continent" }),
+      below: /** @type {number[]} */ ([]), // territories below the name
     }));
+    this.held = new Set();
     this.elements = [
       svg("path", { class: "shelf", d: drawn.join("") }), svg("path", { class: "coast", d: drawn.join("") }), ...this.areas,
       ...this.continents.map(({ region }) => svg("path", { class: "border-of", d: region.edges.map(line).join("") })),
@@ -33,15 +35,27 @@ export class Land {
 
   // Place the continents' names in the space that the territories' names leave.
   label({ at }, space) {
-    for (const { members, region, ways, element } of this.continents) {
+    for (const each of this.continents) {
+      const { members, region, ways, element } = each;
       const mean = [0, 1].map((axis) => members.reduce((sum, v) => sum + at[v][axis], 0) / members.length);
-      write(element, space.place(ways, members, region, mean), space.size);
+      const placed = space.place(ways, members, region, mean);
+      write(element, placed, space.size);
+      each.below = placed ? members.filter((v) => this.regions[v].meets(placed.box)) : [];
+      this.hide(each);
       element.style.fontSize = `${(12 * space.size).toFixed(1)}px`;
     }
   }
 
   own(v, owner) {
     if (this.areas[v]) set(this.areas[v], { "data-owner": owner });
+    if (owner === "nobody") this.held.delete(v);
+    else this.held.add(v);
+    for (const each of this.continents) if (each.below.includes(v)) this.hide(each);
+  }
+
+  // The name of a continent is on land that nobody holds, where it is easy to read.
+  hide({ element, below }) {
+    set(element, { "data-held": below.some((v) => this.held.has(v)) });
   }
 
   // `choice` is "source", "target", "selected" or null.

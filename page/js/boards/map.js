@@ -16,8 +16,8 @@ const MIN_SCALE = 0.52; // pixels per unit: two territories are then at least 32
 const READABLE = 0.95; // minimum scale of names and figures in pixels per unit, if the picture is smaller
 const LARGEST = 1.4; // maximum scale of both on a picture that can be zoomed
 const FAMILY = "Arena, system-ui, \"DejaVu Sans\", sans-serif";
-const FONT = `11px ${FAMILY}`; // as in the style
-const CONTINENT_FONT = `700 12px ${FAMILY}`;
+const FONT = `500 11px ${FAMILY}`; // as in the style
+const CONTINENT_FONT = `500 12px ${FAMILY}`;
 const BADGE_FONT = `700 12px ${FAMILY}`;
 const EMPTY = 0.5; // radius of the mark of an empty territory, relative to the others
 const FIGHT_HIGH = 18;
@@ -143,7 +143,7 @@ export class MapBoard {
       const { regions } = this.land;
       const placed = bare ? null : space.place(ways, [v], regions[v], layout.at[v]);
       write(this.names[v], placed ?? this.below(v), size);
-      set(this.names[v], { "data-crowded": !placed });
+      set(this.names[v], { "data-crowded": !placed, "data-ground": placed?.ground });
       this.names[v].style.fontSize = `${(11 * size).toFixed(1)}px`;
       set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${size.toFixed(2)})` });
       return placed?.box ?? null;
@@ -256,7 +256,7 @@ export class MapBoard {
   showSpot(v, n) {
     const { group, number, title } = this.spots[v];
     const owner = n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody";
-    set(group, { "data-owner": owner });
+    for (const each of [group, this.names[v]]) set(each, { "data-owner": owner });
     this.land.own(v, owner);
     say(number, n ? String(Math.abs(n)) : "");
     set(number, { "data-long": Math.abs(n) > 99 });
@@ -325,7 +325,7 @@ export class MapBoard {
     const fought = what === "won" || what === "lost";
     const trained = size > SMALL ? [] : position.armies.flatMap((n, v) => (n && v !== move[0] && Math.abs(n) < this.game.cap ? [v] : []));
     this.training.replaceChildren(
-      ...trained.map((v) => at(v, svg("text", { x: RADIUS + 4, y: 1 - RADIUS }, "+1"))),
+      ...trained.map((v) => at(v, svg("text", { x: RADIUS + 4, y: 1 - RADIUS, "data-owner": position.armies[v] > 0 ? "maxie" : "minnie" }, "+1"))),
       ...(fought ? [at(move[1], svg("circle", { class: "clash", r: RADIUS + 3, "data-what": what }))] : []));
     this.training.getAnimations().forEach((each) => each.cancel());
     this.training.animate([{ opacity: 0.9 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }], { duration: CLASH_MS, fill: "forwards" })

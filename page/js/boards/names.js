@@ -52,23 +52,25 @@ export class NameSpace {
     this.taken = /** @type {any[]} */ ([]); // boxes of the names placed so far
   }
 
-  // Place the best spelling that fits, near the point `from`: on the land of these territories, else beside it on the sea. Returns
-  // { lines, box }, or null if none fits. `land`: their common region; `ways`: its spellings, the best first.
+  // Place the best spelling that fits, near the point `from`: on the land of these territories, else on the sea, else across the shore.
+  // Returns { lines, box, ground }, or null if none fits. `land`: their common region; `ways`: its spellings, the best first.
   place(ways, members, land, from) {
     const around = grown(land.bounds, BESIDE * this.size);
     const others = this.regions.filter((region, v) => !members.includes(v) && overlap(region.bounds, around));
+    const beside = (each) => !others.some((region) => region.meets(each)) && this.isNearest(members, each);
     const rules = [
-      [land.bounds, (each) => land.encloses(each)],
-      [around, (each) => !others.some((region) => region.meets(each)) && this.isNearest(members, each)],
+      ["land", land.bounds, (each) => land.encloses(each)],
+      ["sea", around, (each) => !land.meets(each) && beside(each)],
+      ["shore", around, beside],
     ];
     const full = ways.filter(({ short }) => !short);
     for (const group of [full, ...ways.filter(({ short }) => short).map((each) => [each])]) {
-      for (const [bounds, fits] of rules) {
+      for (const [ground, bounds, fits] of rules) {
         for (const { lines, width } of group) {
           const found = this.find([width * this.size, lines.length * LINE * this.size], bounds, fits, from);
           if (!found) continue;
           this.taken.push(grown(found, this.size));
-          return { lines, box: found };
+          return { lines, box: found, ground };
         }
       }
     }

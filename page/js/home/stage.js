@@ -14,8 +14,8 @@ import { LiveBadge } from "../parts/livebadge.js";
 
 export class Stage {
   // begun() is called when the first match is shown, moved(id) after each ply of a match, and when the match makes way; `taken` contains the matches of other stages; finished() returns the newest
-  // finished matches, without a request of its own where the view has them.
-  constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Set(), finished = requestFinished } = {}) {
+  // finished matches, without a request of its own where the view has them. `compact`: the controls are in a menu, and the view pauses.
+  constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Set(), finished = requestFinished, compact = false } = {}) {
     this.begun = begun;
     this.moved = moved;
     this.board = /** @type {any} */ (null);
@@ -27,17 +27,29 @@ export class Stage {
     this.link = h("a", { class: "button plain small", href: "/", hidden: true }, "Open match");
     this.pause = h("button", { type: "button", class: "small", onclick: () => this.toggle() }, "");
     this.skip = h("button", { type: "button", class: "small", onclick: () => this.director.next() }, "Next match");
-    this.tug = new EvalBar({ wide: true });
+    this.tug = new EvalBar({ wide: true, title: h("h2", { class: "stage-title" }, this.badge.element, this.kind) });
     this.place = h("div", { class: "stage-place" });
     this.finale = new GameOver();
     this.words = h("p", { class: "story" });
     this.latest = h("p", { class: "latest" });
     this.element = h("section", { class: "stage" },
-      h("div", { class: "stage-head" }, h("h2", { class: "stage-title" }, this.badge.element, this.kind), this.badge.jump, this.link, this.pause, this.skip),
       this.tug.element,
       h("div", { class: "stage-board" }, this.place, this.finale.element),
-      h("div", { class: "telling-of" }, this.words, this.latest));
+      h("div", { class: "telling-of" }, h("div", { class: "words-of" }, this.words, this.latest), compact ? this.menu() : this.actions(this.pause)));
     this.changed();
+  }
+
+  // What appears last moves no other button.
+  actions(...more) {
+    return h("div", { class: "stage-actions" }, more, this.skip, this.link, this.badge.jump);
+  }
+
+  menu() {
+    const element = h("details", { class: "stage-menu", name: "stage-menu" }, h("summary", { class: "button plain small", "aria-label": "More", title: "More" }, "…"), this.actions());
+    element.addEventListener("click", (event) => {
+      if (/** @type {any} */ (event.target).closest(".stage-actions")) element.open = false;
+    });
+    return element;
   }
 
   // Handle the matches in progress and the connected bots of a listing.

@@ -6,8 +6,8 @@ import { SEATS, SIDES } from "../text.js";
 
 export class EvalBar {
   // names: true if both players are named above the bar. wide: true for a bar that holds its number, with both players' armies
-  // above it if they are named. own: the reader's seat, null for a spectator.
-  constructor({ names = true, wide = false, own = /** @type {string | null} */ (null) } = {}) {
+  // above it if they are named, and `title` between them. own: the reader's seat, null for a spectator.
+  constructor({ names = true, wide = false, own = /** @type {string | null} */ (null), title = /** @type {HTMLElement | null} */ (null) } = {}) {
     this.own = own;
     this.wide = wide;
     this.names = SEATS.map(() => h("span", { class: "name" }));
@@ -16,7 +16,7 @@ export class EvalBar {
     this.goals = SEATS.map(() => h("span", { class: "goal-of" }));
     this.bar = svg("svg", { class: "tug-bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
       svg("rect", { class: "minnie", width: 100, height: 4 }), svg("rect", { class: "maxie", width: 50, height: 4 }));
-    this.element = h("div", { class: wide ? "tug wide" : "tug", "data-seat": own }, SEATS.map((seat, n) => h("p", { class: "tug-side", "data-owner": seat },
+    this.element = h("div", { class: wide ? "tug wide" : "tug", "data-seat": own }, title, SEATS.map((seat, n) => h("p", { class: "tug-side", "data-owner": seat },
       names ? [h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), this.names[n]] : null, this.shares[n],
       names && wide ? h("span", { class: "held" }, this.armies[n], this.goals[n]) : null)), this.bar);
   }

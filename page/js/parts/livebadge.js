@@ -18,8 +18,9 @@ export class LiveBadge {
     const state = stateOf(playback);
     set(this.element, { "data-state": state, hidden: state === "replay" });
     set(this.jump, { hidden: state !== "delayed" && state !== "paused" });
-    say(this.state, { live: "Live", delayed: "Delayed", paused: "Paused", over: "Final", replay: "" }[state]);
-    say(this.far, state === "delayed" || state === "paused" ? `, ${plural(playback.behind, "move")} behind` : "");
+    const far = `${plural(playback.behind, "move")} behind`;
+    say(this.state, { live: "Live", delayed: far, paused: "Paused", over: "Final", replay: "" }[state]);
+    say(this.far, state === "paused" ? `, ${far}` : "");
   }
 }
 

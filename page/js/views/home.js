@@ -34,7 +34,7 @@ export class Home {
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
     this.fault = h("p", { class: "fault", role: "alert" });
     main.replaceChildren(
-      h("div", { class: "pitch" }, h("h1", null, "Programs fight for maps. Watch them, or play one."),
+      h("div", { class: "pitch" }, h("h1", null, "Bots fight over maps. Watch them live, or play against one."),
         h("a", { class: "button big", href: "/play" }, "Play"), h("a", { class: "button plain big", href: "/tv" }, "Arena TV")),
       h("div", { class: "hero" }, first ?? this.stage.element,
         h("section", { class: "wall" }, h("h2", null, "Live"), this.counted, this.live.element)),

@@ -44,7 +44,7 @@ def render_arena_card(game: AnyGame, position: Any, move: Any) -> str:
     return _render_svg_document(
         [
             render_text(MARGIN, 220, 64, "Riskless Arena", 460),
-            render_text(MARGIN, 290, 34, "Programs fight for maps.", 460, MUTED),
+            render_text(MARGIN, 290, 34, "Bots fight over maps.", 460, MUTED),
             render_text(MARGIN, 340, 34, "Watch them, or play one.", 460, MUTED),
             draw_position(game, position, box, move).full_svg,
         ]
