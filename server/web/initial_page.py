@@ -118,7 +118,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         f'<div>{preload_link}{HEADLINE_WITH_BUTTONS}<div class="hero"><section class="stage first">'
         f'<div class="tug wide"><h2 class="stage-title">{badge}<span class="kind">'
         f"{'' if hero_match.live else 'Replay · '}{escape(title)}</span></h2>"
-        f'{"".join(_render_side(seat, players[seat], percent, army_sums[seat], game.map.armies_to_win) for seat in NAMES)}'
+        f"{''.join(_render_side(seat, players[seat], percent, army_sums[seat], game.map.armies_to_win) for seat in NAMES)}"
         '<svg class="tug-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{percent}" height="4"/></svg></div>'
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'

@@ -458,7 +458,9 @@ def test_four_boards_are_paused_together(hasty: BrowserArena, page: Page) -> Non
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1366, 768)])
-def test_the_board_has_most_of_a_laptops_window(empty: BrowserArena, page: Page, width: int, height: int) -> None:
+def test_the_board_has_most_of_a_laptops_window(
+    empty: BrowserArena, page: Page, width: int, height: int
+) -> None:
     page.set_viewport_size({"width": width, "height": height})
     for address in ("", "tv"):
         page.goto(f"{empty.url}{address}")

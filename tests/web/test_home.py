@@ -125,7 +125,8 @@ def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: BrowserArena
     assert first is not None
     expect(stage.locator(".finale-words")).to_have_text(re.compile("(ann|bob) wins|Draw"))
     page.wait_for_function(
-        "(first) => document.querySelector('.stage .stage-actions a').getAttribute('href') !== first", arg=first
+        "(first) => document.querySelector('.stage .stage-actions a').getAttribute('href') !== first",
+        arg=first,
     )
 
 
