@@ -2,7 +2,6 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -168,14 +167,6 @@ async def test_while_bots_are_missing_the_ladder_tells_which_are_there() -> None
 
 
 @virtual
-async def test_while_bots_of_the_event_are_missing_they_are_named() -> None:
-    told = list[str]()
-    lobby = Lobby("a", "b", "stranger")
-    await gather_bots(lobby, "tictactoe", terms(4, wait=60), ["a", "b", "c"], told.append, CLOCK)  # type: ignore[arg-type]
-    assert told == ["these bots of the event did not connect within 30 s: c; waiting up to 60 s"]
-
-
-@virtual
 async def test_in_a_resumed_event_returned_bots_play_and_the_others_are_away() -> None:
     lobby = Lobby("a", "b", "stranger")
     bots = await gathered(lobby, terms(3), ["a", "b", "c"])
@@ -246,21 +237,6 @@ async def test_a_bot_that_comes_back_in_time_plays_on() -> None:
             await CLOCK.sleep(0.1)
             assert bots.reserve("b") == "b"
             bots.release("b")
-
-
-async def test_a_bot_that_leaves_a_host_is_not_taken_until_it_is_back(host: Host) -> None:
-    async with here(host, "a"), here(host, "b") as b:
-        bots = await gather_bots(host, "tictactoe", terms(2))
-        async with bots.track_connections():
-            await b.aclose()
-            with anyio.fail_after(500):
-                while bots.reserve("b") is not None:
-                    bots.release("b")
-                    await bots.wait_for_change()
-            async with here(host, "b"):
-                with anyio.fail_after(500):
-                    while bots.reserve("b") is None:
-                        await bots.wait_for_change()
 
 
 @given(st.lists(st.booleans()))

@@ -11,10 +11,10 @@ from arena.ladder.ladder import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan
 from arena.ladder.progress import MAX_DUE_MATCHES, ladder_progress
 from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, Record, Result
-from arena.protocol.values import Players
+from arena.protocol.record import Record
+from arena.protocol.values import Seat
 from arena.rating.sprt import Sprt
-from tests.server.matches import game_of
+from tests.server.matches import game_of, record
 
 A, B, C = BotPlan("a", "greedy"), BotPlan("b", "random"), BotPlan("c")
 
@@ -28,19 +28,8 @@ def ladder(*bots: BotPlan, rounds: int | None = 2, test: Sprt | None = None) -> 
 
 
 def won(maxie: str, minnie: str, winner: str) -> Record:
-    seat = "maxie" if winner == maxie else "minnie"
-    return Record(
-        FORMAT,
-        "m",
-        "test",
-        "tictactoe",
-        {},
-        Players(maxie, minnie),
-        "1+0",
-        "2026-11-20T12:00:00Z",
-        [],
-        Result(seat, EndReason.LINE),  # type: ignore[arg-type]
-    )
+    seat: Seat = "maxie" if winner == maxie else "minnie"
+    return record(maxie=maxie, minnie=minnie, winner=seat, reason=EndReason.LINE)
 
 
 def test_a_new_ladder_has_everything_before_it() -> None:

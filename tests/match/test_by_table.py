@@ -15,9 +15,9 @@ from arena.match.adjudication import Adjudicator, find_unusable_table_reason
 from arena.match.replay import verify_record
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result
-from arena.protocol.values import Players
+from arena.protocol.record import BadRecord, Record
 from arena.solved.solution import load_solution
+from tests.server.matches import record
 
 PATH = Riskless(load_map("path4"))
 ANY, OTHER, WORLD = (cast("AnyGame", game) for game in (PATH, TicTacToe(), Riskless(load_map("world"))))
@@ -51,35 +51,25 @@ def test_a_win_that_the_ply_limit_cuts_off_is_no_win() -> None:
 
 
 def ended_by_table() -> Record:
-    return Record(
-        format=FORMAT,
-        match="0" * 32,
-        event="test",
-        game="riskless",
-        setup=PATH.setup(),
-        players=Players("a", "b"),
-        time_control="1/move",
-        started="2026-11-20T12:00:00Z",
-        moves=[RecordedMove([0, 1], 1.0)],
-        result=Result("minnie", EndReason.ADJUDICATED, "table: minnie forces a win in 15 plies"),
-        adjudication=RULES,
-    )
+    ended = record(moves=[[0, 1]], winner="minnie", reason=EndReason.ADJUDICATED, game="riskless")
+    detail = "table: minnie forces a win in 15 plies"
+    return replace(ended, setup=PATH.setup(), adjudication=RULES, result=replace(ended.result, detail=detail))
 
 
 def test_a_record_that_ends_by_the_table_is_checked() -> None:
-    record = ended_by_table()
-    verify_record(record)
+    ended = ended_by_table()
+    verify_record(ended)
     with pytest.raises(BadRecord, match="its moves say that"):
-        verify_record(replace(record, result=replace(record.result, winner="maxie")))
+        verify_record(replace(ended, result=replace(ended.result, winner="maxie")))
     with pytest.raises(BadRecord, match="do not end it"):
-        verify_record(replace(record, adjudication=Adjudication(repetition=3)))
+        verify_record(replace(ended, adjudication=Adjudication(repetition=3)))
 
 
 def test_a_record_without_its_table_names_the_missing_table() -> None:
-    record = ended_by_table()
-    setup = {**record.setup, "armies_to_win": 23}
+    ended = ended_by_table()
+    setup = {**ended.setup, "armies_to_win": 23}
     with pytest.raises(BadRecord, match="create it with `arena solve path4`"):
-        verify_record(replace(record, setup=setup))
+        verify_record(replace(ended, setup=setup))
 
 
 def test_rules_that_could_end_nothing_are_told_of() -> None:

@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, Record, Result
+from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.formats import FORMATS, KnockoutFormat, RoundRobinFormat, make_format
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import MAX_ATTEMPTS, Schedule, absent_bots, match_id, points_by_bot
 from tests.properties import examples
 from tests.rating.pairs import round_robin
+from tests.server.matches import record as finished
 
 EVENT = "7"
 
@@ -21,18 +22,12 @@ def record(match: str, pairing: Pairing, dice: Random, *, void: bool = False) ->
     """Return a match with a result that only the match and the seed of the dice decide."""
     winners: tuple[Seat | None, ...] = ("maxie", "minnie", None)
     winner = dice.choice(winners)
-    result = Result(None, EndReason.SERVER_FAULT) if void else Result(winner, EndReason.LINE)
-    return Record(
-        FORMAT,
+    return finished(
         match,
-        "e",
-        "tictactoe",
-        {},
-        Players(pairing.maxie, pairing.minnie),
-        "1/move",
-        "2026-01-01T00:00:00Z",
-        [],
-        result,
+        maxie=pairing.maxie,
+        minnie=pairing.minnie,
+        winner=None if void else winner,
+        reason=EndReason.SERVER_FAULT if void else EndReason.LINE,
     )
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, Record, Result
+from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pair, Pairing
 from arena.rating.pentanomial import elo_difference
@@ -19,21 +19,11 @@ from arena.rating.standings import (
     pair_scores,
     with_pair_elo,
 )
+from tests.server.matches import record as finished
 
 
 def record(maxie: str, minnie: str, winner: Seat | None, reason: EndReason = EndReason.LINE) -> Record:
-    return Record(
-        format=FORMAT,
-        match="m",
-        event="e",
-        game="tictactoe",
-        setup={},
-        players=Players(maxie, minnie),
-        time_control="1+0",
-        started="2026-11-20T12:00:00Z",
-        moves=[],
-        result=Result(winner, reason),
-    )
+    return finished("m", maxie=maxie, minnie=minnie, winner=winner, reason=reason)
 
 
 BOTS = ("a", "b", "c")

@@ -17,30 +17,6 @@ async def goes_on(peer: Peer) -> None:
     await peer.say(end([0], winner="maxie"), STOP)
 
 
-async def test_a_dropped_connection_comes_back_to_its_matches() -> None:
-    async def first(peer: Peer) -> None:
-        assert (await peer.let_in("one")).session == ""
-        await peer.say(start())
-        await peer.hear(Ready)
-        await peer.say(turn([]))
-        await peer.hear(Move)
-        peer.cut()
-
-    async def second(peer: Peer) -> None:
-        assert (await peer.let_in("one")).session == "one"
-        peer.cut()
-
-    watched = await run_client(First, first, second, goes_on)
-    assert [line.partition(" ws:")[0] for line in watched.told] == [
-        "me is connected to",
-        *["me is back at"] * 2,
-    ]
-    assert all(line.endswith("; 1 match in play") for line in watched.told[1:])
-    assert len(watched.complaints) == 2
-    assert all("was lost" in line and "connecting again" in line for line in watched.complaints)
-    assert watched.client.tally.won == 1
-
-
 async def test_a_server_that_stops_is_waited_for_and_its_matches_go_on() -> None:
     """One line reports the loss and one the return, regardless of the attempts between."""
 

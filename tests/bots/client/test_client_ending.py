@@ -59,16 +59,6 @@ async def test_a_finishing_client_plays_its_started_matches_and_takes_no_more() 
     assert str(watched.client.tally) == "2 won, 0 drawn, 0 lost"
 
 
-async def test_an_idle_client_ends_as_soon_as_the_server_knows() -> None:
-    async def script(peer: Peer, now: anyio.Event) -> None:
-        await peer.let_in()
-        now.set()
-        await peer.hear(Status)
-        await peer.say(FINISHING)
-
-    assert (await told_to(Client.finish, script)).client.tally.matches == 0
-
-
 async def test_a_client_that_finishes_while_it_is_away_does_not_return() -> None:
     async def script(peer: Peer) -> None:
         await peer.let_in()

@@ -21,28 +21,6 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
     return int(left.value.code or 0), output.out, output.err
 
 
-def test_trace_prints_the_closing_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    code, printed, _ = run(capsys, "trace", "HandoutSmall", "jamboree:prune=0.5,threads=3", "--no-estimates")
-    assert code == 0
-    assert printed.endswith(
-        "Therefore value of (Maxie,a) is Guess: 4, and best move is 1.\nTerminals visited: 9\n"
-        "Overall choice: move 1[middle]\n"
-    )
-
-
-def test_trace_draws_what_was_visited(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    path = tmp_path / "tree.svg"
-    assert run(capsys, "trace", "HandoutBig", "alphabeta", "--svg", str(path))[0] == 0
-    picture = ET.parse(path)
-    tips = [tip.text or "" for tip in picture.iter(f"{SVG}title")]
-    assert len(tips) == 25
-    skipped = {tip.split(",")[0] for tip in tips if tip.endswith("not visited")}
-    assert skipped == set("irstuvwxy")
-    assert "j, maxie\nwindow −∞ … 3\nresult 3" in tips
-    cuts = [line for line in picture.iter(f"{SVG}line") if line.get("stroke-width") == "2.2"]
-    assert len(cuts) == 2 * 3  # two strokes at g, n and p
-
-
 def test_trace_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "tree.json"
     path.write_text(
@@ -262,27 +240,3 @@ def test_a_trace_too_large_for_memory_is_refused(
         "",
         "arena: --depth: minimax visits more than 1,000 nodes at depth 40, too many to show: give a smaller depth\n",
     )
-
-
-def test_results_of_the_root_moves(capsys: pytest.CaptureFixture[str]) -> None:
-    _, printed, _ = run(capsys, "trace", "HandoutSmall", "alphabeta", "--results")
-    assert "\nResults of the moves: [Step(2, Guess: ~2), Step(1, Guess: 4), Step(0, Guess: 1)]\n" in printed
-
-
-@pytest.mark.parametrize("engine", ["lazy:keep=yes", "lazy-ordered:take=2", "lazy:dynamic=2"])
-def test_an_analysis_shows_the_nodes_that_a_lazy_search_held_and_saved(
-    engine: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ("analyse", "--map", "italy", "--depth", "2", "--engine", engine)
-    _, printed, _ = run(capsys, *words)
-    _, written, _ = run(capsys, *words, "--json", "-")
-    data = json.loads(written)
-    nodes = data["reports"][0]["nodes"]
-    assert f"In memory at once: at most {data['held']:,} of {nodes:,} nodes\n" in printed
-    assert (data["held"] == nodes) == ("keep" in engine)
-    assert len(data["savings"]) == (2 if "dynamic" in engine else "keep" not in engine)
-    for each in data["savings"]:
-        share = each["nodes"] / each["whole_nodes"]
-        assert (
-            f"That is {share:.0%} of the nodes" if share < 1 else f"That is {share:.1f} × the nodes"
-        ) in printed

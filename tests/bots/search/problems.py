@@ -166,3 +166,4 @@ cases = st.one_of(
     hexapawn_cases(),
 )
 """Trees twice as often: they are where ties and odd shapes are. In some a player moves again."""
+cases_in_play = cases.filter(lambda case: case.game.outcome(case.position) is None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -16,19 +14,11 @@ from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import Player
 from arena.games.explicit import Explicit
 from tests.bots.search.problems import Case, cases, tree
-from tests.bots.search.running import run
+from tests.bots.search.running import POOLS, run, true_value
 from tests.properties import examples
 
-POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
 SEQUENTIAL = [name for name, algorithm in ALGORITHMS.items() if not algorithm.parallel]
 WINDOWED = ["alphabeta", "failsoft", "stack-alphabeta", "jamboree", "scouts"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _closed_pools() -> Iterator[None]:
-    yield
-    for pool in POOLS:
-        pool.close()
 
 
 @pytest.mark.parametrize("name", SEQUENTIAL)
@@ -96,14 +86,6 @@ def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, poo
             else:
                 assert min(beta, exact) <= answer <= exact
     assert not open_windows
-
-
-def true_value(case: Case, event: Exited) -> int:
-    """Return the minimax value of a visited node, counted from the root of the search."""
-    monitor = SearchMonitor()
-    distance = len(event.path)
-    value = minimax(case.problem, event.position, case.depth - distance, monitor).value
-    return to_root_value(value, distance)
 
 
 @pytest.mark.parametrize("name", [name for name, each in ALGORITHMS.items() if not each.static])

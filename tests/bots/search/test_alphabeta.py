@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,16 +10,13 @@ from hypothesis import strategies as st
 
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import alphabeta, failsoft, holden_alphabeta
-from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Valued
 from arena.bots.search.move_values import leaf, max_alpha, min_beta, step
 from arena.bots.search.problem import Problem
-from arena.bots.search.search_values import to_root_value
-from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import Player
 from arena.games.explicit import Explicit, NodeWithoutValue
 from tests.bots.search.problems import Case, cases, tree
-from tests.bots.search.running import run
+from tests.bots.search.running import POOLS, run, true_value
 from tests.games.nested import from_values
 from tests.properties import examples
 
@@ -98,24 +94,6 @@ def test_ties_of_bounds() -> None:
     assert min_beta(leaf(3), step(0, 3)) == step(0, 3)
     assert min_beta(step(1, 3), step(0, 3)) == step(1, 3)
     assert min_beta(step(1, 3), step(0, 2)) == step(0, 2)
-
-
-POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _closed_pools() -> Iterator[None]:
-    yield
-    for pool in POOLS:
-        pool.close()
-
-
-def true_value(case: Case, event: Exited) -> int:
-    """Return the minimax value of a visited node, counted from the root of the search."""
-    monitor = SearchMonitor()
-    distance = len(event.path)
-    value = minimax(case.problem, event.position, case.depth - distance, monitor).value
-    return to_root_value(value, distance)
 
 
 @given(case=cases)

@@ -16,12 +16,8 @@ from arena.bots.search.play import AlphaBeta, Minimax, Table
 from arena.bots.search.search_values import is_decided
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
-from tests.bots.search.problems import Case, cases, tree
+from tests.bots.search.problems import Case, cases_in_play, tree
 from tests.properties import examples
-
-
-def in_play(case: Case) -> bool:
-    return case.game.outcome(case.position) is None
 
 
 def make(case: Case, name: str) -> Any:
@@ -31,7 +27,7 @@ def make(case: Case, name: str) -> Any:
     return AlphaBeta(evaluator, table=Table() if name == "table" else None)
 
 
-@given(case=cases.filter(in_play), name=st.sampled_from(["minimax", "alphabeta", "table"]))
+@given(case=cases_in_play, name=st.sampled_from(["minimax", "alphabeta", "table"]))
 @examples(60)
 def test_finished_depths_are_minimax(case: Case, name: str) -> None:
     depth = max(1, case.depth)
@@ -62,7 +58,7 @@ def _whole_tree_seen(case: Case, depth: int) -> bool:
 
 
 @given(
-    case=cases.filter(in_play),
+    case=cases_in_play,
     after=st.integers(0, 120),
     name=st.sampled_from(["minimax", "alphabeta", "table"]),
 )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -13,18 +10,8 @@ from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import Player
 from arena.games.explicit import Explicit
 from tests.bots.search.problems import Case, cases
-from tests.bots.search.running import run
+from tests.bots.search.running import POOLS, run
 from tests.properties import examples
-
-POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _closed_pools() -> Iterator[None]:
-    yield
-    for pool in POOLS:
-        pool.close()
-
 
 CUTS = [[5, 6], [3, 9], [7, 9]]
 """Values of a tree of depth 2, in which alpha-beta cuts off nodes whoever moves first."""

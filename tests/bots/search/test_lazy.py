@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import alphabeta
 from arena.bots.search.lazy import gametree, lazy, mapmin, maximize, maximize0, omit
-from arena.bots.search.lazy_tree import LazyList, Tree, maptree, prune, reptree
+from arena.bots.search.lazy_tree import LazyList, Tree, maptree, prune
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.problem import Problem
@@ -21,18 +21,8 @@ from arena.games.core import Game, Player
 from arena.games.explicit import Explicit
 from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree
+from tests.bots.search.test_lazy_tree import counting_tree
 from tests.properties import examples
-
-
-def counting_tree(made: list[int]) -> Tree[int]:
-    """Return the infinite tree n -> 2n, 2n + 1, which logs every label that is computed."""
-
-    def successors(n: int) -> Iterator[int]:
-        for child in (2 * n, 2 * n + 1):
-            made.append(child)
-            yield child
-
-    return reptree(successors, 1)
 
 
 def test_pruning_an_infinite_game_with_lazy_alphabeta_makes_fewer_nodes() -> None:

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.leaf_counts import Comparison
-from arena.bots.search.thread_pool import ThreadPool
 from tests.bots.search.problems import Case, cases
-from tests.bots.search.running import run
+from tests.bots.search.running import POOLS, run
 from tests.properties import examples
-
-POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _closed_pools() -> Iterator[None]:
-    yield
-    for pool in POOLS:
-        pool.close()
 
 
 @given(case=cases)

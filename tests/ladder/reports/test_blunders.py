@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from arena.games.riskless import Riskless
 from arena.ladder.reports.blunders import BlunderReport, count_blunders
 from arena.maps.loader import load_map
-from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, Record, RecordedMove, Result
-from arena.protocol.values import Players
+from arena.protocol.record import Record, RecordedMove
 from arena.solved.solution import load_solution
 from arena.solved.solved_value import SolvedResult
+from tests.server.matches import record
 
 
 def make_record(map: str, plies: int, *, opening: int = 0) -> Record:
@@ -21,18 +22,8 @@ def make_record(map: str, plies: int, *, opening: int = 0) -> Record:
         move = game.moves(position)[-1]
         moves.append(RecordedMove(list(move), 1.0, opening=len(moves) < opening))
         position = game.play(position, move)
-    return Record(
-        format=FORMAT,
-        match=f"{plies:032x}",
-        event="test",
-        game="riskless",
-        setup=game.setup(),
-        players=Players("a", "b"),
-        time_control="1/move",
-        started="2026-11-20T12:00:00Z",
-        moves=moves,
-        result=Result("maxie", EndReason.RESIGNATION),
-    )
+    finished = record(f"{plies:032x}", maxie="a", minnie="b", winner="maxie", game="riskless")
+    return replace(finished, setup=game.setup(), moves=moves)
 
 
 def by_hand(record: Record) -> dict[str, int]:

@@ -9,9 +9,8 @@ from arena.ladder.plan import LadderPlan, plan_engine_bot
 from arena.ladder.reports.display import open_display
 from arena.protocol.codes import EndReason
 from arena.rating.standings import make_standings
-from tests.ladder.reports.test_result_lines import make_record
 from tests.rating.pairs import round_robin
-from tests.server.matches import game_of
+from tests.server.matches import game_of, record
 
 
 def ladder() -> Ladder:
@@ -22,7 +21,7 @@ def ladder() -> Ladder:
 def play(played: Ladder, console: Console) -> None:
     with open_display(played, console) as display:
         for pairing in round_robin(played.bots, 1, 1, 0)[0].matches():
-            finished = make_record("maxie", EndReason.LINE)
+            finished = record(minnie="[bert]", moves=range(3), winner="maxie", reason=EndReason.LINE)
             played.add_match(pairing, finished)
             display.match_played(played, finished)
             display.show_notice("bot [bert] crashed\n    [red]why")

@@ -9,25 +9,8 @@ from arena.ladder.plan import LadderPlan, plan_engine_bot
 from arena.ladder.reports.result_lines import draws_warning
 from arena.maps.game_on_map import DECISIVE_MAPS
 from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, Record, RecordedMove, Result
-from arena.protocol.values import Players, Seat
 from tests.rating.pairs import round_robin
 from tests.server.matches import game_of, record
-
-
-def make_record(winner: Seat | None, reason: EndReason, detail: str = "", map: str | None = None) -> Record:
-    return Record(
-        format=FORMAT,
-        match="m",
-        event="e",
-        game="tictactoe",
-        setup={"map": map} if map else {},
-        players=Players("anna", "[bert]"),
-        time_control="1+0",
-        started="2026-11-20T12:00:00Z",
-        moves=[RecordedMove(cell, 1.0) for cell in range(3)],
-        result=Result(winner, reason, detail),
-    )
 
 
 def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:

@@ -2,14 +2,16 @@ import csv
 import io
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from arena.ladder.reports.standings import CPU_LEGEND, extra_columns, print_standings
 from arena.match.replay import mean_cpu_ms
 from arena.protocol.codes import EndReason
-from arena.protocol.record import Record, RecordedMove, Result
-from arena.protocol.values import Players, Thinking
+from arena.protocol.record import Record, RecordedMove
+from arena.protocol.values import Thinking
 from arena.rating.standings import StandingsRow, to_csv
+from tests.server.matches import record
 
 ROWS = [
     StandingsRow("anna", 16, 12.5, 12, 1, 3, 212.4, 130.6, 0, 0, 0, 0, 0),
@@ -37,18 +39,7 @@ def measured(maxie: str, minnie: str, *used: float | None) -> Record:
     moves = [
         RecordedMove(cell, 1.0, None if ms is None else Thinking(cpu_ms=ms)) for cell, ms in enumerate(used)
     ]
-    return Record(
-        format="arena-record/1",
-        match="m",
-        event="e",
-        game="tictactoe",
-        setup={},
-        players=Players(maxie, minnie),
-        time_control="1/move",
-        started="2026-11-25T12:00:00Z",
-        moves=moves,
-        result=Result(None, EndReason.BOARD_FULL),
-    )
+    return replace(record(maxie=maxie, minnie=minnie, winner=None, reason=EndReason.BOARD_FULL), moves=moves)
 
 
 def test_cpu_time_is_the_mean_of_the_moves_for_which_it_was_measured() -> None:

@@ -12,15 +12,11 @@ from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.monitor import SearchMonitor, Stopped
 from arena.bots.search.play import AlphaBeta
 from arena.bots.search.table import Table
-from tests.bots.search.problems import Case, cases
+from tests.bots.search.problems import Case, cases_in_play
 from tests.properties import examples
 
 
-def in_play(case: Case) -> bool:
-    return case.game.outcome(case.position) is None
-
-
-@given(case=cases.filter(in_play))
+@given(case=cases_in_play)
 @examples(40)
 def test_unordered_visits_what_textbook_alphabeta_visits(case: Case) -> None:
     depth = max(1, case.depth)
@@ -32,7 +28,7 @@ def test_unordered_visits_what_textbook_alphabeta_visits(case: Case) -> None:
     assert (ours.nodes, ours.leaves, ours.sorted) == (textbook.nodes, textbook.leaves, 0)
 
 
-@given(case=cases.filter(in_play), depths=st.lists(st.integers(1, 4), min_size=1, max_size=3))
+@given(case=cases_in_play, depths=st.lists(st.integers(1, 4), min_size=1, max_size=3))
 @examples(40)
 def test_leaves_that_are_valued_together_are_those_that_a_trace_has_one_by_one(
     case: Case, depths: list[int]
@@ -53,7 +49,7 @@ def test_leaves_that_are_valued_together_are_those_that_a_trace_has_one_by_one(
     assert [each[1:] for each in results[:half]] == [each[1:] for each in results[half:]]
 
 
-@given(case=cases.filter(in_play), allowed=st.integers(0, 60))
+@given(case=cases_in_play, allowed=st.integers(0, 60))
 @examples(40)
 def test_a_stop_ends_the_search_at_the_node_at_which_it_is_given(case: Case, allowed: int) -> None:
     asked = iter(range(allowed))

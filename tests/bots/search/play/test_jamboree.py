@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,25 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.monitor import SearchMonitor
-from arena.bots.search.play import Jamboree, ThreadPool
-from tests.bots.search.problems import Case, cases
+from arena.bots.search.play import Jamboree
+from tests.bots.search.problems import Case, cases_in_play
+from tests.bots.search.running import POOLS
 from tests.properties import examples
 
-POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _closed_pools() -> Iterator[None]:
-    yield
-    for pool in POOLS:
-        pool.close()
-
-
-def in_play(case: Case) -> bool:
-    return case.game.outcome(case.position) is None
-
-
-@given(case=cases.filter(in_play), prune=st.sampled_from([0.0, 0.5, 1.0]))
+@given(case=cases_in_play, prune=st.sampled_from([0.0, 0.5, 1.0]))
 @examples(40)
 def test_jamboree_visits_the_same_nodes_on_every_pool(case: Case, prune: float) -> None:
     depth = max(1, case.depth)

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import SearchMonitor
-from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Search, Table, ThreadPool
+from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Search, Table
 from arena.bots.search.problem import SearchResult
-from tests.bots.search.problems import Case, cases
+from tests.bots.search.problems import Case, cases_in_play
+from tests.bots.search.running import POOLS
 from tests.properties import examples
-
-POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _closed_pools() -> Iterator[None]:
-    yield
-    for pool in POOLS:
-        pool.close()
 
 
 def searches(case: Case) -> dict[str, Search[Any, Any]]:
@@ -38,11 +28,7 @@ def searches(case: Case) -> dict[str, Search[Any, Any]]:
     }
 
 
-def in_play(case: Case) -> bool:
-    return case.game.outcome(case.position) is None
-
-
-@given(case=cases.filter(in_play), random=st.randoms(use_true_random=False))
+@given(case=cases_in_play, random=st.randoms(use_true_random=False))
 @examples(80)
 def test_value_and_leftmost_move_in_any_order(case: Case, random: Any) -> None:
     depth = max(1, case.depth)

@@ -10,17 +10,13 @@ from hypothesis import strategies as st
 from arena.bots.search.monitor import SearchMonitor, Stopped
 from arena.bots.search.play import AlphaBeta, Minimax, Search, Table
 from arena.bots.search.problem import SearchResult
-from tests.bots.search.problems import Case, cases
+from tests.bots.search.problems import Case, cases_in_play
 from tests.properties import examples
 
 
 def searches(case: Case) -> list[Search[Any, Any]]:
     evaluator = case.problem.evaluator
     return [AlphaBeta(evaluator, static=False), AlphaBeta(evaluator), AlphaBeta(evaluator, table=Table())]
-
-
-def in_play(case: Case) -> bool:
-    return case.game.outcome(case.position) is None
 
 
 def _value(case: Case, move: object, depth: int) -> int:
@@ -31,7 +27,7 @@ def _value(case: Case, move: object, depth: int) -> int:
     ).value
 
 
-@given(case=cases.filter(in_play), after=st.integers(0, 60))
+@given(case=cases_in_play, after=st.integers(0, 60))
 @examples(60)
 def test_a_report_before_a_stop_stands(case: Case, after: int) -> None:
     """Best so far, in search order, is truly what the moves that were searched are worth."""
