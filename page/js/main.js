@@ -31,6 +31,8 @@ const VIEWS = new Map(/** @type {[string, (id: string) => Promise<any>][]} */ ([
   ["bot", async () => (await import("./views/bot.js")).BotView],
 ]));
 
+const TABS = { event: "table", bot: "table", versus: "table", match: "" }; // of views that have no tab of their own
+
 const NAMED = new Set(["match", "event", "bot"]); // views of one thing: without its name there is nothing to show
 
 const of = (sign) => /** @type {HTMLElement} */ (document.querySelector(sign)); // what the page itself has
@@ -65,7 +67,8 @@ async function route() {
   current = new View(main, parameters);
   if (moved && !main.contains(document.activeElement)) main.focus({ preventScroll: true }); // what had the focus is gone
   for (const link of document.querySelectorAll("header nav a")) {
-    set(link, { "aria-current": link.getAttribute("href") === `/${name}` ? "page" : null });
+    const tab = link.getAttribute("href");
+    set(link, { "aria-current": tab === `/${name}` ? "page" : tab === `/${TABS[name]}` ? "true" : null });
   }
 }
 
@@ -91,8 +94,8 @@ async function load(name, parameter) {
 
 class Nowhere {
   constructor(place) {
-    place.replaceChildren(h("h1", null, "Page not found"), h("p", null, "The address may be mistyped, or from an older version."),
-      h("p", null, h("a", { class: "button", href: "/" }, "Back to the start page")));
+    place.replaceChildren(h("h1", null, "Page not found"), h("div", { class: "lone" }, h("p", null, "The address may be mistyped, or from an older version."),
+      h("a", { class: "button", href: "/" }, "Back to the start page")));
   }
 
   stop() {}
@@ -100,9 +103,9 @@ class Nowhere {
 
 class Unloaded {
   constructor(place) {
-    place.replaceChildren(h("h1", null, "Not loaded yet"),
+    place.replaceChildren(h("h1", null, "Not loaded yet"), h("div", { class: "lone" },
       h("p", { role: "status" }, "The server could not send this view. It will appear as soon as the server answers."),
-      h("p", null, h("button", { type: "button", class: "button", onclick: () => location.reload() }, "Try again")));
+      h("button", { type: "button", class: "button", onclick: () => location.reload() }, "Try again")));
     whenBack().then(() => this.stopped || location.reload());
   }
 

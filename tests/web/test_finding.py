@@ -206,6 +206,6 @@ def test_a_challenge_that_is_open_is_taken_by_another_person(tmp_path: Path, bro
         for page, names in ((first, ["You", "bob"]), (second, ["ada", "You"])):
             expect(page.locator(".player .name")).to_have_text(names)
         first.locator("[data-target]").first.click()
-        expect(second.locator(".status").first).to_contain_text("Your turn (Orange)")
+        expect(second.locator(".prompt[data-turn=minnie]")).to_contain_text("Your turn")
         one.close()
         two.close()

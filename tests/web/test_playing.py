@@ -146,6 +146,34 @@ def test_whoever_plays_has_all_that_is_needed_in_sight(idle: BrowserArena, page:
         expect(page.get_by_role("button", name="Rematch")).to_be_in_viewport(ratio=1)
 
 
+def test_the_goal_and_the_rules_stand_beside_the_board_until_the_first_move(
+    idle: BrowserArena, page: Page
+) -> None:
+    begin(page, idle, "riskless")
+    briefing = page.get_by_role("region", name="Before you begin")
+    goal = make_game_on_map("riskless", "path4").setup()["armies_to_win"]
+    expect(briefing.get_by_role("heading")).to_have_text(f"First to {goal} armies wins")
+    expect(briefing).to_contain_text("You are Blue and move first. random is Orange.")
+    expect(page.locator(".moves")).to_be_hidden()
+    expect(page.locator(".prompt[data-turn=maxie]")).to_have_text("Your turn: choose a territory")
+    page.locator("[data-source]").first.click()
+    page.locator("[data-target]").first.click()
+    expect(page.locator(".moves li").first).to_be_visible()
+    expect(briefing).to_be_hidden()
+    resign(page)
+
+
+def test_an_open_challenge_that_arrives_does_not_move_the_form(idle: BrowserArena, page: Page) -> None:
+    page.goto(f"{idle.url}play")
+    start = page.get_by_role("button", name="Start the match")
+    expect(start).to_be_visible()
+    before = start.bounding_box()
+    with Guest.at(idle.url.replace("http", "ws", 1), "opener", "127.0.0.8") as guest:
+        guest.challenge("")
+        expect(page.get_by_role("button", name="Play opener")).to_be_visible()
+        assert start.bounding_box() == before
+
+
 def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(
     fresh: BrowserArena, page: Page
 ) -> None:

@@ -154,6 +154,7 @@ def test_the_rules_with_the_numbers_of_the_map_are_one_press_away(shown: Page) -
     setup = made_up("m2").setup
     expect(rules).to_contain_text(f"{len(setup['territories'])} territories")
     expect(rules).to_contain_text(f"You win with {setup['armies_to_win']} armies")
+    expect(rules.locator(".lesson .map")).to_have_count(4)
     rules.get_by_role("button", name="Close").click()
     expect(rules).to_be_hidden()
     shown.get_by_role("link", name="Tables", exact=True).click()

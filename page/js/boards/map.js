@@ -26,8 +26,7 @@ const TINY = 1.6; // from this scale of names on a map that is only looked at ha
 const FIGURE = 0.7; // radius of a number without its mark, relative to a mark
 const LEAD = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
 const CLASH_MS = 320;
-const OUTCOME_WIDTH = 30;
-const OUTCOME_HEIGHT = 15;
+const OUTCOME_HEIGHT = 16;
 
 const pen = h("canvas").getContext("2d");
 
@@ -36,6 +35,9 @@ const widthIn = (/** @type {string} */ font) => (/** @type {string} */ text) => 
   pen.font = font;
   return pen.measureText(text).width;
 };
+
+// Return the result of a move at its target in a few letters; empty for an empty territory, which is just taken.
+const outcome = ({ what, came, stood }) => ({ won: `win, ${came - stood} left`, lost: "lose", joined: `join: ${came + stood}`, took: "" }[what]);
 
 export class MapBoard {
   // onSpot(v) is called for each territory chosen by click or key. `whole`: nothing can be clicked, so the whole
@@ -366,20 +368,22 @@ export class MapBoard {
     this.showOutcomes();
   }
 
-  // Show at each target whether its battle would be won.
+  // Show at each target how its battle would end, or how many armies would stand there.
   showOutcomes() {
     const { selected = null, targets, ahead } = this.marked ?? {};
     this.clearBadges(this.outcomes, "data-foretold");
     if (selected === null || ahead || !this.shown) return;
     for (const v of targets) {
-      const { what } = this.game.told(this.shown[0], [selected, v]);
-      if (what !== "won" && what !== "lost") continue;
+      const told = this.game.told(this.shown[0], [selected, v]);
+      const text = outcome(told);
+      if (!text) continue;
+      const width = 12 + widthIn(BADGE_FONT)(text);
       const [x, y] = this.layout.at[v];
       const { size } = this;
-      this.hideNames(box(x, y + (RADIUS + 1 + OUTCOME_HEIGHT / 2) * size, OUTCOME_WIDTH * size, OUTCOME_HEIGHT * size), "data-foretold");
-      this.outcomes.append(svg("g", { "data-what": what, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
-        svg("rect", { x: -OUTCOME_WIDTH / 2, y: RADIUS + 1, width: OUTCOME_WIDTH, height: OUTCOME_HEIGHT, rx: OUTCOME_HEIGHT / 2 }),
-        svg("text", { y: RADIUS + 12 }, what === "won" ? "win" : "lose")));
+      this.hideNames(box(x, y + (RADIUS + 1 + OUTCOME_HEIGHT / 2) * size, width * size, OUTCOME_HEIGHT * size), "data-foretold");
+      this.outcomes.append(svg("g", { "data-what": told.what, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
+        svg("rect", { x: -width / 2, y: RADIUS + 1, width, height: OUTCOME_HEIGHT, rx: OUTCOME_HEIGHT / 2 }),
+        svg("text", { y: RADIUS + 13 }, text)));
     }
   }
 

@@ -7,10 +7,10 @@ const UNAUTHORIZED = 401;
 
 export class Account {
   // open() shows the content that the token opens; left() is called when the reader signs out.
-  constructor(key, place, { label, button, open, left = /** @type {() => void} */ (() => undefined) }) {
+  constructor(key, place, { about, label, button, open, left = /** @type {() => void} */ (() => undefined) }) {
     this.key = key;
     this.place = place;
-    this.words = { label, button };
+    this.words = { about, label, button };
     this.open = open;
     this.left = left;
     this.fault = h("p", { class: "fault", role: "alert" });
@@ -24,12 +24,12 @@ export class Account {
 
   ask() {
     const field = (words, name, type) => h("label", { class: "row" }, words, h("input", { name, type, required: true, maxlength: 128, autocomplete: "off" }));
-    this.place.replaceChildren(h("form", { class: "play-form", onsubmit: (event) => {
+    this.place.replaceChildren(h("form", { class: "play-form lone", onsubmit: (event) => {
       event.preventDefault();
       const given = new FormData(event.target);
       this.who = { name: String(given.get("name")).trim(), token: String(given.get("token")) };
       this.open();
-    } }, field(this.words.label, "name", "text"), field("Token", "token", "password"), h("button", { class: "button" }, this.words.button)));
+    } }, h("p", null, this.words.about), field(this.words.label, "name", "text"), field("Token", "token", "password"), h("button", { class: "button" }, this.words.button)));
   }
 
   keep() {

@@ -11,7 +11,7 @@ export function newToken({ name, token }) {
     const button = h("button", { type: "button", onclick: async () => say(told, (await copy(input)) ? "Copied." : "Press Ctrl-C to copy.") }, "Copy");
     return h("label", { class: "row" }, label, h("span", { class: "copied" }, input, button));
   };
-  return h("section", { class: "play-form", role: "group", "aria-label": `Token of ${name}` },
+  return h("section", { class: "play-form sheet-of", role: "group", "aria-label": `Token of ${name}` },
     h("h2", null, `The token of ${name}`),
     h("p", null, "This is the only time it is shown. Anyone who has it can play as your bot and change your bots: keep it like a password."),
     field("Token", token),

@@ -2,15 +2,32 @@
 
 import { h } from "../dom.js";
 import { GAME_NAMES, botTitle, inMapOrder, timeTitle } from "../text.js";
-import { mapThumb } from "./mappicture.js";
+import { mapPicture, mapThumb } from "./mappicture.js";
 
 const TIMES = ["300+3", "60+1", "900+10", "30/move"];
-const LEVELS = { random: "Beginner", greedy: "Easy", minimax: "Medium", alphabeta: "Hard", jamboree: "Hard", perfect: "Solved maps" };
+const LEVELS = {
+  random: ["Beginner", "chooses moves at random"],
+  greedy: ["Easy", "looks one move ahead"],
+  minimax: ["Medium", "looks a few moves ahead"],
+  alphabeta: ["Hard", "looks many moves ahead"],
+  jamboree: ["Hard", "looks many moves ahead, with several threads"],
+  perfect: ["Solved maps", "never errs on maps that are solved"],
+};
 const KEPT = "arena-name";
 const GUEST = /^guest-[0-9]{1,6}$/;
 
-// The level of one of the server's own bots and its title, as in ["Easy", "Greedy"].
-const levelOf = (name) => [LEVELS[name.split("-")[1]] ?? "House", botTitle(name).replace(/^House /, "")];
+// The level of one of the server's own bots, its title, and how it plays, as in ["Easy", "Greedy", "looks one move ahead"].
+function levelOf(name) {
+  const [level, words] = LEVELS[name.split("-")[1]] ?? ["House", ""];
+  return [level, botTitle(name).replace(/^House /, ""), words];
+}
+
+// The choice of one of the server's own bots.
+function levelChoice(bot, choose) {
+  const [level, title, words] = levelOf(bot);
+  return h("label", { class: "choice" }, h("input", { type: "radio", name: "level", value: bot, "aria-label": `${level}: ${title}`, onchange: () => choose(bot) }),
+    h("strong", null, level), h("span", { class: "quiet" }, `${title} ${words}`));
+}
 
 export function playForm(about, opponent, begin) {
   const options = (pairs) => pairs.map(([value, text]) => h("option", { value }, text));
@@ -22,20 +39,22 @@ export function playForm(about, opponent, begin) {
   const seat = h("select", { name: "seat" }, options([["maxie", "Blue (first)"], ["minnie", "Orange"], ["", "Random"]]));
   const start = h("button", { type: "submit", class: "button big" }, "Start the match");
   const go = h("div", { class: "go" }, start);
-  const easiest = Object.values(LEVELS);
+  const easiest = Object.values(LEVELS).map(([level]) => level);
   const house = [...about.house].sort((a, b) => easiest.indexOf(levelOf(a)[0]) - easiest.indexOf(levelOf(b)[0]));
-  const levels = h("div", { class: "choices-of opponents" }, house.map((bot) => h("label", { class: "choice" },
-    h("input", { type: "radio", name: "level", value: bot, "aria-label": levelOf(bot).join(": "), onchange: () => choose(bot) }),
-    h("strong", null, levelOf(bot)[0]), h("span", { class: "quiet" }, levelOf(bot)[1]))));
+  const levels = h("div", { class: "choices-of opponents" }, house.map((bot) => levelChoice(bot, (who) => choose(who))));
+  const picture = h("div", { class: "chosen-map" });
+  const showMap = (map) => picture.replaceChildren(mapPicture(map));
   const maps = h("fieldset", null, h("legend", null, "Map"), h("div", { class: "choices-of maps-of" }, inMapOrder(about.maps).map((each) => (
-    h("label", { class: "choice" }, h("input", { type: "radio", name: "map", value: each, checked: each === about.map }), mapThumb(each))))));
+    h("label", { class: "choice" }, h("input", { type: "radio", name: "map", value: each, checked: each === about.map, onchange: () => showMap(each) }), mapThumb(each))))));
+  showMap(about.map);
   const row = (text, input) => h("label", { class: "row" }, h("span", null, text), input);
+  const advanced = h("details", { open: about.anyone || !about.guests }, h("summary", null, "Advanced"),
+    row("Your name", name),
+    row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (not needed for guests)" : "Your token (from the host: arena token create)", token),
+    row("Game", game));
   const form = h("form", { class: "play-form" },
     h("div", null, h("fieldset", null, h("legend", null, "Against"), levels, row(house.length ? "Somebody else" : "Opponent", others)), maps),
-    h("div", null, row("Time", time), row("You play", seat), h("details", { open: about.anyone || !about.guests }, h("summary", null, "Advanced"),
-      row("Your name", name),
-      row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (not needed for guests)" : "Your token (from the host: arena token create)", token),
-      row("Game", game)), go));
+    h("div", null, h("div", { class: "terms" }, picture, row("Time", time), row("You play", seat), advanced, go)));
   if (about.games.includes("riskless")) game.value = "riskless";
   let chosen = opponent || null; // the opponent's name; "" for anyone who accepts, null before the bots are listed
   let listed = /** @type {string[]} */ ([]); // the opponents of the list, "" at its end
@@ -47,8 +66,9 @@ export function playForm(about, opponent, begin) {
   };
   name.addEventListener("input", () => choose(chosen));
   others.addEventListener("change", () => choose(listed[others.selectedIndex - 1]));
-  game.addEventListener("change", () => { maps.hidden = game.value !== "riskless"; });
-  maps.hidden = game.value !== "riskless";
+  const offerMaps = () => { maps.hidden = picture.hidden = game.value !== "riskless"; };
+  game.addEventListener("change", offerMaps);
+  offerMaps();
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     keep(name.value);
@@ -61,6 +81,7 @@ export function playForm(about, opponent, begin) {
   form.addEventListener("invalid", () => { form.querySelector("details").open = true; }, true);
   return {
     element: form,
+    beside: form.lastElementChild, // the column of the button, which may hold more below it
     // Return the name and token for the match; null if a value is missing, which the browser then reports.
     who: () => {
       const missing = token.required;

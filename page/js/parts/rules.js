@@ -1,4 +1,4 @@
-// The rules, with a map's own numbers, in a dialog for every view; and explanations of words in the text.
+// The rules, in pictures and with a map's own numbers, in a dialog for every view; and explanations of words in the text.
 
 import { h } from "../dom.js";
 import { GAME_NAMES, mapTitle, plural } from "../text.js";
@@ -23,37 +23,61 @@ export function word(name, text = name) {
     h("span", { id, popover: "auto", class: "meaning" }, WORDS[name]));
 }
 
-const RULES = {
-  riskless: (setup) => [
-    "Two players, no dice. Blue moves first. The players take turns, and nobody may pass.",
-    "A move sends all armies from one of your territories to a neighbouring one.",
-    "They take an empty territory, join your own armies, or fight the enemy’s: the larger number wins, and loses as many as the smaller one had. If the numbers are equal, the attacker wins with no armies left.",
-    "Then every territory of both players trains one army, so the territory that you left stays yours.",
-    ...(setup ? [
-      `On this map: ${plural(setup.territories.length, "territory", "territories")}, at most ${setup.territory_cap} armies on each.`,
-      `You win with ${setup.armies_to_win} armies, or by taking the enemy’s last territory. The match is a draw after ${setup.ply_limit} moves, or when a position occurs for the third time.`,
-    ] : ["You win with as many armies as the map asks for, or by taking the enemy’s last territory."]),
+const IN_SHORT = {
+  riskless: [
+    "Choose a territory of yours, then a neighbour: all its armies go there.",
+    "Where armies meet, the larger number wins, and loses as many as it beat.",
+    "After each move, every territory that a player holds trains one army.",
   ],
-  tictactoe: () => ["Blue and Orange take turns to mark an empty cell; Blue starts. Three in a row, column or diagonal win; a full board is a draw."],
-  hexapawn: () => [
-    "Blue’s pawns move up, Orange’s down: one square straight ahead if it is empty, or one square diagonally ahead to capture.",
+  tictactoe: ["Take turns to mark an empty cell.", "Three in a row, column or diagonal win; a full board is a draw."],
+  hexapawn: [
+    "Move a pawn one square straight ahead if it is empty, or one square diagonally ahead to capture.",
     "Reach the far row and you win. If you cannot move, you lose.",
   ],
 };
+
+// Return the rules of a game in a few lines; none for a game that the page does not know.
+export const rulesInShort = (game) => (Object.hasOwn(IN_SHORT, game) ? IN_SHORT[game] : []);
+
+// The rules of Riskless, each a title and a sentence below its picture in lessons.js.
+const lessonWords = (setup) => [
+  ["Move", "All armies of a territory go to a neighbour: they take it, join your own armies, or fight."],
+  ["Train", "After each move, every territory of both players trains one army. So the land that you leave stays yours."],
+  ["Fight", "The larger number wins, and loses as many as it beat. If the numbers are equal, the attacker wins."],
+  ["Win", `You win with ${setup ? setup.armies_to_win : "as many"} armies${setup ? "" : " as the map asks for"}, or by taking the enemy’s last territory.`],
+];
+
+const onMap = ({ territories, territory_cap: cap, ply_limit: limit }) => `On this map: ${plural(territories.length, "territory", "territories")}, `
+  + `at most ${cap} armies on each. The match is a draw after ${limit} moves, or when a position occurs for the third time.`;
+
+// Return the rules of Riskless in pictures, which move once, and again on request.
+function lessons(setup) {
+  const places = lessonWords(setup).map(([title, words]) => h("li", null, h("div", { class: "lesson", "aria-hidden": "true" }), h("h3", null, title), h("p", null, words)));
+  const again = h("button", { type: "button" }, "Show again");
+  import("./lessons.js").then(({ Lessons }) => {
+    const pictures = new Lessons();
+    places.forEach((place, n) => place.firstChild.append(pictures.elements[n]));
+    again.addEventListener("click", () => pictures.play());
+    pictures.play();
+  }, () => again.remove());
+  return { again, elements: [
+    h("p", null, "Two players, no dice. Blue moves first; then the players take turns, and nobody may pass."),
+    h("ol", { class: "lessons" }, places), setup ? h("p", { class: "quiet" }, onMap(setup)) : null] };
+}
 
 const dialog = h("dialog", { class: "rules", "aria-labelledby": "rules-title" });
 dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 
 // Open the rules of a game, or of a match with the numbers of its setup.
 export function showRules(game = "riskless", setup = /** @type {any} */ (null)) {
-  const rules = Object.hasOwn(RULES, game) ? RULES[game](setup) : [];
   const title = GAME_NAMES[game] ?? game;
-  dialog.replaceChildren(
+  const { elements, again = null } = game === "riskless" ? lessons(setup) : { elements: [h("ol", null, rulesInShort(game).map((each) => h("li", null, each)))] };
+  dialog.replaceChildren(...[
     h("h2", { id: "rules-title", tabindex: -1, autofocus: true }, `Rules: ${title}${setup?.map ? ` on ${mapTitle(setup.map)}` : ""}`),
-    h("ol", null, rules.map((each) => h("li", null, each))),
-    h("h3", null, "Glossary"),
-    h("dl", null, Object.entries(WORDS).flatMap(([name, meaning]) => [h("dt", null, name), h("dd", null, meaning)])),
-    h("form", { method: "dialog" }, h("button", { type: "submit", class: "button" }, "Close")));
+    ...elements,
+    h("details", null, h("summary", null, "Glossary"),
+      h("dl", null, Object.entries(WORDS).flatMap(([name, meaning]) => [h("dt", null, name), h("dd", null, meaning)]))),
+    h("form", { method: "dialog" }, again, h("button", { type: "submit", class: "button" }, "Close"))].filter(Boolean));
   (document.fullscreenElement ?? document.body).append(dialog);
   dialog.showModal();
 }

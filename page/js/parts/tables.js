@@ -2,10 +2,11 @@
 
 import { addressOf } from "../router.js";
 import { h, svg } from "../dom.js";
-import { botTitle, whole } from "../text.js";
+import { botTitle, plural, whole } from "../text.js";
 import { ratingBar, ratingScale } from "./ratingbar.js";
 
 const MAX_CROSS_TABLE = 40;
+const FEW = 4; // bots of a cross-table whose names a phone has room for
 // Deviation above which a rating is provisional.
 const PROVISIONAL = 75;
 const PROVISIONAL_TEXT = " (provisional)";
@@ -18,14 +19,22 @@ export const ratingText = (each) => `${whole(each.rating)} ± ${errorText(rated(
 export function standing(rows, what) {
   const at = ratingScale(rows);
   const more = formatColumns(rows);
-  const head = ["#", what, "±", "Bot", "", ...more.map(({ heading }) => heading), "Matches", "W", "D", "L", "Forfeits", "Crashes"];
+  const head = ["#", what, "±", "Bot", "", more[0]?.heading].filter((each) => each !== undefined);
+  const rest = [...more.slice(1).map(({ heading }) => heading), "Matches", "W", "D", "L", "Forfeits", "Crashes"];
   return scrolling("Standings", h("table", { class: "standing" },
-    h("thead", null, h("tr", null, head.map((each) => (each ? h("th", { scope: "col" }, each) : h("td"))))),
+    h("thead", null, h("tr", null, head.map((each) => (each ? h("th", { scope: "col" }, each) : h("td"))), rest.map((each) => h("th", { scope: "col", class: "rest" }, each)))),
     h("tbody", null, rows.map((row, n) => h("tr", null,
       h("td", null, row.rank ?? n + 1),
       h("td", null, h("strong", null, whole(row.middle)), row.provisional && h("abbr", { class: "quiet", title: "provisional" }, "?")), h("td", { class: "quiet" }, row.error.toFixed(0)),
-      h("th", { scope: "row", title: row.bot }, h("a", { href: addressOf("bot", row.bot) }, botTitle(row.bot))), h("td", null, ratingBar(row, at)),
-      [...more.map(({ value }) => value(row)), row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash].map((each) => h("td", null, each)))))));
+      h("th", { scope: "row", title: row.bot }, h("a", { href: addressOf("bot", row.bot) }, botTitle(row.bot)), h("span", { class: "details-of" }, inWords(row))), h("td", null, ratingBar(row, at)),
+      more.slice(0, 1).map(({ value }) => h("td", null, value(row))),
+      [...more.slice(1).map(({ value }) => value(row)), row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash].map((each) => h("td", { class: "rest" }, each)))))));
+}
+
+// Return the last columns of a row in words, which a phone shows below the bot.
+function inWords({ won, drawn, lost, forfeits, crash }) {
+  const faults = [forfeits && plural(forfeits, "forfeit"), crash && plural(crash, "crash", "crashes")];
+  return [`${won} won, ${drawn} drawn, ${lost} lost`, ...faults].filter(Boolean).join(" · ");
 }
 
 // Columns that only some formats have: points for a Swiss, and the round reached for a knockout.
@@ -66,10 +75,10 @@ export function cross(bots, crosses) {
     return h("td", { class: `share share-${Math.round(share * 4)}`, title: told },
       h("a", { href: addressOf("versus", bot, opponent), "aria-label": `${text}: ${botTitle(bot)} against ${botTitle(opponent)}, ${told}` }, text));
   };
-  return scrolling("Cross-table", h("table", { class: "cross" },
+  return scrolling("Cross-table", h("table", { class: "cross", "data-many": bots.length > FEW },
     h("caption", null, "Points of each row against each column"),
     h("thead", null, h("tr", null, h("td"), bots.map((_, n) => h("th", { scope: "col", title: bots[n] }, n + 1)))),
-    h("tbody", null, bots.map((bot, n) => h("tr", null, h("th", { scope: "row" }, `${n + 1}. ${botTitle(bot)}`), bots.map((other) => cell(bot, other)))))));
+    h("tbody", null, bots.map((bot, n) => h("tr", null, h("th", { scope: "row" }, `${n + 1}.`, h("span", { class: "bot-of" }, ` ${botTitle(bot)}`)), bots.map((other) => cell(bot, other)))))));
 }
 
 // Wins, draws and losses as one bar.

@@ -61,7 +61,7 @@ export class Viewer {
     this.plot = new Plot(match, { go: (ply) => this.go(ply), reveal: () => this.revealAll(), review: this.review });
     this.finale = new GameOver(seat);
     this.reviewed = false; // the reader has put the end aside
-    this.status = h("p", { class: "status", role: seat ? "status" : null });
+    this.status = h("p", { class: seat ? "status prompt" : "status", role: seat ? "status" : null });
     // Bots may play a hundred plies a second: of their match its turning points, its end, and what goes wrong are said aloud.
     this.aloud = seat ? null : h("p", { class: "unseen", role: "status" });
     this.told = h("p", { class: "told", role: seat ? "status" : null });
@@ -118,7 +118,7 @@ export class Viewer {
     this.title = h("div", { class: "title" },
       h("h1", { class: "quiet", tabindex: -1 }, gameTitle(match.gameName, match.setup.map), h("span", { class: "more-of-title" }, more)),
       h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
-      this.review.element, this.badge.element, this.status, this.badge.jump, this.aloud);
+      this.review.element, this.badge.element, this.seat ? null : this.status, this.badge.jump, this.aloud);
     this.doing = h("div", { class: "doing" }, this.highlights, this.mistake, this.explorer.element);
     this.sheet = new Sheet(
       h("div", { class: "under" }, this.choices, this.controls, h("div", { class: "telling" }, this.story, this.told, this.board.overview?.element)),
@@ -127,7 +127,7 @@ export class Viewer {
     return h("div", { class: "viewer", "data-seat": this.seat },
       this.title,
       h("div", { class: "table-top" },
-        this.players.element, this.tug.element,
+        this.players.element, this.tug.element, this.seat ? this.status : null,
         h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element, this.finale.element)),
       this.sheet.element);
   }

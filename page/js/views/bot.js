@@ -34,7 +34,7 @@ export class BotView {
         h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards" }, found.matches.slice(0, LISTED).map(pastItem))));
       this.unlist = onListing(({ matches }) => this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name))));
     } catch (error) {
-      this.place.replaceChildren(error.status === 404 ? h("p", { class: "quiet" }, "No match has finished yet.") : h("p", { class: "fault", role: "alert" }, error.message));
+      this.place.replaceChildren(error.status === 404 ? h("p", null, "No match of this bot has finished yet. Press Play to challenge it.") : h("p", { class: "fault", role: "alert" }, error.message));
     }
   }
 

@@ -17,13 +17,17 @@ export class FileView {
     this.fault = h("p", { class: "fault", role: "alert" });
     this.input = h("input", { type: "file", class: "unseen", accept: ".jsonl,.json", onchange: () => this.open() });
     this.place = h("div");
-    main.replaceChildren(...[
-      h("div", { class: "heading" }, h("h1", null, file ? file.name : "Record file"),
-        h("label", { class: "button plain" }, file ? "Open another file" : "Choose a file", this.input)),
-      file ? null : h("p", { class: "quiet" }, "A .jsonl file from arena ladder, arena match or a download. You can also drop it anywhere on this page. It stays in your browser."),
-      this.fault, this.place].filter(Boolean));
+    if (file) main.replaceChildren(h("div", { class: "heading" }, h("h1", null, file.name), h("label", { class: "button plain" }, "Open another file", this.input)), this.fault, this.place);
+    else main.replaceChildren(h("h1", null, "Record file"), this.drop());
     if (file?.fault) say(this.fault, file.fault);
     else if (file) this.offer(plyOf(ply));
+  }
+
+  // The place of a file before one is chosen.
+  drop() {
+    return h("div", { class: "lone drop" }, h("p", null, "Replay and analyse matches from a .jsonl file of ", h("code", null, "arena ladder"), ", ", h("code", null, "arena match"), " or a download."),
+      h("label", { class: "button big" }, "Choose a file", this.input),
+      h("p", { class: "quiet" }, "You can also drop it anywhere on this page. It stays in your browser."));
   }
 
   async open() {

@@ -17,7 +17,7 @@ export class HostView {
     this.bans = h("div");
     this.renames = h("div");
     this.actionFailed = false;
-    this.account = new Account("host", this.place, { label: "Admin name", button: "Open", open: () => this.open() });
+    this.account = new Account("host", this.place, { about: "For the host of this server: connected bots, names, bans and notices.", label: "Admin name", button: "Log in", open: () => this.open() });
     main.replaceChildren(h("h1", null, "Host"), this.account.fault, this.place);
     this.account.begin();
   }
@@ -72,12 +72,12 @@ export class HostView {
   }
 
   show({ bots, spectators, directives, renames }) {
-    const columns = ["Bot", "Owner", "Online", "Address", "Program", "Matches", "Forfeits", "Suspended", ""];
+    const columns = ["Bot", "Matches", "Forfeits", "Suspended", ""];
     const button = (words, action, given) => h("button", { type: "button", class: "small", onclick: () => this.act(action, given) }, words);
     this.bots.replaceChildren(
       h("p", { class: "quiet" }, bots ? `${plural(bots.length, "bot")}, ${plural(spectators, "spectator")}` : "The server is too busy to list its bots."),
       bots?.length ? table("Connected bots", columns, bots.map((each) => [
-        h("a", { href: addressOf("bot", each.name) }, each.name), each.owner, each.seconds === null ? "" : lasted(each.seconds), each.address ?? "", each.program,
+        h("span", null, h("a", { href: addressOf("bot", each.name) }, each.name), h("span", { class: "details-of" }, connection(each))),
         `${each.matches} of ${each.capacity}`, each.forfeits, each.suspended,
         h("span", { class: "sure" }, ["Kick", "Ban", "Hide"].map((words) => button(words, words.toLowerCase(), { name: each.name })))])) : "");
     this.renames.replaceChildren(renames.length ? table("Renamed bots", ["Bot", "New name", "", ""], renames.map(({ name, other, problem }) => [
@@ -94,5 +94,8 @@ export class HostView {
     clearTimeout(this.timer);
   }
 }
+
+// Return who connected a bot, for how long, from where, and with which program.
+const connection = ({ owner, seconds, address, program }) => [owner, seconds === null ? "" : lasted(seconds), address, program].filter(Boolean).join(" · ");
 
 const lasted = (seconds) => (seconds < 60 ? `${seconds} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`);

@@ -10,7 +10,7 @@ export class JoinView {
   constructor(main, [code = ""]) {
     this.secret = bearer(code);
     this.tokens = h("div");
-    this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
+    this.place = h("div", { class: "lone" }, h("p", { class: "quiet" }, "Loading…"));
     main.replaceChildren(h("h1", null, "You are invited"), this.tokens, this.place);
     this.load();
   }
@@ -30,7 +30,7 @@ export class JoinView {
       left ? h("section", null, h("h2", null, taken.length ? "Another bot" : `Choose a name for your bot, ${owner}`),
         nameForm("Take this name", (name) => this.take(name)),
         h("p", { class: "quiet" }, `You can register ${plural(left, taken.length ? "more name" : "name")} until ${when(until)}.`)) : h("p", null, "This invitation has no names left."),
-      h("p", null, taken.length ? `Yours: ${taken.join(", ")}. ` : "", h("a", { href: "/me" }, "Your bots")));
+      taken.length ? h("p", null, `Yours: ${taken.join(", ")}. `, h("a", { href: "/me" }, "Your bots")) : "");
   }
 
   async take(name) {

@@ -17,7 +17,7 @@ export class PlayView {
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
     this.offers = h("ul", { class: "bots" });
     this.open = h("section", { hidden: true }, h("h2", null, "Open challenges"), this.offers);
-    main.replaceChildren(h("h1", null, "Play"), this.open, this.place, this.status, this.cancel);
+    main.replaceChildren(h("h1", null, "Play"), this.place, this.status, this.cancel);
     this.form = /** @type {any} */ (null);
     this.listing = /** @type {any} */ ({ bots: [], challenges: [] });
     this.onChange = () => this.show();
@@ -25,7 +25,7 @@ export class PlayView {
     this.prepare(opponent ?? "");
   }
 
-  // The form is shown together with the challenges of the first listing, which would move it down.
+  // The form is shown together with the first listing, which names the bots that can be challenged.
   async prepare(opponent) {
     const listed = new Promise((resolve) => {
       this.unlist = onListing((listing) => {
@@ -42,6 +42,7 @@ export class PlayView {
       this.list();
       this.form.go.prepend(this.status);
       this.form.go.append(this.cancel);
+      this.form.beside.append(this.open); // where a challenge that arrives moves nothing
       this.place.replaceChildren(this.form.element);
       this.show();
     } catch (error) {

@@ -3,10 +3,11 @@
 import { navigate, replaceAddress, addressOf } from "../router.js";
 import { notify } from "../preferences.js";
 import { h, set } from "../dom.js";
+import { briefing } from "../parts/briefing.js";
 import { share } from "../parts/share.js";
 import { Viewer } from "../parts/viewer.js";
 import { playing } from "../playing.js";
-import { SIDES, other, plyOf } from "../text.js";
+import { other, plyOf } from "../text.js";
 
 export class SeatView {
   constructor(main, [id, ply]) {
@@ -47,9 +48,11 @@ export class SeatView {
       this.viewer.choices.replaceChildren();
       this.offerPremoves(match, moved);
     }
+    set(this.briefing, { hidden: match.moves.length > 0 });
+    set(this.viewer.moves.element, { hidden: !match.moves.length });
     set(this.viewer.choices, { hidden: !this.viewer.playback.follows });
     this.viewer.tell(this.words(match, mine.length > 0), playing.lostAt !== null);
-    set(this.viewer.status, { "data-turn": mine.length && playing.lostAt === null ? playing.seat : null });
+    set(this.viewer.status, { "data-turn": mine.length && playing.lostAt === null ? playing.seat : null, "data-premove": playing.premove !== null });
     if (match.end) this.offerRematch();
     else this.offerResignation();
     document.title = mine.length ? "Your turn" : `${match.players.maxie} v ${match.players.minnie}`;
@@ -87,6 +90,8 @@ export class SeatView {
       picked: () => this.show(),
       reviewed: "stored",
     });
+    this.briefing = briefing(match, playing.seat);
+    this.viewer.moves.element.before(this.briefing);
     this.main.replaceChildren(this.viewer.element);
     this.viewer.begin(this.ply);
   }
@@ -98,7 +103,7 @@ export class SeatView {
     const alone = away === null ? "" : `Opponent disconnected; you win in ${Math.ceil(away / 1000)} s.`;
     if (alone && !mine) return alone;
     if (mine && !this.viewer.playback.follows) return "Your turn. You are looking back: press » to play on.";
-    if (mine) return `${alone ? `${alone} ` : ""}Your turn (${SIDES[playing.seat]}): ${this.next(match)}`;
+    if (mine) return `${alone ? `${alone} ` : ""}Your turn: ${this.next(match)}`;
     const next = playing.premove === null ? "" : ` Your next move: ${match.game.text(playing.premove)}. Click the board to cancel it.`;
     return match.moves.length || match.running ? `${match.players[other(playing.seat)]} is thinking…${next}` : "";
   }

@@ -50,7 +50,7 @@ export class TableView {
     this.place.replaceChildren(...[
       names.length ? h("p", null, chooser) : null,
       games.length > 1 ? bar : null, games.length === 1 ? h("h2", null, GAME_NAMES[games[0]] ?? games[0]) : null,
-      games.length ? panel : h("p", { class: "quiet" }, "No rated match has finished yet."),
+      games.length ? panel : h("p", null, "No rated match has finished yet. Ratings appear here when two connected bots have played one."),
       events.length ? h("h2", null, "Events") : null,
       events.length ? h("ul", { class: "events" }, events.map(({ event, matches }) => h("li", null,
         h("a", { class: "card", href: addressOf("event", event) }, h("strong", null, eventTitle(event)), h("span", { class: "quiet" }, plural(matches, "match", "matches")))))) : null,

@@ -30,14 +30,14 @@ export class VersusView {
       const given = new FormData(event.target);
       navigate(addressOf("versus", given.get("bot"), given.get("opponent")));
     };
-    return h("form", { class: "search-form", onsubmit: submit }, name("Bot", "bot", bot), name("Against", "opponent", ""), h("button", { class: "button" }, "Compare"));
+    return h("form", { class: "play-form lone", onsubmit: submit }, h("p", null, "All matches of two bots against each other, and the score."), name("Bot", "bot", bot), name("Against", "opponent", ""), h("button", { class: "button" }, "Compare"));
   }
 
   async load(bot, opponent) {
     try {
       const found = await fetchJson(`versus?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`);
       if (this.stopped) return;
-      this.scores.replaceChildren(...(found.length ? found.map((each) => score(bot, each)) : [h("p", { class: "quiet" }, "They have not played a rated match.")]));
+      this.scores.replaceChildren(...(found.length ? found.map((each) => score(bot, each)) : [h("p", { class: "quiet" }, "They have not played a rated match against each other.")]));
     } catch (error) {
       this.scores.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
     }
