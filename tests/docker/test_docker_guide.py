@@ -18,7 +18,7 @@ from tests.docker.compose import ANY_PORT, ROOT, Compose, compose_project, docke
 PAGE = (ROOT / "docs" / "docker.md").read_text(encoding="utf-8")
 COMPOSE = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
 OWN, GPU = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
-DOCKERFILES = re.findall(r"```dockerfile\n(.*?)```", PAGE, re.DOTALL)
+PLAIN, WITH_PACKAGE = re.findall(r"```dockerfile\n(.*?)```", PAGE, re.DOTALL)
 
 in_docker = [pytest.mark.timeout(900), mark_requires("docker")]
 
@@ -45,6 +45,12 @@ def test_no_service_says_a_thing_twice() -> None:
     assert [keys for keys in service_keys if len(keys) > len(set(keys))] == []
 
 
+def test_the_plain_image_is_that_of_the_example() -> None:
+    """It is built and plays in tests/docker/test_examples.py."""
+    example = (ROOT / "examples" / "docker" / "python" / "Dockerfile").read_text(encoding="utf-8")
+    assert re.sub("^#.*\n", "", example, flags=re.MULTILINE) == PLAIN
+
+
 def of_this_page(text: str, folder: Path) -> str:
     """Return a compose file of the page, with the places that it would have in the folder of the sources."""
     return text.replace("file: docker-compose.yml", f"file: {ROOT / 'docker-compose.yml'}").replace(
@@ -69,14 +75,13 @@ def compose(tmp_path: Path) -> Iterator[Compose]:
 class TestInDocker:
     pytestmark = in_docker
 
-    @pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=["plain", "with a package"])
-    def test_a_bot_in_an_image_of_its_own_plays(
-        self, dockerfile: str, compose: Compose, tmp_path: Path
+    def test_a_bot_in_an_image_of_its_own_with_a_package_plays(
+        self, compose: Compose, tmp_path: Path
     ) -> None:
         (tmp_path / "my_bot").mkdir()
         result = arena("new", tmp_path / "my_bot" / "my_bot.py")
         assert result.code == 0, result
-        (tmp_path / "my_bot" / "Dockerfile").write_text(dockerfile, encoding="utf-8")
+        (tmp_path / "my_bot" / "Dockerfile").write_text(WITH_PACKAGE, encoding="utf-8")
         compose("build", "server")
         try:
             compose("up", "server", "greedy", "mine")
