@@ -64,8 +64,11 @@ VIEWS = {
 }
 """Addresses, and what is there when the view is complete."""
 Look = tuple[str, Literal["dark", "light"], list[str]]
+OF_SIZE = ["target-size", "scrollable-region-focusable"]
+"""Rules of axe whose outcome depends on the room that there is."""
 LOOKS: list[Look] = [
-    *((size, "light", []) for size in ("1440", "844", "768", "360")),
+    *((size, "light", []) for size in ("1440", "360")),
+    *((size, "light", OF_SIZE) for size in ("844", "768")),
     *((size, "dark", ["color-contrast"]) for size in ("1440", "360")),
 ]
 """Windows of all kinds in light colours, and the widest and the narrowest in dark ones: these change the contrast alone.
