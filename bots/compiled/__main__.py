@@ -21,13 +21,13 @@ from arena.games.tictactoe import TicTacToe
 
 
 def two_territory_game(cap: int) -> Riskless:
-    """Return Riskless on two territories. `cap` determines its kernel."""
+    """Return Riskless on a map of two territories. `cap`, the maximum armies on each, determines which kernel it uses."""
     places = ((0.0, 0.0), (1.0, 0.0))
     return Riskless(RisklessMap("two", ("a", "b"), ((1,), (0,)), cap, 2 * cap, 10, (1, -1), places))
 
 
 def main() -> None:
-    """Run a first search of every game, and of Riskless with a network too."""
+    """Compile the kernels of all games, and of Riskless with a network, by a first search of each."""
     network = Network(**{name: np.zeros(shape) for name, shape in SHAPES.items()})
     tictactoe = TicTacToe()
     searches: list[tuple[Game[Any, Any], Weights | Network]] = [(tictactoe, weights_for(tictactoe, "plain"))]

@@ -1,13 +1,13 @@
-"""Main search: alpha-beta as one loop over an explicit stack, with all speed optimizations.
+"""Main search: alpha-beta with all optimizations, written as one loop over an explicit stack.
 
-Contract: negamax, fail-soft. A node is searched DEPTH plies deep with the window from ALPHA to BETA, for its player to
-move. A node at depth 0 is estimated, and a won node is worth WIN minus its distance from the root. With option EXACT,
-the value of the root and its leftmost best move are those of plain minimax to that depth, for every number of threads
-and any content of the table. After a stop, the root's frame holds the best of the moves that were searched, and the
-table holds only correct entries.
+Contract: negamax, fail-soft. A node is searched DEPTH plies deep with the window from ALPHA to BETA, and its value is
+for its player to move. A node at depth 0 is estimated, and a won node is worth WIN minus its distance from the root.
+With option EXACT, the root has the value and the leftmost best move of plain minimax at that depth, for every number of
+threads and any content of the table. If the search is stopped, the root's frame holds the best of the moves that were
+searched, and the table holds only correct entries.
 
-Each step of the loop works on the frame at register AT and returns the next step: enter a node, choose its next
-move, begin the move, receive a value, or finish the node. All state is in arrays, none on Python's stack: a recursive
+Each step of the loop works on the frame at register AT and returns the next step: enter a node, choose its next move,
+begin the move, receive a value, or finish the node. All state is in arrays, and none on the call stack: a recursive
 kernel would pass its arrays, seven words each, at every call, and numba would not find it in its cache.
 """
 
@@ -80,14 +80,17 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def return_value(mem: Any, at: Any, value: Any) -> Any:
-        """Pass the value of the node at `at` to its parent, which continues."""
+        """Pass the value of the node at `at` to its parent, and continue there."""
         put(mem, Register.VALUE, -value)
         put(mem, Register.AT, at - frame_words)
         return GOT
 
     @inlined
     def enter_child(mem: Any, at: Any, depth: Any, low: Any, high: Any) -> Any:
-        """Enter the child of `at`, whose position is already stored, with the window low..high of `at`."""
+        """Enter the child of the node at `at`. The child's position is already stored.
+
+        `low` and `high` are the window for the player to move at `at`.
+        """
         node = at + words
         child = node + frame_words
         put(mem, child + Frame.DEPTH, depth)
@@ -172,7 +175,7 @@ def make_search(game: Kernel) -> Any:
             put(mem, node + Frame.COUNT, count)
             for i in range(count):
                 put(mem, list_at + i, get(mem, get(mem, Register.ROOT) + i))
-            # only the first iteration sorts the root's moves; the caller maintains their order afterwards
+            # only the search to depth 1 sorts the root's moves; for greater depths the caller gives their order
             if get(mem, node + Frame.DEPTH) > 1:
                 put(mem, node + Frame.ORDER, ListState.FINAL)
 
@@ -222,7 +225,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def freeze_window(mem: Any, shared: Any, node: Any, i: Any) -> None:
-        """Freeze the window after floor(prune × n) moves, in the course's form of Jamboree."""
+        """In the course's form of Jamboree, keep the window after floor(prune × n) moves for all later ones."""
         first = get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000
         if get(shared, Option.COURSE) != 0 and i == first:
             put(mem, node + Frame.FIXED, get(mem, node + Frame.ALPHA))
@@ -230,7 +233,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def begin_move(mem: Any, shared: Any, rules: Any) -> Any:
-        """Begin the search of the move in MOVE, whose place in the search order is PLACE, to find whether it exceeds EDGE."""
+        """Begin to search MOVE, which is number PLACE in the search order, to find whether its value exceeds EDGE."""
         at = get(mem, Register.AT)
         node = at + words
         i = get(mem, node + Frame.PLACE)
@@ -285,7 +288,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def update_best(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
-        """Update the best move of the node after MOVE exceeded EDGE."""
+        """Make MOVE, whose value exceeds EDGE, the best move of the node, unless a better one was found meanwhile."""
         move = get(mem, node + Frame.MOVE)
         fixed = get(mem, node + Frame.FIXED) != UNFIXED
         if fixed:
@@ -333,7 +336,7 @@ def make_search(game: Kernel) -> Any:
     def next_shared_move(mem: Any, shared: Any, at: Any) -> Any:
         node = at + words
         if take_move(mem, shared, at):
-            # a claimed move is searched like a first move, with the whole window
+            # a claimed move is searched with the whole window, like a node's first move
             place = get(mem, node + Frame.INDEX) + get(shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED)
             put(mem, node + Frame.PLACE, 0 if get(mem, node + Frame.CLAIMED) != 0 else place)
             put(mem, Register.WAITED, 0)
@@ -349,7 +352,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def unwind(mem: Any, shared: Any) -> Any:
-        """Go back one frame after an interruption, without storing a result. Stop at a node that is not interrupted."""
+        """Leave the frame of an interrupted node without a result. Continue the search at a node that is not interrupted."""
         at = get(mem, Register.AT)
         node = at + words
         role = get(mem, node + Frame.ROLE)

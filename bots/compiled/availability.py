@@ -1,4 +1,4 @@
-"""Limits of the compiled searches, in a module that loads fast and does not need the extra `engine`."""
+"""Limits of the compiled searches. This module loads fast, and does not need the `engine` extra."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ MAX_TERRITORIES = 64
 MAX_CAP = 255
 
 EXTRA = ("llvmlite", "numba", "numpy")
-"""Packages of the extra `engine`."""
+"""Packages of the `engine` extra."""
 
 
 def has_compiled_search(game: Game[Any, Any]) -> bool:
     """Return True if the game has a compiled search and its map is small enough.
 
-    A subclass of a game does not count as the game, because its rules may differ.
+    A subclass of a built-in game does not use the kernel of that game, because its rules may differ.
     """
     if type(game) is Riskless:
         return game.map.size <= MAX_TERRITORIES and game.map.territory_cap <= MAX_CAP
@@ -27,10 +27,10 @@ def has_compiled_search(game: Game[Any, Any]) -> bool:
 
 
 def has_own_kernel(game: Game[Any, Any]) -> bool:
-    """Return True if a user-defined game provides a kernel. The kernel is not compiled."""
+    """Return True if a user-defined game provides a kernel, without compiling it."""
     return type(game).compiled is not Game.compiled
 
 
 def has_engine_extra() -> bool:
-    """Return True if the extra `engine` is installed; without it nothing is compiled."""
+    """Return True if the `engine` extra is installed, which compiled searches need."""
     return all(find_spec(name) is not None for name in EXTRA)

@@ -1,12 +1,12 @@
-"""Many simultaneous matches of one game, for programs that learn: NumPy arrays, stepped by the compiled kernel.
+"""Many simultaneous matches of one game, for machine learning: NumPy arrays that compiled code updates.
 
 batch = Batch(game, 4096, opening=4, seed=1)
 while learning:
     rewards, done = batch.step(policy(batch.observations, batch.legal))
 
 Row i of each array is match i. A match that ends is restarted immediately; `rewards` and `done` describe the match that
-ended. Each step changes the same arrays in place: copy what you want to keep. A step does not hold the
-interpreter's lock, so batches in several threads run in parallel.
+ended. Each step changes the same arrays in place, so copy what you want to keep. A step does not hold the
+GIL, so batches in several threads run in parallel.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from arena.bots.compiled.kernel import LOST, PLAYING, WON, Kernel
 from arena.games.core import Game
 
 SPARE = 8
-"""Number of padding words at the end, because vectors are read in units of four words."""
+"""Number of padding words at the end of the memory, because vectors of four words are read."""
 
 
 class Batch:
@@ -49,15 +49,13 @@ class Batch:
         compiled = compile_game(game, weights_for(game, "plain"))
         if compiled is None or compiled.kernel.observe is None:
             raise ValueError(
-                f"a batch needs a compiled kernel with `observe`, and {game.name} has none (docs/learning.md)"
+                f"a batch needs a compiled kernel with `observe`, but {game.name} has none (docs/learning.md)"
             )
         if size < 1 or opening < 0:
-            raise ValueError(
-                f"a batch has at least 1 match, and an opening of 0 moves or more, not {size} and {opening}"
-            )
+            raise ValueError(f"size must be at least 1 and opening at least 0, not {size} and {opening}")
         self.game = game
         self.actions = compiled.move_count
-        """Number of actions. Each action is the same move in every match on this setup."""
+        """Number of actions. An action is the same move in all matches of the batch."""
         self.move, self.action = compiled.number_to_move, compiled.move_to_number
         self._rules, self._opening = compiled.rules, opening
         self._longest = compiled.plies_left(game.start())
@@ -93,13 +91,15 @@ class Batch:
         """Play an action in each match. Return `rewards` and `done`. Raises ValueError for an illegal action."""
         chosen = np.ascontiguousarray(actions, np.int32)
         if chosen.shape != self.plies.shape:
-            raise ValueError(f"actions must be {self.size} numbers, not an array of shape {chosen.shape}")
+            raise ValueError(
+                f"actions must be {self.size} numbers, one per match, not an array of shape {chosen.shape}"
+            )
         in_range = (chosen >= 0) & (chosen < self.actions)
         is_legal = in_range & self.legal[self._rows, np.where(in_range, chosen, 0)]
         if not is_legal.all():
             row = int(np.argmin(is_legal))
             raise ValueError(
-                f"action {chosen[row]} is not legal in match {row}: `legal` has the legal actions"
+                f"action {chosen[row]} is not legal in match {row}: choose one that is True in `legal`"
             )
         self._run(chosen)
         return self.rewards, self.done
@@ -121,7 +121,7 @@ class Batch:
 
 @cache
 def _step_kernel(game: Kernel) -> Any:
-    """Return the kernel that steps a game, compiled at its first call."""
+    """Return the kernel that plays one step of every match in a batch. It is compiled at its first call."""
     words, moves, play, status = game.words, game.moves, game.play, game.status
     observe: Any = game.observe
 

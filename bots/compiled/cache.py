@@ -64,18 +64,21 @@ DIGEST = sources_digest(Path(__file__).parent)
 
 
 def kernel_folder(cache: Path) -> Path:
-    """Return the folder for the kernels of these sources inside the cache folder `cache`."""
+    """Return the folder in the cache folder `cache` for kernels compiled from this version of the sources."""
     return cache / "riskless-arena" / f"kernels-{DIGEST}"
 
 
 def precompiled_folders() -> list[Path]:
-    """Return the kernel folders below the folders listed in ARENA_KERNELS, each an XDG_CACHE_HOME of the compilation."""
+    """Return the folders of precompiled kernels: one in each folder listed in ARENA_KERNELS.
+
+    A listed folder is one that was XDG_CACHE_HOME when the kernels were compiled.
+    """
     named = os.environ.get(KERNELS_VARIABLE, "").split(os.pathsep)
     return [kernel_folder(Path(each)) for each in named if each]
 
 
 def cache_folders() -> Iterator[Path]:
-    """Yield the user's possible cache folders, the best first: the user's own, then the virtual environment's.
+    """Yield the cache folders to try, the preferred one first: the user's own, then one in the virtual environment.
 
     A user without a home directory, such as a service account, may still own its virtual environment.
     """
@@ -90,7 +93,7 @@ def cache_folders() -> Iterator[Path]:
 
 
 def choose_folder(caches: Iterable[Path]) -> Path:
-    """Return the folder for compiled kernels of these sources: the first writable one, or else a temporary one.
+    """Return the kernel folder in the first of `caches` that can be written to, or else a new temporary folder.
 
     Every process creates its own temporary folder, because anybody could put code into a folder with a predictable
     name.
@@ -106,13 +109,13 @@ def choose_folder(caches: Iterable[Path]) -> Path:
 
 @cache
 def chosen_folder() -> Path:
-    """Return the folder for this process's compiled kernels."""
+    """Return the folder in which this process stores compiled kernels."""
     return choose_folder(cache_folders())
 
 
 @contextmanager
 def compile_lock() -> Iterator[None]:
-    """Let only one process compile at a time, so that the others find its result in the cache.
+    """Let one process at a time compile, so that the others find its result in the cache.
 
     If files cannot be locked, each process compiles for itself.
     """
@@ -123,15 +126,15 @@ def compile_lock() -> Iterator[None]:
 
 
 def compile_kernel(function: Function, name: str) -> Function:
-    """Return `function` compiled at its first call, or loaded from the cache, where it is stored as `name`.
+    """Return `function` as a kernel, which its first call compiles, or loads from the cache, where its name is `name`.
 
-    It runs without the GIL and without checks: indices must be valid, and a division by zero is not detected.
+    A kernel runs without the GIL and without checks: indices must be valid, and a division by zero is not detected.
     """
     # _nrt=False avoids reference counting of arrays, which would take longer than the search
     dispatcher: Any = _njit(nogil=True, boundscheck=False, error_model="numpy", _nrt=False)(function)
 
     class Impl(_caching.CompileResultCacheImpl):  # type: ignore[misc]
-        """Location and base name of the cache files."""
+        """Location and file name of a kernel in the cache."""
 
         def __init__(self, py_func: Any) -> None:
             self._lineno = 0
@@ -164,12 +167,12 @@ def compile_kernel(function: Function, name: str) -> Function:
 
 
 def _precompiled_files(path: Path, name: str) -> Any:
-    """Return the cache files of a kernel in a folder, which may not exist."""
+    """Return numba's access to the cache files of the kernel `name` in the folder `path`, which need not exist."""
     return _caching.IndexDataCacheFile(str(path), name, path.name)
 
 
 class _Locator:
-    """Locator of the cache files, in the interface that numba requires."""
+    """Location of the cache files, with the interface that numba requires."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -181,5 +184,5 @@ class _Locator:
         """Do nothing, because `choose_folder` has created the path."""
 
     def get_source_stamp(self) -> str:
-        """Return the folder's name, which identifies the sources even if the folder is moved."""
+        """Return the folder's name, which identifies the sources even after the folder was moved."""
         return self._path.name

@@ -1,8 +1,8 @@
-"""Value of the right to move, and variation of the value per ply, measured before a game's first search.
+"""Measurement of two numbers before a game's first selective search: tempo and spread.
 
-Exact values of depths 1, 2 and 3 alternate, because the player who moved last has an advantage, the tempo T.
-For the player to move at the root the values are v + T, v - T and v + T, so their second difference is 4 T. SPREAD is
-the standard deviation, over the positions, of the change from depth 1 to depth 2.
+The exact values of a position at depths 1, 2 and 3 alternate, because the player who moved last has an advantage, the
+tempo T. For the player to move at the root, the values are v + T, v - T and v + T, so their second difference is 4 T.
+The spread is the standard deviation, over the positions, of the change from depth 1 to depth 2.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ LENGTH = 60
 STEP = 8
 DEEPEST = 3
 LEAST = 16
-"""Minimum number of positions for a measurement. A game that ends sooner is not played selectively."""
+"""Minimum number of positions for a measurement. A game with fewer is not searched selectively."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Data of the selective mode for a game on its map, in hundredths of an army."""
+    """Measured numbers for the selective search of a game on its map, in hundredths of an army."""
 
     tempo: int
-    """Value of having the move."""
+    """Value of being the player to move."""
     spread: int
-    """Standard deviation of the change of value by one ply, apart from the tempo."""
+    """Standard deviation of the change in value from one ply to the next, apart from the tempo."""
 
 
 def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
@@ -48,7 +48,7 @@ def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
 
 
 def calibrate(game: Game[Any, Any], search_value: Callable[[Any, int], int]) -> Calibration | None:
-    """Measure a game. Return None if random matches give too few positions.
+    """Return the tempo and spread of a game, or None if random matches give too few positions.
 
     search_value   returns the exact value of a position to a depth of 1 to 3 plies, for the player to move, in hundredths
                    of an army

@@ -30,10 +30,10 @@ MAX_WORDS = 64
 
 
 def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGame | None:
-    """Return the game for the kernels, or None if it has no kernel or is too large. Raises BadGame.
+    """Return the game as its kernel reads it, or None if the game has no kernel or is too large.
 
-    BadGame means an invalid user-defined kernel. A subclass of a game of the project needs its own kernel, because its
-    rules may differ.
+    A subclass of a built-in game needs its own kernel, because its rules may differ. Raises BadGame for an invalid
+    user-defined kernel.
     """
     if type(game) is Riskless:
         return riskless_kernel.compile_game(game, weights)
@@ -43,9 +43,9 @@ def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGa
 
 
 def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
-    """Return the weights or the network of an evaluator, from which a kernel computes the same estimates.
+    """Return the weights or the network with which a kernel computes the same estimates as the evaluator.
 
-    `evaluator` is a name for `bots.evaluators.catalogue.evaluator_for`, and a file NAME.npz has a network. Raises
+    `evaluator` is a name for `bots.evaluators.catalogue.evaluator_for`; a file NAME.npz contains a network. Raises
     BadWeights.
     """
     if not (type(game) is Riskless or type(game) is TicTacToe):
@@ -60,13 +60,13 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
 
 
 def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:
-    """Return `game.compiled()`, with a digest of its sources in its kernel's name. Raises BadGame."""
+    """Return `game.compiled()`, and add a digest of the kernel's sources to its name. Raises BadGame if it is invalid."""
     compiled = game.compiled()
     if compiled is None:
         return None
     if not isinstance(compiled, CompiledGame):
         raise BadGame(
-            f"{game.name}: compiled() returns {compiled!r:.60}: it must be a CompiledGame (docs/games.md), or None"
+            f"{game.name}: compiled() must return a CompiledGame (docs/games.md) or None, not {compiled!r:.60}"
         )
     kernel = compiled.kernel
     if not 1 <= kernel.key_words <= kernel.words <= MAX_WORDS or not 1 <= compiled.move_count <= MAX_MOVES:

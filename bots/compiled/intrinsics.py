@@ -1,7 +1,7 @@
 """Machine instructions that Python cannot express, as functions for kernels.
 
-Kernels use only one type, the signed 64-bit word. Masks of 64 territories are such words too; only shifts to the right
-have to consider the sign.
+Kernels use only one type, the signed 64-bit word. Sets of 64 territories are such words too, used as bit masks; only
+shifts to the right must take account of the sign.
 
 `get` and `put` are `array[index]` without Python's negative indices: numba would test the sign of every index, and those
 tests take a fifth of the time of a search. Nothing is checked: an index out of range is a bug in the kernel, and
@@ -199,7 +199,7 @@ def atomic_store(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 
 @_instruction
 def prefetch(_typing: Any, array: Any, index: Any) -> Codegen:
-    """Start to fetch array[index] from memory, because it will soon be read and written."""
+    """Start to load array[index] into the processor's cache, because it will soon be read and written."""
     del index
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -219,7 +219,7 @@ def prefetch(_typing: Any, array: Any, index: Any) -> Codegen:
 
 @_instruction
 def spin_pause(_typing: Any) -> Codegen:
-    """Pause for some tens of cycles, if the processor has an instruction for it. For short waiting loops."""
+    """Pause for some tens of cycles if the processor has an instruction for that. For short waiting loops."""
 
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         if platform.machine().lower() in {"x86_64", "amd64"}:
@@ -232,7 +232,7 @@ def spin_pause(_typing: Any) -> Codegen:
 
 @_instruction
 def yield_core(_typing: Any) -> Codegen:
-    """Let another thread have the core, if one wants it. For long waiting loops."""
+    """Let another thread run on this core, if one is waiting for it. For long waiting loops."""
 
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         if sys.platform != "win32":  # its C library has no such function

@@ -1,18 +1,18 @@
 """Jamboree on threads: split points that idle threads join.
 
-The thread that entered a node searches its first moves. If other threads are idle, it then opens a split point with
-the remaining moves. Each participating thread takes the next move, searches it, and reports its value.
+The thread that entered a node searches its first moves. If other threads are idle, it then opens a split point with the
+remaining moves. Each participating thread takes the next move, searches it, and reports its value.
 
 In the original form (Joerg and Kuszmaul) each move is first tested with a null window. If its value does not exceed
 alpha, the move is done. If it reaches beta, the node is cut: all threads below the split point notice this at their
-next poll, and return. A value in between is only a bound, so the move is searched again with the whole window. Such
-searches run one at a time, each after all earlier moves are done.
+next poll, and return. A value in between is only a bound, so the move is searched again with the whole window. At one
+split point, such second searches run one at a time, each after all earlier moves are done.
 
 In the course's form (source 001, section 6) every move gets the window that the sequential part left, and the threads
 share no bounds.
 
-An owner that waits for its helpers takes work only from split points below its own, so it is free again soon after
-them. A split point's fields change only under its lock.
+A thread that has opened a split point and waits for its helpers takes work only from split points below it, so it is
+free again soon after them. A split point's fields change only under its lock.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from arena.bots.compiled.memory_layout import (
 _SPINS = 64
 """Number of spins on a lock before a thread yields its core."""
 MAX_LOOKS = 2000
-"""Number of looks for work before an idle thread yields its core. They take about 0.1 ms in total.
+"""Number of times that an idle thread looks for work before it yields its core, about 0.1 ms in total.
 
 Work usually arrives within microseconds, but another program keeps a yielded core for milliseconds.
 """
@@ -100,15 +100,15 @@ def is_below(shared: Any, split: Any, above: Any) -> Any:
 
 @inlined
 def value_to_exceed(best: Any, best_move: Any, move: Any, distance: Any, exact: Any) -> Any:
-    """Return the value that the move must exceed to be the best.
+    """Return the value that `move` must exceed to become the best move.
 
-    At the root of an exact search, a move that comes earlier in move order needs only an equal value.
+    At the root of an exact search, a move before `best_move` in move order needs only an equal value.
     """
     return best - 1 if exact != 0 and distance == 0 and move < best_move else best
 
 
 class SplitPoints:
-    """Functions of split points, for one game."""
+    """Functions that open, share and close the split points of one game's search."""
 
     def __init__(self, kernel: Kernel, frame_words: int, pick_best: Any) -> None:
         words = kernel.words
@@ -121,7 +121,7 @@ class SplitPoints:
 
         @inlined
         def open_split(mem: Any, shared: Any, at: Any) -> Any:
-            """Open a split point with the moves from NEXT on. Return False if this thread has no free split point."""
+            """Open a split point for the node's moves from NEXT on. Return False if this thread has no free split point."""
             node = at + words
             split_words = get(shared, Option.SPLIT_WORDS)
             split = Shared.SPLITS + get(mem, Register.THREAD) * SPLITS * split_words
@@ -135,7 +135,7 @@ class SplitPoints:
             count = get(mem, node + Frame.COUNT) - begun
             list_at = get(mem, node + Frame.LIST) + begun
             scored = get(mem, node + Frame.ORDER) == ListState.SCORED
-            # another thread may still be checking whether it is open
+            # another thread may still be checking whether the split point is open
             lock(shared, split)
             for i in range(count):
                 if scored:
@@ -172,7 +172,7 @@ class SplitPoints:
 
         @inlined
         def close_split(mem: Any, shared: Any, at: Any) -> Any:
-            """Copy the result to the owner's frame and close the split point. Return False if it still has helpers."""
+            """Copy the split point's result to frame `at`, and close it. Return False if it still has helpers."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             lock(shared, split)
@@ -189,7 +189,7 @@ class SplitPoints:
 
         @inlined
         def claim_second_search(mem: Any, shared: Any, split: Any, node: Any) -> Any:
-            """Claim the first unfinished move if it must be searched again. Return True if it was claimed."""
+            """Take the first unfinished move if it must be searched a second time. Return True if it was taken."""
             count = get(shared, split + Split.COUNT)
             i = get(shared, split + Split.PREFIX)
             while i < count and get(shared, move_record(split, i) + SplitMove.STATE) == MoveState.DONE:
@@ -218,7 +218,7 @@ class SplitPoints:
 
         @inlined
         def take_move(mem: Any, shared: Any, at: Any) -> Any:
-            """Store the next move to search in MOVE, INDEX, EDGE and CLAIMED. Return False if there is none."""
+            """Write the next move to search to the frame's MOVE, INDEX, EDGE and CLAIMED. Return False if there is none."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             found = False
@@ -289,7 +289,7 @@ class SplitPoints:
 
         @inlined
         def join_split(mem: Any, shared: Any, at: Any, split: Any, above: Any) -> Any:
-            """Become a helper at a split point, whose node is copied to frame `at`. Return False if it has no work left."""
+            """Join a split point as a helper, with a copy of its node in frame `at`. Return False if it has no work left."""
             node = at + words
             joined = False
             lock(shared, split)
@@ -312,7 +312,7 @@ class SplitPoints:
 
         @inlined
         def find_work(mem: Any, shared: Any, at: Any, above: Any) -> Any:
-            """Join the split point below `above` with the deepest remaining search. Return True if joined."""
+            """Join the split point below `above` with the deepest remaining search. Return False if none was joined."""
             chosen = -1
             deepest = 0
             split_words = get(shared, Option.SPLIT_WORDS)
@@ -326,7 +326,7 @@ class SplitPoints:
 
         @inlined
         def leave_split(mem: Any, shared: Any, at: Any) -> Any:
-            """End this helper's work. Return True if frame `at` was the last on this thread's stack."""
+            """Leave a split point as a helper. Return True if frame `at` was the last on this thread's stack."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             put(mem, Register.INSIDE, get(mem, node + Frame.OUTER))
@@ -341,7 +341,7 @@ class SplitPoints:
 
         @inlined
         def wait_for_helpers(mem: Any, shared: Any, at: Any) -> None:
-            """Find work below this owner's split point, or wait briefly for its helpers."""
+            """Join a split point below the one at frame `at`, or else wait briefly for the helpers of that one."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             if find_work(mem, shared, at + frame_words, split):
@@ -377,7 +377,7 @@ class SplitPoints:
 
         @inlined
         def is_interrupted_outside(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True if the work above this owner's split point is interrupted too."""
+            """Return True if the search above the node's own split point is interrupted too."""
             inside = get(mem, Register.INSIDE)
             put(mem, Register.INSIDE, get(mem, node + Frame.OUTER))
             found = is_interrupted(mem, shared)

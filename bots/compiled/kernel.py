@@ -1,4 +1,4 @@
-"""Interface of a game for the compiled searches: functions over words of memory, and conversions.
+"""Interface of a game for the compiled searches: functions on words of memory, and conversions.
 
 A position is `words` signed 64-bit words at mem[at], seen by the player to move; the first `key_words`
 of them identify it. The functions are compiled into the search, so they take only arrays and numbers:
@@ -12,13 +12,13 @@ of them identify it. The functions are compiled into the search, so they take on
 
     promise(rules, mem, at, move)     return a cheap approximation of the estimate after the move, for ordering
 
-Two more are possible if leaves can be valued without creating their positions, which is many times as fast:
+Two optional functions value leaves without creating their positions, which is many times as fast:
 
     survey(rules, mem, at)            after `moves`: store intermediate results shared by all moves from here
     foresee(rules, mem, at, move)     after `survey`: return the estimate after the move, for the player who makes it,
                                       or UNSEEN if it is unknown, for example if the move ends the match
 
-One more is for programs that learn from many matches in parallel (`bots.compiled.batch`):
+One optional function is for machine learning from many matches in parallel (`bots.compiled.batch`):
 
     observe(rules, mem, at, seen, row)  write the observation of the player to move to seen[row], in 8-bit numbers
 
@@ -44,7 +44,7 @@ UNSEEN = -3_000_000
 
 @dataclass(frozen=True)
 class Kernel:
-    """Functions of one game, and the size of its positions. `name` identifies the kernel."""
+    """Functions of one game, described above, and the size of its positions. `name` identifies the kernel."""
 
     name: str
     words: int
@@ -61,10 +61,10 @@ class Kernel:
 
 @dataclass(frozen=True)
 class CompiledGame:
-    """One game on one setup, ready for a kernel.
+    """Game on one setup, such as a map, in the form that its kernel reads.
 
     rules           array that the kernel's functions read
-    move_count      number of different moves in all positions together
+    move_count      number of different moves that occur in any position
     pack            converts a position to its words
     plies_left      returns the maximum number of further plies from a position
     number_to_move  converts the number of a move to the move, in the game's terms

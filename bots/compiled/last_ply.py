@@ -1,7 +1,7 @@
 """Last ply before the leaves, for games that can value leaves from the position above them.
 
-Most nodes of a search are leaves. Here `Kernel.foresee` values them one after another. This creates no positions, and
-omits the steps that an inner node takes for each of its moves.
+Most nodes of a search are leaves. `Kernel.foresee` values them one after another, without creating their positions and
+without the steps that an inner node takes for each of its moves.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from arena.bots.search.search_values import INFINITY, WIN
 
 @inlined
 def end_value(ended: Any, distance: Any) -> Any:
-    """Return the value of a finished match for the player of the last move, `distance` plies from the root."""
+    """Return the value of a match that ended `distance` plies from the root, for the player who made the last move."""
     value = 0 if ended == DRAW else WIN - distance
     return value if ended == LOST else -value
 
 
 class LastPlySearch:
-    """Functions of the last ply for one game. `list_moves` and `return_value` are functions of the search."""
+    """Functions that search the last ply of one game. `list_moves` and `return_value` are those of the main search."""
 
     def __init__(self, kernel: Kernel, frame_words: int, list_moves: Any, return_value: Any) -> None:
         words, play, status, estimate = kernel.words, kernel.play, kernel.status, kernel.estimate
         survey: Any = kernel.survey
         foresee: Any = kernel.foresee
         self.can_foresee = survey is not None and foresee is not None
-        """True if the game can value leaves from above."""
+        """True if the game's kernel can value leaves from the position above them."""
 
         @inlined
         def is_above_leaves(mem: Any, shared: Any, node: Any) -> Any:
@@ -50,7 +50,7 @@ class LastPlySearch:
 
         @inlined
         def search_last_ply(mem: Any, shared: Any, rules: Any, at: Any) -> Any:
-            """Value the leaves of a node in move order until one causes a cut, and pass the best value to the node's parent."""
+            """Value a node's leaves in move order until one reaches beta, and pass the best value to the node's parent."""
             node = at + words
             distance = get(mem, node + Frame.DISTANCE) + 1
             list_moves(mem, rules, at, distance - 1)

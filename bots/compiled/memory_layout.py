@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 FRAMES = 256
-"""Number of frames, more than twice the maximum depth: work taken while waiting uses the same stack."""
+"""Number of frames. It is more than twice the maximum depth, because work taken while waiting uses the same stack."""
 SPLITS = 16
 LINE = 8
-"""Words in a cache line, the minimum distance between data written by different threads."""
+"""Number of words in a cache line. Data written by different threads are at least this far apart."""
 
 
 class Register(IntEnum):
@@ -25,7 +25,7 @@ class Register(IntEnum):
     AT = 0  # start of the current frame
     VALUE = 1  # value of the current frame's child for the current frame's player
     NODES = 2
-    ESTIMATES = 3  # leaves whose value a deeper search could change, and answers of the table
+    ESTIMATES = 3  # leaves whose value a deeper search could change, and values taken from the table
     INSIDE = 4  # innermost split point above this thread's work, or -1
     THREAD = 5
     LISTS = 6  # start of the move lists
@@ -33,18 +33,18 @@ class Register(IntEnum):
     WIDTH = 8  # size of a move list, in words
     ENTERED = 9  # nodes that were not leaves
     COUNTED = 10  # nodes that are already added to Shared.NODES
-    WAITED = 11  # number of looks for work since the last work
+    WAITED = 11  # number of times that this thread looked for work since it last had some
     CHOSEN = 12  # number of the root's moves to search
-    SOME = 13  # 1 if these are not all moves
+    SOME = 13  # 1 if CHOSEN is less than the number of all moves
     END = 14
 
 
 FIRST = -(-int(Register.END) // LINE) * LINE
-"""Start of frame 0, on its own cache line like all frames."""
+"""Offset of frame 0. It is a multiple of LINE, as each frame begins a cache line."""
 
 
 class Frame(IntEnum):
-    """Fields of a node, after its position. Values are for the node's player to move."""
+    """Fields of a frame, counted from the end of its position. Values are for the player to move at this node."""
 
     DEPTH = 0
     DISTANCE = 1
@@ -54,11 +54,11 @@ class Frame(IntEnum):
     BEST = 5
     BEST_MOVE = 6
     COUNT = 7  # number of moves
-    NEXT = 8  # number of moves begun
+    NEXT = 8  # number of moves whose search has begun
     MOVE = 9  # move being searched
-    INDEX = 10  # its index at the split point
-    STAGE = 11  # stage of its search
-    EDGE = 12  # value that it must exceed to be the best move
+    INDEX = 10  # index of that move at the split point
+    STAGE = 11  # window with which that move is searched
+    EDGE = 12  # value that the move must exceed to be the best one
     KEY = 13
     SPLIT = 14  # split point at this node; valid only if ROLE is not NONE
     ROLE = 15
@@ -68,13 +68,13 @@ class Frame(IntEnum):
     LIST = 19  # start of the move list
     FIXED = 20  # alpha for all later moves in the course's form of Jamboree
     FIXED_MOVE = 21  # best move when FIXED was set
-    PLACE = 23  # place of the move in the order; 0 is searched with the whole window
-    CLAIMED = 22  # 1 if this is the only full search at its split point
+    PLACE = 23  # place of the move in the search order; 0 is searched with the whole window
+    CLAIMED = 22  # 1 if the move is searched a second time, with the whole window
     END = 24
 
 
 class ListState(IntEnum):
-    """State of a move list."""
+    """Order of a move list."""
 
     RAW = 0  # moves in move order
     SCORED = 1  # from NEXT on, words with score and move
@@ -82,22 +82,22 @@ class ListState(IntEnum):
 
 
 class SplitRole(IntEnum):
-    """Role of a frame at a split point."""
+    """Role of a stack frame at a split point, a node whose moves several threads search."""
 
-    NONE = 0
-    OWNER = 1
-    HELPER = 2
+    NONE = 0  # the node is not split
+    OWNER = 1  # this thread opened the split point
+    HELPER = 2  # this thread joined it
 
 
 class SearchStage(IntEnum):
-    """Window of a move's search."""
+    """Window with which a move is searched."""
 
     FULL = 0
-    TEST = 1  # null window: is it better than the best so far?
+    TEST = 1  # null window, to find whether the move is better than the best so far
 
 
 class Shared(IntEnum):
-    """Signals, each on its own cache line, and the start of the split points."""
+    """Offsets in the shared memory: signals, each on its own cache line, and the start of the split points."""
 
     STOP = 0
     QUIT = 8
@@ -112,27 +112,27 @@ class Option(IntEnum):
     THREADS = 32
     NODE_LIMIT = 33
     PLIES_LEFT = 34  # plies from the root until the match is a draw
-    TABLE = 35  # use the transposition table's values
-    HINTS = 36  # use the table's moves
+    TABLE = 35  # 1 to use the transposition table's values
+    HINTS = 36  # 1 to use the table's moves
     PROMISE = 37
     EXACT = 40
-    TEMPO = 42  # value of having the move
-    SPREAD = 43  # further change of the value by a ply
+    TEMPO = 42  # value of being the player to move
+    SPREAD = 43  # standard deviation of the change in value from one ply to the next
     SPLIT_DEPTH = 44
-    COURSE = 45  # use the course's form of Jamboree
-    PRUNE = 46  # moves searched in sequence, in thousandths
+    COURSE = 45  # 1 for the course's form of Jamboree
+    PRUNE = 46  # fraction of moves that the course's form searches in sequence, in thousandths
     GENERATION = 47
-    NULL_WINDOWS = 48  # test before full searches, also without Jamboree
+    NULL_WINDOWS = 48  # 1 to test moves with a null window first, also without Jamboree
     TABLE_MASK = 49
     SPLIT_WORDS = 51
-    SETTLE = 52  # end a shallow search if its estimate is far outside the window
+    SETTLE = 52  # 1 to end a shallow search if its estimate is far outside the window
     LATE = 53  # moves that a shallow search examines for each ply of depth; 0 for all
-    FORESEE = 54  # value leaves from the node above them, if the game can
+    FORESEE = 54  # 1 to value leaves from the node above them
     END = 64
 
 
 class Split(IntEnum):
-    """Fields of a split point, which are followed by the position and the moves."""
+    """Fields of a split point. The position and the moves follow them."""
 
     LOCK = 0
     OPEN = 1
@@ -156,11 +156,11 @@ class Split(IntEnum):
 
 
 class MoveState(IntEnum):
-    """State of a move at a split point."""
+    """Progress of a move at a split point."""
 
     OPEN = 0
     RUNNING = 1
-    PENDING = 2  # to be searched again, because a test found it better than alpha
+    PENDING = 2  # to be searched again: a test with a null window found it better than alpha
     DONE = 3
 
 
@@ -169,7 +169,7 @@ class SplitMove(IntEnum):
 
     MOVE = 0
     STATE = 1
-    TESTED = 2  # value that it exceeded in a null window
+    TESTED = 2  # value that the move exceeded in its test with a null window
     END = 3
 
 
@@ -207,4 +207,4 @@ class Sizes:
 
 
 UNFIXED = -3_000_000
-"""Value of FIXED while the window may still change; lower than every search value."""
+"""Value of FIXED while the window is not yet fixed; lower than every search value."""

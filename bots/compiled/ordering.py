@@ -1,8 +1,8 @@
-"""Search order of a node's moves.
+"""Order in which a node's moves are searched.
 
-The table's move comes first, and is searched before any other move is examined. Each other move gets a score, the
-game's cheap `promise`. Score and move are packed in one word, so that the greatest word is the best move, and among
-equal moves the leftmost.
+The transposition table's move comes first, and is searched before any other move is examined. The score of each other
+move is the game's cheap `promise`. Score and move are packed in one word, so that the greatest word is the best move,
+and among equal moves the leftmost.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LAST_MOVE = (1 << _MOVE_BITS) - 1
 
 
 class MoveOrdering:
-    """Ordering functions for one game."""
+    """Move ordering functions for one game."""
 
     def __init__(self, kernel: Kernel) -> None:
         words, promise = kernel.words, kernel.promise
@@ -36,7 +36,7 @@ class MoveOrdering:
 
         @inlined
         def pick_best(mem: Any, node: Any, i: Any) -> None:
-            """Move the best of the scored moves from place `i` on to place `i`, and remove its score."""
+            """Swap the best-scored move among those from place `i` on to place `i`, and remove its score."""
             list_at = get(mem, node + Frame.LIST)
             chosen = i
             best = get(mem, list_at + i)

@@ -1,4 +1,4 @@
-"""Riskless's weighted features for the compiled searches. `bots.evaluators.riskless` defines them."""
+"""Weighted sum of Riskless's features for the compiled searches. `bots.evaluators.riskless` defines the features."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def make_estimate(layout: Any) -> Any:
 
     @inlined
     def at_least(mem: Any, at: Any, number: Any) -> Any:
-        """Return the territories with at least `number` armies, comparing bit by bit from the lowest."""
+        """Return the territories with at least `number` armies, compared bit by bit from the lowest bit."""
         enough = -1
         for i in range(planes):
             plane = get(mem, at + i)
@@ -79,7 +79,7 @@ def make_estimate(layout: Any) -> Any:
 
     @inlined
     def fill_at_least(mem: Any, at: Any) -> None:
-        """Store for each number the territories with at least that many armies, computed bit by bit."""
+        """Store, for each possible number of armies, the territories with at least that many."""
         put(mem, at + at_least_at, -1)
         for i in range(planes):
             plane = get(mem, at + i)
@@ -90,7 +90,7 @@ def make_estimate(layout: Any) -> Any:
 
     @inlined
     def count_takeable(rules: Any, mem: Any, at: Any, border: Any, others: Any) -> Any:
-        """Return the number of territories in `border` that a territory in `others` could take."""
+        """Return how many territories in `border` could be taken by a neighbour in `others`."""
         total = 0
         while border != 0:
             v = lowest_bit(border)
@@ -102,7 +102,7 @@ def make_estimate(layout: Any) -> Any:
 
     @inlined
     def neighbour_features(rules: Any, mem: Any, at: Any, own: Any, foe: Any) -> Any:
-        """Return the weighted sum of the features that depend on neighbours."""
+        """Return the weighted sum of the features that depend on neighbouring territories."""
         by_own = neighbours_of(rules, own)
         by_foe = neighbours_of(rules, foe)
         border, their_border = own & by_foe, foe & by_own

@@ -2,8 +2,8 @@
 
 A position consists of words with one bit for each territory. The first `planes` words hold the armies in binary: word i
 holds bit i of each number. Two more words hold the owners. Four planes suffice for a cap of 15, six for a cap of 63,
-and eight for a cap of 255. So a dozen instructions train all territories, however many there are. A set of territories,
-such as those next to an enemy or at the cap, takes a few operations on words.
+and eight for a cap of 255. So a dozen instructions train all territories (add an army to each, up to the cap), however
+many there are. A set of territories, such as those next to an enemy or at the cap, takes a few operations on words.
 
 The effect of a move on its two territories, including training, depends only on the armies on both and on whether the
 target is an enemy's, so it is looked up in tables. The totals of both players are in one word, the mover's in the upper
@@ -73,7 +73,7 @@ class Layout:
 
 @cache
 def layout_for(planes: int) -> Layout:
-    """Return the layout for armies of `planes` binary digits."""
+    """Return the memory layout for numbers of armies with `planes` bits."""
     table = 2 << 2 * planes
     position = [planes, 1, 1, 1, planes, 1, 1 << planes if planes <= 4 else 0, *[1] * 6]
     rules = [planes, 1, 65, len(NAMES), 1, 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 1]
@@ -82,12 +82,12 @@ def layout_for(planes: int) -> Layout:
 
 
 def plane_count(game: Riskless) -> int:
-    """Return the number of bit planes in which the kernels hold a game's armies."""
+    """Return the number of bits with which the kernels store a number of armies in this game."""
     return min(planes for planes in PLANES if game.map.territory_cap < 1 << planes)
 
 
 def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | None:
-    """Return the game for the kernels, or None if its map is too large for them."""
+    """Return the game as its kernel reads it, or None if its map is too large."""
     if not has_compiled_search(game):
         return None
     map = game.map
@@ -171,9 +171,9 @@ def _rules_array(game: Riskless, weights: Weights, planes: int) -> Words:
 
 
 def _fill_tables(rules: Words, layout: Layout, cap: int) -> None:
-    """Fill the tables of moves: the change of the trained totals, and the new armies and owner of the target.
+    """Fill the tables of move effects: the change in the totals after training, and the target's new armies and owner.
 
-    Their key is (armies moved, True if the target is an enemy's, armies on the target).
+    The key of both tables is (armies moved, True if the target is an enemy's, armies on the target).
     """
 
     moved = np.arange(1, cap + 1, dtype=np.int64)[:, None]
@@ -192,7 +192,7 @@ def _fill_tables(rules: Words, layout: Layout, cap: int) -> None:
 
 @cache
 def riskless_kernel(planes: int, *, network: bool = False) -> Kernel:
-    """Return the functions for armies of `planes` binary digits, with the estimate of a network or of features."""
+    """Return the kernel for numbers of armies with `planes` bits. A network or the weighted features estimate positions."""
     layout = layout_for(planes)
     wide = planes + 1
     foe_at, own_at, totals_at = layout.foe, layout.own, layout.totals

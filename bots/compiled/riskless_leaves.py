@@ -1,8 +1,8 @@
-"""Estimates of Riskless's leaves from the position above them, because a move changes only a small part of an estimate.
+"""Estimates of Riskless's leaves, computed from the position above them: a move changes only a small part of an estimate.
 
-A move to an own territory, or a failed attack, changes only the armies on two territories. If a territory changes hands,
-the neighbourhoods that change with it are computed again. The result is exactly the estimate of `riskless_estimate` for
-the position after the move, with the opposite sign.
+A move to an own territory, or a failed attack, changes only the armies on two territories. If a territory changes
+hands, the neighbourhoods that change with it are computed again. The result is exactly the estimate of
+`riskless_estimate` for the position after the move, with the opposite sign.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from arena.bots.evaluators.riskless import NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 UNFORESEEN = ("attacks", "exposed")
-"""Features that require the leaf's position: a move changes possible attacks all around it."""
+"""Features that need the leaf's own position, because a move changes the possible attacks all around it."""
 
 _HALF = 0xFFFFFFFF
 
@@ -77,7 +77,7 @@ def make_leaves(layout: Any) -> tuple[Any, Any]:
     def neighbour_features(
         rules: Any, mem: Any, at: Any, source: Any, target: Any, here: Any, there: Any, result: Any
     ) -> Any:
-        """Return the weighted sum of the features that depend on neighbours, after the move."""
+        """Return the weighted sum, after the move, of the features that depend on neighbouring territories."""
         own = get(mem, at + own_at)
         foe = get(mem, at + foe_at)
         by_own = get(mem, at + by_own_at)

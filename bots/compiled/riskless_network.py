@@ -1,7 +1,8 @@
-"""A network's estimate of Riskless for the compiled searches. `bots.evaluators.network` defines the computation.
+"""Estimate of Riskless's positions by a neural network, for the compiled searches.
 
-A word holds four hidden units of 16 bits, each offset by 2^15, so that none is below 0 and rows are added word by
-word. The sum is computed from scratch for each position: every ply trains all territories, so no part stays valid.
+`bots.evaluators.network` defines the computation. A word holds four hidden units of 16 bits. Each is offset by 2^15, so
+that none is below 0 and rows can be added word by word. The sum is computed from scratch for each position: every ply
+trains all territories, so no part stays valid.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from arena.games.riskless_map import RisklessMap
 
 LANES = 4
 ROW = UNITS // LANES
-"""Number of words of a row."""
+"""Number of words in a row of the network's hidden units."""
 HALF = 1 << 15
 START = sum(HALF << 16 * lane for lane in range(LANES)) - (1 << 64)
-"""Word of four hidden units that are 0."""
+"""Word in which all four hidden units are 0."""
 NETWORK = f"-network-{KINDS}-{UNITS}-{SHIFT}"
 """Part of a kernel's name: these numbers are defined outside of the folder covered by the cache's digest."""
 ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2
@@ -35,7 +36,7 @@ KIND_OF = ROAD_ROWS + KINDS * KINDS * ROW
 
 
 def network_words(tables: Tables, map: RisklessMap, planes: int) -> Words:
-    """Return the words that `make_network` reads, which follow those of the rules."""
+    """Return the network as words, which follow those of the rules and are read by the function of `make_network`."""
     roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
     head = np.zeros(KIND_OF, np.int64)
     head[SIZE], head[ROAD_COUNT] = map.size, len(roads)
@@ -55,7 +56,7 @@ def _pack_lanes(rows: Rows) -> Words:
 
 
 def make_network(layout: Any) -> Any:
-    """Return the network's estimate function, for positions with 64 additional words.
+    """Return the function that estimates a position by the network. The position needs 64 additional words.
 
     The other words of the positions are in the memory layout `riskless_kernel.Layout`.
     """

@@ -34,18 +34,19 @@ from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
 from arena.games.core import Game, M, P
 
 LATE = 3
-"""Number of moves that a shallow selective search examines, for each ply of its depth."""
+"""Number of moves that a shallow selective search examines per ply of depth."""
 POLL_SECONDS = 0.001
 """Interval between calls of a caller's stop function, in seconds."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Search options. The defaults play best; the others are for comparison.
+    """Search options. The defaults play best; other values are for comparison.
 
     threads      number of search threads
-    exact        value and leftmost move of plain minimax at every depth; otherwise selective search, which plays better
-    course       the course's form of Jamboree, with `prune`; otherwise the original
+    exact        True for the value and leftmost best move of plain minimax at every depth; False for selective search,
+                 which plays better
+    course       True for the course's form of Jamboree, with `prune`; False for the original form
     prune        fraction of a node's moves that the course's form searches in sequence
     split_depth  minimum depth of a node whose moves are shared among threads, and for which the course's form freezes
                  the window; 1 gives the course's Jamboree down to the leaves
@@ -70,7 +71,7 @@ class Settings:
 
 
 class Searcher(Generic[P, M]):
-    """Search of one game with one evaluator's weights. Use it from one caller at a time."""
+    """Compiled search of one game with the weights of one evaluator, for one caller at a time."""
 
     def __init__(
         self, game: Game[P, M], weights: Weights | Network, settings: Settings | None = None
@@ -80,7 +81,7 @@ class Searcher(Generic[P, M]):
         compiled = compile_game(game, weights)
         if compiled is None:
             raise ValueError(
-                f"no compiled search for this game of {game.name}: it has custom rules, or its map is too large"
+                f"{game.name} cannot be searched by compiled code here: its rules are custom, or its map is too large"
             )
         self._compiled = compiled
         self._search = make_search(compiled.kernel)
@@ -123,7 +124,7 @@ class Searcher(Generic[P, M]):
         shared[Option.SPLIT_WORDS] = self._sizes.split_words
 
     def _calibrate(self) -> None:
-        """Measure the data of the selective mode before the first search. Until then every search is exact."""
+        """Measure tempo and spread for the selective search, before the first search. Until then every search is exact."""
         if self._ready:
             return
         self._ready = True
@@ -152,7 +153,7 @@ class Searcher(Generic[P, M]):
         self._shared[Shared.STOP] = 1
 
     def clear(self) -> None:
-        """Clear the table for a new match."""
+        """Clear the transposition table, for a new match."""
         self._table[:] = 0
 
     def warm_up(self) -> None:
@@ -173,7 +174,7 @@ class Searcher(Generic[P, M]):
         """Yield reports as `bots.search.deepening.deepen` does. `stop` is called every millisecond.
 
         `moves`, if given, are the only moves of the root that are searched, in move order. Raises ValueError
-        for a position that is over.
+        if the match is over in this position.
         """
         self._calibrate()
         self._prepare_search(position, max_nodes, moves)
@@ -193,7 +194,7 @@ class Searcher(Generic[P, M]):
             self._order.insert(0, self._order.pop(self._order.index(best)))
 
     def search(self, position: P, depth: int, low: int, high: int) -> tuple[int, int]:
-        """Search once to a depth with a window, without the shallower depths. Return value and nodes.
+        """Search to one depth with a window, without the shallower depths first. Return the value and the number of nodes.
 
         The value is fail-soft, for the player to move: exact inside the window, otherwise a bound.
         """
@@ -209,7 +210,7 @@ class Searcher(Generic[P, M]):
         all_moves = self.game.moves(position)
         moves = all_moves if chosen_moves is None else chosen_moves
         if not moves:
-            raise ValueError(f"nothing to search: {self.game.outcome(position)}")
+            raise ValueError(f"nothing to search: the match is over: {self.game.outcome(position)}")
         compiled, shared = self._compiled, self._shared
         self._order = [compiled.move_to_number(move) for move in moves]
         self._moves = dict(zip(self._order, moves, strict=True))

@@ -1,9 +1,9 @@
-"""Pruning of the selective mode: it skips moves that rarely matter.
+"""Pruning of the selective search, which skips moves that rarely matter.
 
-Pruning compares values of searches that end after different numbers of plies, so the player to move at the
-end must not have an advantage for that alone. `calibrate` measures TEMPO, the value of having the move, and
-SPREAD, the further change of a value by a ply; a leaf's estimate then includes the tempo. Only null windows
-are pruned, and no node whose search reaches the ply limit, because the results there are certain.
+Pruning compares values of searches that end after different numbers of plies, so it must not matter whose turn it is at
+the end. `calibrate` measures TEMPO, the value of being the player to move, and SPREAD, the standard deviation of the
+further change in value from one ply to the next. A leaf's estimate then includes the tempo. Only null windows are
+pruned, and no node whose search reaches the ply limit, because the results there are certain.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from arena.bots.search.search_values import ESTIMATE_LIMIT
 UNSETTLED = -3_000_000
 """Marker of a node that is not settled, lower than every value."""
 SHALLOW = 3
-"""Maximum depth of a node that may be settled by its estimate, or lose its late moves."""
+"""Maximum depth of a node that its estimate may settle, or whose late moves may be skipped."""
 MARGIN = 125
-"""Assumed maximum change of an estimate by a search, for each ply of depth, in hundredths of SPREAD."""
+"""Maximum change of an estimate that a search is assumed to make per ply of depth, in hundredths of SPREAD."""
 
 
 class SelectivePruning:
@@ -32,7 +32,7 @@ class SelectivePruning:
 
         @inlined
         def is_prunable(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True for a node below the root with a null window, if the search ends before the ply limit."""
+            """Return True for a node below the root with a null window, if its search ends before the ply limit."""
             alpha = get(mem, node + Frame.ALPHA)
             beta = get(mem, node + Frame.BETA)
             plies_left = get(shared, Option.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
@@ -46,7 +46,7 @@ class SelectivePruning:
 
         @inlined
         def settled_bound(mem: Any, shared: Any, rules: Any, at: Any) -> Any:
-            """Return the bound that follows from the node's estimate if it decides the window; otherwise UNSETTLED."""
+            """Return a bound computed from the node's estimate, if it lies outside the window; otherwise UNSETTLED."""
             node = at + words
             depth = get(mem, node + Frame.DEPTH)
             if get(shared, Option.SETTLE) == 0 or depth > SHALLOW or not is_prunable(mem, shared, node):

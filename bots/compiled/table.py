@@ -38,14 +38,14 @@ _SALT, _LAST = _MIXED[8], _MIXED[9]
 def make_table(megabytes: int) -> Words:
     """Return an empty table whose buckets are aligned to cache lines. Its size is the largest power of two within `megabytes`."""
     buckets = 1 << max(megabytes * (1 << 20) // 64, 1).bit_length() - 1
-    # written here, so that no search waits until the system has allocated the memory, which took 60 ms
+    # np.full writes the memory now: otherwise the first search would wait 60 ms until the system allocates it
     raw = np.full((buckets + 1) * LINE, 0, np.int64)
     skip = -raw.ctypes.data % 64 // 8
     return raw[skip : skip + buckets * LINE]
 
 
 def make_hash(words: int) -> Any:
-    """Return the hash function of the `words` words at mem[at]: the folded products of pairs."""
+    """Return a function that hashes the first `words` words of the position at mem[at], in pairs."""
 
     @inlined
     def hash_position(mem: Any, at: Any) -> Any:
@@ -61,19 +61,19 @@ def make_hash(words: int) -> Any:
 
 @inlined
 def salt_key(key: Any, plies_left: Any) -> Any:
-    """Return a different key for each number of plies left, for positions affected by the ply limit."""
+    """Return a key that also depends on the number of plies left, for positions that the ply limit affects."""
     return key ^ hash_pair(plies_left + _SALT, _LAST)
 
 
 @inlined
 def prefetch_bucket(table: Any, mask: Any, key: Any) -> None:
-    """Prefetch the key's bucket, because the table is larger than the caches of the processor."""
+    """Prefetch the bucket of the key, because the table is larger than the processor's caches."""
     prefetch(table, (key & mask) * LINE)
 
 
 @inlined
 def probe(table: Any, mask: Any, key: Any) -> Any:
-    """Return the stored data of the position, or 0."""
+    """Return the data word stored for the position with this key; 0 if there is none."""
     bucket = (key & mask) * LINE
     for way in range(_WAYS):
         data = get(table, bucket + 2 * way + 1)
@@ -115,7 +115,7 @@ def store_entry(
 
 @inlined
 def stored_value(data: Any, distance: Any) -> Any:
-    """Return the value as seen from the root, `distance` plies above the node."""
+    """Return the stored value with wins counted from the root, which is `distance` plies above the node."""
     value = (data & (2 * _VALUE - 1)) - _VALUE
     if value > ESTIMATE_LIMIT:
         value -= distance
@@ -138,7 +138,7 @@ def stored_bound(data: Any) -> Any:
 
 @inlined
 def stored_move(data: Any) -> Any:
-    """Return the number of the move, or -1."""
+    """Return the number of the best or cutting move; -1 if there is none."""
     move = (data >> _MOVE_AT) & _MOVES
     return -1 if move == _MOVES else move
 

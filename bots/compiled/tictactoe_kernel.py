@@ -1,4 +1,4 @@
-"""Tic-tac-toe for the compiled searches: a word of nine bits for each player."""
+"""Tic-tac-toe for the compiled searches. A position is two words of nine bits, one for each player's marks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FULL = (1 << 9) - 1
 
 
 def compile_game(game: TicTacToe, weights: Weights) -> CompiledGame:
-    """Return the game for the kernels."""
+    """Return the game as its kernel reads it."""
 
     def pack(position: Board) -> Words:
         own = game.player(position)
@@ -39,7 +39,7 @@ def compile_game(game: TicTacToe, weights: Weights) -> CompiledGame:
 
 @cache
 def tictactoe_kernel() -> Kernel:
-    """Return the functions of the game."""
+    """Return the kernel of tic-tac-toe."""
 
     @inlined
     def moves(_rules: Any, mem: Any, at: Any, to: Any) -> Any:

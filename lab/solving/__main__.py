@@ -16,7 +16,7 @@ from arena.solved.solved_table import SolvedTable
 
 
 def main() -> None:
-    """Compile all kernels, by solving the smallest map and verifying its table."""
+    """Compile all kernels by solving the smallest map, and verifying the table."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "two.solved"
         Solver(

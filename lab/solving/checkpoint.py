@@ -1,4 +1,4 @@
-"""Checkpoint file, from which the solver resumes after it was stopped or killed."""
+"""Checkpoint file, with which the solver resumes after it was stopped or killed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BadCheckpoint(ValueError):
 
 
 class _Header(Struct, frozen=True):
-    """First line of a checkpoint: digest of the boards, progress of the solver, and number of codes that follow."""
+    """First line of a checkpoint: the boards' digest, the solver's progress, and the number of codes that follow."""
 
     digest: str
     plies: int
@@ -40,7 +40,7 @@ def save_checkpoint(path: Path, digest: str, plies: int, codes: Codes, *, finish
     codes     codes (solved.solved_value), in the order of the boards' numbers
     finished  True if all boards are solved
 
-    If the process is killed meanwhile, the previous file stays unchanged.
+    If the process is killed while it writes, the previous checkpoint stays unchanged.
     """
     header = msgspec.json.encode(_Header(digest, plies, finished, len(codes))) + b"\n"
     body = header + zstd.compress(codes.tobytes(), COMPRESSION_LEVEL)
@@ -50,7 +50,7 @@ def save_checkpoint(path: Path, digest: str, plies: int, codes: Codes, *, finish
 
 
 def load_checkpoint(path: Path, digest: str, count: int) -> tuple[int, bool, Codes] | None:
-    """Return the number of steps, whether all boards are solved, and the codes; None if there is no file.
+    """Return the number of steps done, whether all boards are solved, and the codes. Return None if there is no file.
 
     Raises BadCheckpoint if the file is damaged, or belongs to other boards than those with this `digest` and `count`.
     """

@@ -1,6 +1,6 @@
-"""Estimates for the solver: memory and time for a map, available memory, and the largest cap that fits into it.
+"""Estimates for the solver: memory and time for a map, the available memory, and the largest cap that fits into it.
 
-Boards that a symmetry of the map turns into each other form a set, of which the solver decides one representative.
+Of a set of boards that the map's symmetries turn into each other, the solver solves only one, the representative.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ FIXED_BYTES = 400 << 20
 CHECKPOINT_BYTES = 8
 """Bytes of memory per representative board while a checkpoint is written: the code, compressed code, and a copy."""
 SURVEY_SECONDS = 50e-9
-"""Seconds of CPU time per board in the survey of all boards. These times were measured with the map `m1`."""
+"""CPU seconds per board in the survey of all boards. This time and those below were measured with the map `m1`."""
 PACK_SECONDS = 400e-9
 STEP_SECONDS = 2e-6
-"""Seconds of CPU time per representative board in all steps together."""
+"""CPU seconds per representative board, for all steps together."""
 
 MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")
@@ -49,12 +49,12 @@ class SolvingCost:
 
 
 def bytes_per_number(count: int) -> int:
-    """Return the bytes per board number in the solver's list of undecided boards, if there are `count` boards."""
+    """Return the number of bytes that store the number of a board, if there are `count` boards."""
     return 4 if count <= 1 << 32 else 8
 
 
 def estimate_cost(boards: Boards) -> SolvingCost:
-    """Return the cost of solving these boards.
+    """Return the memory and time that solving these boards takes.
 
     Representatives are counted by Burnside's lemma, in time proportional to the number of territories for each
     symmetry.
@@ -93,7 +93,7 @@ def largest_cap(boards: Boards, memory: int, least: int = 1) -> int | None:
 def available_memory(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int:
     """Return the memory that this process can use without swapping, in bytes.
 
-    The result is at most what the limit of the control group (version 2) leaves. If the system does not report its
+    The memory limit of the process's control group (version 2) is taken into account. If the system does not report its
     available memory, half of the machine's memory is assumed.
     """
     try:

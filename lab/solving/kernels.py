@@ -1,6 +1,7 @@
 """Compilation of the solver's kernels.
 
-The name of a kernel in the cache contains a digest of this folder's sources, so that a change recompiles it.
+The name of a kernel in the cache contains a digest of this folder's sources, so a change of a source recompiles them
+all.
 """
 
 from __future__ import annotations

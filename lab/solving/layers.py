@@ -1,11 +1,12 @@
-"""A step of retrograde analysis, compiled for any game: from the results within n - 1 plies to those within n.
+"""Step of retrograde analysis for any game: from the results within n - 1 plies, it finds those in n plies.
 
-A position is won in n plies if a move leads to a position that is lost for the opponent in n - 1 plies, and no move to one
-that is lost sooner. It is lost in n plies if all its moves lead to positions that the opponent wins, the slowest of them
-in n - 1 plies. Positions that are never decided are draws: the player has a move that does not lose, and none that wins.
+A position is won in n plies if a move leads to a position that is lost for the opponent in n - 1 plies, and no move to
+one that is lost sooner. It is lost in n plies if all its moves lead to positions that the opponent wins, the slowest of
+them in n - 1 plies. Positions that are never decided are draws: the player has a move that does not lose, and none that
+wins.
 
-Threads write codes while others read them. New results have other numbers of plies than earlier ones, so a step gives the
-same results in any order and with any number of threads, and can be interrupted and repeated.
+Threads write codes while others read them. A step can tell its own results from earlier ones by their number of plies,
+so it gives the same results in any order and with any number of threads, and can be interrupted and repeated.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ MAX_CODE = 65_535
 
 
 class WinTooLong(ValueError):
-    """Raised when a win takes more plies than a code in a table can hold."""
+    """Raised when a win takes more plies than a table can store."""
 
 
 @dataclass(frozen=True)
 class GameSpace:
-    """Game as the solver sees it: positions are numbers, and two functions are compiled into the step.
+    """Game in the form that the solver reads: positions are numbers, and two functions are compiled into the step.
 
     name                                             name of the game in the names of kernels
     write_successors(rules, scratch, number)         writes the numbers of the positions after each move of an unfinished
                                                      position to scratch[0], scratch[1] …, and returns their count
     write_code(rules, scratch, number, codes, code)  writes the code of a position and of all its symmetric images
 
-    `scratch` is an array that only one thread uses.
+    Each thread has its own array `scratch`.
     """
 
     name: str
@@ -81,7 +82,7 @@ def compile_step(space: GameSpace) -> Any:
 
 @dataclass
 class Layers:
-    """Values of the positions of a game that are decided so far.
+    """Positions of a game whose values are known so far, and those that are still undecided.
 
     space     the game
     rules     rules of the game, as the functions of `space` read them
@@ -106,7 +107,7 @@ class Layers:
         return sum(last - first for first, last in self.parts)
 
     def decide_next_ply(self, workers: Executor, advance: Callable[[], None]) -> int:
-        """Find all results that take one ply more, and return their number. 0 means that all remaining positions are draws.
+        """Decide all positions that take one ply more, and return their number. 0 means that all the others are draws.
 
         workers  executor of the threads that share the work
         advance  called after each part
@@ -115,7 +116,7 @@ class Layers:
         """
         plies = self.plies + 1
         if 2 * plies + 3 > MAX_CODE:
-            raise WinTooLong(f"a win takes more than {plies - 1:,} plies, which a table cannot store")
+            raise WinTooLong(f"a win takes more than {plies - 1:,} plies, the most that a table can store")
         run = compile_step(self.space)
 
         def decide(part: tuple[int, int]) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """Riskless for the solver: the successors of a board, and passes over all boards.
 
-A board is the armies of all territories, seen by the player to move, whose armies are positive. Its number is a sum of
-digits (solved.board_numbers). So the number after a move is the number after training with two digits changed. The
-opponent sees the board with all signs changed, whose number is a difference of two numbers.
+A board lists the armies on all territories; those of the player to move are positive. The number of a board has a digit
+for each territory (solved.board_numbers), so a move changes two digits of the number of the board after training. The
+opponent sees the board with all signs changed, and its number is found by one subtraction.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
 
 @inlined
 def write_code(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
-    """Write the code of a board and of all its symmetric images."""
+    """Write `code` as the code of a board and of all its symmetric images."""
     size = rules[TERRITORIES]
     images = rules[IMAGES]
     here = images - rules[ROADS] - size - 1
@@ -83,7 +83,7 @@ RISKLESS = GameSpace("riskless", write_successors, write_code)
 
 @cache
 def survey_kernel() -> Any:
-    """Return the compiled function `survey`, the first pass over all boards."""
+    """Return the compiled function `survey`, which makes the first pass over all boards."""
 
     @inlined
     def status(rules: Any, scratch: Any, here: Any) -> Any:
@@ -118,11 +118,11 @@ def survey_kernel() -> Any:
         return True
 
     def survey(rules: Any, scratch: Any, codes: Any, marks: Any, counts: Any, first: Any, last: Any) -> Any:
-        """Find finished boards, and representatives among the others, in range(first, last); `first` is a multiple of 8.
+        """Find the finished boards in range(first, last), and the representatives among the others; `first` is a multiple of 8.
 
         codes    set to 2 for a finished board that is lost, and to 3 for one that is won
         marks    one bit per board, the lowest bit first: 1 for an unfinished representative
-        counts   [0] is increased by the number of unfinished boards, [1] by that of representatives among them
+        counts   [0] increases by the number of unfinished boards, [1] by the number of representatives among them
         """
         here = rules[IMAGES] - rules[ROADS] - rules[TERRITORIES] - 1
         unpack(rules, scratch, here, first)
@@ -154,7 +154,7 @@ def gather_kernel() -> Any:
     """Return the compiled function `gather`, which lists the boards that `survey` marked."""
 
     def gather(marks: Any, live: Any, first: Any, last: Any, to: Any) -> Any:
-        """Write the numbers of the marked boards in range(first, last) to live[to] …; return the index after the last."""
+        """Write the numbers of the marked boards in range(first, last) to live[to], live[to + 1] …; return the end index."""
         for number in range(first, last):
             if (marks[number >> 3] >> (number & 7)) & 1:
                 live[to] = number
@@ -169,9 +169,9 @@ def restore_kernel() -> Any:
     """Return the compiled function `restore`, which restores the codes of a checkpoint."""
 
     def restore(rules: Any, scratch: Any, numbers: Any, layer: Any, codes: Any, live: Any, to: Any) -> Any:
-        """Write the codes `layer` of the boards `numbers` and of their images; list undecided boards at live[to] ….
+        """Write the codes in `layer` to the boards in `numbers` and to their symmetric images.
 
-        Return the index after the last undecided board.
+        List the undecided boards at live[to], live[to + 1] …, and return the index after the last of them.
         """
         for at in range(numbers.size):
             if layer[at] >= 2:

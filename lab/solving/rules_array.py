@@ -18,10 +18,10 @@ TERRITORIES, BASE, CAP, GOAL, TURNED, SYMMETRIES, ROADS, IMAGES, POWERS = range(
 TERRITORIES  V
 BASE         number of values of a digit, 2 × cap + 1
 CAP          maximum number of armies on a territory
-GOAL         number of armies that wins
+GOAL         number of armies with which a player wins
 TURNED       sum of the numbers of a board and of the same board with all signs changed
 SYMMETRIES   number of symmetries of the map
-ROADS        offset of V + 1 indices into the list of roads' targets, which follows them
+ROADS        offset of V + 1 indices into the list of the roads' targets; that list follows the indices
 IMAGES       offset of V numbers per symmetry: the place value of each territory's digit in the image
 POWERS       first of V numbers: the place value of each territory's digit
 """
@@ -42,7 +42,7 @@ def rules_array(boards: Boards) -> Words:
 
 
 def scratch_words(boards: Boards) -> int:
-    """Return the length of a thread's scratch array, which holds successors, and armies before and after training."""
+    """Return the length of a thread's scratch array: the successors of a board, and its armies before and after training."""
     return sum(map(len, boards.neighbours)) + 2 * boards.territories
 
 

@@ -1,7 +1,7 @@
 """Solver of `arena solve`: it solves all boards of a map on all cores, and writes the table to a file.
 
 The work has three parts: a survey of all boards, one step for each ply, and packing. From time to time the results are
-saved to a checkpoint next to the file. After a kill, the solver repeats the survey and resumes from the checkpoint.
+saved to a checkpoint. If the solver is killed and started again, it repeats the survey and resumes from the checkpoint.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, boards_digest
 from arena.solved.solved_table import compress_codes, write_table
 
 BOARDS_PER_PART = BOARDS_IN_BLOCK * 16
-"""Number of boards that a thread handles at a time: a whole number of the table's blocks."""
+"""Number of boards that a thread handles at a time; a multiple of the number in a block of the table."""
 COMPRESSION_LEVEL = 15
 """Zstandard level for a table's blocks. Higher levels hardly save space and take several times as long."""
 MAX_SMALL_TABLE_BLOCKS = 16
 SMALL_TABLE_COMPRESSION_LEVEL = 19
-"""Zstandard level for tables of at most MAX_SMALL_TABLE_BLOCKS blocks: small enough to be part of the package."""
+"""Zstandard level for tables of at most MAX_SMALL_TABLE_BLOCKS blocks, which may be shipped with the package."""
 
 
 class Progress(NamedTuple):
-    """Progress of one part of the work: its name, and the numbers of steps done and in total."""
+    """Progress of one part of the work: its name, the number of steps done, and their total number."""
 
     part: str
     done: int
@@ -65,8 +65,8 @@ class Solver:
     def solve(self, path: Path) -> Header:
         """Solve the boards, write the table to `path`, and return its header.
 
-        The file has the same bytes for any number of threads, and however often the process was killed and started
-        again. Raises WinTooLong, checkpoint.BadCheckpoint, OSError, MemoryError.
+        The bytes of the file do not depend on the number of threads, nor on how often the process was killed and
+        started again. Raises WinTooLong, checkpoint.BadCheckpoint, OSError, MemoryError.
         """
         with ThreadPoolExecutor(self.threads, "solve") as workers:
             self._prepare()
@@ -115,7 +115,7 @@ class Solver:
         self._gather()
 
     def _gather(self) -> None:
-        """List the unfinished representative boards in `live`, in the order of their numbers."""
+        """Write the numbers of all unfinished representative boards to `live`, in ascending order."""
         gather = gather_kernel()
         firsts = [0, *map(int, self._ends[:-1])]
         for (first, last), to in zip(self._ranges, firsts, strict=True):

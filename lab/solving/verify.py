@@ -1,9 +1,9 @@
-"""Independent verifier of a table, which shares only the file format with the solver.
+"""Independent verifier of a solved table. It shares only the file format with the solver.
 
 The verifier expands the file to all boards of the map, plays every move of every unfinished board by the rules as
-written, and compares the value of each board with those of its successors. That proves the whole table: a win or a
-loss follows from values with fewer plies, down to finished boards. A draw is right because each player can always move
-to another draw.
+written, and compares the value of each board with those of its successors. That proves the whole table: a win or a loss
+follows from values with fewer plies, down to finished boards. A draw is right because the player can move to another
+draw, and so can the opponent.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
 
 @dataclass(frozen=True)
 class CodeMismatch:
-    """A board whose value does not follow from those of its successors."""
+    """Board whose stored value does not follow from the values of its successors."""
 
     board: tuple[int, ...]
     stored: int
@@ -54,8 +54,8 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
 
     on_progress  called with the number of parts done and their total number
 
-    Verification needs 3 bytes of memory per board, or 4 if codes have two bytes. Its duration is a few times that of a
-    step of the solver.
+    Verification needs 3 bytes of memory per board, or 4 if codes have two bytes. It takes a few times as long as a step
+    of the solver.
     """
     boards = table.boards
     entries = _unpack_codes(table)
@@ -148,7 +148,7 @@ def read_board(rules: Any, work: Any, number: Any) -> Any:
 def unfold_kernel() -> Any:
     """Return the compiled function `unfold`, which sets the code of every board.
 
-    The code of a finished board follows from the rules; that of another board is its representative's.
+    A finished board gets its code from the rules, and any other board the code of its representative.
     """
 
     def unfold(rules: Any, work: Any, entries: Any, codes: Any, first: Any, last: Any) -> Any:

@@ -86,5 +86,5 @@ def test_a_map_of_over_64_territories_has_no_kernel_of_capitals() -> None:
 
 def test_an_invalid_kernel_is_refused(tmp_path: Any) -> None:
     file = nim(tmp_path, ("    size = 9\n", "    size = 9\n\n    def compiled(self):\n        return 5\n"))
-    with pytest.raises(BadGame, match=r"nim: compiled.. returns 5: it must be a CompiledGame"):
+    with pytest.raises(BadGame, match=r"nim: compiled.. must return a CompiledGame .* not 5"):
         compile_game(load_game_class(file, "")(), {})
