@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -39,22 +40,31 @@ class Running:
         self.process.wait(PATIENCE_SECONDS)
         return self.said
 
-    def address(self) -> str:
-        """Return the address for bots, which is printed after the address of an event's page."""
+    def wait_for(self, pattern: str, count: int = 1) -> str:
+        """Wait until the pattern has occurred so many times in the output. Return the first group of the last of them."""
         end = time.monotonic() + PATIENCE_SECONDS
-        while not (found := re.search(r"ws://[0-9.]+:\d+(?=\D)", self.said)):
-            assert self.process.poll() is None, f"it ended without an address: {self.said}"
+        while len(found := re.findall(pattern, self.said, re.MULTILINE)) < count:
+            assert self.process.poll() is None, f"it ended: {self.said}"
             assert time.monotonic() < end, self.said
             time.sleep(0.02)
-        return found[0]
+        return str(found[count - 1])
+
+    def address(self) -> str:
+        """Return the address for bots, which is printed after the address of an event's page."""
+        return self.wait_for(r"(ws://[0-9.]+:\d+)(?=\D)")
+
+    def stop(self) -> None:
+        """Stop a server, which must end well."""
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(PATIENCE_SECONDS) == 0, self.said
 
 
 @contextmanager
-def running(*arguments: str, folder: Path) -> Iterator[Running]:
+def running(*arguments: str, folder: Path, env: Mapping[str, str] | None = None) -> Iterator[Running]:
     """Yield the command as a process, which does not outlive the block."""
     file = folder / f"{arguments[0]}-{time.monotonic_ns()}.said"
     file.touch()
-    process = ForkedCommand(*arguments, cwd=folder, stdout=file, stderr=file)
+    process = ForkedCommand(*arguments, cwd=folder, env=env, stdout=file, stderr=file)
     try:
         yield Running(process, file)
     finally:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import signal
-import socket
 import subprocess
-import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -32,9 +29,9 @@ from testkit.cluster_faults import (
 from testkit.crash import CrashResult, compare_with_store
 from testkit.nats_server import NatsServer, run_nats
 from testkit.node import copy_with_packages
-from testkit.parts import find_program
 from testkit.players import RandomPlayer
 from testkit.stored import load_records
+from tests.e2e.nginx import free_ports, running_nginx, substitute
 from tests.e2e.trail import trails
 from tests.server.databases import Postgresql
 
@@ -140,11 +137,7 @@ async def acknowledged(players: Sequence[RandomPlayer], more: int) -> None:
 @contextmanager
 def entrance(folder: Path, edges: Sequence[ClusterMember]) -> Iterator[str]:
     """Yield the nginx of the profile `cluster` on a free port of this machine, before these edges; where bots come in."""
-    found = find_program("nginx")
-    assert found is not None
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    config = (ROOT / "docker" / "nginx.conf").read_text(encoding="utf-8")
+    (port,) = free_ports(1)
     names = {
         f"server {name}:8765 ": f"server 127.0.0.1:{each.port} "
         for name, each in zip(("edge-1", "edge-2"), edges, strict=True)
@@ -154,28 +147,11 @@ def entrance(folder: Path, edges: Sequence[ClusterMember]) -> Iterator[str]:
         "listen 8080;": f"listen 127.0.0.1:{port};",
         "pid /tmp/": f"pid {folder}/",
         "error_log /dev/stderr": f"error_log {folder}/nginx.log",
+        "worker_processes auto": "worker_processes 1",
     }
-    for old, new in changes.items():
-        assert config.count(old) == 1, old
-        config = config.replace(old, new)
-    config = config.replace("_path /tmp/", f"_path {folder}/nginx-")
-    file = folder / "nginx.conf"
-    file.write_text("daemon off;\n" + config.replace("worker_processes auto", "worker_processes 1"))
-    words = [found, "-p", str(folder), "-c", str(file), "-e", str(folder / "nginx.log")]
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        end = time.monotonic() + 150
-        while True:
-            with socket.socket() as tried:
-                if tried.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            assert process.poll() is None, (folder / "nginx.log").read_text()
-            assert time.monotonic() < end
-            time.sleep(0.05)
+    config = substitute((ROOT / "docker" / "nginx.conf").read_text(encoding="utf-8"), changes)
+    with running_nginx(folder, config.replace("_path /tmp/", f"_path {folder}/nginx-"), port):
         yield f"ws://127.0.0.1:{port}"
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
 
 
 class Newcomer:

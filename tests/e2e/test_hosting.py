@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import signal
 import socket
 import ssl
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -26,46 +24,27 @@ from websockets.sync.client import connect
 
 from arena.protocol.codes import Code
 from testkit.forked import ForkedCommand
-from testkit.parts import find_program, mark_requires
+from testkit.parts import mark_requires
 from testkit.wire import SUBPROTOCOL
 from tests.bots.command_line import arena, environment
 from tests.docs.hosting_guide import sections
 from tests.e2e import commands
+from tests.e2e.commands import Running, running
+from tests.e2e.nginx import free_ports, running_nginx, substitute
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
-NGINX = find_program("nginx")
 NAME = "localhost"
 """Stands here for arena.example, which nobody on this machine knows."""
 TLS = [block.commands.replace("arena.example", NAME) for block in sections()["5. TLS"]]
 
 
-@dataclass(frozen=True)
-class Server:
-    """A running `arena serve`."""
-
-    port: int
-    log: Path
-
-
 @contextmanager
-def serving(folder: Path, *options: str) -> Iterator[Server]:
-    """Yield `arena serve` on a free port, with a store in the folder."""
-    log = folder / "serve.log"
-    log.touch()
+def serving(folder: Path, *options: str) -> Iterator[tuple[Running, int]]:
+    """Yield `arena serve` with a store in the folder, and the free port that it listens on."""
     words = ("serve", "--port", "0", "--set=house.engines=none", "--log", "json", *options)
-    process = ForkedCommand(*words, cwd=folder, env=environment(), stdout=log, stderr=log)
-    try:
-        end = time.monotonic() + 150
-        while not (found := re.search(r"^listening on wss?://\S+:(\d+)$", log.read_text(), re.MULTILINE)):
-            assert process.poll() is None, log.read_text()
-            assert time.monotonic() < end, log.read_text()
-            time.sleep(0.05)
-        yield Server(int(found[1]), log)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(150) == 0, log.read_text()
-    finally:
-        process.kill()
-        process.wait()
+    with running(*words, folder=folder, env=environment()) as server:
+        yield server, int(server.wait_for(r"^listening on wss?://\S+:(\d+)$"))
+        server.stop()
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -101,8 +80,8 @@ def test_a_bot_comes_by_tls_and_believes_no_certificate_but_a_known_one(
 ) -> None:
     chain, key = certificate
     token = arena("token", "create", "ada", "--db", f"sqlite:///{tmp_path}/arena.db").stdout.strip()
-    with serving(tmp_path, "--tls-cert", str(chain), "--tls-key", str(key)) as server:
-        words = ("bot", "greedy", "--name", "ada", "--url", f"wss://{NAME}:{server.port}")
+    with serving(tmp_path, "--tls-cert", str(chain), "--tls-key", str(key)) as (server, port):
+        words = ("bot", "greedy", "--name", "ada", "--url", f"wss://{NAME}:{port}")
         unknown = commands.arena(
             *words, "--reconnect", "0", folder=tmp_path, env=environment(ARENA_TOKEN=token)
         )
@@ -114,29 +93,17 @@ def test_a_bot_comes_by_tls_and_believes_no_certificate_but_a_known_one(
         )
         try:
             end = time.monotonic() + 150
-            while "\narena_bots 1.0\n" not in get(f"https://{NAME}:{server.port}/metrics", chain)[1]:
-                assert time.monotonic() < end, server.log.read_text()
+            while "\narena_bots 1.0\n" not in get(f"https://{NAME}:{port}/metrics", chain)[1]:
+                assert time.monotonic() < end, server.said
                 time.sleep(0.05)
         finally:
             bot.terminate()
             bot.wait(150)
 
 
-def free_ports(count: int) -> list[int]:
-    """Return ports that nobody listens on."""
-    held = [socket.socket() for _ in range(count)]
-    for each in held:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in held]
-    for each in held:
-        each.close()
-    return ports
-
-
 @contextmanager
-def nginx(folder: Path, certificate: tuple[Path, Path], server: Server) -> Iterator[tuple[int, int]]:
+def nginx(folder: Path, certificate: tuple[Path, Path], port: int) -> Iterator[tuple[int, int]]:
     """Yield the guide's site on free ports of this machine; the ports for http and https."""
-    assert NGINX is not None
     (site,) = re.findall(
         r"sites-available/arena >/dev/null <<'END'\n(.*?)^END$", TLS[1], re.MULTILINE | re.DOTALL
     )
@@ -148,37 +115,17 @@ def nginx(folder: Path, certificate: tuple[Path, Path], server: Server) -> Itera
         "    listen [::]:443 ssl;\n": "",
         "/etc/ssl/certs/arena.pem": str(certificate[0]),
         "/etc/ssl/private/arena.key": str(certificate[1]),
-        "http://127.0.0.1:8765": f"http://127.0.0.1:{server.port}",
+        "http://127.0.0.1:8765": f"http://127.0.0.1:{port}",
     }
-    for old, new in changes.items():
-        assert site.count(old) == 1, old
-        site = site.replace(old, new)
+    site = substitute(site, changes)
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     temporary = "\n".join(f"{kind}_temp_path {folder}/nginx-{kind};" for kind in kinds)
-    config = folder / "nginx.conf"
-    config.write_text(
-        f"daemon off;\nworker_processes 1;\npid {folder}/nginx.pid;\nerror_log {folder}/nginx.log;\n"
+    config = (
+        f"worker_processes 1;\npid {folder}/nginx.pid;\nerror_log {folder}/nginx.log;\n"
         f"events {{}}\nhttp {{\naccess_log off;\n{temporary}\n{site}}}\n"
     )
-    process = subprocess.Popen(
-        [NGINX, "-p", str(folder), "-c", str(config), "-e", str(folder / "nginx.log")],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        end = time.monotonic() + 150
-        while True:
-            with socket.socket() as tried:
-                if tried.connect_ex(("127.0.0.1", https)) == 0:
-                    break
-            log = folder / "nginx.log"
-            assert process.poll() is None, log.read_text() if log.exists() else "nginx ended"
-            assert time.monotonic() < end
-            time.sleep(0.05)
+    with running_nginx(folder, config, https):
         yield http, https
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(150)
 
 
 def hello(port: int, trust: Path, source: str, name: str, token: str, **headers: str) -> dict[str, Any]:
@@ -205,8 +152,8 @@ def test_nginx_passes_bots_on_with_their_own_addresses_and_keeps_the_metrics(
     chain, _ = certificate
     token = arena("token", "create", "ada", "--db", f"sqlite:///{tmp_path}/arena.db").stdout.strip()
     with (
-        serving(tmp_path, "--set=server.proxies=127.0.0.1") as server,
-        nginx(tmp_path, certificate, server) as (http, https),
+        serving(tmp_path, "--set=server.proxies=127.0.0.1") as (server, port),
+        nginx(tmp_path, certificate, port) as (http, https),
     ):
         assert get(f"http://{NAME}:{http}/x?y", chain) == (301, f"https://{NAME}/x?y")
         assert get(f"https://{NAME}:{https}/readyz", chain) == (200, "ready\n")
@@ -219,6 +166,6 @@ def test_nginx_passes_bots_on_with_their_own_addresses_and_keeps_the_metrics(
             told = hello(https, chain, "127.0.0.3", "ada", "wrong")
         assert told["code"] == Code.RATE_LIMITED, "whoever tries wrong tokens is shut out"
         assert hello(https, chain, "127.0.0.2", "ada", token)["type"] == "welcome", "and nobody else is"
-        log = server.log.read_text()
+        log = server.said
     assert "connected from 127.0.0.2" in log
     assert "203.0.113.7" not in log

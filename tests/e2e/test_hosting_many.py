@@ -22,6 +22,7 @@ from arena.server.cluster.nats import open_nats
 from testkit.nats_server import NatsServer
 from testkit.parts import mark_requires
 from tests.docs.hosting_guide import PAGE, sections
+from tests.e2e.nginx import substitute
 
 BLOCKS = sections()["11. Many servers, one arena"]
 (NATS,) = [each.commands for each in BLOCKS if "apt-get install --yes nats-server" in each.commands]
@@ -41,10 +42,7 @@ class GuidesNats(NatsServer):
             "/etc/nats/key.pem": str(self.folder / "key.pem"),
             "$(sudo cat /etc/arena/bus-password)": PASSWORD,
         }
-        for old, new in changes.items():
-            assert text.count(old) == 1, old
-            text = text.replace(old, new)
-        return str(text)
+        return substitute(text, changes)
 
 
 @asynccontextmanager

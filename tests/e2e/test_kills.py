@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from pathlib import Path
 from random import Random
 
-import pytest
-
 from arena.protocol import record as records
 from testkit.kills import LadderEvent
-from tests.server.fleets import ROOT, all_gone, bot
-
-
-@pytest.fixture
-def mark(monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return a word in the environment of every process that the test starts, and of theirs."""
-    word = f"arena-e2e-{time.monotonic_ns()}"
-    monkeypatch.setenv("ARENA_TEST_MARK", word)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    return word
-
+from tests.server.fleets import all_gone, bot
 
 KILLS, ROUNDS = 3, 20
 

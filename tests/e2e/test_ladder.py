@@ -27,15 +27,6 @@ from tests.server.fleets import ROOT, all_gone, bot, processes_of
 ENGINES = {"random", "greedy", "minimax", "alphabeta", "jamboree"}
 
 
-@pytest.fixture
-def mark(monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return a word in the environment of every process that the test starts, and of theirs."""
-    word = f"arena-e2e-{time.monotonic_ns()}"
-    monkeypatch.setenv("ARENA_TEST_MARK", word)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for bots of tests.peers, wherever they run
-    return word
-
-
 def arena(*arguments: str, folder: Path) -> Result:
     """Return the command in a folder, in this process; its bots have processes of their own."""
     with chdir(folder):

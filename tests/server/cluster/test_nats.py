@@ -20,6 +20,7 @@ from arena.server.cluster.nats import MAX_QUEUED_BYTES, NatsBus, open_nats
 from testkit.line import ForwarderProcess
 from testkit.nats_server import NatsServer, run_nats
 from testkit.parts import mark_requires
+from tests.certificates import make_certificate
 
 pytestmark = mark_requires("nats")
 
@@ -245,33 +246,28 @@ async def test_a_user_who_may_not_use_an_inbox_is_refused_with_the_reason() -> N
         )
 
 
-def certificate(folder: Path, name: str) -> dict[str, str]:
-    """Return a certificate that certifies itself, and its key."""
-    files = {"cert_file": str(folder / f"{name}.pem"), "key_file": str(folder / f"{name}.key")}
-    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-days", "2"]
-    words += ["-addext", f"subjectAltName=IP:{name}"]
-    subprocess.run(
-        [*words, "-keyout", files["key_file"], "-out", files["cert_file"]], check=True, capture_output=True
-    )
-    return files
+async def certificate(folder: Path, address: str) -> tuple[Path, dict[str, str]]:
+    """Return the file of a new certificate, and the settings of a server that has it."""
+    file, key = await asyncio.to_thread(make_certificate, folder, address, address)
+    return file, {"cert_file": str(file), "key_file": str(key)}
 
 
 @mark_requires("openssl")
 async def test_tls_needs_a_certificate_that_is_trusted_and_made_out_for_the_host(tmp_path: Path) -> None:
-    right = await asyncio.to_thread(certificate, tmp_path, "127.0.0.1")
-    other = await asyncio.to_thread(certificate, tmp_path, "127.0.0.2")
+    ca, right = await certificate(tmp_path, "127.0.0.1")
+    other_ca, other = await certificate(tmp_path, "127.0.0.2")
     async with nats_server(tls=right) as server:
         payloads: list[bytes] = []
         for scheme in ("tls", "nats"):
             url = f"{scheme}://127.0.0.1:{server.port}"
-            async with open_bus(url, ca=Path(right["cert_file"])) as bus:
+            async with open_bus(url, ca=ca) as bus:
                 await bus.subscribe("a", payloads.append)
                 await arrives(bus, payloads, "a")
             error = await refusal(url)
             assert "its certificate is not trusted (" in error
             assert error.endswith("; set bus.ca to the CA bundle")
     async with nats_server(tls=other) as server:
-        error = await refusal(f"tls://127.0.0.1:{server.port}", ca=Path(other["cert_file"]))
+        error = await refusal(f"tls://127.0.0.1:{server.port}", ca=other_ca)
         assert "127.0.0.1" in error.partition("not trusted")[2]
 
 
@@ -286,7 +282,7 @@ async def test_nothing_is_told_in_clear_to_one_without_tls(tmp_path: Path) -> No
         heard += await reader.read()
         writer.close()
 
-    ca = Path((await asyncio.to_thread(certificate, tmp_path, "127.0.0.1"))["cert_file"])
+    ca, _ = await certificate(tmp_path, "127.0.0.1")
     async with await asyncio.start_server(listen, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         error = await refusal(f"tls://me:secret@127.0.0.1:{port}", ca=ca)

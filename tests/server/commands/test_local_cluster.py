@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import re
 import signal
 import socket
 import subprocess
@@ -19,11 +18,10 @@ import pytest
 
 from testkit.cluster_faults import finish_matches
 from testkit.crash import CrashResult, compare_with_store
-from testkit.forked import ForkedCommand
 from testkit.parts import mark_requires
 from testkit.players import RandomPlayer
 from tests.bots.command_line import environment
-from tests.e2e.commands import arena
+from tests.e2e.commands import Running, arena, running
 from tests.server.databases import Postgresql
 from tests.server.processes.test_supervisor import is_alive
 
@@ -42,27 +40,11 @@ SERVE = (
 
 
 @contextmanager
-def serving(folder: Path, database: str, *options: str) -> Iterator[tuple[ForkedCommand, Path, str]]:
-    """Yield the parent of several servers, once they listen: its process, its log and where bots come in."""
-    log = folder / "log"
-    log.touch()
+def serving(folder: Path, database: str, *options: str) -> Iterator[tuple[Running, str]]:
+    """Yield the parent of several servers, once they listen, and where bots come in."""
     words = (*SERVE, "--port", "0", "--set=server.name=here", "--db", database, *options)
-    process = ForkedCommand(*words, cwd=folder, env=environment(), stderr=log)
-    try:
-        yield process, log, "ws" + wait_for_log(process, log, r"edges listen on ws(\S+)")
-    finally:
-        process.kill()
-        process.wait()
-
-
-def wait_for_log(process: ForkedCommand, log: Path, pattern: str, count: int = 1) -> str:
-    """Return the log's text at this place after it has occurred so many times."""
-    end = time.monotonic() + 200
-    while len(found := re.findall(pattern, log.read_text())) < count:
-        assert process.poll() is None, log.read_text()
-        assert time.monotonic() < end, log.read_text()
-        time.sleep(0.05)
-    return str(found[-1])
+    with running(*words, folder=folder, env=environment()) as server:
+        yield server, "ws" + server.wait_for(r"edges listen on ws(\S+)")
 
 
 def two_free_ports() -> int:
@@ -101,30 +83,30 @@ async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
     postgresql_database: str, tmp_path: Path
 ) -> None:
     held = serving(tmp_path, postgresql_database, "--set=server.processes=2", "--set=pool.concurrency=8")
-    process, log, url = await asyncio.to_thread(held.__enter__)
+    server, url = await asyncio.to_thread(held.__enter__)
     try:
-        await asyncio.to_thread(wait_for_log, process, log, r"edge listens on (ws\S+)", 2)
+        await asyncio.to_thread(server.wait_for, r"edge listens on (ws\S+)", 2)
         players = [RandomPlayer(url, f"bot {each}", lambda: random.uniform(0.01, 0.1)) for each in range(8)]
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(each.run()) for each in players]
             await acknowledged(players, 40)
-            first = await asyncio.to_thread(servers_of, process.pid)
+            first = await asyncio.to_thread(servers_of, server.process.pid)
             assert len(first) == 3
             for pid in random.sample(first, 2):  # one of them is an edge
                 os.kill(pid, signal.SIGKILL)
             pattern = r"(?:edge \d|the core) ended with exit code 137; (restarting) it in"
-            await asyncio.to_thread(wait_for_log, process, log, pattern, 2)
+            await asyncio.to_thread(server.wait_for, pattern, 2)
             for each in players:
                 each.clear_received()
             await acknowledged(players, 40)
             for task in playing:
                 task.cancel()
         await finish_matches(players, postgresql_database)
-        process.terminate()
-        assert await asyncio.to_thread(process.wait, 200) == 0, log.read_text()
+        server.process.terminate()
+        assert await asyncio.to_thread(server.process.wait, 200) == 0, server.said
     finally:
         await asyncio.to_thread(held.__exit__, None, None, None)
-    assert "Traceback" not in log.read_text()
+    assert "Traceback" not in server.said
     outcome = CrashResult()
     await compare_with_store(postgresql_database, players, set(), outcome)
     assert outcome.faults == []
@@ -139,19 +121,19 @@ def test_sighup_reaches_each_of_them_and_they_end_with_their_parent_however_it_e
     file.write_text("[server]\nprocesses = 2\n")
     with (
         postgresql.database() as database,
-        serving(tmp_path, database, str(file), f"--set=server.metrics_port={own}") as (process, log, _),
+        serving(tmp_path, database, str(file), f"--set=server.metrics_port={own}") as (server, _),
     ):
-        wait_for_log(process, log, r"edge listens on (ws\S+)", 2)
-        wait_for_log(process, log, r"core \d+ (leads)")
+        server.wait_for(r"edge listens on (ws\S+)", 2)
+        server.wait_for(r"core \d+ (leads)")
         file.write_text("[server]\nprocesses = 3\ndrain_seconds = 1\n")
-        process.send_signal(signal.SIGHUP)
-        told = wait_for_log(process, log, r"settings reloaded: (.*)", 3)
+        server.process.send_signal(signal.SIGHUP)
+        told = server.wait_for(r"settings reloaded: (.*)", 3)
         assert told == "applied server.drain_seconds; a restart is needed for none"
         for port in (own, own + 1):
             wait_heard(port)
-        children = servers_of(process.pid)
-        process.kill()
-        process.wait()
+        children = servers_of(server.process.pid)
+        server.process.kill()
+        server.process.wait()
         end = time.monotonic() + 150
         while any(map(is_alive, children)):
             assert time.monotonic() < end

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import socket
 import ssl
-import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -42,6 +41,7 @@ from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest
 from testkit.parts import mark_requires
+from tests.certificates import make_certificate
 from tests.server.edge.rig import ScriptedCore, no_pages, turn
 
 HOST = "127.0.0.1"
@@ -76,26 +76,6 @@ async def open_edge(
     async with edge:
         port = (await edge.listen(HOST, 0, tls))[1]
         yield core, edge, port
-
-
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """Return a certificate of localhost that certifies itself, and its key."""
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    words = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "rsa:2048",
-        "-nodes",
-        "-subj",
-        "/CN=localhost",
-        "-days",
-        "2",
-    ]
-    words += ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(cert)]
-    subprocess.run(words, check=True, capture_output=True)
-    return cert, key
 
 
 def dial(port: int, **options: Any) -> connect:
@@ -145,7 +125,7 @@ def test_a_library_of_somebody_elses_plays_and_closes(run: Any) -> None:
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_the_same_over_tls(run: Any, tmp_path: Path) -> None:
     async def main() -> None:
-        cert, key = certificate(tmp_path)
+        cert, key = make_certificate(tmp_path, "localhost")
         server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         server.load_cert_chain(cert, key)
         trusting = ssl.create_default_context(cafile=str(cert))

@@ -26,6 +26,7 @@ from arena.server.processes.bot_process import RestartPolicy
 from arena.server.settings import ArenaSettings, private_host_settings
 from arena.server.shell.house_processes import HouseEngineError, HousePlan, parse_engines
 from testkit.parts import mark_requires
+from tests.certificates import make_certificate
 from tests.games.own import forget_games, nim
 from tests.server.fleets import all_gone, processes_of
 from tests.server.matches import game_of
@@ -202,9 +203,7 @@ async def test_with_a_check_an_engine_that_hangs_as_it_starts_is_waited_for_only
 
 @mark_requires("openssl")
 async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Path) -> None:
-    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=arena.example"]
-    await anyio.run_process([*made, "-keyout", str(key), "-out", str(cert)])
+    cert, key = await anyio.to_thread.run_sync(make_certificate, tmp_path, "arena.example")
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(cert, key)
     trusting = ssl.create_default_context(cafile=cert)
