@@ -104,8 +104,3 @@ def test_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (tmp_path / "table.csv").read_text(encoding="utf-8").count("\n") == 3
     assert json.loads((tmp_path / "table.json").read_text())["played"] == 4
-
-
-def test_the_one_on_a_cluster_is_the_one_that_lasts_elsewhere() -> None:
-    """Played on a real cluster in tests/server/test_cluster.py."""
-    assert {"--cluster", "--db"} <= set(CLUSTERED)

@@ -7,8 +7,6 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-import pytest
-
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.core import Player
@@ -94,10 +92,6 @@ def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
     assert 5 < len(kept) < 55
 
 
-def test_both_players_have_the_first_move_equally_often() -> None:
-    assert [len(each) for each in made()] == [4, 5] * (len(made()) // 2)
-
-
 def test_positions_differ_and_none_is_over() -> None:
     wide = replace(CRITERIA, window=0.5, gap=0)
     positions = [position_after(GAME, each) for each in made(200, criteria=wide)]
@@ -126,12 +120,3 @@ def test_the_search_stops_with_enough_openings_and_counts_all_judged() -> None:
 def test_a_map_that_is_decided_has_none() -> None:
     criteria = OpeningCriteria("plain", exact=False, nodes=4_000, window=0.45, gap=0.01, strengths=STRENGTHS)
     assert not list(make_openings(load_map("path4"), 4, criteria, seed=1, tries=100))
-
-
-@pytest.mark.parametrize("window", [0.01, 0.1, 0.25])
-def test_a_narrower_window_keeps_a_part(window: int) -> None:
-    wide, narrow = made(), made(criteria=replace(CRITERIA, window=window))
-    for first in (0, 1):  # of either length, as many as there are of the other one
-        part = [each for each in wide[first::2] if abs(even(position_after(GAME, each)) - 0.5) <= window]
-        assert all(one == other for one, other in zip(part, narrow[first::2], strict=False))
-    assert all(abs(even(position_after(GAME, each)) - 0.5) <= window for each in narrow)

@@ -1,5 +1,3 @@
-"""lab.processes: work in order, taken as it is needed, and dropped when nobody waits for it."""
-
 from __future__ import annotations
 
 import subprocess

@@ -137,7 +137,6 @@ async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
 @pytest.mark.parametrize(("bots", "seconds"), [(1, 5), (2, 60)])
 @virtual
 async def test_the_wait_for_bots_ends_soon_or_without_an_error(bots: int, seconds: float) -> None:
-    """With enough bots the wait ends soon, and with too few of them it ends without an error."""
     waiting = wait_without_playing(Lobby("a"), "tictactoe", terms(bots))  # type: ignore[arg-type]
     assert await elapsed(waiting) == pytest.approx(seconds)
 

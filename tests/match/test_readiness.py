@@ -1,5 +1,3 @@
-"""match.readiness: both have as long as they were told, and nobody's time runs down while the server cannot ask."""
-
 from __future__ import annotations
 
 from hypothesis import given

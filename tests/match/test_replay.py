@@ -1,5 +1,3 @@
-"""match.replay: records checked against the rules, and their text."""
-
 from __future__ import annotations
 
 from itertools import pairwise

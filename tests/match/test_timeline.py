@@ -1,5 +1,3 @@
-"""match.timeline: the moves of a match as its journal tells them."""
-
 from __future__ import annotations
 
 from arena.games.core import Player

@@ -174,7 +174,6 @@ told_of_numbers = st.builds(
 def test_a_turn_or_a_receipt_is_what_msgpack_itself_finds_in_its_frame(
     frame: bytes, chance: random.Random
 ) -> None:
-    """As of a move of numbers."""
     frame = mutated(frame, chance)
     told = outcome(decode_server_message, frame)
     if not isinstance(told, Turn | Accepted):

@@ -1,5 +1,3 @@
-"""protocol.timecontrol: time controls and durations, read and told."""
-
 from __future__ import annotations
 
 import math

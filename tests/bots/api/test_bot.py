@@ -1,5 +1,3 @@
-"""bots.api.bot: the public surface, and the example of its documentation."""
-
 from __future__ import annotations
 
 import textwrap

@@ -1,5 +1,3 @@
-"""bots.client.client: bots against a scripted server, over real sockets."""
-
 import asyncio
 import threading
 from typing import Any

@@ -1,5 +1,3 @@
-"""bots.client.connection: errors for a URL without an arena."""
-
 import asyncio
 import re
 import socket

@@ -1,5 +1,3 @@
-"""bots.client.local_match: a match without a server, its clock, its undo and its record."""
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""bots.client.session_file: the file that a restarted bot goes on by."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""bots.client.worker: a bot in a thread of its own."""
-
 import contextlib
 import threading
 from queue import Empty, SimpleQueue

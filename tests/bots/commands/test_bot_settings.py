@@ -1,5 +1,3 @@
-"""bots.commands.bot_settings: the settings that `arena bot` reads from a file."""
-
 import os
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""bots.commands.lookup: engines and games by name, or one line."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""bots.compiled.batch: thousands of matches side by side, held to the rules in Python."""
-
 from __future__ import annotations
 
 from typing import Any

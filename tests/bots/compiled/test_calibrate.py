@@ -1,5 +1,3 @@
-"""bots.compiled.calibrate: the measured value of having the move."""
-
 from __future__ import annotations
 
 import random

@@ -1,5 +1,3 @@
-"""bots.compiled.catalogue: games with a kernel, and agreement of kernels with the evaluators."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

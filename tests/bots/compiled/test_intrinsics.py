@@ -1,5 +1,3 @@
-"""bots.compiled.intrinsics: each instruction against Python's own integers."""
-
 from __future__ import annotations
 
 import threading

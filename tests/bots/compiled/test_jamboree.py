@@ -1,5 +1,3 @@
-"""bots.compiled.jamboree: split points under load."""
-
 from __future__ import annotations
 
 import random

@@ -1,5 +1,3 @@
-"""bots.compiled.memory_layout: no two things lie in the same place."""
-
 from __future__ import annotations
 
 from enum import IntEnum

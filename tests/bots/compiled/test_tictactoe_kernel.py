@@ -1,5 +1,3 @@
-"""bots.compiled.tictactoe_kernel: searches of tic-tac-toe against plain minimax."""
-
 from __future__ import annotations
 
 import random

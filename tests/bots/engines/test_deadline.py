@@ -1,5 +1,3 @@
-"""bots.engines.deadline: stop times, and the effect of a busy machine on them."""
-
 import time
 from types import SimpleNamespace
 

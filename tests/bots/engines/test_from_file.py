@@ -1,5 +1,3 @@
-"""bots.engines.from_file: an author's file, whatever it is called and whatever lies beside it."""
-
 import os
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""bots.engines.from_program: a bot that passes its turns on to a program."""
-
 from __future__ import annotations
 
 import shlex

@@ -1,5 +1,3 @@
-"""bots.engines.isolated: a bot in a process of its own plays as it does here, and what hangs in it is ended."""
-
 from __future__ import annotations
 
 import os

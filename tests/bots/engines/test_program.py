@@ -1,5 +1,3 @@
-"""bots.engines.program and bots.engines.from_program: real programs that behave, and that do not."""
-
 from __future__ import annotations
 
 import sys

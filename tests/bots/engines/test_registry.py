@@ -1,5 +1,3 @@
-"""bots.engines.registry: from what a person types to a bot that plays every game."""
-
 from pathlib import Path
 from threading import Event
 from time import monotonic

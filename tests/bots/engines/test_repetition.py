@@ -1,5 +1,3 @@
-"""bots.engines.repetition: a bot knows which of its moves draw a match by repetition."""
-
 from arena.bots.engines.repetition import SeenPositions
 from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import TicTacToe

@@ -1,5 +1,3 @@
-"""bots.engines.searching: engines that search keep to their clock and never lose what is a draw."""
-
 import time
 from threading import Event, Timer
 from typing import Any

@@ -1,5 +1,3 @@
-"""bots.engines.simple: greedy by an oracle that looks at all positions after one ply; random is legal and spread."""
-
 from __future__ import annotations
 
 from collections import Counter

@@ -1,5 +1,3 @@
-"""bots.engines.submission: a zip file of a stranger is bounded before anything in it is believed."""
-
 from __future__ import annotations
 
 import stat

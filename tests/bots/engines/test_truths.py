@@ -19,19 +19,12 @@ from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import load_map
-from arena.solved.solution import Solution, load_solution
 from arena.solved.solved_value import SolvedResult
 from tests.bots.engines.conftest import Seated
+from tests.bots.engines.test_perfect import PATH, solution
 from tests.solved.conftest import path_map, solve  # noqa: F401 - a fixture
 
-PATH = Riskless(load_map("path4"))
 M2 = Riskless(load_map("m2"))
-
-
-def solution() -> Solution:
-    solution = load_solution(PATH)
-    assert solution is not None
-    return solution
 
 
 def choose(bot: Bot, position: Any) -> Any:

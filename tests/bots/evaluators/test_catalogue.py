@@ -9,14 +9,16 @@ from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.evaluators.linear import BadWeights
 from arena.games.core import Player
 from arena.games.hexapawn import Hexapawn
-from arena.games.riskless import Armies
+from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import TicTacToe
-from tests.bots.evaluators.small import path_of_five
 from tests.games.nested import from_values
+from tests.solved.conftest import path_map
+
+PATH = Riskless(path_map(5, 6, 20, 50))
 
 
 def test_plain_is_the_games_own_estimate_in_hundredths() -> None:
-    game = path_of_five()
+    game = PATH
     assert evaluator_for(game)(Armies((6, 5, -3, -1, 2), Player.MAXIE, 0)) == 900
     assert evaluator_for(Hexapawn())(Hexapawn().position_from_text("B../.B./WWW maxie 2")) == 100
     tree = from_values([7, 8])

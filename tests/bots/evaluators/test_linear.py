@@ -1,5 +1,3 @@
-"""bots.evaluators.linear: the bounds of a weighted sum; the weights that ship, and files of a user."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -11,9 +9,11 @@ from arena.bots.evaluators.catalogue import evaluator_for, find_features
 from arena.bots.evaluators.linear import WEIGHTS_FOLDER, BadWeights, linear_evaluator, load_weights
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
-from arena.games.riskless import Armies
+from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import Board, TicTacToe
-from tests.bots.evaluators.small import path_of_five
+from tests.solved.conftest import path_map
+
+PATH = Riskless(path_map(5, 6, 20, 50))
 
 
 def test_an_estimate_is_never_a_win() -> None:
@@ -23,7 +23,7 @@ def test_an_estimate_is_never_a_win() -> None:
         linear_evaluator(lambda _: (1, 2), ("f", "g"), {"f": 1})
 
 
-@pytest.mark.parametrize("game", [path_of_five(), TicTacToe()], ids=lambda game: game.name)
+@pytest.mark.parametrize("game", [PATH, TicTacToe()], ids=lambda game: game.name)
 def test_shipped_weights_fit_their_features(game: Any) -> None:
     found = find_features(game)
     assert found is not None
@@ -34,7 +34,7 @@ def test_shipped_weights_fit_their_features(game: Any) -> None:
 
 
 def test_the_shipped_weights_see_who_stands_better() -> None:
-    evaluate = evaluator_for(path_of_five(), "features")
+    evaluate = evaluator_for(PATH, "features")
     assert evaluate(Armies((6, 5, 0, -1, 0), Player.MAXIE, 0)) > 0
 
 

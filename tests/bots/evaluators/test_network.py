@@ -1,5 +1,3 @@
-"""bots.evaluators.network: the inputs by their definition, the estimate by its formula, and files that are refused."""
-
 from __future__ import annotations
 
 import random

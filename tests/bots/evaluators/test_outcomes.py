@@ -1,5 +1,3 @@
-"""bots.evaluators.outcomes: the expected outcome of a category, as 003 has it."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""bots.evaluators.riskless: the features on a position that was counted by hand, and their symmetry."""
-
 from __future__ import annotations
 
 from hypothesis import given
@@ -8,13 +6,15 @@ from arena.bots.evaluators import riskless
 from arena.bots.evaluators.catalogue import dynamic_predicate, evaluator_for
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
-from arena.games.riskless import Armies
-from tests.bots.evaluators.small import path_of_five
+from arena.games.riskless import Armies, Riskless
 from tests.bots.search.problems import Case, riskless_cases
+from tests.solved.conftest import path_map
+
+PATH = Riskless(path_map(5, 6, 20, 50))
 
 
 def count_features(*armies: int, player: Player = Player.MAXIE) -> dict[str, int]:
-    found = riskless.feature_function(path_of_five())(Armies(armies, player, 0))
+    found = riskless.feature_function(PATH)(Armies(armies, player, 0))
     return dict(zip(riskless.NAMES, found, strict=True))
 
 
@@ -51,7 +51,7 @@ def test_a_race_is_a_share_of_the_goal() -> None:
 
 
 def test_a_territory_counts_its_share_of_the_goal() -> None:
-    units = dict(zip(riskless.NAMES, riskless.feature_units(path_of_five().map), strict=True))
+    units = dict(zip(riskless.NAMES, riskless.feature_units(PATH.map), strict=True))
     assert units["territories"] == units["exposed"] == 20 / 5
     assert units["armies"] == units["race"] == 1
 
@@ -69,7 +69,7 @@ def test_riskless_is_fair(case: Case) -> None:
 
 def test_great_armies_under_attack_make_a_position_dynamic() -> None:
     """c holds a fifth or more of Minnie's armies and can be taken by b; what can be taken otherwise is small or safe."""
-    dynamic = riskless.attack_predicate(path_of_five())
+    dynamic = riskless.attack_predicate(PATH)
     assert dynamic(Armies((1, 5, -3, -1, -6), Player.MAXIE, 0))
     assert not dynamic(Armies((1, 5, -2, -6, -6), Player.MAXIE, 0)), "c has less than a fifth"
     assert not dynamic(Armies((1, 2, -3, -1, -6), Player.MAXIE, 0)), "b cannot take it"

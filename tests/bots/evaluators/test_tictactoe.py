@@ -1,5 +1,3 @@
-"""bots.evaluators.tictactoe: the features on a position that was counted by hand, and their symmetry."""
-
 from __future__ import annotations
 
 from hypothesis import given

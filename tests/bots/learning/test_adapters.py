@@ -1,5 +1,3 @@
-"""bots.learning.adapters: PettingZoo's and OpenSpiel's own tests of conformance, and the rules in each."""
-
 from __future__ import annotations
 
 import warnings

@@ -1,5 +1,3 @@
-"""bots.learning.environment: the rules, with a number for each move."""
-
 from __future__ import annotations
 
 from random import Random

@@ -1,5 +1,3 @@
-"""bots.learning.matches and columns: matches in this process, and their records as a table."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""bots.review.analysis: engines as they play, with a budget, and reference algorithms."""
-
 from __future__ import annotations
 
 import pytest

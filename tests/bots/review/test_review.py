@@ -149,7 +149,6 @@ def test_an_engine_judges_alike_each_time_and_a_mark_is_a_loss_of_chance(name: s
 
 
 def test_a_review_does_not_blame_the_engines_own_moves() -> None:
-    """A match that the engine plays with the budget of the review has no marked move."""
     game = make_game_on_map("riskless", "italy")
     spec, _ = parse_engine("alphabeta:exact=yes,depth=5")
     position, moves = game.start(), []

@@ -1,5 +1,3 @@
-"""bots.review.values_chart: a judged match as a picture."""
-
 from __future__ import annotations
 
 from xml.etree import ElementTree as ET

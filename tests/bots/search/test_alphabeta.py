@@ -1,5 +1,3 @@
-"""bots.search.alphabeta: cuts and values of each form within its window, and a line that leads to the value."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""bots.search.jamboree: between minimax and alpha-beta, and the same on every pool."""
-
 from __future__ import annotations
 
 from hypothesis import example, given

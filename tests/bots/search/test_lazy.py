@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import alphabeta
-from arena.bots.search.lazy import gametree, lazy, mapmin, maximize, maximize0, omit
+from arena.bots.search.lazy import lazy, mapmin, maximize, maximize0, omit
 from arena.bots.search.lazy_tree import LazyList, Tree, maptree, prune
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import SearchMonitor
@@ -109,15 +109,6 @@ def test_shallow_but_no_deep_cuts() -> None:
     assert deep.leaves == 3
 
 
-def test_only_a_few_nodes_of_tictactoe_come_into_being() -> None:
-    game = TicTacToe()
-    monitor = SearchMonitor()
-    lazily = gametree(Problem(game, evaluator_for(game)), game.start(), monitor)
-    assert monitor.nodes == 1
-    assert lazily.subtrees
-    assert monitor.nodes == 2
-
-
 @given(case=cases, bound=st.integers(0, 2))
 @examples(60)
 def test_dynamic_positions_are_looked_into_as_far_as_the_bound(case: Case, bound: int) -> None:
@@ -153,16 +144,6 @@ def _moves_below(case: Case) -> Iterator[Sequence[object]]:
         if depth:
             yield (moves := case.game.moves(position))
             waiting += [(case.game.successor(position, move), depth - 1) for move in moves]
-
-
-def test_the_kept_tree_grows_with_the_nodes_and_the_other_with_the_depth() -> None:
-    problem = Problem(cast("Game[int, int]", Endless()), lambda n: n * 7919 % 1000)
-    for depth in (4, 8, 12):
-        kept, dropped = SearchMonitor(), SearchMonitor()
-        lazy(problem, 1, depth, kept, memoize=True)
-        lazy(problem, 1, depth, dropped)
-        assert kept.held > kept.nodes // 2
-        assert dropped.held <= 1 + 2 * depth
 
 
 @given(case=cases, take=st.integers(1, 4))

@@ -1,5 +1,3 @@
-"""bots.search.lazy_tree: each function does as little as is asked of it."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

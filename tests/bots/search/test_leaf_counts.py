@@ -1,5 +1,3 @@
-"""bots.search.leaf_counts: searches ordered by the leaves that they visit."""
-
 from __future__ import annotations
 
 import pytest

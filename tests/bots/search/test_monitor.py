@@ -1,5 +1,3 @@
-"""bots.search.monitor: counts, stops, forks and joins."""
-
 from __future__ import annotations
 
 from itertools import pairwise

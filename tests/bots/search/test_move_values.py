@@ -1,5 +1,3 @@
-"""bots.search.move_values: the better of two bounds."""
-
 from __future__ import annotations
 
 from hypothesis import given

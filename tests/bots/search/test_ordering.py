@@ -1,5 +1,3 @@
-"""bots.search.ordering: the hint, then static values, then move order."""
-
 from __future__ import annotations
 
 from fractions import Fraction

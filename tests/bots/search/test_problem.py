@@ -1,5 +1,3 @@
-"""bots.search.problem: the successors of a node."""
-
 from __future__ import annotations
 
 from hypothesis import given

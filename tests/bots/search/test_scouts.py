@@ -1,5 +1,3 @@
-"""bots.search.scouts: minimax's value and leftmost move on every pool, with a line that leads there."""
-
 from __future__ import annotations
 
 import pytest

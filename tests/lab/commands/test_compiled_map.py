@@ -1,5 +1,3 @@
-"""lab.commands.compiled_map: a map by name, and one line for one that cannot be."""
-
 from __future__ import annotations
 
 import pytest

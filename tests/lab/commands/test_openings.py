@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.openings_file import BadOpenings, read_openings
-from tests.bots.command_line import ARENA, arena, fails
+from tests.bots.command_line import arena, fails
 
 QUICK = (
     "--nodes", "500", "--plies", "4", "--count", "5", "--processes", "1", "--window", "40", "--strengths", "50,200",
@@ -72,16 +71,6 @@ def test_fewer_than_were_asked_for_are_told(tmp_path: Path) -> None:
     assert result.code == 0, result
     assert "8 openings are in" in result.stderr
     assert "no more were found among 20" in result.stderr
-
-
-def test_two_processes_make_what_one_does(tmp_path: Path) -> None:
-    path = tmp_path / "two.txt"
-    how = [*QUICK, "--nodes", "100", "--count", "10"]
-    one = arena("openings", "make", "--map", "m1", *how, "--output", "-")
-    two = [*ARENA, "openings", "make", "--map", "m1", *how, "--processes", "2", "--output", str(path)]
-    subprocess.run(two, check=True, timeout=500)
-    assert path.read_text() == one.stdout
-    assert one.stdout.count("\n") == 12
 
 
 @pytest.mark.parametrize(

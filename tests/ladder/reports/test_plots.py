@@ -1,5 +1,3 @@
-"""ladder.reports.plots: axes that hold what is drawn over them, in round steps."""
-
 from __future__ import annotations
 
 from itertools import pairwise

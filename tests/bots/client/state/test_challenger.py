@@ -1,5 +1,3 @@
-"""bots.client.state.challenger and the machine: a client that challenges by itself."""
-
 import pytest
 from msgspec import UNSET, UnsetType
 

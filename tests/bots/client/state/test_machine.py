@@ -1,5 +1,3 @@
-"""bots.client.state.machine: the client's answer to every message of a server, in any order."""
-
 import pytest
 
 from arena.bots.client.state.actions import (

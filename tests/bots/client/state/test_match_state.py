@@ -1,5 +1,3 @@
-"""bots.client.state.match_state: catching up with the server, the clock, and what a receipt teaches."""
-
 from __future__ import annotations
 
 from typing import Any

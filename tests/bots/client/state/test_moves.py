@@ -1,5 +1,3 @@
-"""bots.client.state.moves: valid and invalid return values of an author's bot."""
-
 import math
 
 import pytest

@@ -1,5 +1,3 @@
-"""bots.client.state.reconnection: after what pause a client comes back, and after which errors."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,5 +1,3 @@
-"""bots.search.play.alphabeta: without order or table it is the textbook's search."""
-
 from __future__ import annotations
 
 from itertools import count

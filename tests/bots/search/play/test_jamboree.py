@@ -1,5 +1,3 @@
-"""bots.search.play.jamboree: the same nodes on every pool."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""bots.search.play.root: the result after a stop."""
-
 from __future__ import annotations
 
 from typing import Any

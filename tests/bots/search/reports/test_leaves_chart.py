@@ -1,5 +1,3 @@
-"""bots.search.reports.leaves_chart: a comparison as a picture."""
-
 from __future__ import annotations
 
 from xml.etree import ElementTree as ET

@@ -1,5 +1,3 @@
-"""bots.search.reports.traced_tree: all that a trace tells, and what was left out."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""bots.search.reports.tree_picture: a picture of the whole tree, or none."""
-
 from __future__ import annotations
 
 from xml.etree import ElementTree as ET
