@@ -178,5 +178,5 @@ def test_rules_that_are_others_are_not_searched_by_the_kernel_of_the_plain_ones(
     assert not has_compiled_search(game)
     assert boards_of(game) is None
     assert choose_form(parse_spec("alphabeta", ENGINES), cast("AnyGame", game)).compiled is False
-    with pytest.raises(ValueError, match="it has custom rules"):
+    with pytest.raises(ValueError, match="its rules are custom"):
         Searcher(game, weights_for(game, "features"))
