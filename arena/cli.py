@@ -87,7 +87,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Lab": {
         "maps": ("arena.lab.commands.maps", "List, draw, check and measure Riskless maps."),
-        "openings": ("arena.lab.commands.openings", "Find openings worth playing."),
+        "openings": ("arena.lab.commands.openings", "Find balanced openings."),
         "solve": ("arena.lab.commands.solve", "Compute the value of every position of a small map."),
         "tune": ("arena.lab.commands.tune", "Learn an evaluator's weights by self-play."),
     },

@@ -156,7 +156,9 @@ def register_game(spec: str) -> str:
 
 BotFileOption = Annotated[
     Path | None,
-    typer.Option("--as", metavar="BOT.TOML", help="Take the server, name and token from this file."),
+    typer.Option(
+        "--as", metavar="BOT.TOML", help="Settings file (bot.toml) that gives the server, name and token."
+    ),
 ]
 
 

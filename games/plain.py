@@ -60,7 +60,7 @@ def from_json(text: str) -> Plain:
     try:
         data: Plain = json.loads(text[: 16 * MAX_LENGTH])
     except (ValueError, RecursionError):
-        raise BadData(f"{text.strip()!r:.40} is not JSON") from None
+        raise BadData(f"{text.strip()!r:.40} is not valid JSON") from None
     return data
 
 

@@ -222,7 +222,7 @@ def _check_board(game: Game[Any, Any], position: Any, _: int) -> None:
     if game.board is not None:
         _check_marks(game, position, game.board.cells)
     if not str(_call_game("board", game.picture, position)).strip():
-        raise _RuleViolation("board", "picture(position) is empty")
+        raise _RuleViolation("board", "picture(position) is empty: it must draw the board")
 
 
 def _check_marks(game: Game[Any, Any], position: Any, cells: int) -> None:
@@ -284,7 +284,7 @@ def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -
     again = _call_game("successor", game.successor, position, move)
     if again != after:
         raise _RuleViolation(
-            "successor", f"the same move led first to {_excerpt(after)}, then to {_excerpt(again)}"
+            "successor", f"successor(position, move) returned first {_excerpt(after)}, then {_excerpt(again)}"
         )
     if _call_game("turns", game.ply, after) != ply + 1:
         raise _RuleViolation(

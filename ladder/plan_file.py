@@ -43,7 +43,7 @@ def read_ladder(path: Path) -> LadderPlan:
     except OSError as error:
         raise BadLadder(f"{path}: {error.strerror or error}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadLadder(f"{path}: not TOML: {error}") from None
+        raise BadLadder(f"{path}: not valid TOML: {error}") from None
     try:
         return _parse_plan(data, path.resolve().parent)
     except BadLadder as error:

@@ -87,7 +87,7 @@ def parse_map_file(text: str, name: str, file: str) -> MapFile:
         raise MapError(file, "", "cannot be parsed as TOML: nested too deeply") from None
     except ValueError as error:
         # tomllib also passes on the error of int() for a number of 5,000 digits
-        raise MapError(file, "", f"not TOML: {_lower_first(str(error))}") from None
+        raise MapError(file, "", f"not valid TOML: {_lower_first(str(error))}") from None
     try:
         return _parse_map(data, name)
     except _InvalidKey as fault:

@@ -134,7 +134,7 @@ class _RoundPairing:
                 if self.may_meet(first, opponent) and self.can_pair_all(others):
                     break
             else:
-                raise AssertionError(f"no opponent is left for {first}")
+                raise AssertionError(f"no opponent is left to pair with {first}")
             if opponent in unpaired[: max(0, floater_count)]:
                 floater_count -= 1
             pairs.append((first, opponent))

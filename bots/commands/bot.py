@@ -160,7 +160,7 @@ def bot(
         typer.Option(
             "--state",
             metavar="FOLDER",
-            help="Folder of the session file, which resumes matches; default: bot.toml's folder, or ~/.local/state.",
+            help="Folder of the session file, used to resume matches; default: bot.toml's folder, or ~/.local/state.",
         ),
     ] = None,
     *,

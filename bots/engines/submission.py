@@ -39,7 +39,7 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
     try:
         if file.stat().st_size > MAX_ZIP_BYTES:
             raise BadSpec(
-                f"{file}: more than {MAX_ZIP_BYTES >> 20} MiB: leave out files that the bot does not need"
+                f"{file}: larger than {MAX_ZIP_BYTES >> 20} MiB: leave out files that the bot does not need"
             )
         with zipfile.ZipFile(file) as archive:
             _unpack_entries(file, archive, folder)
@@ -120,7 +120,7 @@ def _read_start_command(file: Path, settings: Path) -> list[str]:
     try:
         settings_keys = tomllib.loads(settings.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise BadSpec(f"{location}: not TOML: {error}") from None
+        raise BadSpec(f"{location}: not valid TOML: {error}") from None
     commands = [(key, settings_keys[key]) for key in ("engine", "exec") if key in settings_keys]
     if len(commands) != 1 or not isinstance(commands[0][1], str):
         raise BadSpec(f"{location}: {required_key}, as a string")

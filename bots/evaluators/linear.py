@@ -57,7 +57,7 @@ def read_toml(path: Path, content: str) -> dict[str, Any]:
     except OSError as error:
         raise BadWeights(f"cannot read {content} {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadWeights(f"{path}: not TOML: {error}") from None
+        raise BadWeights(f"{path}: not valid TOML: {error}") from None
 
 
 def load_weights(path: Path, names: Sequence[str]) -> Weights:

@@ -123,7 +123,7 @@ class Environment:
             return [
                 0 if mark not in MARKS.values() else 1 if mark == own_mark else -1 for mark in position.cells
             ]
-        raise ValueError(f"{game.name} has no observations: only riskless and tictactoe do")
+        raise ValueError(f"{game.name} has no observations: only riskless and tictactoe have them")
 
     def network_inputs(self, observations: Any) -> Any:
         """Return the inputs of a network evaluator (docs/learning.md) for n observations of Riskless.

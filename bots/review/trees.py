@@ -65,7 +65,7 @@ def _read_tree(path: Path) -> Explicit:
             f"{path}: nested too deeply: a tree may be at most a few hundred plies deep"
         ) from None
     except ValueError as error:
-        raise TreeError(f"{path}: not JSON: {error}") from None
+        raise TreeError(f"{path}: not valid JSON: {error}") from None
     if isinstance(data, Mapping) and "tree" in data:
         player = data.get("player", "maxie")
         if player not in ("maxie", "minnie"):

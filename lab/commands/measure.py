@@ -54,7 +54,7 @@ def measure_command(
         list[str] | None,
         typer.Argument(
             metavar="[MAP]...",
-            help="Maps: names, .toml files, ring:N or grid:WxH; default: all built-in maps.",
+            help="Maps to measure: names, .toml files, ring:N or grid:WxH; default: all built-in maps.",
         ),
     ] = None,
     matches: Annotated[
@@ -64,7 +64,7 @@ def measure_command(
             metavar="N",
             min=2,
             max=100_000,
-            help="Number of matches on each map at each strength (nodes per move).",
+            help="Number of matches per map and strength (nodes per move).",
         ),
     ] = 100,
     evaluator: Annotated[

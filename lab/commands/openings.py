@@ -36,7 +36,7 @@ MAX_STRENGTH = 10**9
 
 def register(app: typer.Typer) -> None:
     """Add `arena openings`."""
-    openings = typer.Typer(help="Find openings worth playing.", no_args_is_help=True, rich_markup_mode=None)
+    openings = typer.Typer(help="Find balanced openings.", no_args_is_help=True, rich_markup_mode=None)
     openings.callback()(lambda: None)
     openings.command("make")(make)
     app.add_typer(openings, name="openings")

@@ -57,7 +57,7 @@ def tune_command(
             metavar="N",
             min=5,
             max=100_000,
-            help="Number of matches on each map in each generation.",
+            help="Number of matches per map and generation.",
         ),
     ] = 60,
     generations: Annotated[

@@ -104,7 +104,7 @@ def ladder(
             "--external",
             metavar="N",
             min=0,
-            help="Start no bots; wait for at least N to connect, without tokens.",
+            help="Start no bots; wait for N or more external ones, which need no tokens.",
         ),
     ] = 0,
     cluster: Annotated[

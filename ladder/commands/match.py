@@ -88,7 +88,9 @@ def match(
     ] = "",
     tc_b: Annotated[
         str,
-        typer.Option("--tc-b", metavar="TIME", help="Time control of B, for time odds; default: --tc."),
+        typer.Option(
+            "--tc-b", metavar="TIME", help="Time control of B, if it differs (time odds); default: --tc."
+        ),
     ] = "",
 ) -> None:
     """Play two bots in pairs, and estimate their Elo difference.

@@ -130,7 +130,9 @@ def list_(folder: FolderOption = DEFAULT_FOLDER, json: JsonOption = None) -> Non
 
 
 def check(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a submission, or a FILE.zip.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Submission to check: its name, or a FILE.zip.")
+    ],
     image: Annotated[
         str,
         typer.Option(

@@ -143,7 +143,7 @@ class BotConnection:
             raise ProtocolFault(f"hello.role must be bot, not {hello.role!r}")
         early = await self.receive_within("welcome", EARLY_MESSAGE_SECONDS)
         if early is not None:
-            raise ProtocolFault(f"{get_message_type(early[0])} must not be sent before the welcome")
+            raise ProtocolFault(f"{get_message_type(early[0])} must not be sent before the server's welcome")
         limits = Limits(16_384, hello.matches, 10_000)
         await self.send(Welcome("arena check", hello.name, session, limits))
         return hello

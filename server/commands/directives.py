@@ -49,7 +49,7 @@ def register(app: typer.Typer) -> None:
 
 
 def kick(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a connected client.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the connected client to disconnect.")],
     reason: ReasonOption = "the host has closed the connection",
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:

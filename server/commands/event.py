@@ -99,7 +99,7 @@ def new(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="swiss, round-robin, knockout, gauntlet (highest-rated against all) or arena (free bots are paired).",
+            help="Format: swiss, round-robin, knockout, gauntlet (highest-rated against all) or arena (continuous pairing).",
         ),
     ] = "swiss",
     rounds: RoundsOption = 7,

@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
 
 def marks(
-    event: Annotated[str, typer.Option("--event", metavar="NAME", help="Name of an event or a ladder.")],
+    event: Annotated[str, typer.Option("--event", metavar="NAME", help="Event or ladder to show.")],
     against: Annotated[
         str,
         typer.Option("--against", metavar="BOT", help="Anchor bot, with which all others are compared."),

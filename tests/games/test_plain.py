@@ -121,5 +121,5 @@ def test_json_is_one_line(data: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000])
 def test_invalid_json_is_refused(text: str) -> None:
-    with pytest.raises(BadData, match="is not JSON"):
+    with pytest.raises(BadData, match="is not valid JSON"):
         from_json(text)

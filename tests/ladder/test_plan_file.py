@@ -110,7 +110,7 @@ def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str)
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("rounds =", "not TOML: Invalid value"),
+        ("rounds =", "not valid TOML: Invalid value"),
         ("", r"bots: a ladder needs at least two bots, not 0: add a \[\[bots\]\] table"),
         ('[[bots]]\nengine = "greedy"', r"needs at least two bots, not 1"),
         ("bots = 3", r"bots: must be one or more \[\[bots\]\] tables, not 3"),
@@ -180,7 +180,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(BadLadder, match="Is a directory"):
         read_ladder(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'event = "\xe9"')
-    with pytest.raises(BadLadder, match=r"latin\.toml: not TOML"):
+    with pytest.raises(BadLadder, match=r"latin\.toml: not valid TOML"):
         read_ladder(tmp_path / "latin.toml")
 
 

@@ -156,7 +156,7 @@ def test_invalid_toml_is_reported_with_its_line(text: str, why: str) -> None:
     with pytest.raises(MapError, match=re.escape(why)) as error:
         parse_map_file(text, "broken", "maps/broken.toml")
     assert str(error.value).startswith(
-        ("maps/broken.toml: not TOML", "maps/broken.toml: cannot be parsed as TOML")
+        ("maps/broken.toml: not valid TOML", "maps/broken.toml: cannot be parsed as TOML")
     )
     assert "\n" not in str(error.value)
 

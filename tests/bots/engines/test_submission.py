@@ -87,8 +87,8 @@ def test_an_engine_is_started_by_the_arena_of_the_image(tmp_path: Path) -> None:
         ("", "bot.toml: must have either engine"),
         ('exec = "a"\nengine = "b"', "bot.toml: must have either engine"),
         ("exec = 5", "bot.toml: must have either engine .*, as a string"),
-        ("exec =", "bot.toml: not TOML: "),
-        (b"\xff", "bot.toml: not TOML: "),
+        ("exec =", "bot.toml: not valid TOML: "),
+        (b"\xff", "bot.toml: not valid TOML: "),
         ('exec = "\'"', "bot.toml: exec: .* is not a valid command line: No closing quotation"),
         ('exec = " "', "bot.toml: exec: needs a program"),
         (f'exec = "a"\n#{"x" * 70_000}', "bot.toml: must have at most 64 KiB"),
@@ -146,7 +146,7 @@ def test_sizes_and_numbers_are_bounded(tmp_path: Path) -> None:
     large = tmp_path / "large.zip"
     with large.open("wb") as file:
         file.truncate(MAX_ZIP_BYTES + 1)
-    with pytest.raises(BadSpec, match=r"large\.zip: more than 16 MiB"):
+    with pytest.raises(BadSpec, match=r"large\.zip: larger than 16 MiB"):
         unpack_submission(large, tmp_path / "unpacked")
 
 

@@ -47,7 +47,7 @@ def test_a_weights_file_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("weights", "not TOML"),
+        ("weights", "not valid TOML"),
         ("x = 1", "must have a table"),
         ("[weights]\nopen = 1", "weights.ones must be a whole number"),
         ("[weights]\nopen = 1.5\nones = 0\ntwos = 0\ncenter = 0", "weights.open must be a whole number"),

@@ -67,7 +67,7 @@ def test_a_game_without_categories() -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("x", "not TOML"),
+        ("x", "not valid TOML"),
         ("x = 1", "must have a table"),
         ("[outcomes]\nx = [1, 2, 3]", "must be whole numbers"),
         ('[outcomes]\n"1 2" = [1, 2]', "the numbers of wins, draws and losses"),

@@ -35,7 +35,7 @@ def test_any_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("{", "not JSON"),
+        ("{", "not valid JSON"),
         ("3", "must be an object"),
         ("[" * 100_000, "nested too deeply"),
         ('{"tree": {"value": 1}, "player": 3}', "player must be maxie or minnie"),

@@ -26,7 +26,7 @@ CAUGHT = [
     ("no_subprotocol", "handshake", "offers the subprotocol none"),
     ("silent", "handshake", "must send hello within"),
     ("textual", "handshake", "this is a text frame"),
-    ("impatient", "handshake", "ready must not be sent before the welcome"),
+    ("impatient", "handshake", "ready must not be sent before the server's welcome"),
     ("first_word", "handshake", "the first message must be hello, not ready"),
     ("nameless", "handshake", "is not a valid name"),
     ("binary", "handshake", "a frame is not a message"),
