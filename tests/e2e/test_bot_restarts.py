@@ -79,16 +79,11 @@ class Deployed:
         return await anyio.to_thread.run_sync(lambda: self.process.wait(PATIENCE_SECONDS))
 
 
-@pytest.mark.parametrize(
-    ("game", "words"), [("riskless", ("--map", "path4")), ("connect4", ())], ids=["riskless", "own game"]
-)
-async def test_a_new_process_goes_on_with_the_matches_of_the_old_one(
-    game: str, words: tuple[str, ...], tmp_path: Path
+async def test_a_new_process_goes_on_with_the_matches_of_the_old_one_in_a_game_of_its_own(
+    tmp_path: Path,
 ) -> None:
-    name = game if game == "riskless" else CONNECT4
-    server = KillableServer(tmp_path, 1, "--game", name, *words)
-    ada = Deployed(tmp_path, server.url, "ada", "--game", name)
-    bob = Deployed(tmp_path, server.url, "bob", "--game", name)
+    server = KillableServer(tmp_path, 1, "--game", CONNECT4)
+    ada, bob = (Deployed(tmp_path, server.url, name, "--game", CONNECT4) for name in ("ada", "bob"))
     try:
         server.start()
         await server.wait_listening()

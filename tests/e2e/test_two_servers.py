@@ -6,22 +6,17 @@ import asyncio
 import random
 import signal
 import sqlite3
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
 
-from arena.protocol.codec import encode
-from arena.protocol.messages import Hello
 from arena.protocol.record import to_line
 from arena.server.store.database import open_store, parse_sqlite_path
 from testkit.crash import CrashResult, KillableServer, compare_with_store
 from testkit.forked import ForkedCommand
 from testkit.players import RandomPlayer
 from testkit.stored import load_records
-from testkit.wire import SUBPROTOCOL
 from tests.e2e.commands import running
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
@@ -44,32 +39,6 @@ async def test_the_second_is_refused_and_the_matches_of_the_first_go_on(tmp_path
         assert line.endswith("To run a second server on this store, give it another server.name")
         assert "Traceback" not in second.log.read_text()
         assert await first.stop(signal.SIGTERM) == 0
-
-
-async def test_one_that_stood_still_is_replaced_and_ends_in_one_line(tmp_path: Path) -> None:
-    with ExitStack() as stack:
-        first, second = servers(tmp_path, stack)
-        first.start()
-        await first.wait_listening()
-        assert first.process is not None
-        async with connect(
-            first.url, subprotocols=[SUBPROTOCOL], open_timeout=150, ping_interval=None
-        ) as bot:
-            await bot.send(encode(Hello(name="anna", program="a test")))
-            await bot.recv()
-            await freeze(first.process, tmp_path / "arena.db")
-            second.start()
-            await second.wait_listening()
-            first.process.send_signal(signal.SIGCONT)
-            with suppress(ConnectionClosed):
-                while True:
-                    await bot.recv()
-            assert bot.close_code == 1001
-        assert await asyncio.to_thread(first.process.wait, 150) == 1
-        *_, line = first.log.read_text().splitlines()
-        assert line.startswith("arena: the server without a name has been taken over by another process")
-        assert "Traceback" not in first.log.read_text()
-        assert await second.stop(signal.SIGTERM) == 0
 
 
 @pytest.mark.slow

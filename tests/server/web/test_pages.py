@@ -389,18 +389,9 @@ def test_kept_answers_are_bounded_in_number_and_bytes_and_end() -> None:
 
 
 async def test_a_browser_at_an_address_that_is_none_is_shown_a_page(host: Host) -> None:
-    def fetch(accept: str) -> tuple[int, str | None]:
-        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=500)
-        try:
-            connection.request("GET", "/nowhere", headers={"Accept": accept})
-            answer = connection.getresponse()
-            answer.read()
-            return answer.status, answer.getheader("Content-Type")
-        finally:
-            connection.close()
-
-    assert await asyncio.to_thread(fetch, "text/html,*/*;q=0.8") == (404, "text/html; charset=utf-8")
-    assert await asyncio.to_thread(fetch, "*/*") == (404, "text/plain; charset=utf-8")
+    for accept, kind in (("text/html,*/*;q=0.8", "text/html"), ("*/*", "text/plain")):
+        status, headers, _ = await get(host, "/nowhere", Accept=accept)
+        assert (status, headers["Content-Type"]) == (404, f"{kind}; charset=utf-8")
 
 
 @pytest.mark.parametrize(
