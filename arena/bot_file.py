@@ -35,7 +35,7 @@ def read_account(path: Path) -> Account:
             raise BadBotFile(f"{path}: {key}: must be a string, not {value!r:.40}")
     for key in ("url", "name"):
         if not values[key]:
-            raise BadBotFile(f"{path}: {key} is missing")
+            raise BadBotFile(f"{path}: the key {key} is missing")
     return Account(values["url"], values["name"], read_token(path, values["token-file"], values["token-env"]))
 
 

@@ -74,7 +74,7 @@ def load_map_file(name: str) -> MapFile:
         # Normalise the name, so that a map has one name however its numbers are written.
         return _cached_map(f"{kind}:{'x'.join(map(str, numbers))}")
     suggestion = suggest_name(name, [*map_names(), "ring:N", "grid:WxH"])
-    raise UnknownMap(f"{name:.60}", suggestion)
+    raise UnknownMap(f"{name:.60}", f"no such map: {suggestion}")
 
 
 @lru_cache(maxsize=MAX_CACHED_MAPS)

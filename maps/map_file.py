@@ -44,8 +44,7 @@ class UnknownMap(MapError):
     `reason` is the message without the hint at map files, for users who cannot name files on this machine.
     """
 
-    def __init__(self, name: str, suggestion: str) -> None:
-        why = f"no such map: {suggestion}"
+    def __init__(self, name: str, why: str) -> None:
         super().__init__(name, "", f"{why} (or the path of a .toml file)")
         self.reason = str(MapError(name, "", why))
 

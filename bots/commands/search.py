@@ -305,11 +305,11 @@ def analyse_command(
     _show_analysis(rules, start, spec, reports, best, truth, json)
 
 
-def _reject_options(context: typer.Context, names: Sequence[str], why: str) -> None:
-    """Raise UsageError with the reason `why` if the user gave one of the options `names`."""
-    for name in names:
-        if is_option_given(context, name):
-            raise UsageError(f"--{name}: {why}")
+def _reject_options(context: typer.Context, options: Sequence[str], reason: str) -> None:
+    """Raise UsageError with this reason if the user gave one of these options."""
+    for option in options:
+        if is_option_given(context, option):
+            raise UsageError(f"--{option}: {reason}")
 
 
 def _reject_unused_options(context: typer.Context, *, compare: bool) -> None:

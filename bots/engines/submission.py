@@ -112,18 +112,18 @@ def _read_start_command(file: Path, settings: Path) -> list[str]:
     Raises BadSpec.
     """
     location = f"{file}: {SETTINGS_FILE}"
-    required_key = 'must have either engine = "my_bot.py" or exec = "./my_bot"'
+    required_key = 'either engine = "my_bot.py" or exec = "./my_bot"'
     if not settings.is_file():
-        raise BadSpec(f"{location}: not found at the top level of the zip file; it {required_key}")
+        raise BadSpec(f"{location}: not found at the top level of the zip file; add one with {required_key}")
     if settings.stat().st_size > MAX_SETTINGS_BYTES:
-        raise BadSpec(f"{location}: must have at most {MAX_SETTINGS_BYTES >> 10} KiB")
+        raise BadSpec(f"{location}: must be at most {MAX_SETTINGS_BYTES >> 10} KiB long")
     try:
         settings_keys = tomllib.loads(settings.read_text(encoding="utf-8"))
     except ValueError as error:
         raise BadSpec(f"{location}: not valid TOML: {error}") from None
     commands = [(key, settings_keys[key]) for key in ("engine", "exec") if key in settings_keys]
     if len(commands) != 1 or not isinstance(commands[0][1], str):
-        raise BadSpec(f"{location}: {required_key}, as a string")
+        raise BadSpec(f"{location}: must have {required_key}, as a string")
     key, text = commands[0]
     if key == "engine":
         return ["python", "-P", "-m", "arena.bots.engines.isolated", text]

@@ -236,8 +236,9 @@ def _require_not_playing(connection: sa.Connection, name: str) -> None:
     playing = sa.select(matches.c.match).where(_make_player_condition(name), matches.c.finished.is_(None))
     match = connection.execute(playing.limit(1)).scalar()
     if match is not None:
-        why = f"has a match in progress ({match:.8}): `arena ban` the name, and try again"
-        raise NameInUse(f"{name!r:.80} {why}")
+        raise NameInUse(
+            f"{name!r:.80} has a match in progress ({match:.8}): `arena ban` the name, and try again"
+        )
     _require_no_event(connection, name)
 
 

@@ -204,8 +204,8 @@ def _check_form(form: Mapping[str, str]) -> None:
         )
     given = {name for name in ("name", "owner", "to") if form.get(name)}
     if given not in forms:
-        wanted = " or ".join(" and ".join(sorted(each)) or "neither a name nor an owner" for each in forms)
-        raise BadRequest(f"do={form['do']} takes {wanted}")
+        wanted = " or ".join(" and ".join(sorted(each)) or "no other parameter" for each in forms)
+        raise BadRequest(f"do={form['do']} must be sent with {wanted}")
     if not is_valid_name(form.get("owner") or "-"):
         raise BadRequest("the owner's name must have 1 to 64 printable characters")
 

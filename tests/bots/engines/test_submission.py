@@ -91,7 +91,7 @@ def test_an_engine_is_started_by_the_arena_of_the_image(tmp_path: Path) -> None:
         (b"\xff", "bot.toml: not valid TOML: "),
         ('exec = "\'"', "bot.toml: exec: .* is not a valid command line: No closing quotation"),
         ('exec = " "', "bot.toml: exec: needs a program"),
-        (f'exec = "a"\n#{"x" * 70_000}', "bot.toml: must have at most 64 KiB"),
+        (f'exec = "a"\n#{"x" * 70_000}', "bot.toml: must be at most 64 KiB"),
     ],
 )
 def test_settings_say_how_the_bot_is_started(tmp_path: Path, settings: str | bytes, why: str) -> None:
