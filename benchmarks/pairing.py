@@ -26,7 +26,7 @@ def play_event(rng: random.Random) -> list[float]:
     seconds = []
     for _ in range(ROUNDS):
         began = time.process_time()
-        pairs = event.next_pairs(queue_empty=True)
+        pairs = event.make_next_pairs(queue_empty=True)
         seconds.append(time.process_time() - began)
         for pair in pairs:
             points = rng.choice((0.0, 0.5, 1.0, 1.5, 2.0))

@@ -16,15 +16,15 @@ from arena.games.digest import compute_rules_digest
 from arena.games.hexapawn import Hexapawn
 from arena.games.loading import (
     GameClass,
-    installed_games,
     is_file_spec,
+    list_installed_games,
     load_game_class,
     load_installed_game,
     split_spec,
 )
 from arena.games.name_hints import suggest_name
 from arena.games.riskless import Riskless
-from arena.games.rule_check import check_rules, fixed_choices
+from arena.games.rule_check import check_rules, make_fixed_choices
 from arena.games.tictactoe import TicTacToe
 
 GAMES: Mapping[str, GameClass] = {game.name: game for game in (TicTacToe, Riskless, Hexapawn)}
@@ -40,14 +40,14 @@ class Catalogue:
         """Create a catalogue of the project's games and those of installed packages, without any game from a file."""
         self._own_games: dict[str, tuple[GameClass, str]] = {}
         self._digests: dict[tuple[GameClass, str], str] = {}
-        self._standard: dict[str, str] = {}
+        self._default_digests: dict[str, str] = {}
 
     def names(self) -> list[str]:
         """Return the names of all known games: those of the project, of registered files and of installed packages.
 
         Does not load the packages' games.
         """
-        return list(dict.fromkeys([*GAMES, *self._own_games, *sorted(installed_games())]))
+        return list(dict.fromkeys([*GAMES, *self._own_games, *sorted(list_installed_games())]))
 
     def register(self, spec: str) -> str:
         """Register the game that `spec` identifies, and return its name.
@@ -87,15 +87,15 @@ class Catalogue:
 
         A few random matches are played first, to reject a game with chance, a third player, or no end.
         """
-        if self.is_builtin(game.name) or game.name in self._standard:
+        if self.is_builtin(game.name) or game.name in self._default_digests:
             return
         other = game.from_setup({})
-        for fault in check_rules(other, fixed_choices(), TEST_MATCHES):
+        for fault in check_rules(other, make_fixed_choices(), TEST_MATCHES):
             raise BadGame(
                 f"{spec}: its rules are faulty ({fault.rule}: {fault.why}); "
                 f"`arena check --game {spec}` lists all faults"
             )
-        self._standard[game.name] = self.rules_digest(other)
+        self._default_digests[game.name] = self.get_rules_digest(other)
 
     def find(self, name: str) -> GameClass:
         """Return the game called `name`. Raises UnknownGame, or BadGame if a package's game cannot be loaded."""
@@ -103,7 +103,7 @@ class Catalogue:
             return GAMES[name]
         if name in self._own_games:
             return self._own_games[name][0]
-        if name in installed_games():
+        if name in list_installed_games():
             return load_installed_game(name)
         suggestion = suggest_name(name, sorted(self.names()))
         raise UnknownGame(
@@ -112,23 +112,23 @@ class Catalogue:
 
     def is_known(self, name: str) -> bool:
         """Return True if a game has this name, without loading it."""
-        return name in GAMES or name in self._own_games or name in installed_games()
+        return name in GAMES or name in self._own_games or name in list_installed_games()
 
     def is_builtin(self, name: str) -> bool:
         """Return True if the project includes the game called `name`."""
         return name in GAMES
 
-    def spec_of(self, name: str) -> str:
+    def get_spec(self, name: str) -> str:
         """Return a spec that loads the game `name` in another process on this machine: file and class, or the name."""
         return self._own_games[name][1] if name in self._own_games else name
 
-    def specs(self) -> list[str]:
+    def list_specs(self) -> list[str]:
         """Return the specs of all games in files, which another process on this machine must load to know them too."""
         return [spec for _, spec in self._own_games.values()]
 
-    def digests(self) -> dict[str, str]:
+    def compute_digests(self) -> dict[str, str]:
         """Return the rules digest of each custom game that this process plays, by name, for the game's default setup."""
-        return dict(self._standard)
+        return dict(self._default_digests)
 
     def find_incompatibility_reason(self, client_digests: Mapping[str, str]) -> str | None:
         """Return in one line why a client cannot play on this server, or None if it can.
@@ -138,12 +138,12 @@ class Catalogue:
         A client cannot play if its rules of some game differ from those of the server's game of the same name.
         """
         for name, digest in client_digests.items():
-            ours = self._standard.get(name, digest)
-            if ours != digest:
-                return _rules_mismatch_text(name, digest, ours)
+            own_digest = self._default_digests.get(name, digest)
+            if own_digest != digest:
+                return _describe_rules_mismatch(name, digest, own_digest)
         return None
 
-    def rules_digest(self, game: Game[Any, Any]) -> str:
+    def get_rules_digest(self, game: Game[Any, Any]) -> str:
         """Return the digest for comparing the rules of a game between programs; empty for the games of the project.
 
         The digest of each setup is computed once, by `games.digest`.
@@ -165,13 +165,13 @@ def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:
     return cast("AnyGame", CATALOGUE.find(name).from_setup(setup))
 
 
-def rules_mismatch_reason(game: Game[Any, Any], other_digest: str) -> str | None:
+def find_rules_mismatch_reason(game: Game[Any, Any], other_digest: str) -> str | None:
     """Return a one-line error message if `other_digest` is not the digest of the rules of `game`; otherwise None."""
-    ours = CATALOGUE.rules_digest(game)
-    if not other_digest or not ours or other_digest == ours:
+    own_digest = CATALOGUE.get_rules_digest(game)
+    if not other_digest or not own_digest or other_digest == own_digest:
         return None
-    return _rules_mismatch_text(game.name, other_digest, ours)
+    return _describe_rules_mismatch(game.name, other_digest, own_digest)
 
 
-def _rules_mismatch_text(name: str, other_digest: str, own_digest: str) -> str:
+def _describe_rules_mismatch(name: str, other_digest: str, own_digest: str) -> str:
     return f"{name:.64} has other rules there (digest {other_digest:.64}) than here (digest {own_digest}): both sides need the same file of the game"

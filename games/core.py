@@ -30,7 +30,7 @@ from arena.games.basics import (
     UnknownGame,
     require_integer,
 )
-from arena.games.boards import Board, piece_marks
+from arena.games.boards import Board, make_piece_marks
 
 __all__ = [
     "MAXIE",
@@ -192,7 +192,7 @@ class Game(ABC, Generic[P, M]):
         """Return a position as several lines of text. Default: the board with its marks, or else the position's text."""
         if self.board is None:
             return self.position_to_text(position)
-        return self.board.draw_text(piece_marks(self.marks(position)))
+        return self.board.draw_text(make_piece_marks(self.marks(position)))
 
     # conversions
 

@@ -46,7 +46,7 @@ def from_edges(edges: Iterable[tuple[Vertex, Vertex]], size: int) -> tuple[tuple
     return tuple(tuple(targets) for targets in lists)
 
 
-def edges_of(graph: Graph) -> list[tuple[Vertex, Vertex]]:
+def list_edges(graph: Graph) -> list[tuple[Vertex, Vertex]]:
     """Return all directed edges, vertex by vertex."""
     return [(source, target) for source, targets in enumerate(graph) for target in targets]
 
@@ -61,11 +61,11 @@ def is_undirected(graph: Graph) -> bool:
 
     It is False for Figure 1 of source 001 (docs/search.md), which is a directed graph.
     """
-    edges = set(edges_of(graph))
+    edges = set(list_edges(graph))
     return all((target, source) in edges for source, target in edges)
 
 
-def reachable(graph: Graph, vertex: Vertex) -> set[Vertex]:
+def find_reachable(graph: Graph, vertex: Vertex) -> set[Vertex]:
     """Return all vertices reachable from `vertex`, including itself. O(V + E)."""
     visited = {vertex}
     frontier = [vertex]
@@ -84,5 +84,5 @@ def is_connected(graph: Graph) -> bool:
     """
     if not graph:
         return True
-    backwards = from_edges(((target, source) for source, target in edges_of(graph)), len(graph))
-    return len(reachable(graph, 0)) == len(reachable(backwards, 0)) == len(graph)
+    backwards = from_edges(((target, source) for source, target in list_edges(graph)), len(graph))
+    return len(find_reachable(graph, 0)) == len(find_reachable(backwards, 0)) == len(graph)

@@ -94,12 +94,12 @@ def find_class(
             f"{location} has no {kind} called {class_name!r:.60}: choose from {', '.join(candidates)}"
         )
     # A base class shared by several games may be abstract.
-    whole = {name: value for name, value in candidates.items() if not inspect.isabstract(value)}
-    if not class_name and len(whole) > 1:
+    concrete_classes = {name: value for name, value in candidates.items() if not inspect.isabstract(value)}
+    if not class_name and len(concrete_classes) > 1:
         raise LookupError(
-            f"{location} has {len(whole)} {kind}s: name one of {', '.join(whole)}, as in {file}:{next(iter(whole))}"
+            f"{location} has {len(concrete_classes)} {kind}s: name one of {', '.join(concrete_classes)}, as in {file}:{next(iter(concrete_classes))}"
         )
-    return candidates[class_name] if class_name else next(iter((whole or candidates).values()))
+    return candidates[class_name] if class_name else next(iter((concrete_classes or candidates).values()))
 
 
 def _load_module_once(path: Path) -> ModuleType:
@@ -115,7 +115,7 @@ def _load_module(path: Path) -> ModuleType:
 
 
 @cache
-def installed_games() -> Mapping[str, EntryPoint]:
+def list_installed_games() -> Mapping[str, EntryPoint]:
     """Return the games of installed packages by name, without loading them. Games with invalid names are left out."""
     return {
         each.name: each
@@ -130,12 +130,10 @@ def load_installed_game(name: str) -> GameClass:
 
     Raises BadGame if it cannot be loaded or played, and KeyError if no package provides it.
     """
-    point = installed_games()[name]
-    location = (
-        f"the game {name} of {point.dist.name if point.dist else 'an installed package'} ({point.value})"
-    )
+    entry_point = list_installed_games()[name]
+    location = f"the game {name} of {entry_point.dist.name if entry_point.dist else 'an installed package'} ({entry_point.value})"
     try:
-        loaded = point.load()
+        loaded = entry_point.load()
     except Exception as error:
         raise BadGame(
             f"{location} cannot be loaded: {type(error).__name__}: {error}".splitlines()[0]
@@ -183,7 +181,7 @@ def run_file(path: Path, prefix: str) -> ModuleType:
     sys.modules[name] = module
     folder = str(path.resolve().parent)
     if folder not in sys.path:
-        sys.path.insert(_sys_path_index(), folder)
+        sys.path.insert(_choose_sys_path_index(), folder)
     try:
         spec.loader.exec_module(module)
     except BaseException:
@@ -192,7 +190,7 @@ def run_file(path: Path, prefix: str) -> ModuleType:
     return module
 
 
-def _sys_path_index() -> int:
+def _choose_sys_path_index() -> int:
     """Return the index in `sys.path` for the folder of a user's file: after Python's modules and the installed packages.
 
     So no file in this folder replaces a module of Python or of a package. Folders of editable installations come later:
@@ -206,10 +204,10 @@ def _sys_path_index() -> int:
 def describe_load_error(path: Path, error: BaseException) -> str:
     """Return one line about a file that could not be loaded, for its author: the file, the line, and the reason."""
     why = error.msg if isinstance(error, SyntaxError) else str(error)
-    return f"{path}{_line_text(error, path.resolve())}: {type(error).__name__}: {why}".splitlines()[0]
+    return f"{path}{_describe_line(error, path.resolve())}: {type(error).__name__}: {why}".splitlines()[0]
 
 
-def _line_text(error: BaseException, path: Path) -> str:
+def _describe_line(error: BaseException, path: Path) -> str:
     """Return `, line N` for the last line of the file that led to the error; empty if none did."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return f", line {error.lineno}"

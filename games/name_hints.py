@@ -6,19 +6,19 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def most_similar(name: str, names: Iterable[str]) -> str | None:
+def find_most_similar(name: str, names: Iterable[str]) -> str | None:
     """Return the known name most similar to `name`, or None if none is similar."""
     return next(iter(get_close_matches(name, list(names), 1)), None)
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return a hint such as `; did you mean "italy"?`, to append to a message; empty if no name is similar."""
-    near = most_similar(name, names)
-    return f'; did you mean "{near}"?' if near else ""
+    similar_name = find_most_similar(name, names)
+    return f'; did you mean "{similar_name}"?' if similar_name else ""
 
 
 def suggest_name(name: str, choices: Iterable[str]) -> str:
     """Return `did you mean "NAME"?` with the most similar name, or `choose from …` with all names if none is similar."""
     names = list(choices)
-    near = most_similar(name, names)
-    return f"choose from {', '.join(names)}" if near is None else f'did you mean "{near}"?'
+    similar_name = find_most_similar(name, names)
+    return f"choose from {', '.join(names)}" if similar_name is None else f'did you mean "{similar_name}"?'

@@ -91,12 +91,12 @@ def parse_move(text: str, example: object, cell_numbers: dict[str, int]) -> Plai
         except BadData:
             raise BadData(f"{typed!r:.40} is not a move: a valid one is {format_move(example)}") from None
     words = typed.split()
-    texts = all(isinstance(part, str) for part in parts)
+    are_texts = all(isinstance(part, str) for part in parts)
     data: list[Plain] = []
     for word in words:
         if word.lower() in cell_numbers:
             data.append(cell_numbers[word.lower()])
-        elif not texts and word.removeprefix("-").isdecimal() and len(word) < 17:
+        elif not are_texts and word.removeprefix("-").isdecimal() and len(word) < 17:
             data.append(int(word))
         else:
             data.append(word)

@@ -47,11 +47,11 @@ class Riskless(Game[Armies, Move]):
     def __init__(self, map: RisklessMap) -> None:
         self.map = map
         self._roads = tuple(tuple((v, w) for w in near) for v, near in enumerate(map.neighbours))
-        self._every_road = frozenset(road for roads in self._roads for road in roads)
-        self._packed = f"{len(map.territories) + 1}h"
+        self._all_roads = frozenset(road for roads in self._roads for road in roads)
+        self._struct_format = f"{len(map.territories) + 1}h"
         cap, most = map.territory_cap, 2 * map.territory_cap
         # Indexed by signed armies, of one territory or the sum of two. Negative indices reach Minnie's, at the end.
-        self._trained = (
+        self._trained_armies = (
             0,
             *(min(n + 1, cap) for n in range(1, most + 1)),
             *(-min(n + 1, cap) for n in range(most, 0, -1)),
@@ -87,7 +87,7 @@ class Riskless(Game[Armies, Move]):
         return [road for v, roads in enumerate(self._roads) if armies[v] < 0 for road in roads]
 
     def play_on(self, position: Armies, move: Move) -> Armies:
-        if move in self._every_road:
+        if move in self._all_roads:
             here = position.armies[move[0]]
             if here > 0 if position.player is MAXIE else here < 0:
                 return self.successor(position, move)
@@ -97,7 +97,7 @@ class Riskless(Game[Armies, Move]):
         armies, player, ply = position
         source, target = move
         sign, opponent = (1, MINNIE) if player is MAXIE else (-1, MAXIE)
-        trained = self._trained
+        trained = self._trained_armies
         board = list(map(trained.__getitem__, armies))
         board[source] = sign
         # Own armies join, enemy armies fight. The attacker wins a tie and holds the target with 0 armies.
@@ -123,7 +123,7 @@ class Riskless(Game[Armies, Move]):
         Bytes are small: two for each territory, and two more. A server keeps one such key for each ply of each match
         in progress.
         """
-        return pack(self._packed, *position.armies, 1 if position.player is MAXIE else -1)
+        return pack(self._struct_format, *position.armies, 1 if position.player is MAXIE else -1)
 
     def estimate(self, position: Armies) -> int:
         """Return Maxie's armies less Minnie's."""
@@ -136,11 +136,11 @@ class Riskless(Game[Armies, Move]):
         median match between equals two and a half times as long (italy, world, grid:5x5, ring:12). The factor FIGHT_FACTOR is
         higher, so that engines keep time for long matches.
         """
-        goal, way = self.map.armies_to_win, float(self.map.ply_limit)
+        goal, plies = self.map.armies_to_win, float(self.map.ply_limit)
         for sign in (1, -1):
             own = [sign * n for n in position.armies if sign * n > 0]
-            way = min(way, FIGHT_FACTOR * (goal - sum(own)) / max(1, len(own)))
-        return min(max(way, MIN_EXPECTED_PLIES), self.map.ply_limit - position.ply)
+            plies = min(plies, FIGHT_FACTOR * (goal - sum(own)) / max(1, len(own)))
+        return min(max(plies, MIN_EXPECTED_PLIES), self.map.ply_limit - position.ply)
 
     def broken_rule(self, position: Armies, move: Move) -> str | None:
         source, target = move
@@ -152,8 +152,8 @@ class Riskless(Game[Armies, Move]):
             owner = "empty" if here == 0 else f"{position.player.opponent}'s"
             return f"{names[source]} is {owner}, and it is {position.player}'s turn"
         if target not in self.map.neighbours[source]:
-            near = ", ".join(names[v] for v in self.map.neighbours[source])
-            return f"no road from {names[source]} to {names[target]}: it has roads to {near}"
+            neighbours_text = ", ".join(names[v] for v in self.map.neighbours[source])
+            return f"no road from {names[source]} to {names[target]}: it has roads to {neighbours_text}"
         return None
 
     def move_to_data(self, move: Move) -> list[Plain]:

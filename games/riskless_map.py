@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import cos, pi, sin
 
 from arena.games.core import BadData, Plain, require_integer
-from arena.games.graph import reachable
+from arena.games.graph import find_reachable
 
 MAX_TERRITORIES = 1000
 MAX_CAP = 1000
@@ -102,20 +102,20 @@ class RisklessMap:
                 if w == v:
                     raise BadMap("neighbours", f"{self.territories[v]} has a road to itself")
                 if len(near) > len(ends[v]) and near.count(w) > 1:
-                    raise BadMap("neighbours", f"{self._road_text(v, w)} is given twice")
+                    raise BadMap("neighbours", f"{self._format_road(v, w)} is given twice")
         # last, because a wrong number also leaves a road without its reverse
         for v, near in enumerate(self.neighbours):
             for w in near:
                 if v not in ends[w]:
-                    raise BadMap("neighbours", f"{self._road_text(v, w)} must be given in both directions")
-        unreachable = set(range(size)) - reachable(self.neighbours, 0)
+                    raise BadMap("neighbours", f"{self._format_road(v, w)} must be given in both directions")
+        unreachable = set(range(size)) - find_reachable(self.neighbours, 0)
         if unreachable:
             name = self.territories[min(unreachable)]
             raise BadMap(
                 "neighbours", f"no roads lead from {self.territories[0]} to {name}: the map must be connected"
             )
 
-    def _road_text(self, v: int, w: int) -> str:
+    def _format_road(self, v: int, w: int) -> str:
         return f"the road from {self.territories[v]} to {self.territories[w]}"
 
     def _check_numbers(self) -> None:
@@ -200,7 +200,7 @@ class RisklessMap:
         names = tuple(_require_text(name, "territories") for name in _require_list(data, "territories"))
         if len(names) > MAX_TERRITORIES:
             raise BadMap("territories", f"there must be 2 to {MAX_TERRITORIES} territories, not {len(names)}")
-        places = _require_list(data, "places") if "places" in data else _ring_places(len(names))
+        places = _require_list(data, "places") if "places" in data else _make_ring_places(len(names))
         return cls(
             name=_require_text(data.get("map"), "map"),
             territories=names,
@@ -215,7 +215,7 @@ class RisklessMap:
         )
 
 
-def _ring_places(size: int) -> list[object]:
+def _make_ring_places(size: int) -> list[object]:
     turns = [2 * pi * v / max(size, 1) for v in range(size)]
     return [[round(cos(turn), 4), round(sin(turn), 4)] for turn in turns]
 

@@ -93,7 +93,7 @@ def check_rules(
     return list(faults.values())
 
 
-def fixed_choices() -> Callable[[int], int]:
+def make_fixed_choices() -> Callable[[int], int]:
     """Return a pseudo-random `choose` for `check_rules`, which makes the same choices in every run."""
     state = 1
 
@@ -139,7 +139,7 @@ def _try_match(
                     record_fault(violation, played)
             move = moves[choose(len(moves))]
             position = _check_successor(game, position, move, ply)
-            played.append(_move_text(game, move))
+            played.append(_format_move(game, move))
     except _RuleViolation as violation:
         record_fault(violation, played)
         return False
@@ -161,7 +161,7 @@ def _check_start(game: Game[Any, Any]) -> None:
     if again.start() != start or again.setup() != setup:
         raise _RuleViolation(
             "start",
-            f"from_setup({_excerpt(setup)}) returns a different game than the one that returned this setup",
+            f"from_setup({_make_excerpt(setup)}) returns a different game than the one that returned this setup",
         )
 
 
@@ -176,11 +176,13 @@ def _check_digest(game: Game[Any, Any]) -> None:
 def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
     player, reported = _call_game("turns", game.player, position), _call_game("turns", game.ply, position)
     if not isinstance(player, Player):
-        raise _RuleViolation("turns", f"player(position) is {_excerpt(player)}: it must be MAXIE or MINNIE")
+        raise _RuleViolation(
+            "turns", f"player(position) is {_make_excerpt(player)}: it must be MAXIE or MINNIE"
+        )
     if reported != ply or isinstance(reported, bool) or not isinstance(reported, int):
         raise _RuleViolation(
             "turns",
-            f"ply(position) is {_excerpt(reported)} after {ply} moves: it must be the number of moves",
+            f"ply(position) is {_make_excerpt(reported)} after {ply} moves: it must be the number of moves",
         )
 
 
@@ -188,7 +190,7 @@ def _check_estimate(game: Game[Any, Any], position: Any, _: int) -> None:
     worth = _call_game("estimate", game.estimate, position)
     if isinstance(worth, bool) or not isinstance(worth, int):
         raise _RuleViolation(
-            "estimate", f"estimate(position) is {_excerpt(worth)}: it must be a whole number"
+            "estimate", f"estimate(position) is {_make_excerpt(worth)}: it must be a whole number"
         )
 
 
@@ -204,17 +206,21 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
     back = _call_game(rule, game.position_from_data, data)
     if back != position:
         raise _RuleViolation(
-            rule, f"position_from_data({_excerpt(data)}) is {_excerpt(back)}, not {_excerpt(position)}"
+            rule,
+            f"position_from_data({_make_excerpt(data)}) is {_make_excerpt(back)}, not {_make_excerpt(position)}",
         )
     if hash(back) != hash(position):
-        raise _RuleViolation(rule, f"two equal positions have different hashes: {_excerpt(position)}")
+        raise _RuleViolation(rule, f"two equal positions have different hashes: {_make_excerpt(position)}")
     text = _call_game(rule, game.position_to_text, position)
     if not isinstance(text, str) or "\n" in text or not text.strip():
-        raise _RuleViolation(rule, f"position_to_text(position) is {_excerpt(text)}: it must be one line")
+        raise _RuleViolation(
+            rule, f"position_to_text(position) is {_make_excerpt(text)}: it must be one line"
+        )
     back = _call_game(rule, game.position_from_text, f" {text} ")
     if back != position:
         raise _RuleViolation(
-            rule, f"position_from_text({_excerpt(text)}) is {_excerpt(back)}, not {_excerpt(position)}"
+            rule,
+            f"position_from_text({_make_excerpt(text)}) is {_make_excerpt(back)}, not {_make_excerpt(position)}",
         )
 
 
@@ -238,7 +244,7 @@ def _check_marks(game: Game[Any, Any], position: Any, cells: int) -> None:
     if wrong:
         raise _RuleViolation(
             "board",
-            f"a mark is {_excerpt(wrong[0])}: it must be a Player, or a text of at most {MAX_MARK_LENGTH} characters",
+            f"a mark is {_make_excerpt(wrong[0])}: it must be a Player, or a text of at most {MAX_MARK_LENGTH} characters",
         )
 
 
@@ -246,12 +252,12 @@ def _check_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
     outcome = _call_game("outcome", game.outcome, position)
     if outcome is not None and not isinstance(outcome, Outcome):
         raise _RuleViolation(
-            "outcome", f"outcome(position) is {_excerpt(outcome)}: it must be None or an Outcome"
+            "outcome", f"outcome(position) is {_make_excerpt(outcome)}: it must be None or an Outcome"
         )
     if outcome is not None and outcome.winner is not None and not isinstance(outcome.winner, Player):
         raise _RuleViolation(
             "outcome",
-            f"the winner is {_excerpt(outcome.winner)}: it must be MAXIE, MINNIE or None for a draw",
+            f"the winner is {_make_excerpt(outcome.winner)}: it must be MAXIE, MINNIE or None for a draw",
         )
     result = _call_game("moves", game.moves, position)
     moves = list(result)
@@ -279,17 +285,18 @@ def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -
     if (repr(position), repr(move)) != before:
         raise _RuleViolation(
             "successor",
-            f"successor has changed its argument: {before[0][:MAX_EXCERPT_LENGTH]} is now {_excerpt(position)}",
+            f"successor has changed its argument: {before[0][:MAX_EXCERPT_LENGTH]} is now {_make_excerpt(position)}",
         )
     again = _call_game("successor", game.successor, position, move)
     if again != after:
         raise _RuleViolation(
-            "successor", f"successor(position, move) returned first {_excerpt(after)}, then {_excerpt(again)}"
+            "successor",
+            f"successor(position, move) returned first {_make_excerpt(after)}, then {_make_excerpt(again)}",
         )
     if _call_game("turns", game.ply, after) != ply + 1:
         raise _RuleViolation(
             "turns",
-            f"ply(position) is {_excerpt(game.ply(after))} after {ply + 1} moves: it must be the number of moves",
+            f"ply(position) is {_make_excerpt(game.ply(after))} after {ply + 1} moves: it must be the number of moves",
         )
     again = (
         _call_game("turns", game.player, after) is game.player(position)
@@ -310,12 +317,13 @@ def _check_legality(
         why = _call_game("legality", game.why_illegal, position, move)
         if why is not None:
             raise _RuleViolation(
-                "legality", f"{_move_text(game, move)} is in moves(position), but the game refuses it: {why}"
+                "legality",
+                f"{_format_move(game, move)} is in moves(position), but the game refuses it: {why}",
             )
     for move in list(known_moves)[:50]:
         if move not in moves and _call_game("legality", game.why_illegal, position, move) is None:
             raise _RuleViolation(
-                "legality", f"{_move_text(game, move)} is not in moves(position), but the game accepts it"
+                "legality", f"{_format_move(game, move)} is not in moves(position), but the game accepts it"
             )
     if len(known_moves) < 500:
         known_moves.update(dict.fromkeys(moves))
@@ -329,7 +337,8 @@ def _check_move_data(
         back = _call_game("move data", game.move_from_data, data)
         if back != move or hash(back) != hash(move):
             raise _RuleViolation(
-                "move data", f"move_from_data({_excerpt(data)}) is {_excerpt(back)}, not {_excerpt(move)}"
+                "move data",
+                f"move_from_data({_make_excerpt(data)}) is {_make_excerpt(back)}, not {_make_excerpt(move)}",
             )
 
 
@@ -341,18 +350,21 @@ def _check_move_text(
         text = _call_game("move text", game.move_to_text, move)
         if not isinstance(text, str) or not text.strip() or "\n" in text:
             raise _RuleViolation(
-                "move text", f"move_to_text({_excerpt(move)}) is {_excerpt(text)}: it must be one line"
+                "move text",
+                f"move_to_text({_make_excerpt(move)}) is {_make_excerpt(text)}: it must be one line",
             )
         if text in texts:
             raise _RuleViolation(
-                "move text", f"{_excerpt(move)} and {_excerpt(texts[text])} both have the text {text!r:.40}"
+                "move text",
+                f"{_make_excerpt(move)} and {_make_excerpt(texts[text])} both have the text {text!r:.40}",
             )
         texts[text] = move
     for text, move in texts.items():
         back = _call_game("move text", game.move_from_text, f" {text} ")
         if back != move:
             raise _RuleViolation(
-                "move text", f"move_from_text({text!r:.40}) is {_excerpt(back)}, not {_excerpt(move)}"
+                "move text",
+                f"move_from_text({text!r:.40}) is {_make_excerpt(back)}, not {_make_excerpt(move)}",
             )
 
 
@@ -365,7 +377,7 @@ def _check_squares(
         if not all(isinstance(cell, int) and 0 <= cell < cells for cell in squares):
             raise _RuleViolation(
                 "board",
-                f"squares(position, {_excerpt(move)}) is {_excerpt(squares)}: the cells are 0 to {cells - 1}",
+                f"squares(position, {_make_excerpt(move)}) is {_make_excerpt(squares)}: the cells are 0 to {cells - 1}",
             )
 
 
@@ -379,11 +391,11 @@ def _call_game(rule: str, method: Callable[..., Any], *arguments: Any) -> Any:
         message = str(error).partition("\n")[0]
         name = getattr(method, "__name__", "a method")
         raise _RuleViolation(
-            rule, f"{name} raised {type(error).__name__}: {message}{_error_line(error)}"
+            rule, f"{name} raised {type(error).__name__}: {message}{_format_error_line(error)}"
         ) from error
 
 
-def _error_line(error: Exception) -> str:
+def _format_error_line(error: Exception) -> str:
     """Return the line of the game's own file that led to an error; empty if none did."""
     ours = __file__.rpartition("/")[0]
     lines = [each for each in traceback.extract_tb(error.__traceback__) if not each.filename.startswith(ours)]
@@ -394,16 +406,16 @@ def _to_json(rule: str, data: Any) -> str:
     try:
         return json.dumps(data, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise _RuleViolation(rule, f"{_excerpt(data)} is not plain data: {error}") from None
+        raise _RuleViolation(rule, f"{_make_excerpt(data)} is not plain data: {error}") from None
 
 
-def _move_text(game: Game[Any, Any], move: Any) -> str:
+def _format_move(game: Game[Any, Any], move: Any) -> str:
     try:
         return game.move_to_text(move)
     except Exception:  # noqa: BLE001 - the rule `move text` reports what is wrong
-        return _excerpt(move)
+        return _make_excerpt(move)
 
 
-def _excerpt(value: Any) -> str:
+def _make_excerpt(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= MAX_EXCERPT_LENGTH else f"{text[:MAX_EXCERPT_LENGTH]}…"

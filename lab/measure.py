@@ -18,7 +18,7 @@ from itertools import islice, pairwise
 from typing import cast
 
 from arena.bots.compiled.searcher import Settings
-from arena.bots.review.chance import winning_chance
+from arena.bots.review.chance import compute_winning_chance
 from arena.bots.search.deepening import DeepeningSearcher
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import Player, Reason
@@ -34,9 +34,15 @@ from arena.lab.selfplay import (
     random_start,
     reply_chances,
 )
-from arena.match.openings import Opening, position_after
+from arena.match.openings import Opening, find_position_after
 from arena.rating.elo import Z95
-from arena.rating.pentanomial import EloDifference, PairCounts, elo_difference, moments, pair_counts
+from arena.rating.pentanomial import (
+    EloDifference,
+    PairCounts,
+    count_pair_scores,
+    estimate_elo_difference,
+    moments,
+)
 
 DEFAULT_STRENGTHS = (500, 4_000, 32_000)
 """Nodes per move at which an engine plays against itself."""
@@ -86,7 +92,8 @@ def measure_match(
     """
     # The last move of a line biases an estimate towards the player who makes it; the mean of two plies removes the bias.
     chances = [
-        winning_chance(game, round((one.value + other.value) / 2)) for one, other in pairwise(match.reports)
+        compute_winning_chance(game, round((one.value + other.value) / 2))
+        for one, other in pairwise(match.reports)
     ]
     leads = [
         Player.MAXIE if each > 0.5 else Player.MINNIE
@@ -241,7 +248,7 @@ class UnequalStrengthResults:
 
     @property
     def counts(self) -> PairCounts:
-        return pair_counts(self.points)
+        return count_pair_scores(self.points)
 
     @property
     def drawn(self) -> EstimatedMean:
@@ -257,7 +264,7 @@ class UnequalStrengthResults:
     @property
     def difference(self) -> EloDifference:
         """Elo advantage of the strong searcher. Raises ValueError without a pair."""
-        elo = elo_difference(self.counts)
+        elo = estimate_elo_difference(self.counts)
         if elo is None:
             raise ValueError("there is no Elo difference, because no pair was played")
         return elo
@@ -294,7 +301,7 @@ class _Task:
     """
 
     game: str
-    """Spec of the game, from `CATALOGUE.spec_of`: Riskless or a subclass."""
+    """Spec of the game, from `CATALOGUE.get_spec`: Riskless or a subclass."""
     map: RisklessMap
     evaluator: str
     nodes_a: int
@@ -326,7 +333,7 @@ def measure_maps(
 ) -> Iterator[MeasuredMap]:
     """Yield the measurements of each map.
 
-    game       spec of the game, from `CATALOGUE.spec_of`: Riskless or a subclass
+    game       spec of the game, from `CATALOGUE.get_spec`: Riskless or a subclass
     matches    number of matches between equal searchers of each strength; half as many pairs are played between the
                strong and the weak searcher
     processes  number of processes that play
@@ -421,7 +428,7 @@ def _play_matches(
                 game, random.Random(f"{task.seed}/{number}"), OPENING_PLIES[number % len(OPENING_PLIES)]
             )
         else:
-            start = position_after(game, task.starts[number])
+            start = find_position_after(game, task.starts[number])
         seatings = [{Player.MAXIE: searcher_a, Player.MINNIE: searcher_b}]
         if not is_equal:
             seatings.append({Player.MAXIE: searcher_b, Player.MINNIE: searcher_a})

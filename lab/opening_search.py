@@ -21,13 +21,13 @@ from itertools import count, islice
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.review.chance import winning_chance
+from arena.bots.review.chance import compute_winning_chance
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Move, Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.lab.processes import map_in_processes
 from arena.lab.selfplay import gap_to_median, play_match, points_of, reply_chances, settled_value
-from arena.match.openings import Opening, position_after, random_opening
+from arena.match.openings import Opening, find_position_after, make_random_opening
 
 TABLE_MB = 1
 REPLY_NODES_DIVISOR = 4
@@ -108,8 +108,8 @@ def _distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Open
     positions: set[object] = set()
     barren = 0
     for number in count():
-        opening = random_opening(game, plies + number % 2, f"{seed}/{number}")
-        place = game.repetition_key(position_after(game, opening))
+        opening = make_random_opening(game, plies + number % 2, f"{seed}/{number}")
+        place = game.repetition_key(find_position_after(game, opening))
         barren = barren + 1 if place in positions else 0
         if barren > MAX_FRUITLESS_TRIES:
             return
@@ -127,7 +127,7 @@ def _test_openings(map: RisklessMap, criteria: OpeningCriteria, openings: Sequen
         return [
             opening
             for opening in openings
-            if _is_worth_playing(game, searcher, criteria, position_after(game, opening))
+            if _is_worth_playing(game, searcher, criteria, find_position_after(game, opening))
         ]
     finally:
         searcher.close()
@@ -137,7 +137,7 @@ def _is_worth_playing(
     game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: OpeningCriteria, position: Armies
 ) -> bool:
     searcher.clear()
-    even = winning_chance(game, settled_value(searcher, position, criteria.nodes, criteria.depth))
+    even = compute_winning_chance(game, settled_value(searcher, position, criteria.nodes, criteria.depth))
     if abs(even - 0.5) > criteria.window:
         return False
     reply_nodes = max(1, criteria.nodes // REPLY_NODES_DIVISOR)

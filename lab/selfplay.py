@@ -14,7 +14,7 @@ from arena.bots.compiled.availability import has_compiled_search
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for
-from arena.bots.review.chance import winning_chance
+from arena.bots.review.chance import compute_winning_chance
 from arena.bots.search.deepening import MAX_DEPTH, DeepeningSearcher, PythonSearcher, Report
 from arena.bots.search.play import Table, alphabeta_search
 from arena.bots.search.search_values import is_decided, outcome_value
@@ -154,7 +154,7 @@ def reply_chances(
             values.append(settled_value(searcher, reply, nodes, depth))
         else:
             values.append(outcome_value(outcome, 1))
-    chances = (winning_chance(game, value) for value in values)
+    chances = (compute_winning_chance(game, value) for value in values)
     return sorted((each if player is Player.MAXIE else 1 - each for each in chances), reverse=True)
 
 

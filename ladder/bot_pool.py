@@ -28,7 +28,7 @@ class BotPool(Protocol):
         gave_up     `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
         """
 
-    def announced_threads(self, bot: str) -> int:
+    def get_announced_threads(self, bot: str) -> int:
         """Return the number of search threads that the bot announced; 0 if it announced none."""
 
     def is_lost(self, bot: str) -> bool:

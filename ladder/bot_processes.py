@@ -35,7 +35,7 @@ class BotProcesses:
         self._processes = processes
         self._restart_policy = restart_policy
         self._playing: set[str] = set()
-        self._event = anyio.Event()
+        self._changed = anyio.Event()
 
     def reserve(self, bot: str) -> str | None:
         for process in self._processes[bot]:
@@ -59,23 +59,23 @@ class BotProcesses:
             process.record_silent_match()
         self.notify_changed()
 
-    def announced_threads(self, bot: str) -> int:
+    def get_announced_threads(self, bot: str) -> int:
         return max(self._host.get_reported_threads(process.name) for process in self._processes[bot])
 
-    def process_id(self, connection: str) -> int | None:
+    def find_process_id(self, connection: str) -> int | None:
         """Return the process id of the bot that is connected under the name `connection`; None if it is not running."""
-        return next((each.process_id for each in self._all_processes() if each.name == connection), None)
+        return next((each.process_id for each in self._list_all_processes() if each.name == connection), None)
 
     def is_lost(self, bot: str) -> bool:
         return all(process.state is BotState.LOST for process in self._processes[bot])
 
     async def wait_for_change(self) -> None:
-        await self._event.wait()
+        await self._changed.wait()
 
     def notify_changed(self) -> None:
         """Wake all tasks that wait in `wait_for_change`."""
-        self._event.set()
-        self._event = anyio.Event()
+        self._changed.set()
+        self._changed = anyio.Event()
 
     def raise_refusal(self) -> None:
         for bot, processes in self._processes.items():
@@ -83,18 +83,18 @@ class BotProcesses:
                 if process.refusal is not None:
                     raise BotRefused(f"bot {bot}: {process.refusal}")
 
-    async def wait_connected(self) -> None:
+    async def wait_until_connected(self) -> None:
         """Wait until every process has connected or failed, but no longer than the restart policy's `settle_seconds`.
 
         Raises BotRefused if a bot cannot be started.
         """
         with anyio.move_on_after(self._restart_policy.settle_seconds):
             self.raise_refusal()
-            while any(process.state is BotState.STARTING for process in self._all_processes()):
-                await self._event.wait()
+            while any(process.state is BotState.STARTING for process in self._list_all_processes()):
+                await self._changed.wait()
                 self.raise_refusal()
 
-    def _all_processes(self) -> Iterator[BotProcess]:
+    def _list_all_processes(self) -> Iterator[BotProcess]:
         return (process for processes in self._processes.values() for process in processes)
 
 
@@ -119,7 +119,7 @@ async def open_bot_processes(
     on_notice       called for each crash, hang and lost bot, and for the first resignations; the text names the bot and
                     ends with the last lines of its output
 
-    The processes may still be starting when the block begins; see `BotProcesses.wait_connected`.
+    The processes may still be starting when the block begins; see `BotProcesses.wait_until_connected`.
     """
     restart_policy = restart_policy or RestartPolicy()
     processes: dict[str, list[BotProcess]] = {}
@@ -128,7 +128,7 @@ async def open_bot_processes(
         names = [bot.name, *(f"{bot.name}#{number}" for number in range(2, process_count(bot) + 1))]
         processes[bot.name] = [
             BotProcess(
-                BotProgram(name, start_command(bot, host.url, name, games), host.url, folder),
+                BotProgram(name, make_start_command(bot, host.url, name, games), host.url, folder),
                 host,
                 restart_policy,
                 on_notice,
@@ -142,7 +142,7 @@ async def open_bot_processes(
         yield started
 
 
-def start_command(bot: BotPlan, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
+def make_start_command(bot: BotPlan, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the command that starts the bot.
 
     url    address of the server

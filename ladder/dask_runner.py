@@ -24,7 +24,7 @@ from arena.games.catalogue import CATALOGUE
 from arena.ladder import event_terms
 from arena.ladder.bot_pool import BotRefused
 from arena.ladder.dask_worker import PairJob, PairResult, allocate_worker_threads, play_pair
-from arena.ladder.event_terms import EventTerms, make_unplayed_record, max_match_seconds
+from arena.ladder.event_terms import EventTerms, compute_max_match_seconds, make_unplayed_record
 from arena.ladder.plan import LadderPlan
 from arena.ladder.runner import MatchHost
 from arena.match.replay import verify_record
@@ -127,7 +127,7 @@ class ClusterRunner:
         Cancellation drops the matches in play. Raises BotRefused if a bot cannot be started, and ClusterUnavailable if there
         is no worker for too long or the scheduler is lost.
         """
-        alone_since: float | None = None
+        no_workers_since: float | None = None
         async with open_background_tasks() as tasks:
             while not should_stop():
                 if self._problem is not None:
@@ -136,8 +136,8 @@ class ClusterRunner:
                 if not self._running and (seconds <= 0 or not schedule):
                     break
                 threads = await self._count_threads()
-                alone_since = None if threads else alone_since or MONOTONIC.now()
-                if alone_since is not None and MONOTONIC.now() - alone_since > MAX_IDLE_SECONDS:
+                no_workers_since = None if threads else no_workers_since or MONOTONIC.now()
+                if no_workers_since is not None and MONOTONIC.now() - no_workers_since > MAX_IDLE_SECONDS:
                     raise ClusterUnavailable(f"the cluster has had no worker for {MAX_IDLE_SECONDS:g} s")
                 while seconds > 0 and self._running < (min(self._concurrency, threads) or threads):
                     pairings = start_next_pair(schedule)
@@ -168,12 +168,14 @@ class ClusterRunner:
             [self._bots[bot] for bot in (pairings[0][1].maxie, pairings[0][1].minnie)]
         )
         each_terms = {
-            match: terms.match_terms(match, pairing, threads.thread_limits(pairing.maxie, pairing.minnie))
+            match: terms.make_match_terms(
+                match, pairing, threads.make_thread_limits(pairing.maxie, pairing.minnie)
+            )
             for match, pairing in pairings
         }
         limit = MAX_WORKERS_PER_PAIR * (
             self._restart_policy.settle_seconds
-            + sum(map(max_match_seconds, each_terms.values()))
+            + sum(map(compute_max_match_seconds, each_terms.values()))
             + event_terms.SLACK_SECONDS
         )
         answer, why = PairResult(), f"no worker completed the pair within {limit:.0f} s"
@@ -186,12 +188,12 @@ class ClusterRunner:
         answers = dict(zip(each_terms, answer.records, strict=False))
         for match, pairing in pairings:
             own_terms = each_terms[match]
-            record = _void_record(own_terms, why)
+            record = _make_void_record(own_terms, why)
             if match in answers:
                 try:
                     record = check_record(answers[match], own_terms)
                 except BadRecord as error:
-                    record = _void_record(own_terms, f"the worker's record is invalid: {error}")
+                    record = _make_void_record(own_terms, f"the worker's record is invalid: {error}")
             await self._host.store_record(own_terms, record)
             if schedule.record_result(pairing, record):
                 self._on_result(pairing, record)
@@ -205,8 +207,8 @@ class ClusterRunner:
         pair = pairings[0][1].pair
         return PairJob(
             terms=to_json(msgspec.structs.replace(terms, grace_ms=self._grace_ms)),
-            games=tuple(CATALOGUE.specs()),
-            rules=CATALOGUE.rules_digest(terms.game),
+            games=tuple(CATALOGUE.list_specs()),
+            rules=CATALOGUE.get_rules_digest(terms.game),
             matches=tuple(pairings),
             bots=(self._bots[pair.first], self._bots[pair.second]),
             folder=self._folder,
@@ -236,7 +238,7 @@ class ClusterRunner:
         return answer, "the worker was stopped before the match"
 
 
-def _void_record(terms: Terms, why: str) -> Record:
+def _make_void_record(terms: Terms, why: str) -> Record:
     return make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, why))
 
 
@@ -246,11 +248,11 @@ def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
     The list has two matches, one if the other is already played, or none if no match can start.
     """
     pairs: list[tuple[str, Pairing]] = []
-    while heads := [
-        each for each in schedule.startable_pairings() if not pairs or each.pair == pairs[0][1].pair
+    while next_pairings := [
+        each for each in schedule.list_startable_pairings() if not pairs or each.pair == pairs[0][1].pair
     ]:
-        pairs.append((schedule.next_match_id(heads[0]), heads[0]))
-        schedule.mark_started(heads[0])
+        pairs.append((schedule.make_next_match_id(next_pairings[0]), next_pairings[0]))
+        schedule.mark_started(next_pairings[0])
     return pairs
 
 
@@ -266,7 +268,7 @@ def check_record(line: str, terms: Terms) -> Record:
         "time_control": str(terms.time_control),
         "time_odds": terms.time_odds,
         "adjudication": terms.adjudication,
-        "rules": CATALOGUE.rules_digest(terms.game),
+        "rules": CATALOGUE.get_rules_digest(terms.game),
     }
     for name, value in expected.items():
         if getattr(record, name) != value:

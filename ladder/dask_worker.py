@@ -14,14 +14,14 @@ from threading import Lock
 
 import anyio
 
-from arena.games.catalogue import CATALOGUE, rules_mismatch_reason
+from arena.games.catalogue import CATALOGUE, find_rules_mismatch_reason
 from arena.games.core import GameError
 from arena.games.loading import split_spec
 from arena.ladder.bot_pool import BotRefused
 from arena.ladder.bot_processes import open_bot_processes
 from arena.ladder.event_openings import ListedOpenings
 from arena.ladder.event_terms import EventTerms
-from arena.ladder.plan import BotPlan, own_time_controls
+from arena.ladder.plan import BotPlan, list_own_time_controls
 from arena.ladder.runner import Runner
 from arena.ladder.threads import ThreadAllocation
 from arena.match.terms import Terms, from_json
@@ -69,11 +69,11 @@ def play_pair(job: PairJob) -> PairResult:
     """Play the matches of a job one after another. Raises BotRefused if a game or a bot cannot be loaded."""
     folder = Path(job.folder)
     try:
-        games = [_local_spec(spec) for spec in job.games]
+        games = [_resolve_local_spec(spec) for spec in job.games]
         for spec in games:
             CATALOGUE.register(spec)
         terms = from_json(job.terms)
-        mismatch = rules_mismatch_reason(terms.game, job.rules)
+        mismatch = find_rules_mismatch_reason(terms.game, job.rules)
     except GameError as error:
         raise BotRefused(f"a worker of the cluster cannot play the match: {error}") from None
     if mismatch is not None:
@@ -81,7 +81,7 @@ def play_pair(job: PairJob) -> PairResult:
     return anyio.run(_play_job, job, terms, games, folder if folder.is_dir() else None)
 
 
-def _local_spec(spec: str) -> str:
+def _resolve_local_spec(spec: str) -> str:
     """Return the game's spec with the path of its file on this machine.
 
     The path stays as given if the file exists there; otherwise it is the same file name in the worker's current folder.
@@ -114,8 +114,8 @@ async def _play_job(
                 on_notice=answer.notices.append,
             )
         )
-        await processes.wait_connected()
-        terms = _event_terms(match_terms, job.bots)
+        await processes.wait_until_connected()
+        terms = _make_event_terms(match_terms, job.bots)
         await Runner(host, processes, terms, allocate_worker_threads(job.bots), add_record).run(
             _AssignedMatches(job.matches)
         )
@@ -130,12 +130,12 @@ def allocate_worker_threads(bots: Sequence[BotPlan]) -> ThreadAllocation:
     return ThreadAllocation(bots, cores=1, fixed_concurrency=1)
 
 
-def _event_terms(terms: Terms, bots: Sequence[BotPlan]) -> EventTerms:
+def _make_event_terms(terms: Terms, bots: Sequence[BotPlan]) -> EventTerms:
     return EventTerms(
         event=terms.event,
         starts=(terms.game,),
         time_control=terms.time_control,
-        odds=own_time_controls(bots),
+        odds=list_own_time_controls(bots),
         margin_ms=terms.margin_ms,
         ready_ms=terms.ready_ms,
         openings=ListedOpenings([[terms.opening]]),
@@ -155,10 +155,10 @@ class _AssignedMatches:
     def __len__(self) -> int:
         return len(self._remaining)
 
-    def startable_pairings(self) -> list[Pairing]:
+    def list_startable_pairings(self) -> list[Pairing]:
         return list(self._remaining)[:1]
 
-    def next_match_id(self, pairing: Pairing) -> str:
+    def make_next_match_id(self, pairing: Pairing) -> str:
         return self._remaining[pairing]
 
     def mark_started(self, pairing: Pairing) -> None:

@@ -13,8 +13,8 @@ from typing import Final
 
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
-from arena.maps.openings_file import read_openings, shipped_openings_file
-from arena.match.openings import Opening, random_opening
+from arena.maps.openings_file import find_shipped_openings_file, read_openings
+from arena.match.openings import Opening, make_random_opening
 
 SHIPPED_OPENINGS: Final = "shipped"
 """Value of the option `--openings`, and of its key in a plan, for the openings shipped with each map."""
@@ -29,7 +29,7 @@ After each search without success, the number is halved for this position, becau
 class NoOpenings:
     """Empty openings: every match begins at the start of its game."""
 
-    def opening(self, round: int, start: int) -> Opening:  # noqa: ARG002  the signature is common to all openings
+    def get_opening(self, round: int, start: int) -> Opening:  # noqa: ARG002  the signature is common to all openings
         """Return an empty opening."""
         return ()
 
@@ -45,21 +45,21 @@ class RandomOpenings:
         self._texts: list[set[str]] = [set() for _ in games]
         self._attempts = [MAX_ATTEMPTS for _ in games]
 
-    def opening(self, round: int, start: int) -> Opening:
+    def get_opening(self, round: int, start: int) -> Opening:
         """Return the opening of a round (from 0) on the start position with the index `start`.
 
         The opening differs from all earlier ones on this position, if a new one is found.
         """
         openings = self._openings[start]
         while len(openings) <= round:
-            openings.append(self._random_opening(len(openings), start))
+            openings.append(self._draw_opening(len(openings), start))
         return openings[round]
 
-    def _random_opening(self, round: int, start: int) -> Opening:
+    def _draw_opening(self, round: int, start: int) -> Opening:
         opening: Opening = ()
         for attempt in range(self._attempts[start]):
             salt = f"{self._seed}/{round}/{start}/{attempt}"
-            opening = random_opening(self._games[start], self._plies, salt)
+            opening = make_random_opening(self._games[start], self._plies, salt)
             if repr(opening) not in self._texts[start]:
                 break
         else:
@@ -75,7 +75,7 @@ class ListedOpenings:
         self.listed = openings
         """Lists of openings in the order of rounds, one list for each start position."""
 
-    def opening(self, round: int, start: int) -> Opening:
+    def get_opening(self, round: int, start: int) -> Opening:
         """Return the opening of a round (from 0) on the start position with the index `start`."""
         openings = self.listed[start]
         return openings[round % len(openings)]
@@ -93,15 +93,17 @@ def load_shipped_openings(maps: Sequence[str], games: Sequence[AnyGame], seed: i
     a file of openings was made for another version of its map.
     """
     return ListedOpenings(
-        [_built_in_openings(name, game, seed) for name, game in zip(maps, games, strict=True)]
+        [_load_built_in_openings(name, game, seed) for name, game in zip(maps, games, strict=True)]
     )
 
 
-def _built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Opening]:
-    path = shipped_openings_file(name) if game.name == Riskless.name else None
+def _load_built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Opening]:
+    path = find_shipped_openings_file(name) if game.name == Riskless.name else None
     if path is None:
         return [()]
     # Shuffled by the seed, so that short events with other seeds use other openings.
     [openings] = read_openings(path, [game])
-    order = [hashlib.sha256(f"{seed}/{place}".encode()).digest() for place in range(len(openings))]
-    return [opening for _, opening in sorted(zip(order, openings, strict=True), key=lambda each: each[0])]
+    shuffle_keys = [hashlib.sha256(f"{seed}/{place}".encode()).digest() for place in range(len(openings))]
+    return [
+        opening for _, opening in sorted(zip(shuffle_keys, openings, strict=True), key=lambda each: each[0])
+    ]

@@ -36,7 +36,7 @@ class EventTerms:
     odds: Mapping[str, str] = field(default_factory=dict)
     """Time controls of bots that differ from `time_control`, by the bots' names in the plan."""
 
-    def match_terms(
+    def make_match_terms(
         self,
         match: str,
         pairing: Pairing,
@@ -59,7 +59,7 @@ class EventTerms:
             margin_ms=self.margin_ms,
             ready_ms=self.ready_ms,
             thread_limits=thread_limits,
-            opening=self.openings.opening(pairing.pair.round, pairing.pair.start),
+            opening=self.openings.get_opening(pairing.pair.round, pairing.pair.start),
             adjudication=self.adjudication,
         )
 
@@ -69,12 +69,12 @@ def make_unplayed_record(terms: Terms, result: Result) -> Record:
     return terms.make_record(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), [], result)
 
 
-def max_match_seconds(terms: Terms) -> float:
+def compute_max_match_seconds(terms: Terms) -> float:
     """Return the longest possible duration of a match by its clocks, in seconds."""
     limit = terms.game.setup().get("ply_limit")
     plies = limit if isinstance(limit, int) else LONG_MATCH_PLIES
     clocks = plies * terms.margin_ms
-    for control in (terms.time_control_of("maxie"), terms.time_control_of("minnie")):
+    for control in (terms.get_time_control("maxie"), terms.get_time_control("minnie")):
         # Each player has half of the plies, or one more.
         moves_of_player = (plies + 1) // 2
         clocks += (

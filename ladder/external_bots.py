@@ -85,7 +85,7 @@ class ExternalBots:
     _host: Host
     _game: str
     _bots: dict[str, ExternalBot] = field(default_factory=dict)
-    _event: anyio.Event = field(default_factory=anyio.Event)
+    _changed: anyio.Event = field(default_factory=anyio.Event)
     _clock: TimeSource = MONOTONIC
     missing_bots_text: str = ""
     """Text that says which bots are missing; empty if none is."""
@@ -96,10 +96,10 @@ class ExternalBots:
         return sorted(self._bots)
 
     def reserve(self, bot: str) -> str | None:
-        each = self._bots[bot]
-        if not each.is_free:
+        external_bot = self._bots[bot]
+        if not external_bot.is_free:
             return None
-        each.playing = True
+        external_bot.playing = True
         return bot
 
     def release(self, connection: str) -> None:
@@ -118,21 +118,21 @@ class ExternalBots:
             self._bots[bot].record_match(answered=answered)
         self._notify_changed()
 
-    def announced_threads(self, bot: str) -> int:
+    def get_announced_threads(self, bot: str) -> int:
         return self._host.get_reported_threads(bot)
 
     def is_lost(self, bot: str) -> bool:
         return self._bots[bot].is_lost
 
     async def wait_for_change(self) -> None:
-        await self._event.wait()
+        await self._changed.wait()
 
     def raise_refusal(self) -> None:
         """Do nothing, because this process does not start the bots."""
 
     def _notify_changed(self) -> None:
-        self._event.set()
-        self._event = anyio.Event()
+        self._changed.set()
+        self._changed = anyio.Event()
 
     @asynccontextmanager
     async def track_connections(self) -> AsyncIterator[None]:
@@ -172,19 +172,19 @@ async def gather_bots(
     began = clock.now()
     with anyio.move_on_after(settings.wait_seconds):
         while not _are_enough(connected, settings, names):
-            with anyio.move_on_after(NOTICE_SECONDS) as unchanged:
+            with anyio.move_on_after(NOTICE_SECONDS) as notice_timeout:
                 connected = await _wait_for_other_bots(host, game, connected)
-            waited = round(clock.now() - began)
-            if unchanged.cancelled_caught and waited < settings.wait_seconds:
-                missing = _describe_missing(connected, settings, names, waited)
+            waited_seconds = round(clock.now() - began)
+            if notice_timeout.cancelled_caught and waited_seconds < settings.wait_seconds:
+                missing = _describe_missing(connected, settings, names, waited_seconds)
                 on_notice(f"{missing}; waiting up to {settings.wait_seconds:g} s")
     with anyio.move_on_after(settings.wait_seconds):
         while (
             not names
             and _are_enough(connected, settings, names)
-            and (more := await _new_bots(host, game, connected))
+            and (new_bots := await _wait_for_new_bots(host, game, connected))
         ):
-            connected |= more
+            connected |= new_bots
     connected |= host.list_players_of(game)
     if names:
         connected &= set(names)
@@ -217,8 +217,8 @@ def _describe_missing(
     if names:
         missing = ", ".join(sorted(set(names) - connected))
         return f"these bots of the event did not connect within {seconds:g} s: {missing}"
-    there = ", ".join(sorted(connected)) or "none"
-    return f"{len(connected)} of {settings.min_bots} bots connected within {seconds:g} s: {there}"
+    connected_text = ", ".join(sorted(connected)) or "none"
+    return f"{len(connected)} of {settings.min_bots} bots connected within {seconds:g} s: {connected_text}"
 
 
 async def wait_without_playing(host: Host, game: str, settings: ExternalBotSettings) -> None:
@@ -237,7 +237,7 @@ async def _wait_for_other_bots(host: Host, game: str, known_bots: set[str]) -> s
     return connected
 
 
-async def _new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
+async def _wait_for_new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
     """Wait for connected bots that are not in `known_bots`, and return them; empty if none connects soon."""
     with anyio.move_on_after(SETTLE_SECONDS):
         while not (new := host.list_players_of(game) - known_bots):

@@ -17,19 +17,19 @@ from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.loading import is_file_spec, split_spec
 from arena.ladder.event_openings import NoOpenings, Openings
-from arena.ladder.pinning import cores_for_bots
-from arena.ladder.plan import BotPlan, LadderPlan, own_time_controls
+from arena.ladder.pinning import choose_cores_for_bots
+from arena.ladder.plan import BotPlan, LadderPlan, list_own_time_controls
 from arena.ladder.runner import replace_connection_names
 from arena.ladder.threads import ThreadAllocation
 from arena.maps.game_on_map import has_maps
-from arena.maps.openings_file import shipped_openings_file
+from arena.maps.openings_file import find_shipped_openings_file
 from arena.protocol.record import Record
 from arena.rating.formats import Encounter, KnockoutFormat, make_format, sort_by_format
 from arena.rating.pairing import Pairing
-from arena.rating.pentanomial import PairCounts, elo_difference, pair_counts
+from arena.rating.pentanomial import PairCounts, count_pair_scores, estimate_elo_difference
 from arena.rating.schedule import Schedule
 from arena.rating.sprt import Sprt, Verdict
-from arena.rating.standings import StandingsRow, make_standings, pair_scores, with_pair_elo
+from arena.rating.standings import StandingsRow, add_pair_elo, compute_pair_scores, make_standings
 from arena.server.store.ladder_lock import compute_short_digest
 
 RECORDS_VARIABLE = "ARENA_RECORDS"
@@ -126,26 +126,26 @@ class Ladder:
     def records(self) -> list[Record]:
         return [record for _, record in self.played]
 
-    def table(self) -> list[StandingsRow]:
+    def make_rows(self) -> list[StandingsRow]:
         """Return the table of the bots, in the order of the format. In a match of two bots, Elo comes from the pairs."""
         rows = make_standings(self.bots, self.records)
         if self.schedule is not None:
             rows = sort_by_format(rows, self.schedule.format)
-        pairs = self.pairs() if self.kind == "match" else ()
-        return with_pair_elo(rows, self.bots[0], elo_difference(pairs)) if pairs else rows
+        pairs = self.count_pair_scores() if self.kind == "match" else ()
+        return add_pair_elo(rows, self.bots[0], estimate_elo_difference(pairs)) if pairs else rows
 
-    def bracket(self) -> list[list[Encounter]]:
+    def make_bracket(self) -> list[list[Encounter]]:
         """Return the encounters of a knockout by round; empty for other formats."""
         format = self.schedule.format if self.schedule is not None else None
-        return format.bracket() if isinstance(format, KnockoutFormat) else []
+        return format.make_bracket() if isinstance(format, KnockoutFormat) else []
 
-    def pairs(self) -> PairCounts:
+    def count_pair_scores(self) -> PairCounts:
         """Return the numbers of pairs in which the first of two bots scored 0, ½, 1, 1½ and 2 points."""
-        return pair_counts(pair_scores(self.bots[0], self.played))
+        return count_pair_scores(compute_pair_scores(self.bots[0], self.played))
 
     def is_decided(self) -> bool:
         """Return True if the sequential test has ended, so that no further match is needed."""
-        return self.test is not None and self.test.verdict(self.pairs()) is not Verdict.OPEN
+        return self.test is not None and self.test.decide(self.count_pair_scores()) is not Verdict.OPEN
 
     @property
     def threads(self) -> ThreadAllocation:
@@ -160,14 +160,14 @@ class Ladder:
     @property
     def cores(self) -> list[int]:
         """Ids of the CPU cores on which the bots search."""
-        return cores_for_bots(list(self.usable_cores)) if self.plan.pin else list(self.usable_cores)
+        return choose_cores_for_bots(list(self.usable_cores)) if self.plan.pin else list(self.usable_cores)
 
     @property
     def total_matches(self) -> int | None:
         """Total number of matches; 0 before `begin`, None for an event without a fixed number of rounds."""
         return self.schedule.total_matches if self.schedule is not None else 0
 
-    def identity(self) -> dict[str, Any]:
+    def make_identity(self) -> dict[str, Any]:
         """Return as plain data the settings that must not change if the event is to be resumed."""
         plan = self.plan
         return {
@@ -177,22 +177,24 @@ class Ladder:
             # Without custom games the key is left out, so that events stored by older versions can be resumed.
             **(
                 {"rules": rules}
-                if any(rules := [CATALOGUE.rules_digest(start) for start in self.starts])
+                if any(rules := [CATALOGUE.get_rules_digest(start) for start in self.starts])
                 else {}
             ),
             "bots": {bot.name: bot.description for bot in plan.bots},
-            **({"files": files} if (files := _file_digests(plan.bots, plan.folder or Path())) else {}),
+            **(
+                {"files": files} if (files := _compute_file_digests(plan.bots, plan.folder or Path())) else {}
+            ),
             "format": plan.format,
             "rounds": plan.rounds,
             "time control": str(plan.time_control),
-            **({"time odds": odds} if (odds := own_time_controls(plan.bots)) else {}),
+            **({"time odds": odds} if (odds := list_own_time_controls(plan.bots)) else {}),
             "margin": plan.margin_ms,
-            "openings": self._openings_identity(),
+            "openings": self._make_openings_identity(),
             "adjudication": str(plan.adjudication) if plan.adjudication else None,
             "seed": plan.seed,
         }
 
-    def _openings_identity(self) -> int | str:
+    def _make_openings_identity(self) -> int | str:
         """Return the openings for `identity`: a number of random plies, or a digest of the openings' files."""
         plan = self.plan
         if isinstance(plan.openings, int):
@@ -201,17 +203,20 @@ class Ladder:
             return compute_short_digest(plan.openings.read_text(encoding="utf-8"))
         maps = plan.maps if has_maps(plan.game) else ()
         texts = [
-            path.read_text(encoding="utf-8") if (path := shipped_openings_file(name)) else "" for name in maps
+            path.read_text(encoding="utf-8") if (path := find_shipped_openings_file(name)) else ""
+            for name in maps
         ]
         return compute_short_digest(texts) if any(texts) else 0
 
 
-def _file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
+def _compute_file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
     """Return a digest of each bot's file, by the bot's name; bots without a file are left out.
 
     If a file has changed, the event is not resumed, so that results of different bots do not mix.
     """
-    files = {bot.name: folder / file for bot in bots if bot.engine and (file := _engine_file(bot.engine))}
+    files = {
+        bot.name: folder / file for bot in bots if bot.engine and (file := _find_engine_file(bot.engine))
+    }
     return {
         name: compute_short_digest(file.read_bytes().decode("latin-1"))
         for name, file in files.items()
@@ -219,7 +224,7 @@ def _file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
     }
 
 
-def _engine_file(engine: str) -> str:
+def _find_engine_file(engine: str) -> str:
     """Return the path of an engine's file; empty if it has none."""
     if engine.startswith(SUBMISSION_PREFIX):
         return engine.removeprefix(SUBMISSION_PREFIX).partition(IMAGE_SEPARATOR)[0]

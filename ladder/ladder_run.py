@@ -26,8 +26,8 @@ from arena.ladder.event_terms import EventTerms
 from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, gather_bots, wait_without_playing
 from arena.ladder.ladder import Ladder
 from arena.ladder.pinning import Pinning
-from arena.ladder.plan import own_time_controls
-from arena.ladder.progress import ladder_progress
+from arena.ladder.plan import list_own_time_controls
+from arena.ladder.progress import make_ladder_progress
 from arena.ladder.record_file import RecordFile
 from arena.ladder.runner import Runner
 from arena.ladder.threads import ThreadAllocation
@@ -65,7 +65,7 @@ class ProgressObserver(Protocol):
     def show_address(self, ladder: Ladder, url: str) -> None:
         """Report the server's URL: after the started bots have connected, or before external bots connect."""
 
-    def match_played(self, ladder: Ladder, record: Record) -> None:
+    def show_match(self, ladder: Ladder, record: Record) -> None:
         """Report a finished match, which `ladder` already contains."""
 
     def show_notice(self, text: str) -> None:
@@ -123,7 +123,7 @@ def _open_server(
     name = f"{ladder.kind} {uuid.uuid4().hex[:12]}"
 
     def progress(event: str) -> EventProgress | None:
-        return ladder_progress(ladder) if event == ladder.plan.event else None
+        return make_ladder_progress(ladder) if event == ladder.plan.event else None
 
     settings = private_host_settings(
         host=LOOPBACK if external is None else external.host,
@@ -143,14 +143,16 @@ async def _claim_event(ladder: Ladder, host: Host, database: str | None) -> Asyn
 
     Without a database the event is always new.
     """
-    auto = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    default_name = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     if database is None:
-        event = ladder.plan.event if ladder.is_named else auto
+        event = ladder.plan.event if ladder.is_named else default_name
         ladder.set_name(event)
         yield StoredLadder(event, uuid.uuid4(), {}, current_timestamp(), {})
         return
     name = ladder.plan.event if ladder.is_named else None
-    async with claim_ladder(host.engine, ladder.kind, name, auto, ladder.identity()) as stored_ladder:
+    async with claim_ladder(
+        host.engine, ladder.kind, name, default_name, ladder.make_identity()
+    ) as stored_ladder:
         ladder.set_name(stored_ladder.event)
         yield stored_ladder
 
@@ -205,15 +207,15 @@ class _LadderRun:
         async with open_bot_processes(
             self._host,
             ladder.plan.bots,
-            process_count=ladder.threads.process_count,
+            process_count=ladder.threads.count_processes,
             folder=ladder.plan.folder,
             restart_policy=restart_policy,
-            games=CATALOGUE.specs(),
+            games=CATALOGUE.list_specs(),
             on_notice=self._observer.show_notice,
         ) as processes:
-            await processes.wait_connected()
+            await processes.wait_until_connected()
             self._observer.show_address(self._ladder, self._host.url)
-            pinning = Pinning(ladder.cores, ladder.threads.max_load, processes.process_id)
+            pinning = Pinning(ladder.cores, ladder.threads.max_load, processes.find_process_id)
             await self._play_schedule(
                 schedule, processes, ladder.threads, pinning if ladder.plan.pin else None
             )
@@ -222,13 +224,13 @@ class _LadderRun:
         """Wait for bots that connect by themselves, and play the schedule."""
         host, stored_ladder = self._host, self._stored_ladder
         self._observer.show_address(self._ladder, host.url)
-        before = list(stored_ladder.plan.get("bots", ()))
-        awaited = ", ".join(before) if before else f"{external.min_bots} bots or more"
+        earlier_bots = list(stored_ladder.plan.get("bots", ()))
+        awaited = ", ".join(earlier_bots) if earlier_bots else f"{external.min_bots} bots or more"
         self._observer.show_notice(f"waiting for {awaited} at {host.url}")
         host.set_event(stored_ladder.event, None)
         try:
             bots = await gather_bots(
-                host, self._ladder.plan.game, external, before, self._observer.show_notice
+                host, self._ladder.plan.game, external, earlier_bots, self._observer.show_notice
             )
         except TooFewBots:
             host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
@@ -237,12 +239,12 @@ class _LadderRun:
         host.set_event(stored_ladder.event, bots.names)
         if bots.missing_bots_text:
             self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
-        if stored_ladder.plan and not before:
+        if stored_ladder.plan and not earlier_bots:
             await set_bots(host.engine, stored_ladder.event, bots.names)
         schedule = self._resume_schedule()
         async with bots.track_connections():
             await self._play_schedule(schedule, bots, replace(self._ladder.threads, is_local=False))
-        rows = self._ladder.table()
+        rows = self._ladder.make_rows()
         host.send_ranks(
             stored_ladder.event,
             [
@@ -261,14 +263,14 @@ class _LadderRun:
             runner = ClusterRunner(
                 client,
                 self._host,
-                self._event_terms(),
+                self._make_event_terms(),
                 self._ladder.plan,
                 self._record_match,
                 on_void=self._record_void,
                 on_notice=self._observer.show_notice,
                 grace_ms=GRACE_MS,
                 restart_policy=restart_policy,
-                seconds_left=self._seconds_left(),
+                seconds_left=self._make_seconds_left(),
             )
             await runner.run(schedule, self._ladder.is_decided)
 
@@ -301,26 +303,26 @@ class _LadderRun:
         runner = Runner(
             self._host,
             bots,
-            self._event_terms(),
+            self._make_event_terms(),
             threads,
             self._record_match,
             on_void=self._record_void,
-            seconds_left=self._seconds_left(),
+            seconds_left=self._make_seconds_left(),
             pinning=pinning,
         )
         await runner.run(schedule, self._ladder.is_decided)
 
-    def _seconds_left(self) -> Callable[[], float]:
+    def _make_seconds_left(self) -> Callable[[], float]:
         end = MONOTONIC.now() + self._ladder.plan.seconds - self._stored_ladder.seconds
         return lambda: end - MONOTONIC.now()
 
-    def _event_terms(self) -> EventTerms:
+    def _make_event_terms(self) -> EventTerms:
         ladder = self._ladder
         return EventTerms(
             event=ladder.plan.event,
             starts=ladder.starts,
             time_control=ladder.plan.time_control,
-            odds=own_time_controls(ladder.plan.bots),
+            odds=list_own_time_controls(ladder.plan.bots),
             margin_ms=ladder.plan.margin_ms,
             ready_ms=READY_MS,
             openings=ladder.openings,
@@ -330,7 +332,7 @@ class _LadderRun:
     def _record_match(self, pairing: Pairing, record: Record) -> None:
         self._file.write(record)
         self._ladder.add_match(pairing, record)
-        self._observer.match_played(self._ladder, record)
+        self._observer.show_match(self._ladder, record)
 
     def _record_void(self, pairing: Pairing, void: Record) -> None:
         self._file.write(void)

@@ -16,7 +16,7 @@ MAX_PASSES = 8
 """Maximum number of passes over the threads of a process. Each pass pins the threads that started during the last."""
 
 
-def cores_for_bots(all_cores: list[int]) -> list[int]:
+def choose_cores_for_bots(all_cores: list[int]) -> list[int]:
     """Return the cores for pinned bots: all but the first, which is the server's. Of one or two cores, return all."""
     return all_cores[1:] if len(all_cores) > 2 else all_cores
 
@@ -26,7 +26,7 @@ def can_pin() -> bool:
     return (
         hasattr(os, "sched_setaffinity")
         and Path("/proc/self/task").is_dir()
-        and _child_ids(os.getpid()) is not None
+        and _list_child_ids(os.getpid()) is not None
     )
 
 
@@ -46,7 +46,7 @@ class Pinning:
         self._find_process = find_process
 
     @contextmanager
-    def keep_on_cores(self, names: Sequence[str], threads: int) -> Iterator[None]:
+    def pin_to_cores(self, names: Sequence[str], threads: int) -> Iterator[None]:
         """Pin the bots of a match to cores for the duration of the block.
 
         names    names under which the bots are connected
@@ -78,7 +78,7 @@ def pin_process(process: int, cores: frozenset[int]) -> None:
     """Pin all threads of a process, and of its child processes, to these cores."""
     for _ in range(MAX_PASSES):
         pinned_any = False
-        for thread in _thread_ids(process):
+        for thread in _list_thread_ids(process):
             # The thread or the whole process may end at any time.
             with suppress(ProcessLookupError):
                 if os.sched_getaffinity(thread) != cores:
@@ -88,17 +88,17 @@ def pin_process(process: int, cores: frozenset[int]) -> None:
             break
 
 
-def _thread_ids(process: int) -> list[int]:
+def _list_thread_ids(process: int) -> list[int]:
     try:
         ids = [int(task.name) for task in Path(f"/proc/{process}/task").iterdir()]
     except FileNotFoundError:
         return []
-    for child in _child_ids(process) or ():
-        ids += _thread_ids(child)
+    for child in _list_child_ids(process) or ():
+        ids += _list_thread_ids(child)
     return ids
 
 
-def _child_ids(process: int) -> list[int] | None:
+def _list_child_ids(process: int) -> list[int] | None:
     """Return the ids of a process's child processes; None if the system does not list them."""
     ids: list[int] = []
     complete = False

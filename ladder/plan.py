@@ -71,7 +71,7 @@ class BotPlan:
         """Engine spec or command line of the bot; empty for a bot that the ladder does not start."""
         return self.engine if self.engine is not None else " ".join(self.command)
 
-    def required_threads(self, cores: int) -> int:
+    def count_required_threads(self, cores: int) -> int:
         """Return the number of threads that the bot needs on `cores` cores; 0 if only the bot itself knows the number."""
         if self.threads or self.engine is None:
             return self.threads
@@ -109,21 +109,21 @@ class LadderPlan:
     """Working folder of the bots, which is the folder of the ladder file; None for the current folder."""
 
 
-def own_time_controls(bots: Iterable[BotPlan]) -> dict[str, str]:
+def list_own_time_controls(bots: Iterable[BotPlan]) -> dict[str, str]:
     """Return the time controls of the bots that have their own (time odds), by name."""
     return {bot.name: str(bot.time_control) for bot in bots if bot.time_control is not None}
 
 
 def make_names_unique(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
     """Return the bots with distinct names: a second `greedy` becomes `greedy-2`."""
-    by_name: dict[str, BotPlan] = {}
+    plans_by_name: dict[str, BotPlan] = {}
     for plan in plans:
         name, number = plan.name, 1
-        while name in by_name:
+        while name in plans_by_name:
             number += 1
             name = f"{plan.name}-{number}"
-        by_name[name] = replace(plan, name=name)
-    return tuple(by_name.values())
+        plans_by_name[name] = replace(plan, name=name)
+    return tuple(plans_by_name.values())
 
 
 def plan_engine_bot(engine: str) -> BotPlan:
@@ -142,7 +142,11 @@ def plan_engine_bot(engine: str) -> BotPlan:
         return plan_command_bot(engine.removeprefix(COMMAND_PREFIX))
     path, colon, options = engine.partition(":")
     base = Path(path).stem if path.endswith(".py") else path
-    name = _program_name(options.split()) if engine.startswith(PROGRAM_PREFIX) else f"{base}{colon}{options}"
+    name = (
+        _make_program_name(options.split())
+        if engine.startswith(PROGRAM_PREFIX)
+        else f"{base}{colon}{options}"
+    )
     return BotPlan(make_valid_name(name), engine, threads=_parse_threads(options))
 
 
@@ -159,7 +163,7 @@ def plan_command_bot(line: str) -> BotPlan:
         raise BadLadder(
             f"{COMMAND_PREFIX} must be followed by a program and its arguments, e.g. {COMMAND_PREFIX}node my_bot.js"
         )
-    return BotPlan(make_valid_name(_program_name(words)), None, tuple(words))
+    return BotPlan(make_valid_name(_make_program_name(words)), None, tuple(words))
 
 
 def make_valid_name(name: str) -> str:
@@ -168,7 +172,7 @@ def make_valid_name(name: str) -> str:
     return printed[:MAX_NAME_LENGTH].strip() or "?"
 
 
-def _program_name(command: Sequence[str]) -> str:
+def _make_program_name(command: Sequence[str]) -> str:
     """Return a name for a command line, from its first argument with a file suffix, or else from the program."""
     if not command:
         return "?"

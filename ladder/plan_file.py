@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 
 from arena.bots.api.engine_spec import IMAGE_PREFIX, IMAGE_SEPARATOR, PROGRAM_PREFIX, SUBMISSION_PREFIX
 from arena.games.loading import is_file_spec
-from arena.games.name_hints import most_similar
+from arena.games.name_hints import find_most_similar
 from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.plan import (
     DEFAULT_TIME,
@@ -91,7 +91,9 @@ def _parse_openings(keys: _KeyReader, folder: Path) -> int | Path | Literal["shi
     if value is None:
         return SHIPPED_OPENINGS
     if type(value) not in (int, str) or str(value).strip() in {"", "-"}:
-        raise keys.value_error("openings", f'a number of plies, the name of a file, or "{SHIPPED_OPENINGS}"')
+        raise keys.make_value_error(
+            "openings", f'a number of plies, the name of a file, or "{SHIPPED_OPENINGS}"'
+        )
     return parse_setting(lambda text: parse_openings(text, folder), str(value), "openings")
 
 
@@ -103,7 +105,7 @@ def _parse_adjudication(keys: _KeyReader) -> Adjudication | None:
         return None
     if not isinstance(value, dict):
         valid_form = f'a table, as in [adjudicate] and under it limit = 200, or the word "{NO_RULES}"'
-        raise keys.value_error("adjudicate", valid_form)
+        raise keys.make_value_error("adjudicate", valid_form)
     return parse_setting(Adjudication.convert, value, "adjudicate")
 
 
@@ -201,7 +203,7 @@ class _KeyReader:
         self._keys.append(key)
         value = self._table.get(key, default)
         if type(value) is not type(default) or (key in self._table and not is_valid(value)):
-            raise self.value_error(key, valid_form)
+            raise self.make_value_error(key, valid_form)
         return value
 
     def read_text(self, key: str, default: str, valid_form: str) -> str:
@@ -220,12 +222,16 @@ class _KeyReader:
         self._keys.append(key)
         return self._table.get(key)
 
-    def value_error(self, key: str, valid_form: str) -> BadLadder:
+    def make_value_error(self, key: str, valid_form: str) -> BadLadder:
         return BadLadder(f"{self._location}{key}: must be {valid_form}, not {self._table[key]!r:.60}")
 
     def reject_unknown(self) -> None:
         for key in self._table:
             if key not in self._keys:
-                near = most_similar(key, self._keys)
-                hint = f"did you mean {near!r}?" if near else f"choose from {', '.join(self._keys)}"
+                similar_key = find_most_similar(key, self._keys)
+                hint = (
+                    f"did you mean {similar_key!r}?"
+                    if similar_key
+                    else f"choose from {', '.join(self._keys)}"
+                )
                 raise BadLadder(f"{self._location}{key}: unknown key; {hint}")

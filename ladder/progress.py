@@ -12,14 +12,16 @@ MAX_DUE_MATCHES = 30
 """Maximum number of upcoming matches that the web page lists."""
 
 
-def ladder_progress(ladder: Ladder) -> EventProgress:
+def make_ladder_progress(ladder: Ladder) -> EventProgress:
     """Return the progress of a ladder, and of its sequential test if it has one.
 
     Takes O(n² log n) time for n bots, and with a test O(m) for m matches.
     """
     plan = ladder.plan
     maps = list(plan.maps) if has_maps(plan.game) else []
-    heads = ladder.schedule.startable_pairings()[:MAX_DUE_MATCHES] if ladder.schedule is not None else []
+    next_pairings = (
+        ladder.schedule.list_startable_pairings()[:MAX_DUE_MATCHES] if ladder.schedule is not None else []
+    )
     return EventProgress(
         event=plan.event,
         kind=ladder.kind,
@@ -33,20 +35,20 @@ def ladder_progress(ladder: Ladder) -> EventProgress:
         matches=ladder.total_matches,
         due=[
             DueMatch(head.maxie, head.minnie, maps[head.pair.start] if maps else "", head.pair.round + 1)
-            for head in heads
+            for head in next_pairings
         ],
-        sprt=None if ladder.test is None else _sprt_progress(ladder.test, ladder.pairs()),
+        sprt=None if ladder.test is None else _make_sprt_progress(ladder.test, ladder.count_pair_scores()),
     )
 
 
-def _sprt_progress(test: Sprt, pairs: PairCounts) -> SprtProgress:
+def _make_sprt_progress(test: Sprt, pairs: PairCounts) -> SprtProgress:
     return SprtProgress(
         elo0=test.elo0,
         elo1=test.elo1,
         model=test.model,
-        llr=test.llr(pairs),
+        llr=test.compute_llr(pairs),
         lower=test.lower,
         upper=test.upper,
-        verdict=test.verdict(pairs).value,
+        verdict=test.decide(pairs).value,
         pairs=sum(pairs),
     )

@@ -21,7 +21,7 @@ from anyio.lowlevel import checkpoint
 from arena.games.core import Player
 from arena.ladder import event_terms
 from arena.ladder.bot_pool import BotPool
-from arena.ladder.event_terms import EventTerms, make_unplayed_record, max_match_seconds
+from arena.ladder.event_terms import EventTerms, compute_max_match_seconds, make_unplayed_record
 from arena.ladder.pinning import Pinning
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import has_moved
@@ -60,10 +60,10 @@ class MatchQueue(Protocol):
 
     def __len__(self) -> int: ...
 
-    def startable_pairings(self) -> list[Pairing]:
+    def list_startable_pairings(self) -> list[Pairing]:
         """Return the matches that may start, in order."""
 
-    def next_match_id(self, pairing: Pairing) -> str:
+    def make_next_match_id(self, pairing: Pairing) -> str:
         """Return the id of the next match of a pairing; a match that is played again gets a new id."""
 
     def mark_started(self, pairing: Pairing) -> None:
@@ -102,7 +102,7 @@ class Runner:
         self._host = host
         self._bots = bots
         self._terms = terms
-        self._threads = replace(threads, announced_threads=bots.announced_threads)
+        self._threads = replace(threads, get_announced_threads=bots.get_announced_threads)
         self._on_result = on_result
         self._on_void = on_void
         self._seconds_left = seconds_left
@@ -135,10 +135,10 @@ class Runner:
         """Start the matches whose bots and threads are free. Return True if any was started."""
         busy: set[str] = set()
         any_started = False
-        for pairing in schedule.startable_pairings():
+        for pairing in schedule.list_startable_pairings():
             # A lost bot forfeits, and its opponent must be connected to win.
             bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.is_lost(bot)]
-            weight = self._threads.weight(pairing.maxie, pairing.minnie)
+            weight = self._threads.compute_weight(pairing.maxie, pairing.minnie)
             if len(bots) == 2 and self._running and self._load + weight > self._threads.capacity:
                 self._delayed_pairing = self._delayed_pairing or pairing
                 if self._overtaking_count >= MAX_OVERTAKING:
@@ -147,20 +147,22 @@ class Runner:
             names = None if not busy.isdisjoint(bots) else self._reserve_bots(bots, busy)
             if names is None:
                 continue
-            match = schedule.next_match_id(pairing)
+            match = schedule.make_next_match_id(pairing)
             schedule.mark_started(pairing)
             any_started = True
             if len(bots) == 2:
                 self._count_overtaking(pairing)
                 self._running += 1
                 self._load += weight
-                terms = self._terms.match_terms(match, pairing, self._thread_limits(pairing), Players(*names))
+                terms = self._terms.make_match_terms(
+                    match, pairing, self._make_thread_limits(pairing), Players(*names)
+                )
                 tasks.start_soon(self._play_match, schedule, pairing, terms, weight)
             else:
                 for name in names:
                     self._bots.release(name)
-                terms = self._terms.match_terms(match, pairing, self._thread_limits(pairing))
-                record = make_unplayed_record(terms, self._forfeit_result(pairing))
+                terms = self._terms.make_match_terms(match, pairing, self._make_thread_limits(pairing))
+                record = make_unplayed_record(terms, self._make_forfeit_result(pairing))
                 await self._host.store_record(terms, record)
                 self._record_result(schedule, pairing, record)
         return any_started
@@ -175,8 +177,8 @@ class Runner:
         elif self._delayed_pairing is not None:
             self._overtaking_count += 1
 
-    def _thread_limits(self, pairing: Pairing) -> ThreadLimits:
-        return self._threads.thread_limits(pairing.maxie, pairing.minnie)
+    def _make_thread_limits(self, pairing: Pairing) -> ThreadLimits:
+        return self._threads.make_thread_limits(pairing.maxie, pairing.minnie)
 
     def _reserve_bots(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
         """Reserve a free connection of each bot, and return the names of the connections.
@@ -195,13 +197,13 @@ class Runner:
         return names
 
     async def _play_match(self, schedule: MatchQueue, pairing: Pairing, terms: Terms, weight: int) -> None:
-        limit = max_match_seconds(terms) + event_terms.SLACK_SECONDS
+        limit = compute_max_match_seconds(terms) + event_terms.SLACK_SECONDS
         record = make_unplayed_record(
             terms, Result(None, EndReason.SERVER_FAULT, f"the match was not over after {limit:.0f} s")
         )
         with (
             anyio.move_on_after(limit),
-            self._keep_on_cores(terms),
+            self._pin_to_cores(terms),
         ):
             record = await self._host.play(terms)
         self._running -= 1
@@ -216,10 +218,10 @@ class Runner:
             )
             self._bots.finish_match(bot, name, answered=has_moved(record, seat), gave_up=gave_up)
 
-    def _keep_on_cores(self, terms: Terms) -> AbstractContextManager[None]:
+    def _pin_to_cores(self, terms: Terms) -> AbstractContextManager[None]:
         if self._pinning is None:
             return nullcontext()
-        return self._pinning.keep_on_cores((terms.players.maxie, terms.players.minnie), terms.threads_needed)
+        return self._pinning.pin_to_cores((terms.players.maxie, terms.players.minnie), terms.threads_needed)
 
     def _record_result(self, schedule: MatchQueue, pairing: Pairing, record: Record) -> None:
         record = replace_connection_names(pairing, record)
@@ -228,7 +230,7 @@ class Runner:
         else:
             self._on_void(pairing, record)
 
-    def _forfeit_result(self, pairing: Pairing) -> Result:
+    def _make_forfeit_result(self, pairing: Pairing) -> Result:
         """Return the result of a match that a lost bot forfeits; without a winner if both are lost."""
         absent = [bot for bot in (pairing.maxie, pairing.minnie) if self._bots.is_lost(bot)]
         winner: Seat | None = None

@@ -27,7 +27,7 @@ class ThreadAllocation:
     """Total number of matches; None if unknown."""
     is_local: bool = True
     """True if the bots run on these cores. If False, they run on other machines and choose their threads."""
-    announced_threads: Callable[[str], int] = lambda _bot: 0
+    get_announced_threads: Callable[[str], int] = lambda _bot: 0
     """Function that returns the number of threads that a bot, given by its name, announced; 0 if it announced none."""
 
     @property
@@ -38,16 +38,18 @@ class ThreadAllocation:
     @property
     def max_per_match(self) -> int:
         """Largest number of threads that a match needs by the plan. A bot whose number is unknown counts as 1."""
-        return max((self._required_threads(bot) for bot in self.bots), default=1)
+        return max((self._count_required_threads(bot) for bot in self.bots), default=1)
 
     @property
     def concurrency(self) -> int:
         """Maximum number of parallel matches: as set by the user, or else computed from the threads in the plan."""
-        lightest = sorted(map(self._required_threads, self.bots))[:2]
-        allowed = (
-            self.capacity if self.fixed_concurrency else max(1, self.capacity // max(lightest, default=1))
+        smallest_threads = sorted(map(self._count_required_threads, self.bots))[:2]
+        max_concurrency = (
+            self.capacity
+            if self.fixed_concurrency
+            else max(1, self.capacity // max(smallest_threads, default=1))
         )
-        return allowed if self.matches is None else max(1, min(allowed, self.matches))
+        return max_concurrency if self.matches is None else max(1, min(max_concurrency, self.matches))
 
     @property
     def max_load(self) -> int:
@@ -56,24 +58,30 @@ class ThreadAllocation:
             return max(self.capacity, self._max_threads)
         return max(self._max_threads, min(self.capacity, self.matches * self._max_threads))
 
-    def process_count(self, bot: BotPlan) -> int:
+    def count_processes(self, bot: BotPlan) -> int:
         """Return the number of processes that a bot needs for the maximum number of parallel matches."""
-        even = -(-2 * self.concurrency // max(1, len(self.bots)))
-        least = min(
+        even_share = -(-2 * self.concurrency // max(1, len(self.bots)))
+        min_processes = min(
             (
-                max(self._required_threads(bot), self._required_threads(other))
+                max(self._count_required_threads(bot), self._count_required_threads(other))
                 for other in self.bots
                 if other is not bot
             ),
             default=1,
         )
-        return even if self.fixed_concurrency else max(1, min(even, self.capacity // least))
+        return (
+            even_share if self.fixed_concurrency else max(1, min(even_share, self.capacity // min_processes))
+        )
 
-    def weight(self, maxie: str, minnie: str) -> int:
+    def compute_weight(self, maxie: str, minnie: str) -> int:
         """Return the share of `capacity` that a match takes: its threads, or 1 if the user set the number of parallel matches."""
-        return 1 if self.fixed_concurrency else max(self._used_threads(maxie), self._used_threads(minnie))
+        return (
+            1
+            if self.fixed_concurrency
+            else max(self._count_used_threads(maxie), self._count_used_threads(minnie))
+        )
 
-    def thread_limits(self, maxie: str, minnie: str) -> ThreadLimits:
+    def make_thread_limits(self, maxie: str, minnie: str) -> ThreadLimits:
         """Return the maximum number of search threads of each bot in a match."""
         if not self.is_local:
             return ThreadLimits()
@@ -82,20 +90,20 @@ class ThreadAllocation:
         else:
             # If no bot announces its number of threads, spare cores go to bots that can use them.
             spare = max(1, self.cores // self.concurrency) if self.max_per_match == 1 else 1
-            share = max(spare, self.weight(maxie, minnie))
-        return ThreadLimits(*(self._planned_threads(name) or share for name in (maxie, minnie)))
+            share = max(spare, self.compute_weight(maxie, minnie))
+        return ThreadLimits(*(self._count_planned_threads(name) or share for name in (maxie, minnie)))
 
     @property
     def _max_threads(self) -> int:
         return 1 if self.fixed_concurrency else self.max_per_match
 
-    def _required_threads(self, bot: BotPlan) -> int:
-        return bot.required_threads(self.cores) or 1
+    def _count_required_threads(self, bot: BotPlan) -> int:
+        return bot.count_required_threads(self.cores) or 1
 
-    def _used_threads(self, name: str) -> int:
+    def _count_used_threads(self, name: str) -> int:
         """Return the number of threads of a bot by its plan, or else as the bot announced it."""
-        planned = next((bot.required_threads(self.cores) for bot in self.bots if bot.name == name), 0)
-        return planned or self.announced_threads(name) or 1
+        planned = next((bot.count_required_threads(self.cores) for bot in self.bots if bot.name == name), 0)
+        return planned or self.get_announced_threads(name) or 1
 
-    def _planned_threads(self, name: str) -> int:
+    def _count_planned_threads(self, name: str) -> int:
         return next((bot.threads for bot in self.bots if bot.name == name), 0)

@@ -10,7 +10,7 @@ import json
 from functools import cache
 from typing import TypedDict
 
-from arena.maps.loader import MAPS_FOLDER, map_names
+from arena.maps.loader import MAPS_FOLDER, list_map_names
 
 CELLS_FOLDER = MAPS_FOLDER / "cells"
 
@@ -34,7 +34,7 @@ def load_shipped_cells(name: str) -> list[list[Ring]] | None:
 
     A territory has at least one area. Its largest area comes first.
     """
-    return _load_land(name)["cells"] if name in map_names() else None
+    return _load_land(name)["cells"] if name in list_map_names() else None
 
 
 def load_shipped_ferries(name: str) -> list[tuple[int, int]]:
@@ -42,4 +42,4 @@ def load_shipped_ferries(name: str) -> list[tuple[int, int]]:
 
     A road is a pair of territory numbers, the lower first.
     """
-    return [(v, w) for v, w in _load_land(name)["ferries"]] if name in map_names() else []
+    return [(v, w) for v, w in _load_land(name)["ferries"]] if name in list_map_names() else []

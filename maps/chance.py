@@ -15,7 +15,7 @@ DEFAULT_STEEPNESS = 16.7
 """Steepness k of the curve for maps that are not built in."""
 
 
-def winning_chance(lead: float, map: str, goal: int) -> float:
+def compute_winning_chance(lead: float, map: str, goal: int) -> float:
     """Return Maxie's chance of winning, from 0 to 1, with a draw counted as half.
 
     lead  Maxie's armies less Minnie's

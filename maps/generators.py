@@ -81,7 +81,7 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
     minnies = MINNIE_COLOURS.get((width, height), first)
     return make_map(
         f"grid:{width}x{height}",
-        territories=tuple(f"{column_letters(x)}{y + 1}" for x, y in cells),
+        territories=tuple(f"{make_column_letters(x)}{y + 1}" for x, y in cells),
         neighbours=tuple(
             tuple(
                 (y + dy) * width + x + dx for dx, dy in around if 0 <= x + dx < width and 0 <= y + dy < height
@@ -95,7 +95,7 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
     )
 
 
-def column_letters(number: int) -> str:
+def make_column_letters(number: int) -> str:
     """Return the letters of column `number` (from 0): a to z, then aa, ab …"""
     letters = ""
     number += 1

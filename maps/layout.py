@@ -34,11 +34,11 @@ class Extent:
         return self.bottom - self.top
 
 
-def map_extent(file: MapFile) -> Extent:
+def compute_map_extent(file: MapFile) -> Extent:
     """Return the smallest rectangle that holds all territories and the ends of wrap-around roads."""
     xs, ys = zip(*file.map.places, strict=True)
-    out = OVERHANG * (max(xs) - min(xs)) if file.wraps else 0.0
-    return Extent(min(xs) - out, min(ys), max(xs) + out, max(ys))
+    overhang = OVERHANG * (max(xs) - min(xs)) if file.wraps else 0.0
+    return Extent(min(xs) - overhang, min(ys), max(xs) + overhang, max(ys))
 
 
 def list_roads(map: RisklessMap) -> list[tuple[int, int]]:
@@ -46,21 +46,21 @@ def list_roads(map: RisklessMap) -> list[tuple[int, int]]:
     return [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
 
 
-def road_lines(file: MapFile, v: int, w: int) -> list[Line]:
+def compute_road_lines(file: MapFile, v: int, w: int) -> list[Line]:
     """Return the road between territories `v` and `w` as one straight line, or as two if it wraps around the picture."""
     west, east = sorted((file.map.places[v], file.map.places[w]))
     if not file.wraps:
         return [(west, east)]
-    edge = map_extent(file)
-    if east[0] - west[0] <= edge.width / 2:
+    extent = compute_map_extent(file)
+    if east[0] - west[0] <= extent.width / 2:
         return [(west, east)]
     # The height at which the road crosses the edge; the left and the right edge are the same line.
-    before, after = west[0] - edge.left, edge.right - east[0]
+    before, after = west[0] - extent.left, extent.right - east[0]
     middle = west[1] + (east[1] - west[1]) * before / (before + after)
-    return [(west, (edge.left, middle)), ((edge.right, middle), east)]
+    return [(west, (extent.left, middle)), ((extent.right, middle), east)]
 
 
-def smallest_distance(map: RisklessMap) -> float:
+def find_smallest_distance(map: RisklessMap) -> float:
     """Return the distance between the two closest of the V territories. O(V²) at worst, O(V log V) on usual maps."""
     ordered = sorted(map.places)
     best = min(dist(a, b) for a, b in pairwise(ordered))

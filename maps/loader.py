@@ -22,15 +22,15 @@ __all__ = [
     "MapError",
     "MapFile",
     "UnknownMap",
-    "generated_size",
+    "get_generated_size",
+    "list_map_names",
     "load_map",
     "load_map_file",
-    "map_names",
     "read_map_file",
 ]
 
 
-def map_names() -> list[str]:
+def list_map_names() -> list[str]:
     """Return the names of the built-in maps in alphabetical order."""
     return list(_built_in_names())
 
@@ -40,7 +40,7 @@ def _built_in_names() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in MAPS_FOLDER.glob("*.toml")))
 
 
-def generated_size(name: str) -> int | None:
+def get_generated_size(name: str) -> int | None:
     """Return the number of territories of a generated map from its name, or None for other names.
 
     Raises MapError if the name is malformed.
@@ -73,7 +73,7 @@ def load_map_file(name: str) -> MapFile:
         kind, numbers = _parse_generated_name(name)
         # Normalise the name, so that a map has one name however its numbers are written.
         return _cached_map(f"{kind}:{'x'.join(map(str, numbers))}")
-    suggestion = suggest_name(name, [*map_names(), "ring:N", "grid:WxH"])
+    suggestion = suggest_name(name, [*list_map_names(), "ring:N", "grid:WxH"])
     raise UnknownMap(f"{name:.60}", f"no such map: {suggestion}")
 
 

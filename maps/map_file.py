@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from arena.games.name_hints import most_similar
+from arena.games.name_hints import find_most_similar
 from arena.games.riskless_map import BadMap, RisklessMap
 
 NUMBER_KEYS = ("territory_cap", "armies_to_win", "ply_limit")
@@ -104,7 +104,7 @@ def _parse_map(data: Mapping[str, object], name: str) -> MapFile:
         raise _InvalidKey("territory", "the territories are tables, each under a line [[territory]]")
     numbers: dict[str, int] = {}
     for territory, entry in enumerate(entries):
-        location = _territory_label(territory, entry)
+        location = _format_territory_label(territory, entry)
         _check_keys(entry, TERRITORY_KEYS, location)
         for key in ("name", "place", "roads"):
             _require_key(entry, key, location)
@@ -114,7 +114,7 @@ def _parse_map(data: Mapping[str, object], name: str) -> MapFile:
     for territory, entry in enumerate(entries):
         if "continent" in entry:
             continents.setdefault(
-                _require_text(entry["continent"], f"{_territory_label(territory, entry)}continent"), []
+                _require_text(entry["continent"], f"{_format_territory_label(territory, entry)}continent"), []
             ).append(territory)
     map = RisklessMap(
         name=name,
@@ -136,7 +136,7 @@ def _parse_map(data: Mapping[str, object], name: str) -> MapFile:
     return MapFile(map, description, tuple((c, tuple(vs)) for c, vs in continents.items()), wraps)
 
 
-def _territory_label(number: int, entry: Mapping[str, object]) -> str:
+def _format_territory_label(number: int, entry: Mapping[str, object]) -> str:
     """Return the beginning of an error about a territory, such as `territory 3 (Alaska), `.
 
     Territories count from 0, as in moves.
@@ -148,8 +148,8 @@ def _territory_label(number: int, entry: Mapping[str, object]) -> str:
 def _check_keys(table: Mapping[str, object], keys: Collection[str], location: str) -> None:
     for key in table:
         if key not in keys:
-            near = most_similar(key, keys)
-            hint = f"did you mean {near}?" if near else f"the keys here are {', '.join(keys)}"
+            similar_key = find_most_similar(key, keys)
+            hint = f"did you mean {similar_key}?" if similar_key else f"the keys here are {', '.join(keys)}"
             raise _InvalidKey(f"{location}{key:.40}", f"no such key; {hint}")
 
 
@@ -178,12 +178,14 @@ def _require_number(value: object, key: str) -> int:
 def _parse_roads(
     territory: int, entry: Mapping[str, object], names: tuple[str, ...], numbers: Mapping[str, int]
 ) -> tuple[int, ...]:
-    key = f"{_territory_label(territory, entry)}roads"
-    listed = entry["roads"]
-    if not isinstance(listed, list):
-        raise _InvalidKey(key, f"must be a list of territories, by name or number, not {listed!r:.40}")
+    key = f"{_format_territory_label(territory, entry)}roads"
+    neighbour_names = entry["roads"]
+    if not isinstance(neighbour_names, list):
+        raise _InvalidKey(
+            key, f"must be a list of territories, by name or number, not {neighbour_names!r:.40}"
+        )
     roads = []
-    for end in listed:
+    for end in neighbour_names:
         if isinstance(end, int) and not isinstance(end, bool):
             if not 0 <= end < len(names):
                 raise _InvalidKey(key, f"there is no territory {end}: they are 0 to {len(names) - 1}")
@@ -191,8 +193,8 @@ def _parse_roads(
         elif isinstance(end, str) and end.casefold() in numbers:
             roads.append(numbers[end.casefold()])
         elif isinstance(end, str):
-            near = most_similar(end, names)
-            hint = f"; did you mean {near!r}?" if near else ""
+            similar_name = find_most_similar(end, names)
+            hint = f"; did you mean {similar_name!r}?" if similar_name else ""
             raise _InvalidKey(key, f"no territory is called {end!r:.60}{hint}")
         else:
             raise _InvalidKey(key, f"must name territories by name or number, not {end!r:.40}")
@@ -202,7 +204,7 @@ def _parse_roads(
 def _parse_start(territory: int, entry: Mapping[str, object]) -> int:
     if "start" not in entry:
         return 0
-    key = f"{_territory_label(territory, entry)}start"
+    key = f"{_format_territory_label(territory, entry)}start"
     start = entry["start"]
     if not isinstance(start, list) or len(start) != 2 or start[0] not in ("maxie", "minnie"):
         raise _InvalidKey(key, f'must be a player and armies, as in ["maxie", 2], not {start!r:.40}')
@@ -216,7 +218,7 @@ def _parse_place(territory: int, entry: Mapping[str, object]) -> tuple[float, fl
     place = entry["place"]
     if isinstance(place, list) and len(place) == 2 and all(map(_is_coordinate, place)):
         return (float(place[0]), float(place[1]))
-    key = f"{_territory_label(territory, entry)}place"
+    key = f"{_format_territory_label(territory, entry)}place"
     raise _InvalidKey(key, f"must be [x, y], two numbers up to a million, y downward, not {place!r:.40}")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from arena.games.core import AnyGame, Game, GameError, IllegalMove
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
-from arena.maps.loader import MAPS_FOLDER, map_names
+from arena.maps.loader import MAPS_FOLDER, list_map_names
 from arena.protocol.values import Data
 
 OPENINGS_FOLDER = MAPS_FOLDER / "openings"
@@ -28,7 +28,7 @@ Opening = tuple[Data, ...]
 """Moves of an opening as plain data, in the format of `match.openings`."""
 
 
-def map_fingerprint(map: RisklessMap) -> str:
+def compute_map_fingerprint(map: RisklessMap) -> str:
     """Return 16 hexadecimal digits that identify the roads, numbers and start of a map.
 
     Names and places do not change the digits, because openings are written in numbers of territories.
@@ -37,10 +37,10 @@ def map_fingerprint(map: RisklessMap) -> str:
     return hashlib.sha256(json.dumps(played).encode()).hexdigest()[:16]
 
 
-def shipped_openings_file(name: str) -> Path | None:
+def find_shipped_openings_file(name: str) -> Path | None:
     """Return the openings file of a built-in map; None for other maps, and for a map on which no opening is worth playing."""
     path = OPENINGS_FOLDER / f"{name}.txt"
-    return path if name in map_names() and path.is_file() else None
+    return path if name in list_map_names() and path.is_file() else None
 
 
 class BadOpenings(ValueError):
@@ -71,7 +71,7 @@ def _check_fingerprint(path: Path, expected: str, games: Sequence[Game[Any, Any]
     for game in games:
         if not isinstance(game, Riskless):
             raise BadOpenings(f"{path}: these openings are for riskless, not for {game.name}")
-        actual = map_fingerprint(game.map)
+        actual = compute_map_fingerprint(game.map)
         if actual != expected:
             raise BadOpenings(
                 f"{path}: made for another map than {game.map.name}, or for another version of it (fingerprint {expected:.40}, "

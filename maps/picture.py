@@ -11,22 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import escape
+from typing import NamedTuple
 
 from arena.games.riskless_map import RisklessMap
 from arena.maps.cells import Ring, load_shipped_cells, load_shipped_ferries
-from arena.maps.layout import Line, Point, list_roads, smallest_distance
-from arena.maps.loader import load_map_file, map_names
+from arena.maps.layout import Line, Point, find_smallest_distance, list_roads
+from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
 
-APART, WIDEST, NARROWEST, MARGIN, SHORE, RADIUS = 62.0, 1500.0, 300.0, 40.0, 16.0, 13.0
+MIN_DISTANCE, MAX_WIDTH, MIN_WIDTH, MARGIN, SHORE, RADIUS = 62.0, 1500.0, 300.0, 40.0, 16.0, 13.0
 """Lengths in a picture of a map, in pixels, the same as in `page/js/boards/geometry.js`.
 
-APART      distance between the two closest territories
-WIDEST     maximum width of the picture
-NARROWEST  minimum width of the picture
-MARGIN     margin of a picture without land
-SHORE      margin around the land
-RADIUS     radius of a territory's mark
+MIN_DISTANCE  distance between the two closest territories
+MAX_WIDTH     maximum width of the picture
+MIN_WIDTH     minimum width of the picture
+MARGIN        margin of a picture without land
+SHORE         margin around the land
+RADIUS        radius of a territory's mark
 """
 MAXIE, MINNIE = "#1d47c2", "#f59b38"
 STYLE = f"""<style>
@@ -63,11 +64,25 @@ def find_built_in_map(map: RisklessMap) -> MapFile | None:
 
     The two maps may have different goals.
     """
-    if map.name not in map_names():
+    if map.name not in list_map_names():
         return None
     file = load_map_file(map.name)
     drawn, built_in = ((each.territories, each.neighbours, each.places) for each in (map, file.map))
     return file if drawn == built_in else None
+
+
+class _Layout(NamedTuple):
+    """Layout of a map in its picture, in pixels.
+
+    scale        pixels per unit of the map
+    left, top    place of the map's origin
+    """
+
+    scale: float
+    width: float
+    height: float
+    left: float
+    top: float
 
 
 @dataclass(frozen=True)
@@ -79,39 +94,38 @@ class MapPicture:
     """Areas of each territory, the largest first; None if the map has no areas."""
 
     @cached_property
-    def _frame(self) -> tuple[float, float, float, float, float]:
-        """Return the scale, width and height of the picture, and the x and y of the map's origin in it."""
+    def _layout(self) -> _Layout:
         corners = [
             *self.file.map.places,
             *(corner for rings in self.cells or () for ring in rings for corner in ring),
         ]
         xs, ys = zip(*corners, strict=True)
-        wide, high = max(xs) - min(xs), max(ys) - min(ys)
-        scale = min(APART / smallest_distance(self.file.map), WIDEST / (wide or 1.0))
+        map_width, map_height = max(xs) - min(xs), max(ys) - min(ys)
+        scale = min(MIN_DISTANCE / find_smallest_distance(self.file.map), MAX_WIDTH / (map_width or 1.0))
         margin = self._margin
-        width = max(NARROWEST, wide * scale + 2 * margin)
-        left = (width - wide * scale) / 2 - min(xs) * scale
-        return scale, width, high * scale + 2 * margin, left, margin - min(ys) * scale
+        width = max(MIN_WIDTH, map_width * scale + 2 * margin)
+        left = (width - map_width * scale) / 2 - min(xs) * scale
+        return _Layout(scale, width, map_height * scale + 2 * margin, left, margin - min(ys) * scale)
 
     @property
     def _margin(self) -> float:
         return MARGIN if self.cells is None else SHORE
 
     def _to_pixels(self, place: Point) -> Point:
-        scale, _, _, left, top = self._frame
-        return left + place[0] * scale, top + place[1] * scale
+        layout = self._layout
+        return layout.left + place[0] * layout.scale, layout.top + place[1] * layout.scale
 
     @property
     def size(self) -> tuple[float, float]:
         """Return the width and height of the picture, in pixels."""
-        return self._frame[1:3]
+        return self._layout.width, self._layout.height
 
     @cached_property
     def places(self) -> list[Point]:
         """Return the centre of the mark of each territory, in pixels."""
         return [self._to_pixels(place) for place in self.file.map.places]
 
-    def svg(self, armies: Sequence[int], label: str) -> str:
+    def render_svg(self, armies: Sequence[int], label: str) -> str:
         """Return the map with its armies, as SVG.
 
         armies  armies of each territory: positive for Maxie, negative for Minnie, 0 for none
@@ -119,7 +133,7 @@ class MapPicture:
         """
         width, height = self.size
         box = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(label)}"'
-        return f'<svg class="map" {box}>{self._coast_path}{self._area_paths(armies)}{self._roads}{self.marks_svg(armies)}</svg>'
+        return f'<svg class="map" {box}>{self._coast_path}{self._render_area_paths(armies)}{self._roads}{self.render_marks(armies)}</svg>'
 
     @cached_property
     def ground_svg(self) -> str:
@@ -127,11 +141,11 @@ class MapPicture:
         width, height = self.size
         return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast_path}'
 
-    def areas_svg(self, armies: Sequence[int]) -> str:
+    def render_areas(self, armies: Sequence[int]) -> str:
         """Return all areas in the colours of their owners, with the roads above them, as SVG; `armies` are as in `svg`."""
-        return f"{HATCH}{self._area_paths(armies)}{self._roads}"
+        return f"{HATCH}{self._render_area_paths(armies)}{self._roads}"
 
-    def marks_svg(self, armies: Sequence[int], size: float = 1.0) -> str:
+    def render_marks(self, armies: Sequence[int], size: float = 1.0) -> str:
         """Return the marks of all territories with their armies, as SVG.
 
         armies  armies of each territory, as in `svg`
@@ -139,7 +153,7 @@ class MapPicture:
         """
         return "".join(_render_mark(at, n, size) for at, n in zip(self.places, armies, strict=True))
 
-    def arrow_svg(self, source: int, target: int, size: float = 1.0) -> str:
+    def render_arrow(self, source: int, target: int, size: float = 1.0) -> str:
         """Return an arrow from the mark of `source` to that of `target`, as SVG; empty if their road wraps around the map.
 
         size  size of the marks, relative to those on the web page
@@ -156,19 +170,19 @@ class MapPicture:
 
     @cached_property
     def _outlines(self) -> list[str]:
-        return [self._outline_path(rings) for rings in self.cells or ()]
+        return [self._render_outline_path(rings) for rings in self.cells or ()]
 
     @property
     def _coast_path(self) -> str:
         return f'<path class="coast" d="{"".join(self._outlines)}"/>' if self._outlines else ""
 
-    def _area_paths(self, armies: Sequence[int]) -> str:
+    def _render_area_paths(self, armies: Sequence[int]) -> str:
         return "".join(
-            f'<path class="area-of" data-owner="{_owner(n)}" d="{d}"/>'
+            f'<path class="area-of" data-owner="{_get_owner(n)}" d="{d}"/>'
             for n, d in zip(armies, self._outlines, strict=bool(self._outlines))
         )
 
-    def _outline_path(self, rings: list[Ring]) -> str:
+    def _render_outline_path(self, rings: list[Ring]) -> str:
         outlines = (
             "L".join(f"{x:.1f} {y:.1f}" for x, y in (self._to_pixels((x, y)) for x, y in ring))
             for ring in rings
@@ -180,12 +194,12 @@ class MapPicture:
         """Return all roads as SVG. On a map that wraps around, a long road leaves it on one side and enters on the other."""
         ferries = set() if self.cells is None else set(load_shipped_ferries(self.file.map.name))
         return "".join(
-            _road_svg(line, ferry=(v, w) in ferries)
+            _render_road(line, ferry=(v, w) in ferries)
             for v, w in list_roads(self.file.map)
-            for line in self.road_lines(v, w)
+            for line in self.compute_road_lines(v, w)
         )
 
-    def road_lines(self, v: int, w: int) -> list[Line]:
+    def compute_road_lines(self, v: int, w: int) -> list[Line]:
         """Return the road between two territories as one line, or as two if it wraps around the map."""
         a, b = sorted((self.places[v], self.places[w]))
         right = self.size[0]
@@ -195,11 +209,11 @@ class MapPicture:
         return [(a, (0.0, middle)), ((right, middle), b)]
 
 
-def _owner(armies: int) -> str:
+def _get_owner(armies: int) -> str:
     return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
 
 
-def _road_svg(line: Line, *, ferry: bool) -> str:
+def _render_road(line: Line, *, ferry: bool) -> str:
     (x1, y1), (x2, y2) = line
     kind = "road ferry" if ferry else "road"
     return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
@@ -207,7 +221,7 @@ def _road_svg(line: Line, *, ferry: bool) -> str:
 
 def _render_mark(at: Point, armies: int, size: float) -> str:
     scaled = "" if size == 1 else f" scale({size:.2f})"
-    place = f'<g class="spot" data-owner="{_owner(armies)}" transform="translate({at[0]:.1f} {at[1]:.1f}){scaled}">'
+    place = f'<g class="spot" data-owner="{_get_owner(armies)}" transform="translate({at[0]:.1f} {at[1]:.1f}){scaled}">'
     if not armies:
         return f'{place}<circle class="empty" r="{RADIUS / 2}"/></g>'
     side = 1.8 * RADIUS

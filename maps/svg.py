@@ -30,9 +30,9 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
     """
     armies = file.map.start if armies is None else armies
     picture = make_map_picture(file)
-    wide, high = (length + 2 * MARGIN for length in picture.size)
+    width, height = (length + 2 * MARGIN for length in picture.size)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:.0f} {high:.0f}" width="{wide:.0f}" height="{high:.0f}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" role="img">',
         f"<title>{escape(file.map.name)}</title>",
         f"<desc>{escape(file.description)}</desc>",
         STYLE,
@@ -40,35 +40,37 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
         '<rect class="sea" width="100%" height="100%"/>',
         f'<g transform="translate({MARGIN:.0f} {MARGIN:.0f})">',
         picture.ground_svg,
-        picture.areas_svg(armies),
-        picture.marks_svg(armies),
-        *_name_labels(picture),
+        picture.render_areas(armies),
+        picture.render_marks(armies),
+        *_render_name_labels(picture),
         "</g>",
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _name_labels(picture: MapPicture) -> Iterator[str]:
+def _render_name_labels(picture: MapPicture) -> Iterator[str]:
     """Yield the SVG of each territory's name, placed where the name hides least. Its tooltip is the continent."""
-    clear = RADIUS + MIN_CLEARANCE
-    marks = [Extent(x - clear, y - clear, x + clear, y + clear) for x, y in picture.places]
-    lines = [line for v, w in list_roads(picture.file.map) for line in picture.road_lines(v, w)]
+    clearance = RADIUS + MIN_CLEARANCE
+    marks = [Extent(x - clearance, y - clearance, x + clearance, y + clearance) for x, y in picture.places]
+    lines = [line for v, w in list_roads(picture.file.map) for line in picture.compute_road_lines(v, w)]
     continents = {v: continent for continent, members in picture.file.continents for v in members}
     names: list[Extent] = []
     for v, name in enumerate(picture.file.map.territories):
-        boxes = _candidate_boxes(picture.places[v], len(name) * LETTER_WIDTH)
-        around = _enclosing_box(boxes)
-        near = [other for other in (*marks[:v], *marks[v + 1 :], *names) if _overlap(around, other)]
-        crossing = [line for line in lines if _crosses(line, around)]
-        box = min(boxes, key=lambda box: _box_cost(box, near, crossing, picture.size[0]))
+        boxes = _list_candidate_boxes(picture.places[v], len(name) * LETTER_WIDTH)
+        enclosing_box = _find_enclosing_box(boxes)
+        nearby_boxes = [
+            other for other in (*marks[:v], *marks[v + 1 :], *names) if _measure_overlap(enclosing_box, other)
+        ]
+        crossing = [line for line in lines if _crosses(line, enclosing_box)]
+        box = min(boxes, key=lambda box: _compute_box_cost(box, nearby_boxes, crossing, picture.size[0]))
         names.append(box)
         title = f"<title>{escape(continents[v])}</title>" if v in continents else ""
         x, y = (box.left + box.right) / 2, box.bottom - 0.2 * FONT_SIZE
         yield f'<text class="name" x="{x:.1f}" y="{y:.1f}">{escape(name)}{title}</text>'
 
 
-def _candidate_boxes(place: Point, width: float) -> list[Extent]:
+def _list_candidate_boxes(place: Point, width: float) -> list[Extent]:
     """Return the possible places for a name of `width` pixels: below, above, right and left of the mark, and diagonally."""
     x, y = place
     gap, height = RADIUS + 3, 1.15 * FONT_SIZE
@@ -81,7 +83,7 @@ def _candidate_boxes(place: Point, width: float) -> list[Extent]:
     return [Extent(a - width / 2, b - height / 2, a + width / 2, b + height / 2) for a, b in middles]
 
 
-def _box_cost(box: Extent, occupied: Sequence[Extent], lines: Sequence[Line], width: float) -> float:
+def _compute_box_cost(box: Extent, occupied: Sequence[Extent], lines: Sequence[Line], width: float) -> float:
     """Return the cost of the place `box` for a name; the cheapest place is the best.
 
     occupied  boxes of marks and other names; overlaps with them count most within the picture
@@ -89,12 +91,12 @@ def _box_cost(box: Extent, occupied: Sequence[Extent], lines: Sequence[Line], wi
     width     width of the picture; a name that leaves its margin costs more than any overlap
     """
     outside = box.left < 2 - MARGIN or box.right > width + MARGIN - 2
-    hidden = sum(_overlap(box, other) for other in occupied)
+    hidden = sum(_measure_overlap(box, other) for other in occupied)
     crossed = sum(_crosses(line, box) for line in lines)
     return 1000.0 * outside + 20 * hidden + crossed
 
 
-def _enclosing_box(boxes: Sequence[Extent]) -> Extent:
+def _find_enclosing_box(boxes: Sequence[Extent]) -> Extent:
     return Extent(
         min(box.left for box in boxes),
         min(box.top for box in boxes),
@@ -103,7 +105,7 @@ def _enclosing_box(boxes: Sequence[Extent]) -> Extent:
     )
 
 
-def _overlap(a: Extent, b: Extent) -> float:
+def _measure_overlap(a: Extent, b: Extent) -> float:
     """Return the overlap of two rectangles: 0 if they are disjoint, otherwise 1 plus the hidden share of `a`."""
     wide = min(a.right, b.right) - max(a.left, b.left)
     high = min(a.bottom, b.bottom) - max(a.top, b.top)

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from arena.games.riskless_map import RisklessMap
-from arena.maps.layout import Point, list_roads, map_extent, road_lines, smallest_distance
+from arena.maps.layout import (
+    Point,
+    compute_map_extent,
+    compute_road_lines,
+    find_smallest_distance,
+    list_roads,
+)
 from arena.maps.map_file import MapFile
 
 MAX_ROWS = 44
@@ -52,30 +58,30 @@ def draw_map(
     map = file.map
     drawn_armies = map.start if armies is None else armies
     styles: tuple[Callable[[RisklessMap, int, int], Label], ...] = (
-        _inline_label,
-        _stacked_label,
-        _number_label,
+        _make_inline_label,
+        _make_stacked_label,
+        _make_number_label,
     )
     for style in styles:
         labels = [style(map, v, drawn_armies[v]) for v in range(map.size)]
         canvas = _Canvas(file, labels, width)
         if not canvas.is_crowded():
-            return canvas.draw_text(drawn_armies, dots=dots), style is not _number_label
+            return canvas.draw_text(drawn_armies, dots=dots), style is not _make_number_label
     marks = [("+" if n > 0 else "-" if n < 0 else "o",) for n in drawn_armies]
     return _Canvas(file, marks, width).draw_text(drawn_armies, dots=dots), False
 
 
-def _inline_label(map: RisklessMap, v: int, armies: int) -> Label:
+def _make_inline_label(map: RisklessMap, v: int, armies: int) -> Label:
     name = map.territories[v]
     return (f"{name} {armies:+d}" if armies else name,)
 
 
-def _stacked_label(map: RisklessMap, v: int, armies: int) -> Label:
+def _make_stacked_label(map: RisklessMap, v: int, armies: int) -> Label:
     words = map.territories[v].split()
     return (*words, f"{armies:+d}") if armies else tuple(words)
 
 
-def _number_label(_: RisklessMap, v: int, armies: int) -> Label:
+def _make_number_label(_: RisklessMap, v: int, armies: int) -> Label:
     return (f"{v} {armies:+d}" if armies else str(v),)
 
 
@@ -87,30 +93,30 @@ class _Canvas:
         self.labels = labels
         widest = max(len(line) for label in labels for line in label)
         highest = max(map(len, labels))
-        edge = map_extent(file)
-        self.edge = edge
+        extent = compute_map_extent(file)
+        self.extent = extent
         # The unit here is a dot: two per column, four per row.
-        across, down = 2 * max(width - widest - 1, 2), 4 * (MAX_ROWS - highest)
+        max_dot_columns, max_dot_rows = 2 * max(width - widest - 1, 2), 4 * (MAX_ROWS - highest)
         self.scale = min(
-            MAX_NEAREST_DOTS / smallest_distance(file.map),
-            across / edge.width if edge.width else across,
-            down / edge.height if edge.height else down,
+            MAX_NEAREST_DOTS / find_smallest_distance(file.map),
+            max_dot_columns / extent.width if extent.width else max_dot_columns,
+            max_dot_rows / extent.height if extent.height else max_dot_rows,
         )
-        self.pad = (widest, 2 * highest)
-        self.columns = int(edge.width * self.scale / 2) + widest + 1
-        self.rows = int(edge.height * self.scale / 4) + highest + 1
-        self.boxes = [self._label_box(v) for v in range(len(labels))]
+        self.padding = (widest, 2 * highest)
+        self.columns = int(extent.width * self.scale / 2) + widest + 1
+        self.rows = int(extent.height * self.scale / 4) + highest + 1
+        self.boxes = [self._make_label_box(v) for v in range(len(labels))]
 
     def _to_dot(self, place: Point) -> tuple[int, int]:
         return (
-            round((place[0] - self.edge.left) * self.scale) + self.pad[0],
-            round((place[1] - self.edge.top) * self.scale) + self.pad[1],
+            round((place[0] - self.extent.left) * self.scale) + self.padding[0],
+            round((place[1] - self.extent.top) * self.scale) + self.padding[1],
         )
 
-    def _label_box(self, v: int) -> _Box:
+    def _make_label_box(self, v: int) -> _Box:
         x, y = self._to_dot(self.file.map.places[v])
-        wide, high = max(map(len, self.labels[v])), len(self.labels[v])
-        return _Box(max(0, (x - wide + 1) // 2), max(0, y // 4 - high // 2), wide, high)
+        width, height = max(map(len, self.labels[v])), len(self.labels[v])
+        return _Box(max(0, (x - width + 1) // 2), max(0, y // 4 - height // 2), width, height)
 
     def is_crowded(self) -> bool:
         """Return True if two labels overlap or have no free column between them. Takes time proportional to the canvas."""
@@ -124,7 +130,7 @@ class _Canvas:
         return False
 
     def draw_text(self, armies: Sequence[int], *, dots: bool) -> Text:
-        rows = self._road_rows(dots=dots)
+        rows = self._draw_road_rows(dots=dots)
         styles: dict[tuple[int, int], str] = {}
         for label, box, n in zip(self.labels, self.boxes, armies, strict=True):
             style = MAXIE if n > 0 else MINNIE if n < 0 else ""
@@ -143,17 +149,17 @@ class _Canvas:
         text.rstrip()
         return text
 
-    def _road_rows(self, *, dots: bool) -> list[list[str]]:
+    def _draw_road_rows(self, *, dots: bool) -> list[list[str]]:
         """Return the characters of the canvas with only the roads, row by row."""
         bits = [[0] * self.columns for _ in range(self.rows)]
         for v, w in list_roads(self.file.map):
-            for a, b in road_lines(self.file, v, w):
-                for x, y in _line_dots(self._to_dot(a), self._to_dot(b)):
+            for a, b in compute_road_lines(self.file, v, w):
+                for x, y in _list_line_dots(self._to_dot(a), self._to_dot(b)):
                     bits[y // 4][x // 2] |= DOT_BITS[y % 4][x % 2]
         return [[(chr(BRAILLE + cell) if dots else ".") if cell else " " for cell in row] for row in bits]
 
 
-def _line_dots(a: tuple[int, int], b: tuple[int, int]) -> list[tuple[int, int]]:
+def _list_line_dots(a: tuple[int, int], b: tuple[int, int]) -> list[tuple[int, int]]:
     """Return the dots (column, row) of a straight line from `a` to `b`, both included."""
     count = max(abs(b[0] - a[0]), abs(b[1] - a[1]), 1)
     return [

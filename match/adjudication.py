@@ -14,7 +14,7 @@ from arena.games.riskless import Armies
 from arena.match.repetition import RepetitionCounter
 from arena.protocol.adjudication import REPETITION_RULE, TABLE_RULE, Adjudication
 from arena.protocol.record import RecordedMove
-from arena.solved.solution import Solution, load_solution, unsolved_reason
+from arena.solved.solution import Solution, find_unsolved_reason, load_solution
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ def _end_by_tablebase(position: Armies, solution: Solution) -> EarlyEnd | None:
     winner = solution.winner(position)
     if winner is None:
         return None
-    plies = solution.value_of(position).plies
+    plies = solution.get_value(position).plies
     return EarlyEnd(winner, f"{TABLE_RULE}: {winner} forces a win in {plies} plies")
 
 
 def _end_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
-    values = [_analysis_value(each) for each in moves[-2 * rules.moves :]]
+    values = [_get_analysis_value(each) for each in moves[-2 * rules.moves :]]
     known_values = [value for value in values if value is not None]
     if len(known_values) < len(values):
         return None
@@ -120,10 +120,10 @@ def _end_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> Ear
     return None
 
 
-def _analysis_value(move: RecordedMove) -> float | None:
+def _get_analysis_value(move: RecordedMove) -> float | None:
     return move.thinking.value if move.thinking is not None else None
 
 
 def find_unusable_table_reason(rules: Adjudication | None, game: AnyGame) -> str | None:
     """Return a one-line reason why the rule `table` cannot apply to `game`; None if it can, or if the rule is off."""
-    return None if rules is None or not rules.table else unsolved_reason(game) or None
+    return None if rules is None or not rules.table else find_unsolved_reason(game) or None

@@ -67,20 +67,20 @@ class AnalysisTrimmer:
         The returned part counts towards the player's limit for the match.
         """
         if thinking.line is not None:
-            line = self._valid_moves(thinking.line)
+            line = self._select_valid_moves(thinking.line)
             self.cut_moves += len(thinking.line) - len(line)
             thinking = replace(thinking, line=line or None)
-        size = _json_bytes(thinking)
+        size = _count_json_bytes(thinking)
         if size > min(MAX_MOVE_BYTES, self._byte_budgets[player]) and thinking.line is not None:
             self.cut_moves += len(thinking.line)
             thinking = replace(thinking, line=None)
-            size = _json_bytes(thinking)
+            size = _count_json_bytes(thinking)
         if size > self._byte_budgets[player]:
             return None
         self._byte_budgets[player] -= size
         return thinking
 
-    def _valid_moves(self, line: list[Data]) -> list[Data]:
+    def _select_valid_moves(self, line: list[Data]) -> list[Data]:
         """Return the moves of a main line up to its first invalid move, in the game's own form."""
         cache, moves = self._moves_by_key, []
         for data in line:
@@ -98,5 +98,5 @@ class AnalysisTrimmer:
         return moves
 
 
-def _json_bytes(thinking: Thinking) -> int:
+def _count_json_bytes(thinking: Thinking) -> int:
     return len(_encoder.encode(thinking)) + OVERHEAD_BYTES

@@ -63,18 +63,18 @@ class MatchClock(Struct, frozen=True, gc=False):
         )
         return cls(control, minnie_control, margin_ms * NS_PER_MS, maxie, minnie, total)
 
-    def time_left_ns(self, player: Player) -> int:
+    def get_time_left_ns(self, player: Player) -> int:
         """Return the time left to a player at the start of a turn, in ns, without the margin."""
         return self.maxie_ns if player is MAXIE else self.minnie_ns
 
-    def max_move_ns(self, player: Player) -> int:
+    def get_max_move_ns(self, player: Player) -> int:
         """Return the longest time that the next move of a player may take, in ns: time left plus margin."""
         return (self.maxie_ns if player is MAXIE else self.minnie_ns) + self.margin_ns
 
     def spend(self, player: Player, elapsed_ns: int) -> MatchClock:
         """Return the clock after a move of a player that took `elapsed_ns`.
 
-        Raises ValueError if `elapsed_ns` is negative or more than `max_move_ns`.
+        Raises ValueError if `elapsed_ns` is negative or more than `get_max_move_ns`.
         """
         clock = self.maxie_ns if player is MAXIE else self.minnie_ns
         if not 0 <= elapsed_ns <= clock + self.margin_ns:
@@ -99,7 +99,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         if control.per_move:
             remaining = control.base_ms * NS_PER_MS
         else:
-            remaining = max(0, self.time_left_ns(player) - elapsed_ns) + control.increment_ms * NS_PER_MS
+            remaining = max(0, self.get_time_left_ns(player) - elapsed_ns) + control.increment_ms * NS_PER_MS
         remaining = min(remaining, max(0, self.total_ns - (maxie_spent if by_maxie else minnie_spent)))
         maxie, minnie = (remaining, self.minnie_ns) if by_maxie else (self.maxie_ns, remaining)
         return MatchClock(

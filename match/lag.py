@@ -44,11 +44,11 @@ class Pings:
     """Recent ping times of one connection: round-trip times, in ns, the latest last."""
 
     def __init__(self) -> None:
-        self._times: list[int] = []  # a deque would take ten times the memory per connection
+        self._recent_pings_ns: list[int] = []  # a deque would take ten times the memory per connection
         self.smallest_ns = 0
         """Smallest recent ping time, in ns; 0 if there is none."""
 
     def add(self, ping_ns: int) -> None:
         """Record the round-trip time of a ping, in ns."""
-        self._times = [*self._times[1 - MAX_PINGS :], ping_ns]
-        self.smallest_ns = min(self._times)
+        self._recent_pings_ns = [*self._recent_pings_ns[1 - MAX_PINGS :], ping_ns]
+        self.smallest_ns = min(self._recent_pings_ns)

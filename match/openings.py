@@ -12,7 +12,7 @@ Opening = tuple[Data, ...]
 """Moves from the start of a game, as plain data; none of them ends the game."""
 
 
-def random_opening(game: Game[P, M], plies: int, salt: str) -> Opening:
+def make_random_opening(game: Game[P, M], plies: int, salt: str) -> Opening:
     """Return an opening of at most `plies` random moves.
 
     salt: text from which the moves are derived; the same text gives the same opening on every machine
@@ -44,6 +44,6 @@ def list_positions(game: Game[P, M], moves: Iterable[Data]) -> list[P]:
     return positions
 
 
-def position_after(game: Game[P, M], moves: Iterable[Data]) -> P:
+def find_position_after(game: Game[P, M], moves: Iterable[Data]) -> P:
     """Return the position after the first moves of a game. Raises games.core.GameError for an illegal move."""
     return list_positions(game, moves)[-1]

@@ -80,17 +80,17 @@ class Referee:
         self._clock = self.terms.make_clock()
         self._accepted_messages: list[Accepted] = []
         self._movers: list[Player] = []
-        self._moves = MoveList()
+        self._move_list = MoveList()
         """Moves so far, in the form that `turn` and `end` messages use."""
         self.readiness = Readiness(self.terms)
-        self._playing = False
+        self._is_playing = False
         self._disconnected_at: dict[Player, int] = {}
-        self._faults = dict.fromkeys(Player, 0)
-        self._lag = dict.fromkeys(Player, LagBudget())
+        self._fault_counts = dict.fromkeys(Player, 0)
+        self._lag_budgets = dict.fromkeys(Player, LagBudget())
         self.turn_sent_at: int | None = None
         """Time at which the current turn was sent, in ns; None while no clock runs."""
         self._turn_lag = 0
-        self._flag_at = 0
+        self._flag_time = 0
         """Time at which the player to move loses on time, in ns: after the time left, the margin and the lag credit."""
         self._play_opening()
 
@@ -103,8 +103,8 @@ class Referee:
             position = game.play(self.position, game.move_from_data(data))
             self.moves.append(RecordedMove(data, 0.0, opening=True))
             self._movers.append(self.mover)
-            self._moves.append(data)
-            clock_ms = self._clock.time_left_ns(self.mover) // NS_PER_MS
+            self._move_list.append(data)
+            clock_ms = self._clock.get_time_left_ns(self.mover) // NS_PER_MS
             self._accepted_messages.append(Accepted(self.terms.match, ply, 0.0, clock_ms))
             self.position, self.mover = position, game.player(position)
             if self._adjudicator is not None:
@@ -135,7 +135,7 @@ class Referee:
         if (
             self.turn_sent_at is not None and not self._disconnected_at and self.result is None
         ):  # the usual case
-            return self._flag_at
+            return self._flag_time
         return min([at for at, _ in self._list_deadlines()], default=None)
 
     def handle(self, event: Event, now: int) -> list[Effect]:
@@ -161,10 +161,10 @@ class Referee:
             case SessionLost(player, proved):
                 return self._handle_lost_session(player, now, proved=proved)
             case ProtocolViolated(player, detail):
-                text = f"{self._name_of(player)} broke the protocol: {detail}"
+                text = f"{self._describe_player(player)} broke the protocol: {detail}"
                 return self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, text, now)
             case DeadlinePassed(server_late):
-                return self._judge_deadline(server_late, now)
+                return self._handle_deadline(server_late, now)
             case ServerRecovered():
                 return self._handle_recovery(now)
             case ServerFailed(detail):
@@ -179,43 +179,43 @@ class Referee:
             return []
         self.readiness.record_request(now)
         self.revision += 1
-        return [NotifyPlayer(player, self._start_message(player)) for player in Player]
+        return [NotifyPlayer(player, self._make_start_message(player)) for player in Player]
 
     def _mark_ready(self, player: Player) -> list[Effect]:
-        if self._playing or not self.readiness.mark_ready(player):
+        if self._is_playing or not self.readiness.mark_ready(player):
             return []
         self.revision += 1
         if self.readiness.unready_players:
             return []
-        self._playing = True
-        return [self._turn_message(self._clock.to_clocks())]
+        self._is_playing = True
+        return [self._make_turn_message(self._clock.to_clocks())]
 
     # playing
 
     def start_clock(self, turn: TurnStarted, now: int) -> int | None:
         """Start the clock of a turn sent at `now`, and return `next_deadline`: usually the end of the mover's time.
 
-        A turn that is sent again costs the mover no time: the clock continues as if it had already run for `turn.ran` ns.
+        A turn that is sent again costs the mover no time: the clock continues as if it had already run for `turn.clock_ran_ns` ns.
 
         Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
         """
-        here = (
+        is_connected = (
             self.mover not in self.readiness.expected_players
         )  # otherwise the turn begins when its mover returns
         is_next = self.result is None and turn.ply == len(self.moves)
-        if here and self._playing and is_next:
-            now -= turn.ran
+        if is_connected and self._is_playing and is_next:
+            now -= turn.clock_ran_ns
             self.turn_sent_at = now
             self._turn_lag = turn.lag
-            credit = min(self._lag[self.mover].left_ns, turn.lag)
-            self._flag_at = now + self._clock.max_move_ns(self.mover) + credit
+            credit = min(self._lag_budgets[self.mover].left_ns, turn.lag)
+            self._flag_time = now + self._clock.get_max_move_ns(self.mover) + credit
             self.revision += 1
-            return self.next_deadline if self._disconnected_at else self._flag_at
+            return self.next_deadline if self._disconnected_at else self._flag_time
         return None
 
     def _handle_move(self, event: Moved, now: int) -> list[Effect]:
         player, ply, next_ply = event.player, event.ply, len(self.moves)
-        if not self._playing:
+        if not self._is_playing:
             return self._reject_message(
                 player, Code.NOT_STARTED, "the match has not begun: both must be ready", ply, now
             )
@@ -227,7 +227,7 @@ class Referee:
         # A move can arrive before its turn has been sent; then it took no time.
         elapsed_ns = 0
         if self.turn_sent_at is not None:
-            elapsed_ns, late = max(0, now - self.turn_sent_at), now - self._flag_at
+            elapsed_ns, late = max(0, now - self.turn_sent_at), now - self._flag_time
             if late > 0:
                 return self._lose_on_time(
                     player, f"the move came {late / NS_PER_MS:.1f} ms after the flag fell", now
@@ -239,7 +239,7 @@ class Referee:
             return self._lose_by_move(event, str(error), now)
         except BadData as error:
             return self._lose_by_move(event, f"no move of {self.terms.game.name}: {error}", now)
-        credited_ns, self._lag[player] = self._lag[player].credit(self._turn_lag, elapsed_ns)
+        credited_ns, self._lag_budgets[player] = self._lag_budgets[player].credit(self._turn_lag, elapsed_ns)
         return self._accept_move(event, position, elapsed_ns - credited_ns, credited_ns, now)
 
     def _accept_move(
@@ -253,7 +253,7 @@ class Referee:
         credited_ms = round(credited_ns / NS_PER_MS, 3) if credited_ns else 0.0
         self.moves.append(RecordedMove(event.move, ms, event.thinking, credited_ms))
         self._movers.append(player)
-        self._moves.append(event.move)
+        self._move_list.append(event.move)
         clocks = self._clock.to_clocks()
         clock_ms = clocks.maxie_ms if player is MAXIE else clocks.minnie_ms
         message = Accepted(self.terms.match, event.ply, ms, clock_ms, credited_ms)
@@ -274,7 +274,7 @@ class Referee:
                 return effects + self._finish_match(
                     verdict.winner, EndReason.ADJUDICATED, verdict.detail, now
                 )
-        effects.append(self._turn_message(clocks))
+        effects.append(self._make_turn_message(clocks))
         return effects
 
     def _acknowledge_again(self, event: Moved, now: int) -> list[Effect]:
@@ -285,28 +285,29 @@ class Referee:
         return self._reject_message(event.player, Code.STALE_PLY, detail, event.ply, now)
 
     def _reject_message(self, player: Player, code: Code, detail: str, ply: int, now: int) -> list[Effect]:
-        self._faults[player] += 1
+        self._fault_counts[player] += 1
         self.revision += 1
-        if self._faults[player] <= MAX_FAULTS:
+        if self._fault_counts[player] <= MAX_FAULTS:
             return [NotifyPlayer(player, Error(code, detail, self.terms.match, ply))]
         code = Code.TOO_MANY_FAULTS
         detail = f"more than {MAX_FAULTS} rejected messages, the last: {detail}"
         notice = NotifyPlayer(player, Error(code, detail, self.terms.match, ply))
-        text = f"{self._name_of(player)} sent {detail}"
+        text = f"{self._describe_player(player)} sent {detail}"
         return [notice, *self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, text, now)]
 
     def _lose_by_move(self, event: Moved, why: str, now: int) -> list[Effect]:
-        where = self.terms.game.position_to_text(self.position)
+        position_text = self.terms.game.position_to_text(self.position)
         notice = NotifyPlayer(
-            event.player, Error(Code.ILLEGAL_MOVE, f"{why}; position: {where}", self.terms.match, event.ply)
+            event.player,
+            Error(Code.ILLEGAL_MOVE, f"{why}; position: {position_text}", self.terms.match, event.ply),
         )
-        detail = f"{self._name_of(event.player)}, ply {event.ply}: {why}"
+        detail = f"{self._describe_player(event.player)}, ply {event.ply}: {why}"
         return [notice, *self._finish_match(event.player.opponent, EndReason.ILLEGAL_MOVE, detail, now)]
 
     def _handle_resignation(self, event: Resigned, now: int) -> list[Effect]:
-        crashed = event.reason == "crash"
-        text = f"{self._name_of(event.player)} {'crashed' if crashed else 'resigned'}{event.detail_suffix()}"
-        reason = EndReason.CRASH if crashed else EndReason.RESIGNATION
+        is_crash = event.reason == "crash"
+        text = f"{self._describe_player(event.player)} {'is_crash' if is_crash else 'resigned'}{event.make_detail_suffix()}"
+        reason = EndReason.CRASH if is_crash else EndReason.RESIGNATION
         return self._finish_match(event.player.opponent, reason, text, now)
 
     # connections
@@ -323,16 +324,16 @@ class Referee:
             self.revision += 1
         if not self.readiness.was_requested:
             return []
-        effects: list[Effect] = [NotifyPlayer(player, self._start_message(player))]
-        if self._playing and player is self.mover:
-            effects.append(self._turn_message(self.clocks(now)))
+        effects: list[Effect] = [NotifyPlayer(player, self._make_start_message(player))]
+        if self._is_playing and player is self.mover:
+            effects.append(self._make_turn_message(self.get_clocks(now)))
         return effects
 
     def _handle_lost_session(self, player: Player, now: int, *, proved: bool) -> list[Effect]:
-        if self._playing and not proved:
-            detail = f"{self._name_of(player)} reconnected with neither its session nor a token, so it lost the match"
+        if self._is_playing and not proved:
+            detail = f"{self._describe_player(player)} reconnected with neither its session nor a token, so it lost the match"
             return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now)
-        if not self._playing:
+        if not self._is_playing:
             self.readiness.mark_unready(player)
             self.revision += 1
         return self._handle_reconnection(player, now)
@@ -352,24 +353,26 @@ class Referee:
         ready_by = self.readiness.deadline
         if self.is_over or ready_by is None:
             return []
-        if not self._playing:
+        if not self._is_playing:
             return [(ready_by, None)]
         grace = self.terms.grace_ms * NS_PER_MS
         deadlines: list[tuple[int, Player | None]] = [
             (at + grace, who) for who, at in self._disconnected_at.items()
         ]
         if self.turn_sent_at is not None:
-            deadlines.append((self._flag_at, self.mover))
+            deadlines.append((self._flag_time, self.mover))
         return deadlines
 
-    def _judge_deadline(self, server_late: int, now: int) -> list[Effect]:
-        fallen = sorted((item for item in self._list_deadlines() if item[0] <= now), key=lambda item: item[0])
-        if not fallen:
+    def _handle_deadline(self, server_late: int, now: int) -> list[Effect]:
+        passed_deadlines = sorted(
+            (item for item in self._list_deadlines() if item[0] <= now), key=lambda item: item[0]
+        )
+        if not passed_deadlines:
             return []
-        at, player = fallen[0]
+        deadline, player = passed_deadlines[0]
         if player is None:
-            return self._judge_no_show(now)
-        if {who for _, who in fallen} == set(Player) == set(self._disconnected_at):
+            return self._handle_no_show(now)
+        if {who for _, who in passed_deadlines} == set(Player) == set(self._disconnected_at):
             return self._finish_match(
                 None,
                 EndReason.DISCONNECT,
@@ -377,43 +380,43 @@ class Referee:
                 now,
             )
         if (
-            player in self._disconnected_at and self._disconnected_at[player] < at
+            player in self._disconnected_at and self._disconnected_at[player] < deadline
         ):  # otherwise the flag fell first
-            away = (now - self._disconnected_at[player]) / NS_PER_MS
-            detail = f"{self._name_of(player)} lost its connection and was away for {away:.0f} ms"
+            away_ms = (now - self._disconnected_at[player]) / NS_PER_MS
+            detail = f"{self._describe_player(player)} lost its connection and was away for {away_ms:.0f} ms"
             return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now)
         if server_late > max(MAX_STALL_NS, self._clock.margin_ns):
             detail = f"a player's time ran out, but the server stalled for {server_late / NS_PER_MS:.0f} ms during the turn"
             return self._finish_match(None, EndReason.SERVER_FAULT, detail, now)
         return self._lose_on_time(player, "no move came", now)
 
-    def _judge_no_show(self, now: int) -> list[Effect]:
+    def _handle_no_show(self, now: int) -> list[Effect]:
         absent_players = self.readiness.unready_players
         winner = absent_players[0].opponent if len(absent_players) == 1 else None
-        names = " and ".join(self._name_of(player) for player in absent_players)
+        names = " and ".join(self._describe_player(player) for player in absent_players)
         detail = f"{names} not ready within {self.terms.ready_ms} ms"
         return self._finish_match(winner, EndReason.NO_SHOW, detail, now)
 
     def _lose_on_time(self, player: Player, description: str, now: int) -> list[Effect]:
-        clock_ms, margin = self._clock.time_left_ns(player) / NS_PER_MS, self.terms.margin_ms
-        detail = f"{self._name_of(player)}, ply {self.ply}, had {clock_ms:.1f} ms and a margin of {margin} ms: {description}"
+        clock_ms, margin = self._clock.get_time_left_ns(player) / NS_PER_MS, self.terms.margin_ms
+        detail = f"{self._describe_player(player)}, ply {self.ply}, had {clock_ms:.1f} ms and a margin of {margin} ms: {description}"
         return self._finish_match(player.opponent, EndReason.TIMEOUT, detail, now)
 
     def _finish_match(self, winner: Player | None, reason: EndReason, detail: str, now: int) -> list[Effect]:
-        clocks = self.clocks(now)
+        clocks = self.get_clocks(now)
         self.result = Finish(winner, reason, detail)
         self.revision += 1
         seat = SEATS[winner] if winner else None
-        end = End(self.terms.match, seat, reason, detail, MovesSoFar(self._moves), clocks)
+        end = End(self.terms.match, seat, reason, detail, MovesSoFar(self._move_list), clocks)
         return [*(NotifyPlayer(player, end) for player in Player), self.result]
 
     # messages
 
-    def _name_of(self, player: Player) -> str:
+    def _describe_player(self, player: Player) -> str:
         name = self.terms.players.maxie if player is MAXIE else self.terms.players.minnie
         return f"{player} ({name})"
 
-    def _start_message(self, player: Player) -> ServerMessage:
+    def _make_start_message(self, player: Player) -> ServerMessage:
         terms = self.terms
         return Start(
             match=terms.match,
@@ -421,34 +424,34 @@ class Referee:
             setup=terms.game.setup(),
             seat=SEATS[player],
             players=terms.players,
-            time_control=terms.time_control_of(SEATS[player]),
+            time_control=terms.get_time_control(SEATS[player]),
             margin_ms=terms.margin_ms,
             ready_ms=terms.ready_ms,
-            threads=terms.max_threads(SEATS[player]),
-            rules=CATALOGUE.rules_digest(terms.game) or UNSET,
+            threads=terms.get_max_threads(SEATS[player]),
+            rules=CATALOGUE.get_rules_digest(terms.game) or UNSET,
             rated=terms.rated or UNSET,
         )
 
     @property
     def disconnected_at(self) -> Mapping[Player, int]:
         """Time at which each disconnected player lost its connection, in ns; empty before both players were ready."""
-        return self._disconnected_at if self._playing else {}
+        return self._disconnected_at if self._is_playing else {}
 
     @property
     def player_to_move(self) -> Player | None:
         """Player to move; None before both players are ready, and after the match is over."""
-        return self.mover if self._playing and not self.is_over else None
+        return self.mover if self._is_playing and not self.is_over else None
 
-    def clocks(self, now: int) -> Clocks:
+    def get_clocks(self, now: int) -> Clocks:
         """Return both clocks at time `now` (monotonic ns)."""
         return self._clock.to_clocks(
             self.player_to_move, now - self.turn_sent_at if self.turn_sent_at is not None else 0
         )
 
-    def _turn_message(self, clocks: Clocks) -> NotifyPlayer:
+    def _make_turn_message(self, clocks: Clocks) -> NotifyPlayer:
         mover, clock = self.mover, self._clock
         control = clock.maxie_control if mover is MAXIE else clock.minnie_control
-        so_far = MovesSoFar(self._moves)
+        moves = MovesSoFar(self._move_list)
         return NotifyPlayer(
-            mover, Turn(self.terms.match, len(self.moves), so_far, clocks, control.increment_ms)
+            mover, Turn(self.terms.match, len(self.moves), moves, clocks, control.increment_ms)
         )

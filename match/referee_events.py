@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.games.core import Player
 from arena.protocol.codes import EndReason
@@ -30,7 +30,7 @@ class TurnStarted(Struct, frozen=True, gc=False, tag="turn_left", omit_defaults=
     ply: int
     lag: int = 0
     """Smallest recent ping time of the mover's connection, in ns; 0 if unknown."""
-    ran: int = 0
+    clock_ran_ns: int = field(name="ran", default=0)
     """Time for which the clock has already run in this turn, in ns, if the turn was sent again; otherwise 0."""
 
 
@@ -51,7 +51,7 @@ class Resigned(Struct, frozen=True, tag="resigned", omit_defaults=True):
     detail: str = ""
     """Explanation given by the bot or by its process manager, unchecked."""
 
-    def detail_suffix(self) -> str:
+    def make_detail_suffix(self) -> str:
         """Return `: DETAIL` in printable characters, to append to "NAME resigned"; empty if there is no detail."""
         printable = "".join(char if char.isprintable() else "?" for char in self.detail[:MAX_REASON_LENGTH])
         return f": {printable}" if printable else ""

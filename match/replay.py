@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from arena.games.catalogue import CATALOGUE, make_game, rules_mismatch_reason
+from arena.games.catalogue import CATALOGUE, find_rules_mismatch_reason, make_game
 from arena.games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
 from arena.match.openings import list_positions
 from arena.match.referee import SEATS, Referee
@@ -92,15 +92,15 @@ def list_movers(record: Record) -> list[Player]:
     return [game.player(position) for position in positions[:-1]]
 
 
-def mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:
+def compute_mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:
     """Return the mean CPU time per move, in ms, of each bot that reported its CPU time."""
-    used: defaultdict[str, list[float]] = defaultdict(list)
+    cpu_ms_by_bot: defaultdict[str, list[float]] = defaultdict(list)
     for record in records:
         if any(move.thinking is not None and move.thinking.cpu_ms is not None for move in record.moves):
             for player, move in zip(list_movers(record), record.moves, strict=True):
                 if move.thinking is not None and move.thinking.cpu_ms is not None:
-                    used[record.players.name_of(player)].append(move.thinking.cpu_ms)
-    return {bot: sum(each) / len(each) for bot, each in used.items()}
+                    cpu_ms_by_bot[record.players.name_of(player)].append(move.thinking.cpu_ms)
+    return {bot: sum(each) / len(each) for bot, each in cpu_ms_by_bot.items()}
 
 
 def has_moved(record: Record, player: Player) -> bool | None:
@@ -109,8 +109,8 @@ def has_moved(record: Record, player: Player) -> bool | None:
     Return False if the player made no move, and lost on time or by not getting ready. Return None if the player never
     had to move.
     """
-    first = sum(each.opening for each in record.moves)
-    if player in list_movers(record)[first:]:
+    opening_plies = sum(each.opening for each in record.moves)
+    if player in list_movers(record)[opening_plies:]:
         return True
     reason, winner = record.result.reason, record.result.winner
     is_loser = winner == SEATS[player.opponent] or (reason is EndReason.NO_SHOW and winner is None)
@@ -141,7 +141,7 @@ def verify_record(record: Record) -> Replay:
 
 
 def _replay_moves(record: Record, terms: Terms) -> Replay:
-    positions = _opening_positions(terms)
+    positions = _list_opening_positions(terms)
     referee = Referee(terms)
     referee.handle(MatchOpened(), 0)
     for player in Player:
@@ -160,9 +160,9 @@ def _replay_moves(record: Record, terms: Terms) -> Replay:
 def _terms_from_record(record: Record) -> Terms:
     try:
         game = make_game(record.game, record.setup)
-        differ = rules_mismatch_reason(game, record.rules)
-        if differ is not None:
-            raise BadRecord(differ)
+        rules_difference = find_rules_mismatch_reason(game, record.rules)
+        if rules_difference is not None:
+            raise BadRecord(rules_difference)
         control = TimeControl.parse(record.time_control)
     except GameError as error:
         raise BadRecord(f"the setup of the record is wrong: {error}") from None
@@ -170,7 +170,7 @@ def _terms_from_record(record: Record) -> Terms:
         raise BadRecord(str(error)) from None
     for seat in SEATS.values():
         try:
-            record.time_odds.time_control_of(seat, control)
+            record.time_odds.get_time_control(seat, control)
         except BadTimeControl as error:
             raise BadRecord(f"the time odds of the record are wrong: {error}") from None
     opening: tuple[Data, ...] = tuple(
@@ -190,7 +190,7 @@ def _terms_from_record(record: Record) -> Terms:
     )
 
 
-def _opening_positions(terms: Terms) -> list[object]:
+def _list_opening_positions(terms: Terms) -> list[object]:
     """Return the start and the position after each move of the opening. Raises BadRecord for an invalid opening."""
     game: AnyGame = terms.game
     positions = [game.start()]
@@ -215,8 +215,8 @@ def _check_result(record: Record, referee: Referee) -> None:
         winner = SEATS[replayed_result.winner] if replayed_result.winner else None
         if (winner, replayed_result.reason) != (result.winner, result.reason):
             raise BadRecord(
-                f"the record says that {_result_text(result.winner, result.reason)}, "
-                f"but its moves say that {_result_text(winner, replayed_result.reason)}"
+                f"the record says that {_format_result(result.winner, result.reason)}, "
+                f"but its moves say that {_format_result(winner, replayed_result.reason)}"
             )
         if (
             result.by_repetition
@@ -252,5 +252,5 @@ def _check_result(record: Record, referee: Referee) -> None:
         raise BadRecord("the record ends by no_show (a player was not ready), but moves were played")
 
 
-def _result_text(winner: str | None, reason: EndReason) -> str:
+def _format_result(winner: str | None, reason: EndReason) -> str:
     return f"{winner or 'nobody'} wins ({reason.value})"

@@ -56,7 +56,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     total_ms: int = 0
     """Maximum thinking time of each player in the whole match, in ms; 0 for no limit. It applies in addition to the clock."""
 
-    def max_threads(self, seat: Seat) -> int:
+    def get_max_threads(self, seat: Seat) -> int:
         """Return the maximum number of search threads of a player, as sent in `start`.
 
         This is the number in the player's engine, or else the one in `thread_limits`; 1 if neither gives a number.
@@ -65,9 +65,9 @@ class Terms(Struct, frozen=True, kw_only=True):
         limit: int | None = getattr(self.thread_limits, seat)
         return (engine.threads if engine is not None else None) or limit or 1
 
-    def time_control_of(self, seat: Seat) -> TimeControl:
+    def get_time_control(self, seat: Seat) -> TimeControl:
         """Return the time control of a player. Raises protocol.timecontrol.BadTimeControl for invalid time odds."""
-        return self.time_odds.time_control_of(seat, self.time_control)
+        return self.time_odds.get_time_control(seat, self.time_control)
 
     @property
     def odds_for_message(self) -> TimeOdds | UnsetType:
@@ -76,7 +76,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     def make_clock(self) -> MatchClock:
         """Return the clock of the match before its first ply."""
-        maxie, minnie = self.time_control_of("maxie"), self.time_control_of("minnie")
+        maxie, minnie = self.get_time_control("maxie"), self.get_time_control("minnie")
         return MatchClock.start(maxie, self.margin_ms, self.total_ms, minnie if minnie != maxie else None)
 
     def make_record(self, start_time: str, moves: list[RecordedMove], result: Result) -> Record:
@@ -98,13 +98,13 @@ class Terms(Struct, frozen=True, kw_only=True):
             result=result,
             adjudication=self.adjudication,
             engines=self.engines if self.engines != Engines() else None,
-            rules=CATALOGUE.rules_digest(self.game),
+            rules=CATALOGUE.get_rules_digest(self.game),
         )
 
     @property
     def threads_needed(self) -> int:
         """Number of search threads that the match needs: the larger of both players' numbers, since they take turns."""
-        return max(self.max_threads("maxie"), self.max_threads("minnie"))
+        return max(self.get_max_threads("maxie"), self.get_max_threads("minnie"))
 
     def with_engines(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> Terms:
         """Return a copy of the terms with these engines, their thread counts reduced to `thread_limits`.

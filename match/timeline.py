@@ -68,53 +68,57 @@ def build_timeline(
     events: events of the match from its journal, each with its time (monotonic ns)
     """
     referee = Referee(terms)
-    return list(_replay_entries(referee, events)), referee.result
+    return list(_make_entries(referee, events)), referee.result
 
 
-def _replay_entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[TimelineEntry]:
-    start = events[0][0] if events else 0
+def _make_entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[TimelineEntry]:
+    start_ns = events[0][0] if events else 0
     clock_ms: int | None = None
-    turned: int | None = None
-    last = start
-    for at, event in events:
+    turn_sent_at: int | None = None
+    last_ns = start_ns
+    for time_ns, event in events:
         if isinstance(event, ServerRecovered):
-            start += at - last  # a new run of the server has a new clock
-        last = at
+            start_ns += time_ns - last_ns  # a new run of the server has a new clock
+        last_ns = time_ns
         mover = referee.player_to_move
-        effects = referee.handle(event, at)
+        effects = referee.handle(event, time_ns)
         if isinstance(event, TurnStarted):
-            turned = at - event.ran
-            clock_ms = _mover_clock_ms(referee, turned)
+            turn_sent_at = time_ns - event.clock_ran_ns
+            clock_ms = _get_mover_clock_ms(referee, turn_sent_at)
         elif isinstance(event, Moved):
-            yield _move_entry(referee, event, effects, (at - start) / NS_PER_MS, clock_ms, turned, at)
+            yield _make_move_entry(
+                referee, event, effects, (time_ns - start_ns) / NS_PER_MS, clock_ms, turn_sent_at, time_ns
+            )
         else:
             player = getattr(event, "player", None)
             seat = SEATS[player] if isinstance(player, Player) else None
             if isinstance(event, DeadlinePassed) and mover is not None:
                 seat = SEATS[mover]
             elapsed_ms = (
-                round((at - turned) / NS_PER_MS, 1) if isinstance(event, DeadlinePassed) and turned else None
+                round((time_ns - turn_sent_at) / NS_PER_MS, 1)
+                if isinstance(event, DeadlinePassed) and turn_sent_at
+                else None
             )
             yield TimelineEntry(
-                at=round((at - start) / NS_PER_MS, 1),
+                at=round((time_ns - start_ns) / NS_PER_MS, 1),
                 player=seat,
-                what=_event_text(event),
+                what=_describe_event(event),
                 ply=referee.ply if elapsed_ms is not None else None,
                 had=clock_ms if elapsed_ms is not None else None,
                 took=elapsed_ms,
-                wrong=_fault_text(effects),
+                wrong=_describe_faults(effects),
             )
 
 
-def _mover_clock_ms(referee: Referee, time_ns: int) -> int | None:
+def _get_mover_clock_ms(referee: Referee, time_ns: int) -> int | None:
     mover = referee.player_to_move
     if mover is None:
         return None
-    clocks = referee.clocks(time_ns)
+    clocks = referee.get_clocks(time_ns)
     return clocks.maxie_ms if mover is MAXIE else clocks.minnie_ms
 
 
-def _move_entry(
+def _make_move_entry(
     referee: Referee,
     event: Moved,
     effects: Sequence[Effect],
@@ -124,34 +128,34 @@ def _move_entry(
     now: int,
 ) -> TimelineEntry:
     receipt = next(
-        (each.message for each in _notifications(effects) if isinstance(each.message, Accepted)), None
+        (each.message for each in _list_notifications(effects) if isinstance(each.message, Accepted)), None
     )
     return TimelineEntry(
         at=round(turn_start, 1),
         player=SEATS[event.player],
-        what=_move_text(referee, event.move),
+        what=_format_move(referee, event.move),
         ply=event.ply,
         had=clock_ms,
         took=None if turn_sent_at is None else round(max(0, now - turn_sent_at) / NS_PER_MS, 1),
         credited=None if receipt is None else receipt.credited_ms,
         left=None if receipt is None else receipt.clock_ms,
-        wrong="" if receipt is not None else _fault_text(effects),
+        wrong="" if receipt is not None else _describe_faults(effects),
     )
 
 
-def _notifications(effects: Sequence[Effect]) -> list[NotifyPlayer]:
+def _list_notifications(effects: Sequence[Effect]) -> list[NotifyPlayer]:
     return [each for each in effects if isinstance(each, NotifyPlayer)]
 
 
-def _fault_text(effects: Sequence[Effect]) -> str:
+def _describe_faults(effects: Sequence[Effect]) -> str:
     """Return the reason why an event was refused or ended the match; empty if neither."""
-    errors = [each.message for each in _notifications(effects) if isinstance(each.message, Error)]
+    errors = [each.message for each in _list_notifications(effects) if isinstance(each.message, Error)]
     if errors:
         return f"{errors[0].code.value}: {errors[0].detail}"
     return next((each.detail for each in effects if isinstance(each, Finish)), "")
 
 
-def _move_text(referee: Referee, data: Data) -> str:
+def _format_move(referee: Referee, data: Data) -> str:
     game = referee.terms.game
     try:
         return game.move_to_text(game.move_from_data(data))
@@ -160,7 +164,7 @@ def _move_text(referee: Referee, data: Data) -> str:
         return f"{text[:MAX_EXCERPT_LENGTH]}…" if len(text) > MAX_EXCERPT_LENGTH else text
 
 
-def _event_text(event: Event) -> str:
+def _describe_event(event: Event) -> str:
     match event:
         case MatchOpened():
             return "start sent to both"

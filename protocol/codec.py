@@ -73,8 +73,8 @@ class _FastPathAccepted(Accepted, frozen=True, forbid_unknown_fields=True, tag="
     pass
 
 
-_decode_fast_path_of_client = msgspec.msgpack.Decoder(_FastPathMove | _FastPathReady).decode
-_server_fast_path = msgspec.msgpack.Decoder(_FastPathTurn | _FastPathAccepted)
+_decode_client_fast_path = msgspec.msgpack.Decoder(_FastPathMove | _FastPathReady).decode
+_server_fast_path_decoder = msgspec.msgpack.Decoder(_FastPathTurn | _FastPathAccepted)
 
 
 class DecodeError(ValueError):
@@ -96,18 +96,18 @@ def decode_client_message(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> 
     """
     if type(frame) is bytes and len(frame) <= limit:
         try:
-            usual = _decode_fast_path_of_client(frame)
+            message = _decode_client_fast_path(frame)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             pass  # decoded, or rejected, below like any other frame
         else:
-            if type(usual) is _FastPathReady:
-                return Ready(usual.match)
-            raw = usual.thinking
+            if type(message) is _FastPathReady:
+                return Ready(message.match)
+            raw = message.thinking
             if raw is UNSET:
-                return Move(usual.match, usual.ply, usual.move)
+                return Move(message.match, message.ply, message.move)
             if all(each is None or isfinite(each) for each in (raw.value, raw.cpu_ms)):
                 thinking = Thinking(raw.depth, raw.value, raw.nodes, raw.line, raw.cpu_ms)
-                return Move(usual.match, usual.ply, usual.move, thinking)
+                return Move(message.match, message.ply, message.move, thinking)
     return cast("ClientMessage", _decode_message(frame, limit, _CLIENT_TYPES))
 
 
@@ -116,27 +116,27 @@ def decode_server_message(frame: bytes | str) -> ServerMessage:
     if (
         type(frame) is bytes
         and len(frame) <= MAX_SERVER_FRAME
-        and (usual := _decode_fast_path(frame)) is not None
+        and (message := _decode_server_fast_path(frame)) is not None
     ):
-        return usual
+        return message
     return cast("ServerMessage", _decode_message(frame, MAX_SERVER_FRAME, _SERVER_TYPES))
 
 
-def _decode_fast_path(frame: bytes) -> Turn | Accepted | None:
+def _decode_server_fast_path(frame: bytes) -> Turn | Accepted | None:
     """Return the `turn` or `accepted` in a frame; None for other messages, unknown fields, or non-numeric moves.
 
     Nearly all frames to a bot are of these two kinds.
     """
     try:
-        usual = _server_fast_path.decode(frame)
+        message = _server_fast_path_decoder.decode(frame)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
-    if type(usual) is _FastPathTurn:
-        clocks = Clocks(usual.clocks.maxie_ms, usual.clocks.minnie_ms)
-        return Turn(usual.match, usual.ply, usual.moves, clocks, usual.increment_ms)
-    if not (isfinite(usual.spent_ms) and isfinite(usual.credited_ms)):
+    if type(message) is _FastPathTurn:
+        clocks = Clocks(message.clocks.maxie_ms, message.clocks.minnie_ms)
+        return Turn(message.match, message.ply, message.moves, clocks, message.increment_ms)
+    if not (isfinite(message.spent_ms) and isfinite(message.credited_ms)):
         return None
-    return Accepted(usual.match, usual.ply, usual.spent_ms, usual.clock_ms, usual.credited_ms)
+    return Accepted(message.match, message.ply, message.spent_ms, message.clock_ms, message.credited_ms)
 
 
 def _decode_message(frame: bytes | str, limit: int, types: Mapping[str, type[Message]]) -> Message:
@@ -148,7 +148,7 @@ def _decode_message(frame: bytes | str, limit: int, types: Mapping[str, type[Mes
         raise DecodeError(Code.TOO_LARGE, f"the frame has {len(frame)} bytes, and the limit is {limit}")
     data = unpack_frame(frame)
     if not isinstance(data, dict):
-        raise DecodeError(Code.BAD_MESSAGE, f"a message must be a map, not {_type_name(data)}")
+        raise DecodeError(Code.BAD_MESSAGE, f"a message must be a map, not {_describe_type(data)}")
     kind = data.get("type")
     if not isinstance(kind, str):
         raise DecodeError(Code.BAD_MESSAGE, "a message must have a 'type', which must be text")
@@ -173,7 +173,7 @@ def unpack_frame(frame: bytes) -> object:
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DecodeError(Code.BAD_MESSAGE, f"the frame is not msgpack: {why:.100}") from None
-    fault = _describe_fault(data)
+    fault = _find_fault(data)
     if fault is not None:
         raise DecodeError(Code.BAD_MESSAGE, fault)
     return data
@@ -183,7 +183,7 @@ def _reject_extension(code: int, _data: bytes) -> object:
     raise ValueError(f"msgpack extension type {code} is not supported")
 
 
-def _describe_fault(data: object) -> str | None:
+def _find_fault(data: object) -> str | None:
     """Return the first fault of unpacked data, in one line; None if there is none.
 
     Examining the data level by level is fast.
@@ -209,7 +209,7 @@ def _describe_fault(data: object) -> str | None:
     return None
 
 
-def _type_name(data: object) -> str:
+def _describe_type(data: object) -> str:
     names = {
         list: "an array",
         str: "text",

@@ -498,7 +498,7 @@ ServerMessage = (
 Message = ClientMessage | ServerMessage
 
 
-def without_secrets(message: Message) -> Message:
+def hide_secrets(message: Message) -> Message:
     """Return a copy of a message with its token and session secret replaced by `…`, for logs that others may see."""
     match message:
         case Hello():

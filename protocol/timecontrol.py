@@ -68,7 +68,7 @@ class TimeOdds(Struct, frozen=True, omit_defaults=True):
     maxie: Annotated[str, Meta(max_length=32)] = ""
     minnie: Annotated[str, Meta(max_length=32)] = ""
 
-    def time_control_of(self, seat: Literal["maxie", "minnie"], control: TimeControl) -> TimeControl:
+    def get_time_control(self, seat: Literal["maxie", "minnie"], control: TimeControl) -> TimeControl:
         """Return the time control of the player in `seat`.
 
         `control` is the time control of the match, which applies without odds. Raises BadTimeControl for invalid odds.

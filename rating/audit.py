@@ -106,24 +106,26 @@ class Audit:
             self._losses[record.game][against] += 1
             self._resigned[record.game][against] += record.result.reason is EndReason.RESIGNATION
 
-    def findings(self, same_owner: Callable[[str, str], bool] = lambda _one, _other: False) -> list[Finding]:
+    def list_findings(
+        self, same_owner: Callable[[str, str], bool] = lambda _one, _other: False
+    ) -> list[Finding]:
         """Return the suspicious cases, the least likely first.
 
         same_owner  returns True if two bots have the same owner; such bots are not compared for identical play
         """
         all_findings = [
-            *self._unlikely_results(),
-            *self._unlikely_resignations(),
-            *self._identical_play(same_owner),
-            *self._same_address(),
+            *self._find_unlikely_results(),
+            *self._find_unlikely_resignations(),
+            *self._find_identical_play(same_owner),
+            *self._find_same_address(),
         ]
         return sorted(
             all_findings, key=lambda each: (each.chance is None, each.chance or -each.matches, each.game)
         )
 
-    def _unlikely_results(self) -> Iterator[Finding]:
+    def _find_unlikely_results(self) -> Iterator[Finding]:
         """Yield pairs of bots whose results against each other do not fit their results against all others."""
-        from arena.rating.bradley_terry import elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
+        from arena.rating.bradley_terry import fit_elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
 
         tallies = {
             game: {pair: PairTally(n["won"], n["drawn"], n["lost"]) for pair, n in pairs.items()}
@@ -132,25 +134,28 @@ class Audit:
         tested = sum(tally.games >= MIN_MATCHES for pairs in tallies.values() for tally in pairs.values())
         for game, pairs in tallies.items():
             bots = sorted({bot for pair in pairs for bot in pair})
-            ratings = elo_ratings(bots, pairs)
+            ratings = fit_elo_ratings(bots, pairs)
             for (bot, opponent), tally in sorted(pairs.items()):
                 n, scored = tally.games, tally.wins + tally.draws / 2
                 difference = ratings[bot].elo - ratings[opponent].elo
                 # `ratings` include these matches, so they fit them better than ratings without them would.
                 # Results that are likely by `ratings` need no closer test.
-                if n < MIN_MATCHES or 2 * _score_tail(n, scored, difference, 0.0) * tested >= MAX_CHANCE:
+                if (
+                    n < MIN_MATCHES
+                    or 2 * _compute_score_tail(n, scored, difference, 0.0) * tested >= MAX_CHANCE
+                ):
                     continue
-                others = elo_ratings(
+                others = fit_elo_ratings(
                     bots, {pair: each for pair, each in pairs.items() if pair != (bot, opponent)}
                 )
                 difference = others[bot].elo - others[opponent].elo
                 error = (others[bot].error ** 2 + others[opponent].error ** 2) ** 0.5
-                chance = min(1.0, 2 * _score_tail(n, scored, difference, error) * tested)
+                chance = min(1.0, 2 * _compute_score_tail(n, scored, difference, error) * tested)
                 if chance < MAX_CHANCE:
                     detail = f"{scored:g} of {n} points, {n * expected_score(difference):.1f} expected"
                     yield Finding("result", game, bot, opponent, n, detail, chance)
 
-    def _unlikely_resignations(self) -> Iterator[Finding]:
+    def _find_unlikely_resignations(self) -> Iterator[Finding]:
         """Yield bots that resign against one opponent much more often than against all others."""
         tested = sum(map(len, self._losses.values()))
         for game, losses in sorted(self._losses.items()):
@@ -161,13 +166,13 @@ class Audit:
                 all_resigned[pair[0]] += resigned[pair]
             for (bot, opponent), n in sorted(losses.items()):
                 total, marked, k = all_losses[bot], all_resigned[bot], resigned[bot, opponent]
-                chance = min(1.0, hypergeometric_tail(total, marked, n, k) * tested)
+                chance = min(1.0, compute_hypergeometric_tail(total, marked, n, k) * tested)
                 if chance < MAX_CHANCE:
                     rest = f"{marked - k} of {total - n} to all others"
                     detail = f"{k} of {n} losses by resignation, {rest}"
                     yield Finding("resignation", game, bot, opponent, n, detail, chance)
 
-    def _identical_play(self, same_owner: Callable[[str, str], bool]) -> Iterator[Finding]:
+    def _find_identical_play(self, same_owner: Callable[[str, str], bool]) -> Iterator[Finding]:
         """Yield pairs of bots that played several matches with exactly the same moves, against the same opponents."""
         for game, logs in sorted(self._logs.items()):
             alike: defaultdict[tuple[bytes, str, str], set[str]] = defaultdict(set)
@@ -191,7 +196,7 @@ class Audit:
                         "identical", game, bot, opponent, min(matches[bot], matches[opponent]), detail, None
                     )
 
-    def _same_address(self) -> Iterator[Finding]:
+    def _find_same_address(self) -> Iterator[Finding]:
         """Yield pairs of bots that played from the same address, if both played in the examined matches."""
         all_matches = [each for logs in self._logs.values() for each in logs]
         bots = {name for each in all_matches for name in (each.maxie, each.minnie)}
@@ -204,7 +209,7 @@ class Audit:
                 yield Finding("address", "", bot, opponent, met[bot, opponent], detail, None)
 
 
-def _score_tail(n: int, scored: float, difference: float, error: float) -> float:
+def _compute_score_tail(n: int, scored: float, difference: float, error: float) -> float:
     """Return the probability of a score at least as far from the expected score as `scored`, in the same direction.
 
     n           number of matches
@@ -220,10 +225,14 @@ def _score_tail(n: int, scored: float, difference: float, error: float) -> float
     p = expected_score(difference + slack)
     if above == (scored <= n * p):
         return 1.0
-    return binomial_tail(n, p, floor(scored)) if above else binomial_tail(n, 1 - p, floor(n - scored))
+    return (
+        compute_binomial_tail(n, p, floor(scored))
+        if above
+        else compute_binomial_tail(n, 1 - p, floor(n - scored))
+    )
 
 
-def binomial_tail(n: int, p: float, k: int) -> float:
+def compute_binomial_tail(n: int, p: float, k: int) -> float:
     """Return the probability of at least `k` successes in `n` independent trials that each succeed with probability `p`."""
     if k <= 0:
         return 1.0
@@ -236,7 +245,7 @@ def binomial_tail(n: int, p: float, k: int) -> float:
     return min(1.0, sum(term(i) for i in range(k, n + 1)))
 
 
-def hypergeometric_tail(total: int, marked: int, drawn: int, k: int) -> float:
+def compute_hypergeometric_tail(total: int, marked: int, drawn: int, k: int) -> float:
     """Return the probability that at least `k` of `drawn` items are marked (Fisher's exact test).
 
     The items are drawn at random from `total`, of which `marked` are marked.

@@ -30,7 +30,9 @@ _STEP_TOLERANCE = 1e-9
 FloatArray = NDArray[np.float64]
 
 
-def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], PairTally]) -> dict[str, EloRating]:
+def fit_elo_ratings(
+    players: Sequence[str], results: Mapping[tuple[str, str], PairTally]
+) -> dict[str, EloRating]:
     """Return the Elo ratings of `players`, which average 0. O(n³) for n players.
 
     results  tally of a player against an opponent, by (player, opponent); each pair of players in one order only
@@ -51,7 +53,7 @@ def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], PairTa
     )
     theta = _fit_ratings(len(players), edges)
     relative = ELO_SCALE * (theta - theta.mean())
-    errors = ELO_SCALE * Z95 * _standard_errors(theta, edges)
+    errors = ELO_SCALE * Z95 * _compute_standard_errors(theta, edges)
     return {player: EloRating(float(relative[i]), float(errors[i])) for player, i in index.items()}
 
 
@@ -113,7 +115,7 @@ def _information_matrix(theta: FloatArray, edges: _Edges) -> FloatArray:
     return matrix
 
 
-def _standard_errors(theta: FloatArray, edges: _Edges) -> FloatArray:
+def _compute_standard_errors(theta: FloatArray, edges: _Edges) -> FloatArray:
     """Return the standard errors of the log-odds ratings `theta`, taken relative to their mean, from A⁻¹ B A⁻¹.
 
     A is the information matrix, and B the matrix of the variances of the scores.

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from arena.protocol.record import Record
 from arena.rating.pairing import Pairing
-from arena.rating.pentanomial import PairCounts, elo_difference, pair_counts
-from arena.rating.standings import COLUMN_NAMES, is_double_forfeit, is_void, list_losers, pair_scores
+from arena.rating.pentanomial import PairCounts, count_pair_scores, estimate_elo_difference
+from arena.rating.standings import COLUMN_NAMES, compute_pair_scores, is_double_forfeit, is_void, list_losers
 
 MAX_DRAWN_SHARE = 0.5
 """Share of draws above which an event should be played on another map or as another game."""
@@ -78,19 +78,19 @@ def make_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]
         by_seat=_count_groups(
             bots, records, lambda record, bot: "maxie" if record.players.maxie == bot else "minnie"
         ),
-        by_map=_count_groups(bots, records, lambda record, _: map_or_game_name(record)),
-        by_opponent=_count_groups(bots, records, _opponent_of),
+        by_map=_count_groups(bots, records, lambda record, _: get_map_or_game_name(record)),
+        by_opponent=_count_groups(bots, records, _get_opponent),
         duels=_count_duels(bots, results),
-        first_move=_first_move_value(records),
+        first_move=_measure_first_move(records),
     )
 
 
-def map_or_game_name(record: Record) -> str:
+def get_map_or_game_name(record: Record) -> str:
     """Return the name of the map of a match, or of its game if the game has no maps."""
     return str(record.setup.get("map") or record.game)
 
 
-def _opponent_of(record: Record, bot: str) -> str:
+def _get_opponent(record: Record, bot: str) -> str:
     return record.players.minnie if record.players.maxie == bot else record.players.maxie
 
 
@@ -114,17 +114,17 @@ def _count_duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]])
     duels = []
     for i, bot in enumerate(bots):
         for opponent in bots[i + 1 :]:
-            pairs = pair_counts(pair_scores(bot, meetings[frozenset((bot, opponent))]))
-            elo = elo_difference(pairs)
+            pairs = count_pair_scores(compute_pair_scores(bot, meetings[frozenset((bot, opponent))]))
+            elo = estimate_elo_difference(pairs)
             duels.append(Duel(bot, opponent, pairs, elo.superiority if elo else None))
     return duels
 
 
-def _first_move_value(records: Sequence[Record]) -> FirstMove:
+def _measure_first_move(records: Sequence[Record]) -> FirstMove:
     counts = [0, 0, 0]
     for record in records:
         counts[{"minnie": 0, None: 1, "maxie": 2}[record.result.winner]] += 1
-    elo = elo_difference(counts)
+    elo = estimate_elo_difference(counts)
     if elo is None:
         return FirstMove(0, 0.5, None, None)
     score = (counts[2] + counts[1] / 2) / sum(counts)
@@ -157,9 +157,9 @@ def count_draws(records: Iterable[Record]) -> Draws:
     return Draws(len(counted), len(drawn), sum(record.result.by_repetition for record in drawn))
 
 
-def draws_by_map(records: Iterable[Record]) -> dict[str, Draws]:
+def count_draws_by_map(records: Iterable[Record]) -> dict[str, Draws]:
     """Return the draws on each map, in order of first appearance; a game without maps counts as one map."""
     by_map: defaultdict[str, list[Record]] = defaultdict(list)
     for record in records:
-        by_map[map_or_game_name(record)].append(record)
+        by_map[get_map_or_game_name(record)].append(record)
     return {name: count_draws(those) for name, those in by_map.items()}

@@ -65,7 +65,7 @@ def sort_by_format(rows: Iterable[StandingsRow], format: Format) -> list[Standin
     """Return the rows of a table in the order of the format. The given `rows` are in order of Elo."""
 
     def with_format_columns(row: StandingsRow) -> StandingsRow:
-        place = format.rank_of(row.bot)
+        place = format.get_rank(row.bot)
         return replace(
             row,
             points=row.points + place.byes,
@@ -75,7 +75,7 @@ def sort_by_format(rows: Iterable[StandingsRow], format: Format) -> list[Standin
         )
 
     def sort_key(row: StandingsRow) -> tuple[float, ...]:
-        place = format.rank_of(row.bot)
+        place = format.get_rank(row.bot)
         return (-row.points, -(row.buchholz or 0)) if place.by_points else place.order
 
     return sorted(map(with_format_columns, rows), key=sort_key)
@@ -137,7 +137,7 @@ class Format(Protocol):
     def total_matches(self) -> int | None:
         """Return the total number of matches, with the tie-breaks known so far; None for an endless event."""
 
-    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:
+    def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:
         """Return the pairs that can now be played, except those returned earlier.
 
         queue_empty   True if two bots have no scheduled match against each other left to start, so that a round-robin
@@ -152,7 +152,7 @@ class Format(Protocol):
         absent   bots that appeared for neither match
         """
 
-    def rank_of(self, bot: str) -> FormatRank:
+    def get_rank(self, bot: str) -> FormatRank:
         """Return the rank of a bot."""
 
 
@@ -182,10 +182,10 @@ class RoundRobinFormat:
     @property
     def total_matches(self) -> int | None:
         n = len(self.bots)
-        each = (n - 1 if self.gauntlet else n * (n - 1) // 2) * self.starts
-        return None if self.rounds is None else 2 * self.rounds * each
+        matches_per_round = (n - 1 if self.gauntlet else n * (n - 1) // 2) * self.starts
+        return None if self.rounds is None else 2 * self.rounds * matches_per_round
 
-    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:
+    def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:
         if not queue_empty or (self.rounds is not None and self._rounds_started >= self.rounds):
             return []
         round = self._rounds_started
@@ -211,7 +211,7 @@ class RoundRobinFormat:
     ) -> None:
         self._absences.record_pair(pair, absent)
 
-    def rank_of(self, bot: str) -> FormatRank:  # noqa: ARG002  all bots have the same place
+    def get_rank(self, bot: str) -> FormatRank:  # noqa: ARG002  all bots have the same place
         return FormatRank()
 
 
@@ -228,7 +228,7 @@ class SwissFormat:
     starts: int
     rounds_started: int = 0
     """Number of rounds whose pairs were scheduled."""
-    _number: int = 0
+    _next_number: int = 0
     _open_pairs: set[int] = field(default_factory=set)
     _absent_bots: set[str] = field(default_factory=set)
     """Bots that have left or were withdrawn."""
@@ -237,7 +237,7 @@ class SwissFormat:
     _points: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     _opponents: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _byes: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    _idle: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    _idle_rounds: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     """Number of rounds that each bot did not play, because of a bye or an absence."""
     _absences: Absences = field(default_factory=Absences)
 
@@ -253,14 +253,14 @@ class SwissFormat:
         for bot, round, joins in changes:
             if bot not in self.bots:
                 self.bots.append(bot)
-                self._idle[bot] = self.rounds_started
+                self._idle_rounds[bot] = self.rounds_started
             self._changes[round].append((bot, joins))
 
     @property
     def total_matches(self) -> int | None:
         return None if self.rounds is None else 2 * self.rounds * (len(self.bots) // 2) * self.starts
 
-    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  a round is paired when the previous one is over
+    def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  a round is paired when the previous one is over
         if self._open_pairs or (self.rounds is not None and self.rounds_started >= self.rounds):
             return []
         round = self.rounds_started
@@ -268,20 +268,20 @@ class SwissFormat:
         if len(active) < 2:
             return []
         self.rounds_started += 1
-        paired = pair_round(active, self._points, lambda a, b: self._opponents[a].count(b), self._idle)
+        paired = pair_round(active, self._points, lambda a, b: self._opponents[a].count(b), self._idle_rounds)
         if paired.bye is not None:
             self._byes[paired.bye] += 1
             self._points[paired.bye] += 2 * self.starts
         playing = {bot for meeting in paired.meetings for bot in meeting}
         for bot in self.bots:
-            self._idle[bot] += bot not in playing
+            self._idle_rounds[bot] += bot not in playing
         pairs: list[Pair] = []
         for first, second in paired.meetings:
             self._opponents[first].append(second)
             self._opponents[second].append(first)
             for start in range(self.starts):
-                pairs.append(Pair(self._number + len(pairs), round, start, first, second))
-        self._number += len(pairs)
+                pairs.append(Pair(self._next_number + len(pairs), round, start, first, second))
+        self._next_number += len(pairs)
         self._open_pairs = {pair.number for pair in pairs}
         return pairs
 
@@ -301,7 +301,7 @@ class SwissFormat:
         self._absences.record_pair(pair, absent)
         self._open_pairs.discard(pair.number)
 
-    def rank_of(self, bot: str) -> FormatRank:
+    def get_rank(self, bot: str) -> FormatRank:
         buchholz = sum(self._points[other] for other in self._opponents[bot])
         return FormatRank(byes=self._byes[bot] * 2 * self.starts, buchholz=buchholz, by_points=True)
 
@@ -312,7 +312,7 @@ class ArenaFormat:
     total_matches = None
     withdrawn: frozenset[str] = frozenset()
 
-    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  the server pairs the bots
+    def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  the server pairs the bots
         return []
 
     def record_pair(
@@ -320,7 +320,7 @@ class ArenaFormat:
     ) -> None:
         """Do nothing, because pairings do not depend on results."""
 
-    def rank_of(self, bot: str) -> FormatRank:  # noqa: ARG002  all bots have the same place
+    def get_rank(self, bot: str) -> FormatRank:  # noqa: ARG002  all bots have the same place
         return FormatRank(by_points=True)
 
 
@@ -367,9 +367,9 @@ class KnockoutFormat:
     rounds: int
     starts: int
     _nodes: list[_EncounterNode] = field(default_factory=list)
-    _new: list[int] = field(default_factory=list)
+    _new_encounters: list[int] = field(default_factory=list)
     _tie_breaks: int = 0
-    _lost: dict[str, int] = field(default_factory=dict)
+    _lost_depths: dict[str, int] = field(default_factory=dict)
     """Depth of the encounter that each eliminated bot lost."""
     winner: str | None = None
     withdrawn: frozenset[str] = frozenset()
@@ -377,7 +377,7 @@ class KnockoutFormat:
     def __post_init__(self) -> None:
         check_entrants(self.bots, self.starts)
         self._seed = {bot: place for place, bot in enumerate(self.bots)}
-        self._add_encounters(list(_bracket_seeds(len(self.bots))), None, 0, 0)
+        self._add_encounters(list(_make_bracket_seeds(len(self.bots))), None, 0, 0)
 
     def _add_encounters(self, seeds: list[int], parent: int | None, slot: int, depth: int) -> None:
         """Create the encounter won by one of the bots with these seeds, and all encounters that lead to it.
@@ -395,7 +395,7 @@ class KnockoutFormat:
             else:  # a bot alone in its part of the bracket advances without playing
                 node.bots[side] = self.bots[seeds_present[0]]
         if None not in node.bots:
-            self._new.append(index)
+            self._new_encounters.append(index)
 
     @property
     def total_matches(self) -> int | None:
@@ -406,10 +406,10 @@ class KnockoutFormat:
         """Return the number of pair numbers for each encounter: one per regular pair and per possible tie-break."""
         return self.rounds * self.starts + MAX_TIE_BREAKS
 
-    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
+    def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
         pairs: list[Pair] = []
-        for index in sorted(self._new):
-            pairs += [self._next_pair(index) for _ in range(self.rounds * self.starts)]
+        for index in sorted(self._new_encounters):
+            pairs += [self._make_next_pair(index) for _ in range(self.rounds * self.starts)]
         for index, node in enumerate(self._nodes):
             if (
                 node.pairs_started
@@ -418,11 +418,11 @@ class KnockoutFormat:
                 and node.pairs_started < self._stride
             ):
                 self._tie_breaks += 1
-                pairs.append(self._next_pair(index))
-        self._new.clear()
+                pairs.append(self._make_next_pair(index))
+        self._new_encounters.clear()
         return pairs
 
-    def _next_pair(self, index: int) -> Pair:
+    def _make_next_pair(self, index: int) -> Pair:
         node = self._nodes[index]
         first, second = node.bots
         if first is None or second is None:
@@ -445,27 +445,27 @@ class KnockoutFormat:
         node.add_pair_result({pair.first: first_points, pair.second: second_points})
         if node.to_play or (self._is_tied(node) and node.pairs_started < self._stride):
             return
-        two = pair.first, pair.second
-        node.winner = winner = min(two, key=lambda bot: (-node.points[bot], self._seed[bot]))
-        self._lost[two[winner == pair.first]] = node.depth
+        bots = pair.first, pair.second
+        node.winner = winner = min(bots, key=lambda bot: (-node.points[bot], self._seed[bot]))
+        self._lost_depths[bots[winner == pair.first]] = node.depth
         if node.parent is None:
             self.winner = winner
             return
         parent = self._nodes[node.parent]
         parent.bots[node.slot] = winner
         if None not in parent.bots:
-            self._new.append(node.parent)
+            self._new_encounters.append(node.parent)
 
-    def rank_of(self, bot: str) -> FormatRank:
+    def get_rank(self, bot: str) -> FormatRank:
         if bot == self.winner:
             return FormatRank((0.0,), reached=CHAMPION)
-        out = self._lost.get(bot)
-        if out is not None:
-            return FormatRank((out + 1.0,), reached=_round_name(out))
+        lost_depth = self._lost_depths.get(bot)
+        if lost_depth is not None:
+            return FormatRank((lost_depth + 1.0,), reached=_format_round_name(lost_depth))
         depth = min((node.depth for node in self._nodes if bot in node.bots), default=0)
-        return FormatRank((depth + 0.5,), reached=_round_name(depth))
+        return FormatRank((depth + 0.5,), reached=_format_round_name(depth))
 
-    def bracket(self) -> list[list[Encounter]]:
+    def make_bracket(self) -> list[list[Encounter]]:
         """Return the encounters by round, the final last, each round from the top of the bracket."""
         depth = max(node.depth for node in self._nodes)
         return [
@@ -478,7 +478,7 @@ class KnockoutFormat:
         return len(set(node.points.values())) < 2
 
 
-def _round_name(depth: int) -> str:
+def _format_round_name(depth: int) -> str:
     return ("final", "semifinal")[depth] if depth < 2 else f"last {2 ** (depth + 1)}"
 
 
@@ -488,7 +488,7 @@ def _to_encounter(node: _EncounterNode) -> Encounter:
     return Encounter(first, second, points[0], points[1], node.winner)
 
 
-def _bracket_seeds(n: int) -> list[int]:
+def _make_bracket_seeds(n: int) -> list[int]:
     """Return the seeds, from 0, in the order of the bracket for `n` bots.
 
     The number of places is the smallest power of two that is at least `n`. Places of seeds from `n` on stay empty.

@@ -76,11 +76,13 @@ def update_rating(player: Rating, games: Sequence[GameResult], *, periods: float
     ]
     # E is the logistic function of g (μ - μⱼ), and 1 - E that of g (μⱼ - μ)
     expected = [logistic(g * (mu - mu_j)) for g, mu_j, _ in terms]
-    rest = [logistic(-g * (mu - mu_j)) for g, mu_j, _ in terms]
-    information = math.fsum(g * g * e * r for (g, _, _), e, r in zip(terms, expected, rest, strict=True))
+    complements = [logistic(-g * (mu - mu_j)) for g, mu_j, _ in terms]
+    information = math.fsum(
+        g * g * e * r for (g, _, _), e, r in zip(terms, expected, complements, strict=True)
+    )
     surplus = math.fsum(g * (score - e) for (g, _, score), e in zip(terms, expected, strict=True))
     variance = 1 / information
-    sigma = _volatility(phi, player.volatility, variance, variance * surplus)
+    sigma = _solve_volatility(phi, player.volatility, variance, variance * surplus)
     deviation = replace(player, volatility=sigma).after_inactivity(periods).deviation / GLICKO_SCALE
     squared = 1 / (1 / (deviation * deviation) + information)
     return Rating(1500 + GLICKO_SCALE * (mu + squared * surplus), GLICKO_SCALE * math.sqrt(squared), sigma)
@@ -91,7 +93,7 @@ def _g(phi: float) -> float:
     return 1 / math.sqrt(1 + 3 * phi * phi / math.pi**2)
 
 
-def _volatility(phi: float, sigma: float, variance: float, delta: float) -> float:
+def _solve_volatility(phi: float, sigma: float, variance: float, delta: float) -> float:
     """Return the new volatility (step 5): the root of the paper's f, found by the Illinois method (a regula falsi).
 
     phi       deviation φ before the period

@@ -74,7 +74,7 @@ class _AlternatingTree:
 
     def _shrink_blossom(self, a: int, b: int) -> None:
         """Shrink the odd cycle closed by an edge between two outer vertices to one vertex."""
-        stem = self._common_base(a, b)
+        stem = self._find_common_base(a, b)
         blossom: set[int] = set()
         for vertex, child in ((a, b), (b, a)):
             while self.base[vertex] != stem:
@@ -88,7 +88,7 @@ class _AlternatingTree:
                 if not self.outer[vertex]:
                     self._add_outer_vertex(vertex)
 
-    def _common_base(self, a: int, b: int) -> int:
+    def _find_common_base(self, a: int, b: int) -> int:
         """Return the base at which the paths from two vertices to the root meet."""
         path = {a := self.base[a]}
         while self.mate[a] >= 0:

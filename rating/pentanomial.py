@@ -21,7 +21,7 @@ PairCounts = tuple[int, ...]
 SCORE_CLASSES = 5
 
 
-def pair_counts(scores: Iterable[float]) -> PairCounts:
+def count_pair_scores(scores: Iterable[float]) -> PairCounts:
     """Return the number of pairs with each of the scores 0, ½, 1, 1½ and 2, given the score of each pair."""
     counts = [0] * SCORE_CLASSES
     for score in scores:
@@ -66,7 +66,7 @@ def _bound_text(elo: float) -> str:
     return f"{elo:+z.1f}" if math.isfinite(elo) else "∞" if elo > 0 else "−∞"
 
 
-def elo_difference(counts: Sequence[int]) -> EloDifference | None:
+def estimate_elo_difference(counts: Sequence[int]) -> EloDifference | None:
     """Return the Elo difference shown by the counts, or None if there are none.
 
     The interval is the score ± 1.96 standard errors, converted to the Elo scale. It lies above 0 exactly if the

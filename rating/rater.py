@@ -49,7 +49,7 @@ class RatingEffect(StrEnum):
     VOID = "does not count"
 
 
-def rating_effect(reason: EndReason) -> RatingEffect:
+def get_rating_effect(reason: EndReason) -> RatingEffect:
     """Return the effect of an end reason on the ratings."""
     if reason is EndReason.SERVER_FAULT:
         return RatingEffect.VOID
@@ -60,16 +60,16 @@ def rating_effect(reason: EndReason) -> RatingEffect:
     return RatingEffect.FORFEITED if reason in FORFEIT_REASONS else RatingEffect.PLAYED
 
 
-def rated_outcome(result: Result, seat: Seat) -> tuple[RatedOutcome, bool]:
+def get_rated_outcome(result: Result, seat: Seat) -> tuple[RatedOutcome, bool]:
     """Return the outcome of a match for the bot in a seat, and whether the bot forfeited."""
-    means = rating_effect(result.reason)
-    if means is RatingEffect.VOID:
+    effect = get_rating_effect(result.reason)
+    if effect is RatingEffect.VOID:
         return RatedOutcome.NONE, False
     if result.winner is None:
-        return (RatedOutcome.NONE, True) if means is RatingEffect.MISSED else (RatedOutcome.DRAW, False)
+        return (RatedOutcome.NONE, True) if effect is RatingEffect.MISSED else (RatedOutcome.DRAW, False)
     if result.winner == seat:
         return RatedOutcome.WIN, False
-    return RatedOutcome.LOSS, means in (RatingEffect.FORFEITED, RatingEffect.MISSED)
+    return RatedOutcome.LOSS, effect in (RatingEffect.FORFEITED, RatingEffect.MISSED)
 
 
 class Category(NamedTuple):
@@ -150,14 +150,14 @@ class Rater:
         category  category in which the match counts; by default that of its game
         """
         category = category or Category(record.game)
-        maxie = self._aged_rating(category, record.players.maxie, end_time)
-        minnie = self._aged_rating(category, record.players.minnie, end_time)
+        maxie = self._compute_aged_rating(category, record.players.maxie, end_time)
+        minnie = self._compute_aged_rating(category, record.players.minnie, end_time)
         return (
             self._make_step(record, end_time, category, "maxie", maxie, minnie),
             self._make_step(record, end_time, category, "minnie", minnie, maxie),
         )
 
-    def _aged_rating(self, category: Category, bot: str, end_time: str) -> tuple[Rating, float]:
+    def _compute_aged_rating(self, category: Category, bot: str, end_time: str) -> tuple[Rating, float]:
         """Return a bot's rating after its last match, and the number of rating periods from then to `end_time`.
 
         A bot without a match has the rating of a new player, and 0 periods.
@@ -165,7 +165,7 @@ class Rater:
         last = self.current_ratings.get((category, bot))
         if last is None:
             return Rating(), 0.0
-        return last.to_rating(), periods_between(last.finished, end_time)
+        return last.to_rating(), compute_periods_between(last.finished, end_time)
 
     def _make_step(
         self,
@@ -176,16 +176,16 @@ class Rater:
         bot_rating: tuple[Rating, float],
         opponent_rating: tuple[Rating, float],
     ) -> RatingStep:
-        outcome, forfeit = rated_outcome(record.result, seat)
-        rating, passed = bot_rating
+        outcome, forfeit = get_rated_outcome(record.result, seat)
+        rating, idle_periods = bot_rating
         if outcome is RatedOutcome.NONE:
             # Time without a result still increases the deviation.
-            rating = rating.after_inactivity(passed)
+            rating = rating.after_inactivity(idle_periods)
         else:
             rating = update_rating(
                 rating,
                 [(opponent_rating[0].after_inactivity(opponent_rating[1]), OUTCOME_SCORES[outcome])],
-                periods=passed,
+                periods=idle_periods,
             )
         bot = record.players.maxie if seat == "maxie" else record.players.minnie
         step = RatingStep(
@@ -200,7 +200,7 @@ class Rater:
             outcome=outcome,
             forfeit=forfeit,
             crash=outcome is RatedOutcome.LOSS
-            and rating_effect(record.result.reason) is RatingEffect.CRASHED,
+            and get_rating_effect(record.result.reason) is RatingEffect.CRASHED,
             rating=rating.rating,
             deviation=rating.deviation,
             volatility=rating.volatility,
@@ -209,7 +209,7 @@ class Rater:
         return step
 
 
-def periods_between(earlier: str, later: str) -> float:
+def compute_periods_between(earlier: str, later: str) -> float:
     """Return the number of rating periods between two ISO 8601 times; 0 if `later` is before `earlier`."""
     passed = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
     return max(0.0, passed.total_seconds() / PERIOD_SECONDS)

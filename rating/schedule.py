@@ -24,7 +24,7 @@ MAX_ATTEMPTS = 3
 """Maximum number of attempts at a match that faults of the server make void. After the last one, the match stays void."""
 
 
-def match_id(event: str, pairing: Pairing, number: int) -> str:
+def make_match_id(event: str, pairing: Pairing, number: int) -> str:
     """Return the id of attempt `number` (from 0) at a pairing: 32 hexadecimal digits."""
     text = f"{event} pair {pairing.pair.number} leg {pairing.leg} try {number}"
     return sha256(text.encode()).hexdigest()[:32]
@@ -69,7 +69,7 @@ class Schedule:
         while records and progress:
             progress = False
             for pairing in [each for queue in self._queues.values() for each in queue]:
-                while (record := records.pop(self.next_match_id(pairing), None)) is not None:
+                while (record := records.pop(self.make_next_match_id(pairing), None)) is not None:
                     self._remove_pairing(pairing)
                     progress = True
                     if self.record_result(pairing, record):
@@ -83,11 +83,11 @@ class Schedule:
         place = {match: index for index, match in enumerate(finished_records)}
         return sorted(settled, key=lambda each: place[each[1].match]), again
 
-    def next_match_id(self, pairing: Pairing) -> str:
+    def make_next_match_id(self, pairing: Pairing) -> str:
         """Return the id of the next attempt at a match."""
-        return match_id(self._event, pairing, self._attempts.get(pairing, 0))
+        return make_match_id(self._event, pairing, self._attempts.get(pairing, 0))
 
-    def startable_pairings(self) -> list[Pairing]:
+    def list_startable_pairings(self) -> list[Pairing]:
         """Return the next match of every two bots, in the order of the schedule. O(n² log n) for n bots."""
         heads = [queue[0] for queue in self._queues.values()]
         return sorted(heads, key=lambda pairing: (pairing.pair.number, pairing.leg))
@@ -100,10 +100,10 @@ class Schedule:
     def record_result(self, pairing: Pairing, record: AnyFinishedMatch) -> bool:
         """Record a finished match. Return True if the result counts, False if the match must be played again."""
         if is_void(record):
-            tries = self._attempts.get(pairing, 0) + 1
-            if tries < MAX_ATTEMPTS:
-                self._attempts[pairing] = tries
-                self._queue_of(pairing).appendleft(pairing)
+            attempts = self._attempts.get(pairing, 0) + 1
+            if attempts < MAX_ATTEMPTS:
+                self._attempts[pairing] = attempts
+                self._find_queue(pairing).appendleft(pairing)
                 self._queued_count += 1
                 return False
         self._attempts.pop(pairing, None)
@@ -113,16 +113,16 @@ class Schedule:
     def _count_result(self, pairing: Pairing, record: AnyFinishedMatch) -> None:
         pair = pairing.pair
         legs = self._legs.setdefault(pair.number, [])
-        legs.append((points_by_bot(pairing, record.result), absent_bots(pairing, record.result)))
+        legs.append((compute_points_by_bot(pairing, record.result), find_absent_bots(pairing, record.result)))
         if len(legs) == 2:
             del self._legs[pair.number]
-            two = pair.first, pair.second
-            first, second = (sum(points[bot] for points, _ in legs) for bot in two)
+            bots = pair.first, pair.second
+            first, second = (sum(points[bot] for points, _ in legs) for bot in bots)
             self.format.record_pair(pair, first, second, legs[0][1] & legs[1][1])
             self._add_pairs(queue_empty=False)
 
     def _add_pairs(self, *, queue_empty: bool) -> bool:
-        pairs = self.format.next_pairs(queue_empty=queue_empty)
+        pairs = self.format.make_next_pairs(queue_empty=queue_empty)
         for pair in pairs:
             self._add_pair(pair)
         return bool(pairs)
@@ -130,10 +130,10 @@ class Schedule:
     def _add_pair(self, pair: Pair) -> None:
         self._playing_pairs.add(frozenset((pair.first, pair.second)))
         for pairing in pair.matches():
-            self._queue_of(pairing).append(pairing)
+            self._find_queue(pairing).append(pairing)
             self._queued_count += 1
 
-    def _queue_of(self, pairing: Pairing) -> deque[Pairing]:
+    def _find_queue(self, pairing: Pairing) -> deque[Pairing]:
         return self._queues.setdefault(frozenset((pairing.maxie, pairing.minnie)), deque())
 
     def _remove_pairing(self, pairing: Pairing) -> None:
@@ -145,18 +145,18 @@ class Schedule:
             del self._queues[bots]
 
 
-def points_by_bot(pairing: Pairing | Players, result: Result) -> dict[str, float]:
+def compute_points_by_bot(pairing: Pairing | Players, result: Result) -> dict[str, float]:
     """Return the points of each bot in a match: 1, ½ or 0. Both get 0 if the match is void or if neither appeared."""
-    nobody = result.reason in (EndReason.SERVER_FAULT, EndReason.NO_SHOW)
+    has_no_points = result.reason in (EndReason.SERVER_FAULT, EndReason.NO_SHOW)
     if result.winner is None:
-        return dict.fromkeys((pairing.maxie, pairing.minnie), 0.0 if nobody else 0.5)
+        return dict.fromkeys((pairing.maxie, pairing.minnie), 0.0 if has_no_points else 0.5)
     maxie = float(result.winner == "maxie")
     return {pairing.maxie: maxie, pairing.minnie: 1 - maxie}
 
 
-def absent_bots(pairing: Pairing, result: Result) -> set[str]:
+def find_absent_bots(pairing: Pairing, result: Result) -> set[str]:
     """Return the bots that did not appear for a match; empty for a match that was played."""
     if result.reason is not EndReason.NO_SHOW:
         return set()
-    came = {"maxie": pairing.maxie, "minnie": pairing.minnie}.get(result.winner or "")
-    return {pairing.maxie, pairing.minnie} - {came}
+    present_bot = {"maxie": pairing.maxie, "minnie": pairing.minnie}.get(result.winner or "")
+    return {pairing.maxie, pairing.minnie} - {present_bot}

@@ -97,7 +97,7 @@ class Sprt:
         """Log-likelihood ratio at or above which H1 is accepted."""
         return math.log((1 - self.beta) / self.alpha)
 
-    def llr(self, counts: Sequence[int]) -> float:
+    def compute_llr(self, counts: Sequence[int]) -> float:
         """Return the log-likelihood ratio of H1 to H0 for `counts` (`pentanomial.PairCounts`); 0 if there are none."""
         if not sum(counts):
             return 0.0
@@ -105,38 +105,38 @@ class Sprt:
         total = sum(smoothed)
         shares = [n / total for n in smoothed]
         under0, under1 = (
-            self._likeliest_distribution_at(shares, self.elo0),
-            self._likeliest_distribution_at(shares, self.elo1),
+            self._find_likeliest_distribution_at(shares, self.elo0),
+            self._find_likeliest_distribution_at(shares, self.elo1),
         )
         return sum(n * math.log(p1 / p0) for n, p0, p1 in zip(smoothed, under0, under1, strict=True))
 
-    def _likeliest_distribution_at(self, shares: Sequence[float], elo: float) -> list[float]:
+    def _find_likeliest_distribution_at(self, shares: Sequence[float], elo: float) -> list[float]:
         """Return the most likely distribution of scores under the Elo difference `elo`."""
         if self.model == LOGISTIC:
-            return _likeliest_distribution(shares, expected_score(elo))
+            return _find_likeliest_distribution(shares, expected_score(elo))
         # A pair is two matches, so its mean score has half the variance of a match.
         matches = 2 if len(shares) == 5 else 1
-        return _likeliest_normalised_distribution(shares, math.sqrt(matches) * elo / (2 * ELO_SCALE))
+        return _find_likeliest_normalised_distribution(shares, math.sqrt(matches) * elo / (2 * ELO_SCALE))
 
-    def verdict(self, counts: Sequence[int]) -> Verdict:
+    def decide(self, counts: Sequence[int]) -> Verdict:
         """Return the state of the test. Call this after each pair: the test ends once the state is not OPEN."""
-        llr = self.llr(counts)
+        llr = self.compute_llr(counts)
         if llr >= self.upper:
             return Verdict.H1
         return Verdict.H0 if llr <= self.lower else Verdict.OPEN
 
 
-def _likeliest_distribution(shares: Sequence[float], mean: float) -> list[float]:
+def _find_likeliest_distribution(shares: Sequence[float], mean: float) -> list[float]:
     """Return the most likely distribution with this mean for observed `shares`: p_i = share_i / (1 + t (a_i - mean)).
 
     The i-th possible score is a_i, from 0 to 1. The number t solves Σ share_i (a_i - mean) / (1 + t (a_i - mean)) = 0.
     There is one solution, because the sum falls from +∞ to -∞ between the poles of the extreme scores 0 and 1.
     """
     top = len(shares) - 1
-    return _tilted_distribution(shares, [i / top - mean for i in range(len(shares))])
+    return _tilt_distribution(shares, [i / top - mean for i in range(len(shares))])
 
 
-def _likeliest_normalised_distribution(shares: Sequence[float], t: float) -> list[float]:
+def _find_likeliest_normalised_distribution(shares: Sequence[float], t: float) -> list[float]:
     """Return the most likely distribution whose mean is `t` standard deviations above ½, for observed `shares`.
 
     The condition on the mean is not linear in the distribution. So each iteration solves the condition linearised at the
@@ -149,13 +149,13 @@ def _likeliest_normalised_distribution(shares: Sequence[float], t: float) -> lis
         mean = sum(p * a for p, a in zip(shares_now, scores, strict=True))
         deviation = math.sqrt(sum(p * (a - mean) ** 2 for p, a in zip(shares_now, scores, strict=True)))
         bends = [a - 0.5 - t * deviation / 2 * (1 + ((a - mean) / deviation) ** 2) for a in scores]
-        last, shares_now = shares_now, _tilted_distribution(shares, bends)
-        if max(abs(p - q) for p, q in zip(shares_now, last, strict=True)) < 1e-9:
+        earlier_shares, shares_now = shares_now, _tilt_distribution(shares, bends)
+        if max(abs(p - q) for p, q in zip(shares_now, earlier_shares, strict=True)) < 1e-9:
             break
     return shares_now
 
 
-def _tilted_distribution(shares: Sequence[float], offsets: Sequence[float]) -> list[float]:
+def _tilt_distribution(shares: Sequence[float], offsets: Sequence[float]) -> list[float]:
     """Return the distribution p_i = share_i / (1 + x offset_i), for the only x with Σ p_i offset_i = 0.
 
     x is found by bisection, to the last bit of a float.

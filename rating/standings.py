@@ -135,9 +135,9 @@ def make_standings_from_counts(
             edges[first, second][_DRAW if not losing_bots else _LOSS if first in losing_bots else _WIN] += (
                 times
             )
-    from arena.rating.bradley_terry import elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
+    from arena.rating.bradley_terry import fit_elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
 
-    rated = elo_ratings(
+    rated = fit_elo_ratings(
         bots,
         {edge: PairTally(count[_WIN], count[_DRAW], count[_LOSS]) for edge, count in sorted(edges.items())},
     )
@@ -147,14 +147,14 @@ def make_standings_from_counts(
 
 def compute_ranks(rows: Sequence[StandingsRow]) -> list[int]:
     """Return the rank of each row of a sorted table, from 1. Neighbours with equal results share a rank."""
-    results = [_ranking_values(row) for row in rows]
+    results = [_make_ranking_key(row) for row in rows]
     places: list[int] = []
     for number, result in enumerate(results):
         places.append(places[-1] if number and result == results[number - 1] else number + 1)
     return places
 
 
-def _ranking_values(row: StandingsRow) -> tuple[object, ...]:
+def _make_ranking_key(row: StandingsRow) -> tuple[object, ...]:
     """Return the values of a row by which the format ranks it."""
     if row.buchholz is not None:
         return row.points, row.buchholz
@@ -194,7 +194,7 @@ def to_csv(rows: Iterable[StandingsRow], extra_columns: Mapping[str, Mapping[str
     return text.getvalue()
 
 
-def pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> list[float]:
+def compute_pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> list[float]:
     """Return the points of `bot` (0, ½, 1, 1½ or 2) in each of its pairs, if both matches of the pair count."""
     points: defaultdict[int, list[float]] = defaultdict(list)
     for pairing, record in results:
@@ -205,7 +205,7 @@ def pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> list[flo
     return [sum(scores) for _, scores in sorted(points.items()) if len(scores) == 2]
 
 
-def with_pair_elo(rows: Sequence[StandingsRow], first: str, elo: EloDifference | None) -> list[StandingsRow]:
+def add_pair_elo(rows: Sequence[StandingsRow], first: str, elo: EloDifference | None) -> list[StandingsRow]:
     """Return the rows of two bots with the Elo difference of their pairs: half of it above and half below their average.
 
     first  bot that is stronger if `elo` is positive

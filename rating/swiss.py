@@ -49,10 +49,10 @@ def pair_round(
             if pairing.can_pair_all(order):
                 return SwissRound(pairing.pair_all(order, points), None)
         else:
-            for out in sorted(order, key=lambda bot: (idle_rounds[bot], -order.index(bot))):
-                rest = [bot for bot in order if bot != out]
+            for bye_bot in sorted(order, key=lambda bot: (idle_rounds[bot], -order.index(bot))):
+                rest = [bot for bot in order if bot != bye_bot]
                 if pairing.can_pair_all(rest):
-                    return SwissRound(pairing.pair_all(rest, points), out)
+                    return SwissRound(pairing.pair_all(rest, points), bye_bot)
         max_meetings += 1
 
 
@@ -62,20 +62,20 @@ class _RoundPairing:
     def __init__(
         self, bots: Sequence[str], count_meetings: Callable[[str, str], int], max_meetings: int
     ) -> None:
-        self._barred = {
+        self._barred_opponents = {
             bot: {other for other in bots if other != bot and count_meetings(bot, other) > max_meetings}
             for bot in bots
         }
-        self._most_barred = max(map(len, self._barred.values()), default=0)
+        self._most_barred = max(map(len, self._barred_opponents.values()), default=0)
 
     def may_meet(self, a: str, b: str) -> bool:
-        return b not in self._barred[a]
+        return b not in self._barred_opponents[a]
 
     def can_pair_all(self, bots: Sequence[str]) -> bool:
         """Return True if all these bots can be paired with each other."""
-        return len(bots) % 2 == 0 and self._min_unpaired(bots) == 0
+        return len(bots) % 2 == 0 and self._count_min_unpaired(bots) == 0
 
-    def _min_unpaired(self, bots: Sequence[str]) -> int:
+    def _count_min_unpaired(self, bots: Sequence[str]) -> int:
         """Return how many of these bots stay unpaired if as many as possible are paired."""
         # If each bot may meet at least half of the others, at most one stays unpaired (Dirac 1952).
         if len(bots) > 2 * (self._most_barred + 1):
@@ -86,16 +86,16 @@ class _RoundPairing:
         """Return pairs of all bots. The bots must be in order of points, and it must be possible to pair them all."""
         pairs: list[tuple[str, str]] = []
         groups = [list(group) for _, group in groupby(bots, key=points.__getitem__)]
-        came_down: list[str] = []
+        floaters_from_above: list[str] = []
         for number, group in enumerate(groups):
-            bots_of_group = came_down + group
-            going = self._floaters(bots_of_group, *groups[number + 1 :])
-            stays = [bot for bot in bots_of_group if bot not in going]
-            pairs += self._pair_group(stays, sum(bot in came_down for bot in stays))
-            came_down = going
+            bots_of_group = floaters_from_above + group
+            floaters = self._choose_floaters(bots_of_group, *groups[number + 1 :])
+            remaining = [bot for bot in bots_of_group if bot not in floaters]
+            pairs += self._pair_group(remaining, sum(bot in floaters_from_above for bot in remaining))
+            floaters_from_above = floaters
         return pairs
 
-    def _floaters(self, group: list[str], *lower: list[str]) -> list[str]:
+    def _choose_floaters(self, group: list[str], *lower: list[str]) -> list[str]:
         """Return the bots that move down from a group, in order: as few and as low as possible.
 
         lower  groups below this one, from the top
@@ -104,7 +104,7 @@ class _RoundPairing:
         """
         rest = [bot for each in lower for bot in each]
         attempts = 0
-        for count in range(self._min_unpaired(group), len(group), 2):
+        for count in range(self._count_min_unpaired(group), len(group), 2):
             options: list[tuple[int, list[str]]] = []
             for floaters in islice(combinations(reversed(group), count), MAX_ATTEMPTS - attempts):
                 attempts += 1
@@ -113,7 +113,7 @@ class _RoundPairing:
                     going + rest
                 ):
                     following = going + lower[0] if lower else going
-                    options.append((self._min_unpaired(following), going))
+                    options.append((self._count_min_unpaired(following), going))
                     if options[-1][0] == len(following) % 2:
                         break
             if options:

@@ -30,7 +30,7 @@ import msgspec
 
 from arena.clock import MONOTONIC, TimeSource
 from arena.cores import usable_cores
-from arena.games.loading import installed_games
+from arena.games.loading import list_installed_games
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
 from arena.protocol.messages import EventStatus, Notice
@@ -440,7 +440,7 @@ async def open_host(
     settings = settings or private_host_settings()
     async with AsyncExitStack() as stack:
         # The first call reads files of every installed package, which would stall the event loop.
-        await anyio.to_thread.run_sync(installed_games)
+        await anyio.to_thread.run_sync(list_installed_games)
         engine = await open_store(stack, settings)
         metrics = Metrics()
         is_standby = settings.server.role is ProcessRole.CORE

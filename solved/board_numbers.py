@@ -60,9 +60,9 @@ class Boards:
     def symmetries(self) -> tuple[Permutation, ...]:
         """Automorphisms by which representatives are chosen, the identity first.
 
-        All automorphisms of the map, or a subgroup if there are more than `MAX_SYMMETRIES`.
+        All find_automorphisms of the map, or a subgroup if there are more than `MAX_SYMMETRIES`.
         """
-        return automorphisms(self.neighbours)
+        return find_automorphisms(self.neighbours)
 
     def number(self, board: Sequence[int]) -> int:
         return sum((n + self.cap) * power for n, power in zip(board, self.powers, strict=True))
@@ -83,13 +83,13 @@ class Boards:
         return tuple(tuple(self.powers[place] for place in symmetry) for symmetry in self.symmetries)
 
 
-def board_for_mover(position: Armies) -> tuple[int, ...]:
+def make_board_for_mover(position: Armies) -> tuple[int, ...]:
     """Return the board of a position: armies of the player to move are positive, the opponent's negative."""
     sign = position.player.sign
     return tuple(sign * n for n in position.armies)
 
 
-def boards_of(game: object) -> Boards | None:
+def get_boards(game: object) -> Boards | None:
     """Return the boards of a Riskless game; None for other games and for subclasses, which may have other rules."""
     return Boards.from_map(game.map) if type(game) is Riskless else None
 
@@ -98,13 +98,13 @@ Permutation = tuple[int, ...]
 """Permutation that moves territory v to the place of territory `permutation[v]`."""
 
 MAX_SYMMETRIES = 5040
-"""Maximum number of automorphisms that are used. A star of 20 territories has 19!, too many to apply them all."""
+"""Maximum number of find_automorphisms that are used. A star of 20 territories has 19!, too many to apply them all."""
 
 
-def automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...]:
-    """Return a group of at most MAX_SYMMETRIES automorphisms of a graph, in ascending order; the identity is the first.
+def find_automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...]:
+    """Return a group of at most MAX_SYMMETRIES find_automorphisms of a graph, in ascending order; the identity is the first.
 
-    If there are more automorphisms, return the subgroup that keeps the first k territories in place, for the lowest
+    If there are more find_automorphisms, return the subgroup that keeps the first k territories in place, for the lowest
     possible k. With V territories, the search takes O(V!) time at worst. On maps it takes about O(V) time per
     automorphism and territory, since roads exclude most choices early.
 
@@ -112,14 +112,16 @@ def automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...
     """
     ends = [frozenset(near) for near in neighbours]
     for fixed in range(len(neighbours) + 1):
-        permutations = tuple(islice(_extensions(ends, (), fixed), MAX_SYMMETRIES + 1))
+        permutations = tuple(islice(_list_extensions(ends, (), fixed), MAX_SYMMETRIES + 1))
         if len(permutations) <= MAX_SYMMETRIES:
             return permutations
     raise AssertionError("the identity must be the only automorphism that keeps every territory in place")
 
 
-def _extensions(ends: Sequence[frozenset[int]], prefix: Permutation, fixed: int) -> Iterator[Permutation]:
-    """Yield all automorphisms that begin with `prefix` and keep the first `fixed` territories in place."""
+def _list_extensions(
+    ends: Sequence[frozenset[int]], prefix: Permutation, fixed: int
+) -> Iterator[Permutation]:
+    """Yield all find_automorphisms that begin with `prefix` and keep the first `fixed` territories in place."""
     v = len(prefix)
     if v == len(ends):
         yield prefix
@@ -134,4 +136,4 @@ def _extensions(ends: Sequence[frozenset[int]], prefix: Permutation, fixed: int)
         candidates = sorted(ends[prefix[earlier[0]]]) if earlier else range(len(ends))
     for w in candidates:
         if w not in used and len(ends[w]) == len(ends[v]) and ends[w] & used == images:
-            yield from _extensions(ends, (*prefix, w), fixed)
+            yield from _list_extensions(ends, (*prefix, w), fixed)

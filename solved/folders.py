@@ -36,12 +36,12 @@ def list_cache_folders() -> Iterator[Path]:
     yield Path(sys.prefix) / "cache" / CACHE_SUBFOLDER
 
 
-def local_folder() -> Path:
+def get_local_folder() -> Path:
     """Return the folder to which `arena solve` writes; it may not exist yet."""
     return next(list_cache_folders())
 
 
-def table_file_name(map: RisklessMap) -> str:
+def make_table_file_name(map: RisklessMap) -> str:
     """Return the file name of a map's table: the map's name and a digest of roads, cap and goal."""
     name = "".join(letter if letter.isalnum() else "-" for letter in map.name)
     return f"{name}-{boards_digest(Boards.from_map(map))}{TABLE_SUFFIX}"

@@ -99,8 +99,8 @@ class Header(Struct, frozen=True, kw_only=True):
 
 def boards_digest(boards: Boards) -> str:
     """Return 12 hexadecimal digits that identify the contents of a table: roads, cap, goal and version of the rules."""
-    what = [RULES_VERSION, boards.neighbours, boards.cap, boards.goal]
-    return hashlib.sha256(msgspec.json.encode(what)).hexdigest()[:12]
+    fields = [RULES_VERSION, boards.neighbours, boards.cap, boards.goal]
+    return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()[:12]
 
 
 def encode_header(header: Header, blocks: Iterable[bytes]) -> bytes:

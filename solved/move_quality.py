@@ -35,18 +35,18 @@ class ClassifiedMove:
 
     @property
     def quality(self) -> MoveQuality:
-        return _move_quality(self.before, self.after)
+        return _compare_values(self.before, self.after)
 
 
 def classify_move(solution: Solution, position: Armies, move: Move) -> ClassifiedMove:
     """Compare a legal move in an unfinished position with the best move. Raises solved.header.BadTable."""
-    values = solution.move_values(position)
+    values = solution.list_move_values(position)
     best, before = max(values, key=lambda each: each[1].sort_key)
     after = dict(values)[move]
     return ClassifiedMove(before, after, move if after == before else best)
 
 
-def move_qualities(record: Record) -> list[tuple[Player, MoveQuality, SolvedValue]] | None:
+def classify_moves(record: Record) -> list[tuple[Player, MoveQuality, SolvedValue]] | None:
     """Return the player, the quality and the resulting value of each move of a record.
 
     The value is for the position after the move, and for the player to move there. Return None if the map has no
@@ -60,16 +60,16 @@ def move_qualities(record: Record) -> list[tuple[Player, MoveQuality, SolvedValu
         positions = [game.start()]
         for each in record.moves:
             positions.append(game.play(positions[-1], game.move_from_data(each.move)))
-        values = [solution.value_of(position) for position in positions]
+        values = [solution.get_value(position) for position in positions]
     except (BadTable, GameError):
         return None
     return [
-        (position.player, _move_quality(before, reached.for_mover), reached)
+        (position.player, _compare_values(before, reached.for_mover), reached)
         for position, before, reached in zip(positions, values, values[1:], strict=False)
     ]
 
 
-def _move_quality(before: SolvedValue, after: SolvedValue) -> MoveQuality:
+def _compare_values(before: SolvedValue, after: SolvedValue) -> MoveQuality:
     if after.result is before.result:
         return MoveQuality.KEPT
     return MoveQuality.LOST_WIN if before.result is SolvedResult.WIN else MoveQuality.LOST_DRAW

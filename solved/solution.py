@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Move, Riskless
-from arena.solved.board_numbers import board_for_mover, boards_of
+from arena.solved.board_numbers import get_boards, make_board_for_mover
 from arena.solved.folders import open_table
 from arena.solved.header import BadTable
 from arena.solved.solved_table import SolvedTable
@@ -21,7 +21,7 @@ class Solution:
     game: Riskless
     table: SolvedTable
 
-    def value_of(self, position: Armies) -> SolvedValue:
+    def get_value(self, position: Armies) -> SolvedValue:
         """Return the value of a position for the player to move. Raises solved.header.BadTable for a damaged file."""
         outcome = self.game.outcome(position)
         if outcome is not None:
@@ -30,18 +30,18 @@ class Solution:
             return SolvedValue(
                 SolvedResult.WIN if outcome.winner is position.player else SolvedResult.LOSS, 0
             )
-        return self.table.probe(board_for_mover(position)).with_ply_limit(
+        return self.table.probe(make_board_for_mover(position)).with_ply_limit(
             self.game.map.ply_limit - position.ply
         )
 
-    def move_values(self, position: Armies) -> list[tuple[Move, SolvedValue]]:
+    def list_move_values(self, position: Armies) -> list[tuple[Move, SolvedValue]]:
         """Return the legal moves, in the game's order, each with its value for the player to move.
 
         Raises solved.header.BadTable for a damaged file.
         """
         game = self.game
         return [
-            (move, self.value_of(game.successor(position, move)).for_mover) for move in game.moves(position)
+            (move, self.get_value(game.successor(position, move)).for_mover) for move in game.moves(position)
         ]
 
     def best_moves(self, position: Armies) -> tuple[SolvedValue, list[Move]]:
@@ -50,14 +50,14 @@ class Solution:
         The best moves win in the fewest plies, draw, or lose in the most plies. The position must be unfinished. Raises
         solved.header.BadTable for a damaged file.
         """
-        values = self.move_values(position)
-        most = max(value.sort_key for _, value in values)
-        equals = [(move, value) for move, value in values if value.sort_key == most]
-        return equals[0][1], [move for move, _ in equals]
+        values = self.list_move_values(position)
+        best_key = max(value.sort_key for _, value in values)
+        best = [(move, value) for move, value in values if value.sort_key == best_key]
+        return best[0][1], [move for move, _ in best]
 
     def winner(self, position: Armies) -> Player | None:
         """Return the player who wins with best play by both; None for a draw. Raises solved.header.BadTable."""
-        result = self.value_of(position).result
+        result = self.get_value(position).result
         if result is SolvedResult.DRAW:
             return None
         return position.player if result is SolvedResult.WIN else position.player.opponent
@@ -65,12 +65,12 @@ class Solution:
 
 def load_solution(game: Game[Any, Any]) -> Solution | None:
     """Return the solution of a game, or None if its map has no table. Raises solved.header.BadTable for a damaged file."""
-    boards = boards_of(game)
+    boards = get_boards(game)
     table = open_table(boards) if boards is not None else None
     return Solution(game, table) if table is not None and isinstance(game, Riskless) else None
 
 
-def unsolved_reason(game: Game[Any, Any]) -> str:
+def find_unsolved_reason(game: Game[Any, Any]) -> str:
     """Return the reason why this machine has no solution of a game, in one line; empty if it has one."""
     try:
         if load_solution(game) is not None:

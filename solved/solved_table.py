@@ -69,18 +69,18 @@ class SolvedTable:
             return bytes(size)
         block_bytes = self._data[first:last]
         if crc32(block_bytes) != self._index.checksums[number]:
-            raise BadTable(self._damage_text(number, "its checksum differs"))
+            raise BadTable(self._describe_damage(number, "its checksum differs"))
         try:
             unpacked = zstd.ZstdDecompressor()
             codes = unpacked.decompress(block_bytes, max_length=size + 1)
             whole = unpacked.eof and not unpacked.unused_data
         except zstd.ZstdError as error:
-            raise BadTable(self._damage_text(number, str(error))) from None
+            raise BadTable(self._describe_damage(number, str(error))) from None
         if not whole or len(codes) != size:
-            raise BadTable(self._damage_text(number, f"{len(codes):,} bytes instead of {size:,}"))
+            raise BadTable(self._describe_damage(number, f"{len(codes):,} bytes instead of {size:,}"))
         return codes
 
-    def _damage_text(self, block: int, why: str) -> str:
+    def _describe_damage(self, block: int, why: str) -> str:
         return f"{self.path} is damaged in block {block} of {self.header.block_count} ({why}); solve the map again"
 
 

@@ -24,9 +24,9 @@ from pathlib import Path
 
 from arena.games.riskless_map import RisklessMap
 from arena.lab.variants import HELD_OUT_MAPS, load_variant
-from arena.maps.loader import map_names
-from arena.maps.openings_file import shipped_openings_file
-from arena.rating.pentanomial import SCORE_CLASSES, PairCounts, elo_difference
+from arena.maps.loader import list_map_names
+from arena.maps.openings_file import find_shipped_openings_file
+from arena.rating.pentanomial import SCORE_CLASSES, PairCounts, estimate_elo_difference
 from benchmarks.kit.measure import make_parser
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +65,7 @@ class PairScore:
     forfeits: int
 
     def __str__(self) -> str:
-        elo = elo_difference(self.pairs)
+        elo = estimate_elo_difference(self.pairs)
         if elo is None:
             return f"0 | | {self.forfeits}"
         interval = f"{elo.elo - elo.error:+.0f} to {elo.elo + elo.error:+.0f}"
@@ -81,11 +81,11 @@ def play_pairs(
     """
     with tempfile.TemporaryDirectory(prefix="arena-strength-") as folder:
         map_name, table = map, Path(folder) / "table.json"
-        if map not in map_names():
+        if map not in list_map_names():
             path = Path(folder) / "variant.toml"
             path.write_text(map_to_toml(load_variant(map)), encoding="utf-8")
             map_name = str(path)
-        openings = "shipped" if shipped_openings_file(map) else str(RANDOM_PLIES)
+        openings = "shipped" if find_shipped_openings_file(map) else str(RANDOM_PLIES)
         command = [
             *(sys.executable, "-m", "arena", "match", first, second, "--name-a", "one", "--name-b", "other"),
             *("--map", map_name, "--openings", openings, "--tc", time_control),

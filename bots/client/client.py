@@ -59,7 +59,7 @@ from arena.bots.client.worker import (
 from arena.clock import MONOTONIC, TimeSource
 from arena.protocol.codec import DecodeError, decode_server_message, encode
 from arena.protocol.codes import Code
-from arena.protocol.messages import ClientMessage, Hello, Status, without_secrets
+from arena.protocol.messages import ClientMessage, Hello, Status, hide_secrets
 
 log = logging.getLogger("arena.client")
 
@@ -281,7 +281,7 @@ class Client:
         async def send_queued() -> None:
             try:
                 async for message in outgoing:
-                    log.debug("> %s", without_secrets(message))
+                    log.debug("> %s", hide_secrets(message))
                     await connection.send(encode(message))
             except ConnectionClosed:
                 pass  # the reader notices the lost connection too, and reports it
@@ -321,7 +321,7 @@ class Client:
                     self._on_problem(f"the server sent an invalid message: {error.detail}")
                 log.debug("< ? %s", error.detail)
                 continue
-            log.debug("< %s", without_secrets(message))
+            log.debug("< %s", hide_secrets(message))
             welcomed = self._machine.welcomed
             self._perform_actions(self._machine.handle_message(message, now))
             if self._machine.welcomed and not welcomed:

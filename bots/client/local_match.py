@@ -140,7 +140,7 @@ class LocalMatch:
             result=self.result or ABANDONED_RESULT,
             adjudication=self._adjudication,
             engines=None if self._engine is None else Engines(**{self.match.seat.value: self._engine}),
-            rules=CATALOGUE.rules_digest(self.match.game),
+            rules=CATALOGUE.get_rules_digest(self.match.game),
         )
 
     def _add_move(self, move: Any, thinking: values.Thinking | None, seconds: float) -> None:

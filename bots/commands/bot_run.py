@@ -107,7 +107,7 @@ async def _play_matches(
         program=engine.spec if engine.parsed else engine.name,
         engine=engine.describe(_cores_per_match(settings)),
         games=settings.game or tuple(CATALOGUE.names()[:MAX_HELLO_GAMES]),
-        rules=CATALOGUE.digests(),
+        rules=CATALOGUE.compute_digests(),
         maps=settings.map,
         time_controls=settings.tc,
         challenge=settings.challenge_to_open(),

@@ -29,7 +29,7 @@ from arena.bots.review.analysis import (
     parse_reference,
     run_reference,
 )
-from arena.bots.review.chance import winning_chance
+from arena.bots.review.chance import compute_winning_chance
 from arena.bots.review.review import SolvedPosition, probe_tablebase
 from arena.bots.review.savings import Saving, measure_savings
 from arena.bots.review.trees import TreeError, load_tree_game, tree_names
@@ -396,7 +396,7 @@ def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]], *, chan
         column.justify = "right"
     for report in reports:
         value = value_text(report.value).removeprefix("Guess: ").replace("~", "-")
-        share = (f"{100 * winning_chance(game, report.value):.0f} %",) if chances else ()
+        share = (f"{100 * compute_winning_chance(game, report.value):.0f} %",) if chances else ()
         table.add_row(str(report.depth), value, *share, f"{report.nodes:,}", _line_text(game, report.line))
     out.print(table)
 
@@ -438,7 +438,7 @@ def _json_report(game: Game[Any, Any], report: Report[Any]) -> dict[str, Any]:
     return {
         "depth": report.depth,
         "value": report.value,
-        "chance": winning_chance(game, report.value),
+        "chance": compute_winning_chance(game, report.value),
         "move": game.move_to_data(report.move),
         "line": [game.move_to_text(move) for move in report.line],
         "nodes": report.nodes,

@@ -13,7 +13,7 @@ from arena.bots.search.search_values import WIN
 from arena.games.core import Game
 from arena.games.riskless import Armies, Move
 from arena.solved.header import BadTable
-from arena.solved.solution import Solution, load_solution, unsolved_reason
+from arena.solved.solution import Solution, find_unsolved_reason, load_solution
 from arena.solved.solved_value import SolvedResult, SolvedValue
 
 
@@ -47,12 +47,12 @@ class PerfectBot(Bot):
 def count_losing_replies(solution: Solution, position: Armies, move: Move) -> int:
     """Return the number of replies to `move` that lose for the opponent."""
     after = solution.game.successor(position, move)
-    return sum(truth.result is SolvedResult.LOSS for _, truth in solution.move_values(after))
+    return sum(truth.result is SolvedResult.LOSS for _, truth in solution.list_move_values(after))
 
 
 def unplayable_reason(game: Game[Any, Any]) -> str:
     """Return why `perfect` cannot play a game, in one line; empty if it can."""
-    why = unsolved_reason(game)
+    why = find_unsolved_reason(game)
     return why and f"perfect: {why}"
 
 

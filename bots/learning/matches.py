@@ -115,7 +115,7 @@ class _SeatedBot:
     def _play_move(self, *, is_reply: bool) -> None:
         referee, match, game = self._referee, self._match, self._match.game
         position, ply = referee.position, referee.ply
-        clocks = referee.clocks(MONOTONIC.now_ns())
+        clocks = referee.get_clocks(MONOTONIC.now_ns())
         own_seconds, opponent_seconds = (clocks.maxie_ms, clocks.minnie_ms)
         if match.seat is Player.MINNIE:
             own_seconds, opponent_seconds = opponent_seconds, own_seconds

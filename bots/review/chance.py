@@ -16,7 +16,7 @@ The number is assumed, not fitted to data.
 """
 
 
-def winning_chance(game: Game[Any, Any], value: int) -> float:
+def compute_winning_chance(game: Game[Any, Any], value: int) -> float:
     """Return Maxie's chance of winning in a position with the value `value` for her, from 0 to 1.
 
     A draw counts as half a win. The chance is 0 or 1 if the value is a certain win or loss.
@@ -25,5 +25,5 @@ def winning_chance(game: Game[Any, Any], value: int) -> float:
         return 1.0 if value > 0 else 0.0
     points = value / 100
     if isinstance(game, Riskless):
-        return map_chance.winning_chance(points, game.map.name, game.map.armies_to_win)
+        return map_chance.compute_winning_chance(points, game.map.name, game.map.armies_to_win)
     return map_chance.logistic(points / POINTS_PER_LOG_ODDS)

@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from arena.bots.review.analysis import Analyst
-from arena.bots.review.chance import winning_chance
+from arena.bots.review.chance import compute_winning_chance
 from arena.bots.search.deepening import Report
 from arena.bots.search.search_values import is_decided, outcome_value
 from arena.games.core import AnyGame, Game, Player
@@ -75,7 +75,9 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
         if loss <= 0:
             # The move is as good as the engine's, or better than the engine foresaw.
             loss, value = 0, actual_value
-        chance_lost = player.sign * (winning_chance(game, value) - winning_chance(game, actual_value))
+        chance_lost = player.sign * (
+            compute_winning_chance(game, value) - compute_winning_chance(game, actual_value)
+        )
         yield ReviewedMove(
             ply=ply,
             player=player.value,
@@ -85,7 +87,7 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
             after=actual_value,
             lost=loss,
             reported_value=None if each.thinking is None else each.thinking.value,
-            chance=winning_chance(game, actual_value),
+            chance=compute_winning_chance(game, actual_value),
             chance_lost=chance_lost,
             mark=next((mark for least, mark in MARKS if chance_lost >= least), ""),
             line=[game.move_to_text(each) for each in report.line] if loss else [],
@@ -218,7 +220,7 @@ def probe_tablebase(game: Game[Any, Any], position: Any) -> SolvedPosition | Non
     solution: Solution | None = load_solution(game)
     if solution is None:
         return None
-    moves = sorted(solution.move_values(position), key=lambda each: -each[1].sort_key)
+    moves = sorted(solution.list_move_values(position), key=lambda each: -each[1].sort_key)
     best = moves[0][1]
     return SolvedPosition(
         best.result.value, best.plies, [(game.move_to_text(move), str(truth)) for move, truth in moves]

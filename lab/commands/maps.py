@@ -12,7 +12,7 @@ from rich.table import Table
 from arena.console import CommandError, JsonOption, err, out, write_json, write_text
 from arena.lab.commands.measure import measure_command
 from arena.maps.layout import list_roads
-from arena.maps.loader import MapError, MapFile, load_map_file, map_names
+from arena.maps.loader import MapError, MapFile, list_map_names, load_map_file
 from arena.maps.svg import draw_svg
 from arena.maps.text_map import draw_map
 
@@ -37,7 +37,7 @@ def list_maps(json: JsonOption = None) -> None:
 
     Example: arena maps list
     """
-    files = [load_map_file(name) for name in map_names()]
+    files = [load_map_file(name) for name in list_map_names()]
     if json is not None:
         write_json([_map_fields(file) for file in files], json)
         if str(json) == "-":

@@ -31,8 +31,8 @@ from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.lab.commands.compiled_map import load_compiled_map
 from arena.maps.game_on_map import has_maps
-from arena.maps.loader import map_names
-from arena.maps.openings_file import BadOpenings, Opening, read_openings, shipped_openings_file
+from arena.maps.loader import list_map_names
+from arena.maps.openings_file import BadOpenings, Opening, find_shipped_openings_file, read_openings
 
 if TYPE_CHECKING:
     from arena.lab.measure import EstimatedMean, MeasuredMap, UnequalStrengthResults
@@ -116,7 +116,7 @@ def measure_command(
         raise UsageError(
             f"--game {game}: must be riskless or a game derived from it; other games have no maps"
         )
-    boards = [load_compiled_map(each) for each in maps or map_names()]
+    boards = [load_compiled_map(each) for each in maps or list_map_names()]
     starts = None if openings is None else _read_openings(openings, boards, matches)
     strengths = DEFAULT_STRENGTHS if name == Riskless.name else DEFAULT_STRENGTHS[:2]
     measured: list[MeasuredMap] = []
@@ -126,7 +126,7 @@ def measure_command(
             measured += measure_maps(
                 boards,
                 evaluator,
-                game=CATALOGUE.spec_of(name),
+                game=CATALOGUE.get_spec(name),
                 strengths=strengths,
                 matches=matches,
                 openings=starts,
@@ -149,7 +149,7 @@ def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> li
     if len(boards) != 1:
         raise UsageError(f"--openings: must be used with one map, not with {len(boards)}")
     [board] = boards
-    path = shipped_openings_file(board.name) if name == "shipped" else Path(name)
+    path = find_shipped_openings_file(board.name) if name == "shipped" else Path(name)
     if path is None:
         raise UsageError(f"--openings: {board.name} has no shipped openings")
     try:

@@ -22,7 +22,7 @@ from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.lab.commands.compiled_map import load_compiled_map
 from arena.maps.game_on_map import DEFAULT_MAP
-from arena.maps.openings_file import FINGERPRINT_KEY, map_fingerprint
+from arena.maps.openings_file import FINGERPRINT_KEY, compute_map_fingerprint
 from arena.match.openings import Opening
 
 MAX_TRIES_PER_OPENING = 1_000
@@ -209,7 +209,7 @@ def _openings_text(map: RisklessMap, openings: Sequence[Opening], options: Mappi
     """Return the text of a file of openings: the options used, the map's fingerprint, and one line per opening."""
     command = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
     game = Riskless(map)
-    lines = [f"# arena openings make {command}", f"{FINGERPRINT_KEY} {map_fingerprint(map)}"]
+    lines = [f"# arena openings make {command}", f"{FINGERPRINT_KEY} {compute_map_fingerprint(map)}"]
     for opening in openings:
         moves = [game.move_from_data(data) for data in opening]
         # Numbers, because a territory's name may contain a comma.

@@ -20,7 +20,7 @@ from arena.games.riskless_map import RisklessMap
 from arena.lab.variants import load_variant
 from arena.maps.loader import MapError
 from arena.solved.board_numbers import Boards
-from arena.solved.folders import check_table, find_table, local_folder, table_file_name
+from arena.solved.folders import check_table, find_table, get_local_folder, make_table_file_name
 from arena.solved.header import BadTable
 from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedValue
@@ -89,7 +89,7 @@ def solve_command(
     path = find_table(Boards.from_map(variant_map))
     seconds = None
     if again or path is None:
-        path = local_folder() / table_file_name(variant_map)
+        path = get_local_folder() / make_table_file_name(variant_map)
         seconds = _solve(variant_map, path, threads)
     try:
         table = check_table(SolvedTable(path), Boards.from_map(variant_map))

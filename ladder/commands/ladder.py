@@ -163,7 +163,7 @@ def ladder(
 
     Example: arena ladder --format swiss --rounds 5 --openings 2 --map m2,path4 --db sqlite:///ladder.db
     """
-    external_bots = _external_settings(
+    external_bots = _make_external_settings(
         context, external, host, 8765 if port is None else port, wait, no_bots=not (bot or file)
     )
     try:
@@ -212,7 +212,7 @@ def ladder(
     )
 
 
-def _external_settings(
+def _make_external_settings(
     context: typer.Context, bots: int, host: str, port: int, wait: float, *, no_bots: bool
 ) -> ExternalBotSettings | None:
     """Return the settings of --external, or None if the ladder starts the bots itself. Raises UsageError for invalid options."""

@@ -43,7 +43,7 @@ from arena.ladder.plan import (
 )
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES
-from arena.rating.pentanomial import EloDifference, PairCounts, elo_difference
+from arena.rating.pentanomial import EloDifference, PairCounts, estimate_elo_difference
 from arena.rating.sprt import BadSprt, Sprt, Verdict
 
 
@@ -117,14 +117,14 @@ def match(
     reports = ReportFiles(json, html, csv)
     reports.check_folders()
 
-    ladder_run = play_plan(plan, "match", record, db, status=_progress_line, test=test)
-    pairs = ladder_run.pairs()
-    elo = elo_difference(pairs)
-    crashes = crashes_text(ladder_run)
-    report = {"pairs": pairs, "difference": elo, "sprt": _sprt_report(test, pairs, crashes)}
+    ladder_run = play_plan(plan, "match", record, db, status=_format_progress_line, test=test)
+    pairs = ladder_run.count_pair_scores()
+    elo = estimate_elo_difference(pairs)
+    crashes = describe_crashes(ladder_run)
+    report = {"pairs": pairs, "difference": elo, "sprt": _make_sprt_report(test, pairs, crashes)}
     report_results(
         ladder_run,
-        _finding_lines(first, second, pairs, elo, test, crashes),
+        _describe_findings(first, second, pairs, elo, test, crashes),
         report,
         reports,
     )
@@ -148,73 +148,75 @@ def _name_bots(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -
     return first, second
 
 
-def _progress_line(ladder: Ladder) -> str:
+def _format_progress_line(ladder: Ladder) -> str:
     """Return the result of the finished pairs in one line; empty before the first pair has finished."""
-    pairs, test = ladder.pairs(), ladder.test
-    elo = elo_difference(pairs)
+    pairs, test = ladder.count_pair_scores(), ladder.test
+    elo = estimate_elo_difference(pairs)
     if elo is None:
         return ""
     first, second = ladder.bots
-    line = f"{_pairs_text(pairs)}: {_elo_text(first, second, elo)}"
+    line = f"{_format_pairs(pairs)}: {_format_elo(first, second, elo)}"
     return (
         line
         if test is None
-        else f"{line}, LLR {test.llr(pairs):z.2f} in {test.lower:.2f} .. {test.upper:.2f}"
+        else f"{line}, LLR {test.compute_llr(pairs):z.2f} in {test.lower:.2f} .. {test.upper:.2f}"
     )
 
 
-def _pairs_text(pairs: PairCounts) -> str:
+def _format_pairs(pairs: PairCounts) -> str:
     return f"{sum(pairs)} pair{'s' if sum(pairs) > 1 else ''}"
 
 
-def _elo_text(first: str, second: str, elo: EloDifference) -> str:
+def _format_elo(first: str, second: str, elo: EloDifference) -> str:
     """Return the Elo difference of two bots with its 95 % interval, in words."""
     return f"{first} against {second}: {elo.elo:+z.1f} Elo (95 %: {elo.interval})"
 
 
-def _finding_lines(
+def _describe_findings(
     first: str, second: str, pairs: PairCounts, elo: EloDifference | None, test: Sprt | None, crashes: str
 ) -> list[str]:
-    """Return the result of a match as lines. `crashes`: text from `crashes_text`."""
+    """Return the result of a match as lines. `crashes`: text from `describe_crashes`."""
     counts = ", ".join(f"{n} × {points:g}" for n, points in zip(pairs, (0, 0.5, 1, 1.5, 2), strict=True) if n)
     if elo is None:
         return ["no Elo estimate, because no pair of matches is complete"]
     lines = [
-        f"{_elo_text(first, second, elo)}, likelihood of superiority {_likelihood_text(elo.superiority)}",
-        f"{_pairs_text(pairs)}, points of {first} per pair: {counts}",
+        f"{_format_elo(first, second, elo)}, likelihood of superiority {_format_likelihood(elo.superiority)}",
+        f"{_format_pairs(pairs)}, points of {first} per pair: {counts}",
         "Elo and its interval are computed from the pairs; the table gives each bot half of the difference",
     ]
     if test is not None:
-        verdict = test.verdict(pairs)
+        verdict = test.decide(pairs)
         findings = {
             Verdict.H0: f"H0 accepted, elo0={test.elo0:g} against elo1={test.elo1:g}",
             Verdict.H1: f"H1 accepted, elo1={test.elo1:g} against elo0={test.elo0:g}",
             Verdict.OPEN: "not settled: play more rounds",
         }[verdict]
         findings += f"; but {crashes}: the result says little about their play" if crashes else ""
-        lines.append(f"SPRT: {findings} (LLR {test.llr(pairs):z.2f} in {test.lower:.2f} .. {test.upper:.2f})")
+        lines.append(
+            f"SPRT: {findings} (LLR {test.compute_llr(pairs):z.2f} in {test.lower:.2f} .. {test.upper:.2f})"
+        )
     return lines
 
 
-def _likelihood_text(share: float) -> str:
+def _format_likelihood(share: float) -> str:
     """Return a likelihood in per cent, never as 0 or 100 %."""
     return "over 99.9%" if share > 0.999 else "under 0.1%" if share < 0.001 else f"{share:.1%}"
 
 
-def crashes_text(ladder: Ladder) -> str:
+def describe_crashes(ladder: Ladder) -> str:
     """Return text such as `greedy crashed in 2 of 10 matches`; empty if no bot crashed."""
-    rows = [row for row in ladder.table() if row.crashes]
+    rows = [row for row in ladder.make_rows() if row.crashes]
     return ", ".join(f"{row.bot} crashed in {row.crashes} of {row.games} matches" for row in rows)
 
 
-def _sprt_report(test: Sprt | None, pairs: PairCounts, crashes: str) -> dict[str, object] | None:
+def _make_sprt_report(test: Sprt | None, pairs: PairCounts, crashes: str) -> dict[str, object] | None:
     if test is None:
         return None
     return {
         **dataclasses.asdict(test),
-        "llr": test.llr(pairs),
+        "llr": test.compute_llr(pairs),
         "lower": test.lower,
         "upper": test.upper,
-        "verdict": test.verdict(pairs).value,
+        "verdict": test.decide(pairs).value,
         "crashes": crashes,
     }

@@ -12,9 +12,9 @@ from arena.console import CommandError, err, out, write_json, write_text
 from arena.ladder.ladder import Ladder
 from arena.ladder.reports.blunders import count_blunders
 from arena.ladder.reports.html_report import render_report
-from arena.ladder.reports.result_lines import draws_text, draws_warning
-from arena.ladder.reports.standings import extra_columns, print_standings
-from arena.match.replay import mean_cpu_ms
+from arena.ladder.reports.result_lines import describe_draws, make_draws_warning
+from arena.ladder.reports.standings import make_extra_columns, print_standings
+from arena.match.replay import compute_mean_cpu_ms
 from arena.rating.breakdown import count_draws, make_breakdown
 from arena.rating.formats import CHAMPION
 from arena.rating.standings import is_void, to_csv
@@ -23,7 +23,7 @@ INTERRUPTED_EXIT_CODE = 130
 """Exit code after Ctrl-C, as in shells."""
 
 
-def summary_fields(ladder: Ladder) -> dict[str, object]:
+def make_summary_fields(ladder: Ladder) -> dict[str, object]:
     """Return the fields of the `--json` output about the whole ladder, without the table and the lists about each bot."""
     return {
         "event": ladder.plan.event,
@@ -33,13 +33,17 @@ def summary_fields(ladder: Ladder) -> dict[str, object]:
         "played": len(ladder.played),
         "void": sum(map(is_void, ladder.records)),
         "draws": count_draws(ladder.records),
-        **({"champion": find_champion(ladder), "bracket": ladder.bracket()} if ladder.bracket() else {}),
+        **(
+            {"champion": find_champion(ladder), "bracket": ladder.make_bracket()}
+            if ladder.make_bracket()
+            else {}
+        ),
     }
 
 
 def find_champion(ladder: Ladder) -> str | None:
     """Return the winner of a knockout; None while it is undecided, and for other formats."""
-    return next((row.bot for row in ladder.table() if row.reached == CHAMPION), None)
+    return next((row.bot for row in ladder.make_rows() if row.reached == CHAMPION), None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,27 +71,27 @@ def report_results(
     """
     # The table comes last, so that it stays visible when a long list above it scrolls away.
     _print_location(ladder)
-    warning = draws_warning(ladder)
+    warning = make_draws_warning(ladder)
     if warning is not None:
         err.print(f"warning: {warning}")
-    rows = ladder.table()
+    rows = ladder.make_rows()
     blunders = count_blunders((row.bot for row in rows), ladder.records)
-    columns = extra_columns(ladder.records, blunders)
+    columns = make_extra_columns(ladder.records, blunders)
     json = reports.json
     if str(json) != "-":  # otherwise the output is for a program
         print_standings(rows, out, columns)
-        out.print(draws_text(count_draws(ladder.records)))
-        won = find_champion(ladder)
-        for line in [*([f"champion: {won}"] if won else []), *findings]:
+        out.print(describe_draws(count_draws(ladder.records)))
+        champion = find_champion(ladder)
+        for line in [*([f"champion: {champion}"] if champion else []), *findings]:
             out.print(line)
     if json is not None:
         write_json(
             {
-                **summary_fields(ladder),
+                **make_summary_fields(ladder),
                 "table": rows,
                 "breakdown": make_breakdown(ladder.bots, ladder.played),
                 "given_away": blunders,
-                **({"cpu_ms": used} if (used := mean_cpu_ms(ladder.records)) else {}),
+                **({"cpu_ms": used} if (used := compute_mean_cpu_ms(ladder.records)) else {}),
                 **extra,
             },
             json,
@@ -104,8 +108,10 @@ def _print_location(ladder: Ladder) -> None:
     """Print the number of matches and the record file's path."""
     count = len(ladder.played)
     void = sum(map(is_void, ladder.records))
-    ending = f"; {void} of them void, which do not count" if void else ""
-    of = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
-    how = f"stopped: {count}{of} matches are" if ladder.stopped else f"{count} matches are"
-    others = f", after {ladder.other_line_count} that were there before" if ladder.other_line_count else ""
-    err.print(f"{how} in {ladder.record}{others}{ending}")
+    void_text = f"; {void} of them void, which do not count" if void else ""
+    total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
+    state_text = f"stopped: {count}{total_text} matches are" if ladder.stopped else f"{count} matches are"
+    other_lines_text = (
+        f", after {ladder.other_line_count} that were there before" if ladder.other_line_count else ""
+    )
+    err.print(f"{state_text} in {ladder.record}{other_lines_text}{void_text}")

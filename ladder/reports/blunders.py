@@ -9,7 +9,7 @@ from msgspec import Struct
 from arena.games.core import Player
 from arena.protocol.record import Record
 from arena.rating.standings import is_void
-from arena.solved.move_quality import MoveQuality, move_qualities
+from arena.solved.move_quality import MoveQuality, classify_moves
 
 
 class BlunderReport(Struct, frozen=True):
@@ -40,7 +40,7 @@ def count_blunders(bots: Iterable[str], records: Iterable[Record]) -> list[Blund
 
 
 def _add_blunders(record: Record, counts: dict[str, list[int]]) -> None:
-    qualities = move_qualities(record)
+    qualities = classify_moves(record)
     if qualities is None:
         return
     seats = {Player.MAXIE: record.players.maxie, Player.MINNIE: record.players.minnie}

@@ -19,7 +19,7 @@ from rich.progress import (
 
 from arena.clock import MONOTONIC
 from arena.ladder.ladder import Ladder
-from arena.ladder.reports.result_lines import match_line
+from arena.ladder.reports.result_lines import format_match_line
 from arena.ladder.reports.standings import MIN_TERMINAL_WIDTH, make_table
 from arena.protocol.record import Record
 from arena.rating.standings import StandingsRow
@@ -57,19 +57,19 @@ class Display:
     def show_address(self, ladder: Ladder, url: str) -> None:
         # A server on all addresses can also be reached at localhost. In a container, this requires that the port has
         # the same number outside.
-        here = (
+        page_url = (
             url.replace("ws", "http", 1)
             .replace("//0.0.0.0:", "//localhost:")
             .replace("//[::]:", "//localhost:")
         )
-        self._print_line(f"watch it at {here}/event/{quote(ladder.plan.event, safe='')}")
+        self._print_line(f"watch it at {page_url}/event/{quote(ladder.plan.event, safe='')}")
 
-    def match_played(self, ladder: Ladder, record: Record) -> None:
+    def show_match(self, ladder: Ladder, record: Record) -> None:
         # The total is updated too, since it is unknown until external bots have connected.
         self._bar.update(self._task, completed=len(ladder.played), total=ladder.total_matches)
         if self._live is None:
-            of = f"/{ladder.total_matches}" if ladder.total_matches is not None else ""
-            self._print_line(f"{len(ladder.played)}{of} {match_line(record)}")
+            total_text = f"/{ladder.total_matches}" if ladder.total_matches is not None else ""
+            self._print_line(f"{len(ladder.played)}{total_text} {format_match_line(record)}")
             status = self._status(ladder)
             if status != self._last_status:
                 self._last_status = status
@@ -78,7 +78,7 @@ class Display:
         now = MONOTONIC.now()
         if now - self._last_draw >= REDRAW_SECONDS or len(ladder.played) == ladder.total_matches:
             self._last_draw = now
-            self._rows = ladder.table()
+            self._rows = ladder.make_rows()
             self._last_status = self._status(ladder)
             self._live.update(self.render())
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from arena.games.catalogue import make_game
 from arena.games.core import GameError
 from arena.ladder.ladder import Ladder
-from arena.ladder.plan import LadderPlan, own_time_controls
+from arena.ladder.plan import LadderPlan, list_own_time_controls
 from arena.ladder.reports.blunders import BlunderReport, count_blunders
-from arena.ladder.reports.plots import assign_bot_colours, colour_swatch, plot_by_ply, ratings_plot
-from arena.ladder.reports.result_lines import draws_text, match_line
+from arena.ladder.reports.plots import assign_bot_colours, plot_by_ply, plot_ratings, render_colour_swatch
+from arena.ladder.reports.result_lines import describe_draws, format_match_line
 from arena.ladder.reports.standings import (
     FORFEITS_LEGEND,
     Column,
-    extra_columns,
     make_cells,
+    make_extra_columns,
 )
 from arena.maps.game_on_map import has_maps
 from arena.match.replay import list_movers
@@ -26,7 +26,7 @@ from arena.protocol.record import Record, RecordedMove
 from arena.rating.breakdown import Breakdown, Duel, GroupScore, count_draws, make_breakdown
 from arena.rating.formats import Encounter
 from arena.rating.pairing import Pairing
-from arena.rating.standings import StandingsRow, is_void, list_losers, pair_scores
+from arena.rating.standings import StandingsRow, compute_pair_scores, is_void, list_losers
 from arena.server.processes.identity import PROGRAM
 
 MAX_SECTION_MATCHES = 3
@@ -64,42 +64,42 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
 
     findings  results of the whole event, one sentence each
     """
-    rows = ladder.table()
+    rows = ladder.make_rows()
     bots = [row.bot for row in rows]
     colour = assign_bot_colours(bots)
     parts = make_breakdown(bots, ladder.played)
-    columns = extra_columns(ladder.records, ())
+    columns = make_extra_columns(ladder.records, ())
     records = [record for record in ladder.records if not is_void(record)]
     body = [
         f"<h1>{escape(ladder.plan.event)}</h1>",
-        f"<p>{len(records)} matches of {escape(ladder.plan.game)}, {escape(time_controls_text(ladder))}</p>",
+        f"<p>{len(records)} matches of {escape(ladder.plan.game)}, {escape(describe_time_controls(ladder))}</p>",
         *(f"<p><strong>{escape(each)}</strong></p>" for each in findings),
-        f"<p>{escape(draws_text(count_draws(ladder.records)))}</p>",
-        *_bracket_html(ladder),
+        f"<p>{escape(describe_draws(count_draws(ladder.records)))}</p>",
+        *_render_bracket(ladder),
         "<h2>Ratings</h2>",
-        ratings_plot(rows, colour),
-        _standings_table(rows, columns, colour),
+        plot_ratings(rows, colour),
+        _render_standings(rows, columns, colour),
         *(f"<p>{escape(text)}</p>" for text in (FORFEITS_LEGEND, *(column.legend for column in columns))),
-        _losses_on_solved_maps(count_blunders(bots, ladder.records), colour),
-        _first_move_html(parts),
+        _render_losses_on_solved_maps(count_blunders(bots, ladder.records), colour),
+        _render_first_move(parts),
         "<h2>Results by opponent</h2><p>Each cell is the score of the row's bot, in per cent.</p>",
-        _opponents_heat_map(bots, parts.by_opponent, colour),
-        _duels_table(parts.duels, colour),
+        _render_opponents_heat_map(bots, parts.by_opponent, colour),
+        _render_duels(parts.duels, colour),
         "<h2>By seat and by map</h2>",
-        _group_scores_table(parts.by_seat, colour),
-        _group_scores_table(parts.by_map, colour),
+        _render_group_scores(parts.by_seat, colour),
+        _render_group_scores(parts.by_map, colour),
         "<h2>Depth and time by ply</h2>",
-        _move_plots(records, colour),
-        *_deciding_pairs(ladder, bots),
+        _render_move_plots(records, colour),
+        *_render_deciding_pairs(ladder, bots),
         "<h2>The longest matches</h2>",
-        *map(_replay_html, sorted(records, key=lambda record: -len(record.moves))[:MAX_SECTION_MATCHES]),
+        *map(_render_replay, sorted(records, key=lambda record: -len(record.moves))[:MAX_SECTION_MATCHES]),
         "<h2>The most surprising matches</h2>",
         *(
-            list(map(_replay_html, find_upsets(rows, records)[:MAX_SECTION_MATCHES]))
+            list(map(_render_replay, find_upsets(rows, records)[:MAX_SECTION_MATCHES]))
             or ["<p>No lower rated bot won a match.</p>"]
         ),
         "<h2>Settings</h2>",
-        _settings_html(ladder),
+        _render_settings(ladder),
     ]
     head = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(ladder.plan.event)}</title>'
@@ -108,21 +108,21 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
     return f"{head}<style>{STYLE}</style>{''.join(body)}<script>{SCRIPT}</script></html>\n"
 
 
-def time_controls_text(ladder: Ladder) -> str:
+def describe_time_controls(ladder: Ladder) -> str:
     """Return the ladder's time control, followed by each bot that has another one."""
     bot_time_controls = "".join(
-        f", {bot} {time}" for bot, time in own_time_controls(ladder.plan.bots).items()
+        f", {bot} {time}" for bot, time in list_own_time_controls(ladder.plan.bots).items()
     )
     return f"{ladder.plan.time_control}{bot_time_controls}"
 
 
-def _bracket_html(ladder: Ladder) -> list[str]:
+def _render_bracket(ladder: Ladder) -> list[str]:
     """Return the bracket of a knockout as HTML elements; empty for other formats."""
-    rounds = ladder.bracket()
+    rounds = ladder.make_bracket()
     if not rounds:
         return []
 
-    def encounter_html(encounter: Encounter) -> str:
+    def render_encounter(encounter: Encounter) -> str:
         sides = (encounter.first, encounter.first_points), (encounter.second, encounter.second_points)
         lines = (f"{bot or '…'} {points:g}" for bot, points in sides)
         return "<li>" + " – ".join(
@@ -131,12 +131,13 @@ def _bracket_html(ladder: Ladder) -> list[str]:
         )
 
     lists = (
-        f"<h3>Round {n}</h3><ul>{''.join(map(encounter_html, each))}</ul>" for n, each in enumerate(rounds, 1)
+        f"<h3>Round {n}</h3><ul>{''.join(map(render_encounter, each))}</ul>"
+        for n, each in enumerate(rounds, 1)
     )
     return ["<h2>Bracket</h2>", *lists]
 
 
-def _settings_html(ladder: Ladder) -> str:
+def _render_settings(ladder: Ladder) -> str:
     """Return a list of the settings that are needed to play the event again."""
     plan = ladder.plan
     maps = plan.maps if has_maps(plan.game) else ()
@@ -149,9 +150,9 @@ def _settings_html(ladder: Ladder) -> str:
         ),
         "format": plan.format,
         "rounds": str(plan.rounds) if plan.rounds is not None else "unlimited",
-        "time control": time_controls_text(ladder),
+        "time control": describe_time_controls(ladder),
         "margin": f"{plan.margin_ms} ms",
-        "openings": _openings_text(plan),
+        "openings": _describe_openings(plan),
         "seed": str(plan.seed),
         "adjudication": str(plan.adjudication) if plan.adjudication else "none",
         "parallel matches": str(ladder.concurrency),
@@ -160,7 +161,7 @@ def _settings_html(ladder: Ladder) -> str:
     return f"<dl>{''.join(f'<dt>{escape(key)}</dt><dd>{escape(value)}</dd>' for key, value in rows.items())}</dl>"
 
 
-def _openings_text(plan: LadderPlan) -> str:
+def _describe_openings(plan: LadderPlan) -> str:
     if isinstance(plan.openings, int):
         return f"{plan.openings} random plies"
     if isinstance(plan.openings, Path):
@@ -168,7 +169,7 @@ def _openings_text(plan: LadderPlan) -> str:
     return "those shipped with each map" if has_maps(plan.game) else "none"
 
 
-def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
+def _render_deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     """Return a section with the decisive pairs of the two best bots: those in which one bot scored more than the other."""
     if len(bots) < 2:
         return []
@@ -177,72 +178,82 @@ def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     for pairing, record in ladder.played:
         if {pairing.maxie, pairing.minnie} == {first, second} and not is_void(record):
             pairs[pairing.pair.number].append((pairing, record))
-    scored = [(pair_scores(first, pair), [record for _, record in pair]) for pair in pairs.values()]
-    whole = [(scores[0], records) for scores, records in scored if scores]
-    uneven = sorted((each for each in whole if each[0] != 1), key=lambda each: -abs(each[0] - 1))
-    sentence = f"{escape(first)} and {escape(second)} scored equally in {len(whole) - len(uneven)} of their {len(whole)} pairs"
-    matches = [record for _, records in uneven[:MAX_SECTION_MATCHES] for record in records]
-    more = f"; of the other {len(uneven)}, these were the clearest" if matches else ""
-    return ["<h2>The matches that decided it</h2>", f"<p>{sentence}{more}.</p>", *map(_replay_html, matches)]
+    scored = [(compute_pair_scores(first, pair), [record for _, record in pair]) for pair in pairs.values()]
+    complete_pairs = [(scores[0], records) for scores, records in scored if scores]
+    uneven_pairs = sorted(
+        (each for each in complete_pairs if each[0] != 1), key=lambda each: -abs(each[0] - 1)
+    )
+    sentence = f"{escape(first)} and {escape(second)} scored equally in {len(complete_pairs) - len(uneven_pairs)} of their {len(complete_pairs)} pairs"
+    matches = [record for _, records in uneven_pairs[:MAX_SECTION_MATCHES] for record in records]
+    suffix = f"; of the other {len(uneven_pairs)}, these were the clearest" if matches else ""
+    return [
+        "<h2>The matches that decided it</h2>",
+        f"<p>{sentence}{suffix}.</p>",
+        *map(_render_replay, matches),
+    ]
 
 
 def find_upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list[Record]:
     """Return the matches won by the lower-rated bot, those with the largest rating differences first."""
     elo = {row.bot: row.elo for row in rows}
 
-    def rating_gap(record: Record) -> float:
+    def compute_rating_gap(record: Record) -> float:
         losing_bots = list_losers(record)
         if len(losing_bots) != 1:
             return 0.0
         winner = record.players.minnie if losing_bots[0] == record.players.maxie else record.players.maxie
         return elo[losing_bots[0]] - elo[winner]
 
-    return sorted((each for each in records if rating_gap(each) > 0), key=rating_gap, reverse=True)
+    return sorted(
+        (each for each in records if compute_rating_gap(each) > 0), key=compute_rating_gap, reverse=True
+    )
 
 
-def _head_html(headings: Iterable[str]) -> str:
+def _render_head(headings: Iterable[str]) -> str:
     return f"<tr>{''.join(f'<th>{escape(each)}</th>' for each in headings)}</tr>"
 
 
-def _scrolling_html(table: str) -> str:
+def _render_scrolling_table(table: str) -> str:
     """Return the table in a box that scrolls sideways in a narrow window."""
     return f'<div class="scroll" tabindex="0">{table}</div>'
 
 
-def _name_cell(bot: str, colour: Mapping[str, str]) -> str:
+def _render_name_cell(bot: str, colour: Mapping[str, str]) -> str:
     """Return the first cell of a row: the bot's name, after its colour if `colour` has one."""
     return (
-        f"<td>{colour_swatch(colour[bot])}{escape(bot)}</td>" if bot in colour else f"<td>{escape(bot)}</td>"
+        f"<td>{render_colour_swatch(colour[bot])}{escape(bot)}</td>"
+        if bot in colour
+        else f"<td>{escape(bot)}</td>"
     )
 
 
-def _table_html(head: Iterable[str], rows: Iterable[Sequence[object]], colour: Mapping[str, str]) -> str:
+def _render_table(head: Iterable[str], rows: Iterable[Sequence[object]], colour: Mapping[str, str]) -> str:
     """Return a table in which the first cell of each row is a bot's name."""
     body = (
-        f"<tr>{_name_cell(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
+        f"<tr>{_render_name_cell(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
         for bot, *cells in rows
     )
-    return _scrolling_html(f"<table>{_head_html(head)}{''.join(body)}</table>")
+    return _render_scrolling_table(f"<table>{_render_head(head)}{''.join(body)}</table>")
 
 
-def _standings_table(
+def _render_standings(
     rows: Sequence[StandingsRow], columns: Sequence[Column], colour: Mapping[str, str]
 ) -> str:
     cells = make_cells(rows, columns)
     lines = zip((row.bot for row in rows), *cells.values(), strict=True)
-    return _table_html(("bot", *cells), lines, colour)
+    return _render_table(("bot", *cells), lines, colour)
 
 
-def _losses_on_solved_maps(blunders: Sequence[BlunderReport], colour: Mapping[str, str]) -> str:
+def _render_losses_on_solved_maps(blunders: Sequence[BlunderReport], colour: Mapping[str, str]) -> str:
     """Return a table of wins and draws that bots gave away on solved maps; empty if no solved map was played."""
     if not blunders:
         return ""
     head = ("bot", "matches on solved maps", "moves", "lost the win", "lost the draw", "blunders a match")
     lines = ((b.bot, b.matches, b.moves, b.lost_wins, b.lost_draws, f"{b.per_match:.2f}") for b in blunders)
-    return _table_html(head, lines, colour)
+    return _render_table(head, lines, colour)
 
 
-def _duels_table(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
+def _render_duels(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
     """Return an HTML table with the results of the pairs of matches between each two bots; "" if no pair is complete."""
     comparable = [each for each in duels if each.superiority is not None]
     if not comparable:
@@ -251,22 +262,24 @@ def _duels_table(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
     lines = ((d.bot, d.opponent, *d.pairs, f"{d.superiority:.1%}") for d in comparable)
     return (
         "<p>Pairs of matches by the points of the first bot, and the likelihood that it is the stronger one.</p>"
-        + _table_html(head, lines, colour)
+        + _render_table(head, lines, colour)
     )
 
 
-def _first_move_html(breakdown: Breakdown) -> str:
+def _render_first_move(breakdown: Breakdown) -> str:
     first = breakdown.first_move
     if first.elo is None or first.error is None:
         return ""
     return f"<p>The player who moves first scores {first.score:.1%}: {first.elo:+z.0f} ± {first.error:.0f} Elo.</p>"
 
 
-def _opponents_heat_map(bots: Sequence[str], scores: Sequence[GroupScore], colour: Mapping[str, str]) -> str:
+def _render_opponents_heat_map(
+    bots: Sequence[str], scores: Sequence[GroupScore], colour: Mapping[str, str]
+) -> str:
     score = {(part.bot, part.of): part for part in scores}
-    lines = [_head_html(("", *bots))]
+    lines = [_render_head(("", *bots))]
     for bot in bots:
-        cells = [_name_cell(bot, colour)]
+        cells = [_render_name_cell(bot, colour)]
         for other in bots:
             part = score.get((bot, other))
             if part is None:
@@ -279,16 +292,16 @@ def _opponents_heat_map(bots: Sequence[str], scores: Sequence[GroupScore], colou
                 f'<td style="background:hsl({hue} 60% {light:.0f}%)" title="{tooltip}">{part.score:.0%}</td>'
             )
         lines.append(f"<tr>{''.join(cells)}</tr>")
-    return _scrolling_html(f'<table class="heat">{"".join(lines)}</table>')
+    return _render_scrolling_table(f'<table class="heat">{"".join(lines)}</table>')
 
 
-def _group_scores_table(scores: Sequence[GroupScore], colour: Mapping[str, str]) -> str:
+def _render_group_scores(scores: Sequence[GroupScore], colour: Mapping[str, str]) -> str:
     head = ("bot", "of", "games", "won", "drawn", "lost", "score")
     lines = ((p.bot, p.of, p.games, p.wins, p.draws, p.losses, f"{p.score:.1%}") for p in scores)
-    return _table_html(head, lines, colour)
+    return _render_table(head, lines, colour)
 
 
-def _move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> str:
+def _render_move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> str:
     """Return plots of each bot's mean time and mean search depth per move, by ply."""
     moves: defaultdict[str, defaultdict[int, list[RecordedMove]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
@@ -314,7 +327,7 @@ def _move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> str:
     )
 
 
-def _replay_html(record: Record) -> str:
+def _render_replay(record: Record) -> str:
     """Return a match with a slider that steps through its positions."""
     try:
         game = make_game(record.game, record.setup)
@@ -327,8 +340,8 @@ def _replay_html(record: Record) -> str:
             source = "opening" if each.opening else f"{each.ms:.1f} ms"
             steps.append(f"ply {ply}: {text} ({source})\n{game.picture(position)}")
     except GameError as error:
-        return f"<p>{escape(match_line(record))}: {escape(str(error))}</p>"
+        return f"<p>{escape(format_match_line(record))}: {escape(str(error))}</p>"
     views = "".join(f"<pre hidden>{escape(step)}</pre>" for step in steps)
     slider = f'<input type="range" min="0" max="{len(steps) - 1}" value="{len(steps) - 1}" aria-label="ply">'
-    summary = f"{escape(match_line(record))} <small>{escape(record.match)}</small>"
+    summary = f"{escape(format_match_line(record))} <small>{escape(record.match)}</small>"
     return f'<details class="replay"><summary>{summary}</summary>{slider}{views}</details>'

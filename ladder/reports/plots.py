@@ -28,7 +28,7 @@ def assign_bot_colours(bots: Sequence[str]) -> dict[str, str]:
     return {bot: f"hsl({round(215 + HUE_STEP * n) % 360} 65% 38%)" for n, bot in enumerate(bots)}
 
 
-def colour_swatch(colour: str) -> str:
+def render_colour_swatch(colour: str) -> str:
     """Return a small square in a bot's colour, to place before its name."""
     return f'<i class="swatch" style="background:{colour}"></i>'
 
@@ -41,21 +41,21 @@ def choose_axis_ticks(low: float, high: float, max_steps: int = 5) -> list[float
     span = max(high - low, 1e-9)
     step = 10.0 ** math.floor(math.log10(span / max_steps))
     step = next(
-        step * times for times in (1, 2, 5, 10, 20, 50) if _step_count(low, high, step * times) <= max_steps
+        step * times for times in (1, 2, 5, 10, 20, 50) if _count_steps(low, high, step * times) <= max_steps
     )
     first = math.floor(low / step)
-    return [step * n for n in range(first, first + _step_count(low, high, step) + 1)]
+    return [step * n for n in range(first, first + _count_steps(low, high, step) + 1)]
 
 
-def _step_count(low: float, high: float, step: float) -> int:
+def _count_steps(low: float, high: float, step: float) -> int:
     return math.ceil(high / step) - math.floor(low / step)
 
 
-def _plot_svg(height: float, label: str, elements: Sequence[str]) -> str:
+def _render_plot(height: float, label: str, elements: Sequence[str]) -> str:
     return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">{"".join(elements)}</svg>'
 
 
-def ratings_plot(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str:
+def plot_ratings(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str:
     """Return a plot of each bot's rating as a dot on its 95 % interval, with an axis in Elo; empty without matches."""
     rated = [row for row in rows if row.games]
     if not rated:
@@ -79,7 +79,7 @@ def ratings_plot(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
     elements.append(
         text_element(WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", INK, "end")
     )
-    return _plot_svg(bottom + 38, "The rating of each bot with its 95 % interval, in Elo", elements)
+    return _render_plot(bottom + 38, "The rating of each bot with its 95 % interval, in Elo", elements)
 
 
 def plot_by_ply(
@@ -94,13 +94,13 @@ def plot_by_ply(
     """
     if not curves:
         return ""
-    down = choose_axis_ticks(0, max(max(by_ply.values()) for by_ply in curves.values()) or 1)
-    across = choose_axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
+    value_ticks = choose_axis_ticks(0, max(max(by_ply.values()) for by_ply in curves.values()) or 1)
+    ply_ticks = choose_axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
     top, bottom = 22, 22 + PLOT_HEIGHT
-    area = Area(LEFT, WIDTH - RIGHT, top, bottom, (0, across[-1]), (0, down[-1]))
-    elements = area.horizontal_lines(down, GRID)
-    elements += [text_element(LEFT - 5, area.y(mark) + 4, f"{mark:g}", INK, "end") for mark in down]
-    elements += [text_element(area.x(mark), bottom + 16, f"{mark:g}", INK, "middle") for mark in across]
+    area = Area(LEFT, WIDTH - RIGHT, top, bottom, (0, ply_ticks[-1]), (0, value_ticks[-1]))
+    elements = area.horizontal_lines(value_ticks, GRID)
+    elements += [text_element(LEFT - 5, area.y(mark) + 4, f"{mark:g}", INK, "end") for mark in value_ticks]
+    elements += [text_element(area.x(mark), bottom + 16, f"{mark:g}", INK, "middle") for mark in ply_ticks]
     elements += [
         line_element(LEFT, top, LEFT, bottom, INK),
         line_element(LEFT, bottom, area.right, bottom, INK),
@@ -110,8 +110,10 @@ def plot_by_ply(
     for bot in (bot for bot in colour if bot in curves):
         points = sorted(curves[bot].items())
         elements.append(area.curve_element(points, colour[bot], 2, ' stroke-linejoin="round"', bot))
-    legend = "".join(f"<li>{colour_swatch(colour[bot])}{escape(bot)}</li>" for bot in colour if bot in curves)
+    legend = "".join(
+        f"<li>{render_colour_swatch(colour[bot])}{escape(bot)}</li>" for bot in colour if bot in curves
+    )
     return (
-        f"<h3>{escape(title)}</h3>{_plot_svg(bottom + 38, f'{title} by ply, in {unit}', elements)}"
+        f"<h3>{escape(title)}</h3>{_render_plot(bottom + 38, f'{title} by ply, in {unit}', elements)}"
         f'<ul class="legend">{legend}</ul>'
     )

@@ -7,15 +7,15 @@ from arena.maps.game_on_map import DECISIVE_MAPS, has_maps
 from arena.protocol.adjudication import REPETITION_RULE
 from arena.protocol.codes import FORFEIT_REASONS
 from arena.protocol.record import Record
-from arena.rating.breakdown import Draws, count_draws, draws_by_map
+from arena.rating.breakdown import Draws, count_draws, count_draws_by_map
 from arena.rating.standings import is_void, list_losers
 
 
-def match_line(record: Record) -> str:
+def format_match_line(record: Record) -> str:
     """Return a finished match in one line, such as `greedy beats random on m2 in 41 plies (elimination)`."""
     loser_names = list_losers(record)
     maxie, minnie = record.players.maxie, record.players.minnie
-    place = f" on {record.setup['map']}" if record.setup.get("map") else ""
+    map_text = f" on {record.setup['map']}" if record.setup.get("map") else ""
     reason = REPETITION_RULE if record.result.by_repetition else record.result.reason.value.replace("_", " ")
     detail = (
         f": {record.result.detail}"
@@ -23,36 +23,40 @@ def match_line(record: Record) -> str:
         else ""
     )
     if is_void(record):
-        what = f"{maxie} against {minnie}{place} is void"
+        void_text = f"{maxie} against {minnie}{map_text} is void"
         detail = f": {record.result.detail}"
     elif len(loser_names) == 1:
         winner = minnie if loser_names[0] == maxie else maxie
-        what = f"{winner} beats {loser_names[0]}{place} in {len(record.moves)} plies"
+        void_text = f"{winner} beats {loser_names[0]}{map_text} in {len(record.moves)} plies"
     else:
-        what = (
-            f"{maxie} and {minnie}{place} both lose" if loser_names else f"{maxie} and {minnie} draw{place}"
+        void_text = (
+            f"{maxie} and {minnie}{map_text} both lose"
+            if loser_names
+            else f"{maxie} and {minnie} draw{map_text}"
         )
-    return f"{what} ({reason}{detail})"
+    return f"{void_text} ({reason}{detail})"
 
 
-def draws_text(draws: Draws) -> str:
+def describe_draws(draws: Draws) -> str:
     """Return text such as `drawn: 3 of 12 matches (25%), 2 of them by repetition`."""
-    how = f", {draws.repetition} of them by repetition" if draws.repetition else ""
-    return f"drawn: {draws.drawn} of {draws.matches} matches ({draws.share:.0%}){how}"
+    repetition_text = f", {draws.repetition} of them by repetition" if draws.repetition else ""
+    return f"drawn: {draws.drawn} of {draws.matches} matches ({draws.share:.0%}){repetition_text}"
 
 
-def draws_warning(ladder: Ladder) -> str | None:
+def make_draws_warning(ladder: Ladder) -> str | None:
     """Return a one-line warning if over half of the matches were drawn; None otherwise, or if the event was stopped."""
     draws = count_draws(ladder.records)
     if ladder.stopped or not draws.are_too_many:
         return None
     share = f"{draws.drawn} of {draws.matches} matches were drawn"
-    little = "so the table says little about strength"
+    conclusion = "so the table says little about strength"
     if not has_maps(ladder.plan.game):
-        return f"{share}, {little}; with `--openings N`, matches begin after N random plies"
-    maps = [name for name, each in draws_by_map(ladder.records).items() if each.are_too_many]
-    others = [f"`--map {name}`" for name in DECISIVE_MAPS if name not in maps]
+        return f"{share}, {conclusion}; with `--openings N`, matches begin after N random plies"
+    maps = [name for name, each in count_draws_by_map(ladder.records).items() if each.are_too_many]
+    map_options = [f"`--map {name}`" for name in DECISIVE_MAPS if name not in maps]
     advice = (
-        f"most matches are decided with {' or '.join(others[:2])}" if others else "`--openings N` may help"
+        f"most matches are decided with {' or '.join(map_options[:2])}"
+        if map_options
+        else "`--openings N` may help"
     )
-    return f"{share} (over half on {', '.join(maps)}), {little}; {advice}"
+    return f"{share} (over half on {', '.join(maps)}), {conclusion}; {advice}"

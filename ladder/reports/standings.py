@@ -12,7 +12,7 @@ from rich.text import Text
 
 from arena.console import print_markdown
 from arena.ladder.reports.blunders import BlunderReport
-from arena.match.replay import mean_cpu_ms
+from arena.match.replay import compute_mean_cpu_ms
 from arena.protocol.record import Record
 from arena.rating.standings import COLUMN_NAMES, FORFEIT_FIELDS, StandingsRow
 
@@ -38,11 +38,11 @@ class Column:
         return self.heading.lower().replace(" ", "_")
 
 
-def extra_columns(records: Sequence[Record], blunders: Sequence[BlunderReport]) -> list[Column]:
+def make_extra_columns(records: Sequence[Record], blunders: Sequence[BlunderReport]) -> list[Column]:
     """Return the columns of blunders and of CPU time, without those for which there is no data."""
     columns = [
         Column("blunders", BLUNDERS_LEGEND, {each.bot: f"{each.per_match:.2f}" for each in blunders}),
-        Column("CPU ms", CPU_LEGEND, {bot: f"{ms:.1f}" for bot, ms in mean_cpu_ms(records).items()}),
+        Column("CPU ms", CPU_LEGEND, {bot: f"{ms:.1f}" for bot, ms in compute_mean_cpu_ms(records).items()}),
     ]
     return [column for column in columns if column.cells]
 
@@ -82,11 +82,11 @@ def make_table(rows: Sequence[StandingsRow], columns: Sequence[Column] = (), *, 
     cells = make_cells(rows, columns)
     for heading in cells:
         table.add_column(heading, justify="right", no_wrap=True)
-    for place, row in enumerate(rows, 1):
-        texts = {heading: column[place - 1] for heading, column in cells.items()}
+    for rank, row in enumerate(rows, 1):
+        texts = {heading: column[rank - 1] for heading, column in cells.items()}
         faults = {heading for heading in FORFEIT_COLUMNS if texts[heading] != "0"}
         table.add_row(
-            str(place),
+            str(rank),
             Text(row.bot),
             *(Text(text, style="bold red" if name in faults else "") for name, text in texts.items()),
         )
@@ -102,9 +102,9 @@ CPU_LEGEND = "CPU ms: CPU time per move of a bot in a container, including analy
 
 def print_standings(rows: Sequence[StandingsRow], console: Console, columns: Sequence[Column] = ()) -> None:
     """Print the table of standings, and below it the legends of the columns that need one."""
-    more = [*_format_cells(rows), *(column.heading for column in columns)]
-    needed = MIN_TERMINAL_WIDTH + sum(len(heading) + 1 for heading in more)
-    if console.is_terminal and console.width >= needed:
+    headings = [*_format_cells(rows), *(column.heading for column in columns)]
+    needed_width = MIN_TERMINAL_WIDTH + sum(len(heading) + 1 for heading in headings)
+    if console.is_terminal and console.width >= needed_width:
         console.print(make_table(rows, columns, plain=False))
     else:
         print_markdown(make_table(rows, columns, plain=True), console)

@@ -58,7 +58,7 @@ def audit(
         for pair, days in (await find_shared_days(engine)).items():
             records.add_address(*pair, days)
         owners = {each.name: each.owner for each in await list_tokens(engine)}
-        return records.findings(lambda one, other: one in owners and owners[one] == owners.get(other))
+        return records.list_findings(lambda one, other: one in owners and owners[one] == owners.get(other))
 
     findings = run_on_store(db, find_suspicious_matches)
     if json is not None:

@@ -115,7 +115,7 @@ def check(
     if game and not any((bot, program, command, dial_in)):
         check_games(game, matches, seed, json)
         return
-    game_options = [word for spec in register_games(game) for word in ("--game", CATALOGUE.spec_of(spec))]
+    game_options = [word for spec in register_games(game) for word in ("--game", CATALOGUE.get_spec(spec))]
     if sum(map(bool, (bot, program, command, dial_in))) != 1:
         raise UsageError(
             "give exactly one bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in"

@@ -278,7 +278,7 @@ def _make_house_plan(house: HouseSettings) -> HousePlan:
     except HouseEngineError as error:
         raise BadSetting("house.engines", str(error)) from None
     is_custom = house.engines != HouseSettings().engines
-    return HousePlan(engines, guests=house.guests, check=is_custom, games=CATALOGUE.specs())
+    return HousePlan(engines, guests=house.guests, check=is_custom, games=CATALOGUE.list_specs())
 
 
 def _check_adjudication(settings: ArenaSettings, pool: Pool) -> None:

@@ -11,8 +11,8 @@ from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame, GameError
 from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import MapError
-from arena.maps.openings_file import BadOpenings, read_openings, shipped_openings_file
-from arena.match.openings import Opening, random_opening
+from arena.maps.openings_file import BadOpenings, find_shipped_openings_file, read_openings
+from arena.match.openings import Opening, make_random_opening
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 from arena.server.commands.settings_file import BadSetting
 from arena.server.core.settings import Pool, PoolGame
@@ -92,7 +92,7 @@ def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening
     if openings == NO_OPENINGS:
         return ((),)
     if openings == SHIPPED_OPENINGS:
-        path = shipped_openings_file(map) if map else None
+        path = find_shipped_openings_file(map) if map else None
         return (
             _choose_fallback_openings(game)
             if path is None
@@ -124,7 +124,7 @@ def _choose_fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
 def _make_random_openings(game: AnyGame, plies: int) -> tuple[Opening, ...]:
     """Return random openings of `plies` plies, from fixed seeds, so that they are the same after a restart."""
     return _drop_prefixes(
-        [random_opening(game, plies, f"serve/{number}") for number in range(MAX_RANDOM_OPENINGS)]
+        [make_random_opening(game, plies, f"serve/{number}") for number in range(MAX_RANDOM_OPENINGS)]
     )
 
 

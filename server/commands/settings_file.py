@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import fields
 
 from arena.console import name_toml_types
-from arena.games.name_hints import most_similar, suggest_name
+from arena.games.name_hints import find_most_similar, suggest_name
 from arena.server.settings import RELOADABLE_KEYS, SETTING_TYPES, ArenaSettings
 
 FILE_HEADER = """\
@@ -161,7 +161,7 @@ def _describe_unknown_key(name: str, known_keys: Sequence[str]) -> str:
     known_keys: keys of the same section, which are searched before those of all sections
     """
     full_keys = {key.partition(".")[2]: key for key in SETTING_TYPES}
-    similar_name = None if most_similar(name, known_keys) else most_similar(name, full_keys)
+    similar_name = None if find_most_similar(name, known_keys) else find_most_similar(name, full_keys)
     if similar_name:
         return f'unknown key; did you mean "{full_keys[similar_name]}"?'
     return f"unknown key; {suggest_name(name, known_keys or ArenaSettings.__struct_fields__)}"

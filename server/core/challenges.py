@@ -8,7 +8,7 @@ from itertools import chain, islice
 from arena.games.core import AnyGame, GameError, UnknownGame
 from arena.games.name_hints import did_you_mean
 from arena.maps.game_on_map import has_maps, make_game_on_map
-from arena.maps.loader import MapError, UnknownMap, generated_size
+from arena.maps.loader import MapError, UnknownMap, get_generated_size
 from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
@@ -52,7 +52,7 @@ def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
             Code.BAD_CHALLENGE, f"{challenge.map!r:.40} is a file: name a map, such as m2, world or grid:5x5"
         )
     try:
-        size = generated_size(challenge.map) if has_maps(challenge.game) else None
+        size = get_generated_size(challenge.map) if has_maps(challenge.game) else None
         if size is not None and size > max_territories:
             detail = (
                 f"{challenge.map:.40} has {size} territories; this server allows at most {max_territories}"

@@ -16,7 +16,7 @@ from arena.protocol.values import Players
 from arena.rating.formats import ArenaFormat, Format, KnockoutFormat, RosterChange, SwissFormat, make_format
 from arena.rating.pairing import Pair, Pairing
 from arena.rating.rater import FinishedMatch
-from arena.rating.schedule import Schedule, match_id, points_by_bot
+from arena.rating.schedule import Schedule, compute_points_by_bot, make_match_id
 from arena.server.core.event_state import EventPlan, StoredEvent
 from arena.server.core.matchmaker import choose_pairs
 from arena.server.core.pairing import PairingHistory
@@ -72,7 +72,7 @@ class Event:
         """Pairs of each knockout round in which all pairs are known; empty in other formats."""
         format = self.schedule.format if self.schedule is not None else None
         rounds: list[list[tuple[str, str]]] = []
-        for boxes in format.bracket() if isinstance(format, KnockoutFormat) else []:
+        for boxes in format.make_bracket() if isinstance(format, KnockoutFormat) else []:
             pairs = [(each.first, each.second) for each in boxes if each.first and each.second]
             if len(pairs) < len(boxes):
                 break
@@ -99,7 +99,7 @@ class Event:
         format: Format = ArenaFormat() if self.schedule is None else self.schedule.format
         scores: dict[str, tuple[tuple[float, ...], float]] = {}
         for each in self.state.bots:
-            place = format.rank_of(each)
+            place = format.get_rank(each)
             scored = self._points[each] + place.byes
             scores[each] = place.order or (-scored, -(place.buchholz or 0)), scored
         if self.plan.format == "gauntlet" and self.state.bots:
@@ -247,7 +247,7 @@ class Event:
         matches = stored_event.results
         self._match_count = len(matches)
         for ended in matches.values():
-            self._points.update(points_by_bot(ended.players, ended.result))
+            self._points.update(compute_points_by_bot(ended.players, ended.result))
         if self.schedule is None:
             for ended in matches.values():
                 self._record_meeting(ended.players.maxie, ended.players.minnie)
@@ -261,7 +261,7 @@ class Event:
 
         Empty for the format `arena`, and before the start of the event.
         """
-        return self.schedule.startable_pairings() if self.schedule is not None else []
+        return self.schedule.list_startable_pairings() if self.schedule is not None else []
 
     def choose_matches(
         self,
@@ -299,9 +299,9 @@ class Event:
     def start_match(self, pairing: Pairing) -> str:
         """Record that a match begins, and return its id."""
         if self.schedule is None:
-            match = match_id(self.plan.uid, pairing, 0)
+            match = make_match_id(self.plan.uid, pairing, 0)
         else:
-            match = self.schedule.next_match_id(pairing)
+            match = self.schedule.make_next_match_id(pairing)
             self.schedule.mark_started(pairing)
         self.matches_in_progress[match] = pairing
         return match
@@ -310,7 +310,7 @@ class Event:
         """Record the event's matches in progress when a restarted server resumes it. `matches`: players by match id."""
         while self.schedule is not None:
             due_matches = [
-                each for each in self.list_due_matches() if self.schedule.next_match_id(each) in matches
+                each for each in self.list_due_matches() if self.schedule.make_next_match_id(each) in matches
             ]
             for pairing in due_matches:
                 self.start_match(pairing)
@@ -334,7 +334,7 @@ class Event:
         if pairing is None:
             return
         self._match_count += 1
-        self._points.update(points_by_bot(pairing, result))
+        self._points.update(compute_points_by_bot(pairing, result))
         if self.schedule is None:
             return
         withdrawn_before = self.schedule.format.withdrawn

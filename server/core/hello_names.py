@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from arena.games.catalogue import CATALOGUE
-from arena.games.name_hints import most_similar, suggest_name
-from arena.maps.loader import MapError, generated_size, map_names
+from arena.games.name_hints import find_most_similar, suggest_name
+from arena.maps.loader import MapError, get_generated_size, list_map_names
 from arena.protocol.codes import Code
 from arena.protocol.messages import Hello
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
@@ -34,12 +34,12 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
         }
         for name in hello.maps:
             if name not in offered_maps:
-                _check_map(name, sorted(offered_maps.union(map_names())))
+                _check_map(name, sorted(offered_maps.union(list_map_names())))
     for text in hello.time_controls:
         try:
             canonical = str(TimeControl.parse(text))
         except BadTimeControl as error:
-            similar_name = most_similar(text, [str(each.time_control) for each in list_offered_games()])
+            similar_name = find_most_similar(text, [str(each.time_control) for each in list_offered_games()])
             raise _make_unknown_name_refusal(
                 str(error), f"did you mean {similar_name}?" if similar_name else ""
             ) from None
@@ -51,7 +51,7 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
 
 def _check_map(name: str, maps: list[str]) -> None:
     try:
-        if name not in maps and generated_size(name) is None:
+        if name not in maps and get_generated_size(name) is None:
             raise _make_unknown_name_refusal(
                 f"this server has no map {name!r}", suggest_name(name, [*maps, "ring:N", "grid:WxH"])
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.maps.loader import map_names
+from arena.maps.loader import list_map_names
 from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
@@ -76,7 +76,7 @@ class HouseEngines:
 
     def check_guest(self, bot: LobbyBot, challenge: Challenge) -> None:
         """Count a guest's request for a match. Raises RequestRefused for a forbidden match or too many requests."""
-        why = find_guest_refusal_reason(challenge, self, map_names())
+        why = find_guest_refusal_reason(challenge, self, list_map_names())
         if why is not None:
             raise RequestRefused(Code.BAD_CHALLENGE, why)
         if self._request_limit.try_spend(bot.owner, REQUEST_INTERVAL_NS, self._lobby.now) > 0:

@@ -39,7 +39,7 @@ class PublicView:
         """Yield the messages that spectators get after a move."""
         ply = self._referee.ply - 1
         move = self._referee.moves[ply]
-        yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.clocks(now))
+        yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.get_clocks(now))
         hidden_before, hidden = (find_first_hidden_ply(self._visibility, each) for each in (ply, ply + 1))
         yield from self._list_thoughts(hidden_before, hidden)
 
@@ -94,7 +94,7 @@ class PublicView:
                 Played(each.move, each.ms, each.thinking if ply < hidden else None)
                 for ply, each in enumerate(self._referee.moves)
             ],
-            clocks=self._referee.clocks(now),
+            clocks=self._referee.get_clocks(now),
             mover=SEATS[mover] if mover else None,
             engines=terms.engines,
             time_odds=terms.odds_for_message,

@@ -241,7 +241,7 @@ class Room:
 
     def make_end(self) -> End:
         """Return the `end` message for spectators."""
-        return End.from_record(self.make_record(), self.referee.clocks(self._lobby.now))
+        return End.from_record(self.make_record(), self.referee.get_clocks(self._lobby.now))
 
     def make_record(self) -> Record:
         """Return the record of the match. A match that is not over is recorded as void."""

@@ -37,7 +37,7 @@ from arena.protocol.messages import (
     View,
     Watch,
     Welcome,
-    without_secrets,
+    hide_secrets,
 )
 from arena.server import loop_lag
 from arena.server.core.effects import LISTING_TOPIC, CloseClient, SendToClient
@@ -218,7 +218,7 @@ class Session:
             return
         edge.metrics.messages[type(message)] += 1
         if self._is_traced:
-            wire_log.debug("> %s %s", self.name, without_secrets(message))
+            wire_log.debug("> %s %s", self.name, hide_secrets(message))
         if isinstance(message, Move):
             seat = self.seats.get(message.match)
             if seat is not None and seat.ply == message.ply and seat.answer is None:
@@ -481,7 +481,7 @@ class Session:
 
     def _send(self, message: ServerMessage) -> None:
         if self._is_traced:
-            wire_log.debug("< %s %s", self.name, without_secrets(message))
+            wire_log.debug("< %s %s", self.name, hide_secrets(message))
         connection = self._connection
         data = Frame(BINARY, encode(message)).serialize(mask=False)
         if connection.is_slow:

@@ -198,14 +198,14 @@ async def load_due_matches(engine: Engine, event: str, ladder: StoredPlan) -> li
     """
     async with open_query_connection(engine) as connection:
         results = await load_results(connection, event)
-    return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, results).startable_pairings())
+    return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, results).list_startable_pairings())
 
 
 def _order_by_format(
     ladder: StoredPlan, records: Mapping[str, FinishedMatch], rows: list[StandingsRow]
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     format = _make_schedule(ladder, records).format
-    return sort_by_format(rows, format), format.bracket() if isinstance(format, KnockoutFormat) else []
+    return sort_by_format(rows, format), format.make_bracket() if isinstance(format, KnockoutFormat) else []
 
 
 def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> Schedule:

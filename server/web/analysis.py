@@ -23,7 +23,7 @@ import msgspec
 from arena.games.catalogue import CATALOGUE
 from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
-from arena.maps.loader import map_names
+from arena.maps.loader import list_map_names
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result, from_line, to_line
 from arena.protocol.values import Players
@@ -123,7 +123,7 @@ async def analyse_position(
 
     Raises BadRequest without a position.
     """
-    if map_name not in map_names():
+    if map_name not in list_map_names():
         return responses.make_not_found_response(f"no built-in map is called {map_name!r:.80}")
     options = ["--map", map_name, f"--position={parse_position(parameters)}", "--engine", ANALYSIS_ENGINE]
     options += ["--nodes", str(ANALYSIS_NODES), "--lines", str(MAX_LINES)]
@@ -158,7 +158,7 @@ async def review_moves(parameters: Mapping[str, str], seconds: float = REVIEW_SE
     """
     name = parameters.get("game", "")
     setup, moves = parse_match(parameters)
-    if name == Riskless.name and setup.get("map") in map_names():
+    if name == Riskless.name and setup.get("map") in list_map_names():
         setup = {**make_game_on_map(name, setup["map"]).setup(), **setup}
     record = Record(
         format=FORMAT,
@@ -191,7 +191,7 @@ async def review_match(line: str, seconds: float = REVIEW_SECONDS) -> Response:
         return responses.make_bad_request_response(f"the engine does not know the game {record.game!r:.80}")
     if not record.moves:
         return responses.make_bad_request_response("the match cannot be reviewed: it has no moves")
-    games = [] if CATALOGUE.is_builtin(record.game) else ["--game", CATALOGUE.spec_of(record.game)]
+    games = [] if CATALOGUE.is_builtin(record.game) else ["--game", CATALOGUE.get_spec(record.game)]
     async with anyio.TemporaryDirectory(prefix="arena-review-") as folder:
         file = anyio.Path(folder) / "match.jsonl"
         await file.write_text(f"{line}\n", encoding="utf-8")

@@ -16,10 +16,10 @@ from urllib.parse import quote
 from arena.games.catalogue import make_game
 from arena.games.core import GameError
 from arena.games.riskless import Riskless
-from arena.maps.chance import winning_chance
+from arena.maps.chance import compute_winning_chance
 from arena.maps.map_file import MapFile
 from arena.maps.picture import find_built_in_map, make_map_picture
-from arena.match.openings import position_after
+from arena.match.openings import find_position_after
 from arena.protocol.messages import Played
 from arena.protocol.record import from_line
 from arena.protocol.values import Data, Players
@@ -89,7 +89,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         game = make_game(hero_match.game, hero_match.setup)
         if not isinstance(game, Riskless):
             return HEADLINE_ELEMENT
-        position = position_after(game, [each.move for each in hero_match.moves])
+        position = find_position_after(game, [each.move for each in hero_match.moves])
     except GameError:
         return HEADLINE_ELEMENT
     armies: Sequence[int] = position.armies
@@ -98,7 +98,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     name = str(hero_match.setup.get("map", ""))
     values = [find_latest_value(hero_match.moves, side) for side in (0, 1)]
     leads = [each / 100 for each in values if each is not None] or [army_sums["maxie"] - army_sums["minnie"]]
-    chance = sum(winning_chance(each, name, game.map.armies_to_win) for each in leads) / len(leads)
+    chance = sum(compute_winning_chance(each, name, game.map.armies_to_win) for each in leads) / len(leads)
     percent = round_half_up(100 * max(0.01, min(0.99, chance)))
     title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]
     badge = '<span class="badge" data-state="live">Live</span>' if hero_match.live else ""
@@ -122,7 +122,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         '<svg class="tug-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{percent}" height="4"/></svg></div>'
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
-        f"{make_map_picture(MapFile(game.map)).svg(armies, label)}</div></div></div></div>"
+        f"{make_map_picture(MapFile(game.map)).render_svg(armies, label)}</div></div></div></div>"
         '<div class="telling-of"><div class="words-of"><p class="story"></p></div>'
         f'<div class="stage-actions">{link}</div></div></section><section class="wall"></section></div></div>'
     ).encode()

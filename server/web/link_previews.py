@@ -22,7 +22,7 @@ from urllib.parse import parse_qs, quote, unquote
 import anyio.to_thread
 from msgspec import Struct
 
-from arena.maps.loader import load_map_file, map_names
+from arena.maps.loader import list_map_names, load_map_file
 from arena.protocol.messages import View
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
@@ -93,7 +93,7 @@ class LinkPreviews:
                 return await self._make_bot_preview(parts[0])
             case "event" | "table":
                 return await self._make_event_preview(parts[0])
-            case "maps" if parts[0] in map_names():
+            case "maps" if parts[0] in list_map_names():
                 return _make_map_preview(parts[0])
             case "versus" if len(parts) > 1:
                 description = "Every match of these two, and who scored what."
@@ -178,7 +178,7 @@ class LinkPreviews:
         if parts := _NAMED_PICTURE_PATH.fullmatch(path):
             kind, name = parts.groups()
             if kind == "map":
-                if name in map_names():
+                if name in list_map_names():
                     return await _answer_with_picture(partial(drawing.draw_map, name), is_permanent=True)
                 return responses.make_not_found_response(f"no built-in map is called {name!r:.80}")
             table = await (self._load_rating_rows(name) if kind == "bot" else self._load_event_rows(name))

@@ -15,7 +15,7 @@ from msgspec import Struct
 from arena import maps
 from arena.maps.cells import load_shipped_cells, load_shipped_ferries
 from arena.maps.game_on_map import DEFAULT_MAP
-from arena.maps.loader import load_map_file, map_names
+from arena.maps.loader import list_map_names, load_map_file
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 
@@ -79,7 +79,7 @@ def list_built_in_maps() -> list[MapInfo]:
     """Return all built-in maps, in the order of their names."""
     measured, solved = read_measurements(MAPS_README), read_solutions(MAPS_README)
     maps = []
-    for name in map_names():
+    for name in list_map_names():
         file = load_map_file(name)
         riskless_map = file.map
         maps.append(
@@ -148,7 +148,7 @@ def answer_map_request(name: str, *, gzip: bool) -> Response:
 
     The setup of a match lacks some of these data, such as the shapes of the territories.
     """
-    if name not in map_names():
+    if name not in list_map_names():
         return responses.make_not_found_response(f"no built-in map is called {name!r:.80}")
     file = load_map_file(name)
     map_data = {

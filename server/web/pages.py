@@ -22,7 +22,7 @@ from msgspec import Struct
 from arena.clock import MONOTONIC, TimeSource
 from arena.games.catalogue import CATALOGUE
 from arena.maps.game_on_map import DEFAULT_MAP
-from arena.maps.loader import map_names
+from arena.maps.loader import list_map_names
 from arena.server.edge import responses
 from arena.server.edge.handshake import refuse_other_origin
 from arena.server.edge.page_client import PageClient
@@ -136,7 +136,7 @@ class Pages:
                 "guests": info.guests,
                 "house": info.house,
                 "games": sorted(CATALOGUE.names()),
-                "maps": map_names(),
+                "maps": list_map_names(),
                 "map": DEFAULT_MAP,
                 "page": self._files.digest,
             }
@@ -330,7 +330,7 @@ class Pages:
     def _make_setup(self) -> PageSetup:
         """Return the first frame for the page process."""
         info = self._info
-        return PageSetup(self._store, CATALOGUE.specs(), info.anyone, info.guests, self._files.templates)
+        return PageSetup(self._store, CATALOGUE.list_specs(), info.anyone, info.guests, self._files.templates)
 
     def _find_origin(self, request: Request) -> str:
         """Return the scheme and host of a request; empty if unknown."""

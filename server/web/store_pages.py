@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import BadData
 from arena.games.riskless import Riskless
-from arena.maps.loader import load_map, map_names
+from arena.maps.loader import list_map_names, load_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, from_line
 from arena.rating.pairing import Pairing
@@ -49,7 +49,7 @@ from arena.server.web.event_progress import DueMatch, EventProgress
 from arena.server.web.page_messages import LiveRequest, RequestLiveData
 from arena.server.web.routes import MATCH_ID, BadRequest, RouteMatch
 from arena.server.web.static_files import CACHE_FOREVER
-from arena.solved.move_quality import MoveQuality, move_qualities
+from arena.solved.move_quality import MoveQuality, classify_moves
 
 RESULTS_WITHOUT_BOT = ("maxie", "minnie", DRAWN)
 RESULTS_WITH_BOT = (WON, LOST, *RESULTS_WITHOUT_BOT)
@@ -200,7 +200,7 @@ class StorePages:
 
     async def _list_continuations(self, map_name: str, parameters: Mapping[str, str]) -> Response:
         """Return the moves that were played in finished matches from a position on a built-in map."""
-        if map_name not in map_names():
+        if map_name not in list_map_names():
             return responses.make_not_found_response(f"no built-in map is called {map_name!r:.80}")
         game = Riskless(load_map(map_name))
         try:
@@ -284,7 +284,7 @@ def rate_moves_by_table(line: str) -> list[SolvedMoveQuality] | None:
     The call takes about 0.1 ms per move.
     """
     try:
-        record = move_qualities(from_line(line))
+        record = classify_moves(from_line(line))
     except BadRecord:
         return None
     return None if record is None else [SolvedMoveQuality(kind, str(reached)) for _, kind, reached in record]

@@ -285,7 +285,7 @@ class InvariantMonitor:
                 f"an answer of ply {ply} of match {answer.message.match:.8} took {elapsed_ns / MS:.1f} ms without the"
                 f" stalls of its edge, but the edge counted {answer.elapsed_ns / MS:.1f} ms",
             )
-        allowed = match.terms.time_control_of("maxie").base_ms + match.terms.margin_ms
+        allowed = match.terms.get_time_control("maxie").base_ms + match.terms.margin_ms
         if answer.elapsed_ns <= allowed * MS:
             key = answer.message.match, answer.message.ply
             self._in_time.setdefault(key, (process, answer.client, self.arena.world.now))

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from arena.games.catalogue import CATALOGUE
 from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
-from arena.maps.loader import load_map, map_names
+from arena.maps.loader import list_map_names, load_map
 from arena.protocol.engines import EngineInfo
 from arena.protocol.record import to_line
 from arena.rating.formats import make_format
@@ -165,9 +165,9 @@ async def play(host: Host) -> str:
     for format in ("knockout", "swiss"):
         async with claim_ladder(host.engine, "ladder", format, "auto", PLAN | {"format": format}) as ladder:
             schedule = Schedule(ladder.uid.hex, make_format(format, ["anna", "bert"], 1, 1, 1))
-            first = schedule.startable_pairings()[0]
+            first = schedule.list_startable_pairings()[0]
             terms = replace(
-                spec(first.maxie, first.minnie), match=schedule.next_match_id(first), event=format
+                spec(first.maxie, first.minnie), match=schedule.make_next_match_id(first), event=format
             )
             requests.append(terms)
     last = replace(spec("anna", "bert"), game=PATH4, rated=True)
@@ -218,7 +218,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
             "/api/truth/MATCH": [f"/api/truth/{match}"],
             "/api/log/MATCH": [f"/api/log/{match}"],
             "/api/maps": ["/api/maps"],
-            "/api/map/NAME": [f"/api/map/{name}" for name in map_names()],
+            "/api/map/NAME": [f"/api/map/{name}" for name in list_map_names()],
             "/api/game/NAME?setup=JSON&moves=JSON": [f"/api/game/{game}?moves=[3]"],
             "/api/advice/MAP?position=TEXT": [],
             "/api/review/MATCH": [],

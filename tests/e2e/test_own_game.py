@@ -129,7 +129,7 @@ def job(**changes: object) -> PairJob:
         "folder": "",
         "restart_policy": RestartPolicy(),
         "games": (spec,),
-        "rules": CATALOGUE.rules_digest(game),
+        "rules": CATALOGUE.get_rules_digest(game),
     }
     return PairJob(**{**variables, **changes})  # type: ignore[arg-type]
 

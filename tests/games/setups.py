@@ -8,9 +8,9 @@ from typing import Any
 
 from arena.games.catalogue import GAMES, make_game
 from arena.games.core import AnyGame, Game
-from arena.maps.loader import load_map, map_names
+from arena.maps.loader import list_map_names, load_map
 
-MAPS = (*map_names(), "ring:3", "ring:8", "grid:1x2", "grid:3x2", "grid:5x5")
+MAPS = (*list_map_names(), "ring:3", "ring:8", "grid:1x2", "grid:3x2", "grid:5x5")
 
 # A game that is not named here is played on its empty setup: a new one is in the suites at once.
 SETUPS: dict[str, dict[str, dict[str, Any]]] = {

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from arena.games.graph import (
     NotInGraph,
-    edges_of,
+    find_reachable,
     from_edges,
     is_connected,
     is_simple,
     is_undirected,
+    list_edges,
     neighbours,
-    reachable,
 )
 
 FIGURE = json.loads((Path(__file__).parents[1] / "data" / "graph_figure1.json").read_text())
@@ -43,11 +43,11 @@ def closure(graph: tuple[tuple[int, ...], ...]) -> list[list[bool]]:
 def test_figure_1() -> None:
     graph = from_edges([tuple(edge) for edge in FIGURE["directed_edges"]], 4)
     assert graph == tuple(map(tuple, FIGURE["adjacency"]))
-    assert edges_of(graph) == [tuple(edge) for edge in FIGURE["directed_edges"]]
+    assert list_edges(graph) == [tuple(edge) for edge in FIGURE["directed_edges"]]
     assert is_simple(graph)
     assert is_undirected(graph) is FIGURE["is_undirected"] is False
     assert not is_connected(graph), "nothing leads back to vertex 0"
-    missing = {(w, v) for v, w in edges_of(graph)} - set(edges_of(graph))
+    missing = {(w, v) for v, w in list_edges(graph)} - set(list_edges(graph))
     assert sorted(missing) == [tuple(edge) for edge in FIGURE["missing_reverse"]]
     assert tuple(neighbours(FIGURE["undirected_example"], 1)) == (0, 3)
 
@@ -60,20 +60,20 @@ def test_the_example_of_an_edge_sequence() -> None:
 
 @given(graphs())
 def test_edges_make_the_graph_again(graph: tuple[tuple[int, ...], ...]) -> None:
-    assert from_edges(edges_of(graph), len(graph)) == graph
+    assert from_edges(list_edges(graph), len(graph)) == graph
 
 
 @given(graphs())
 def test_reach_and_connectedness_agree_with_the_closure(graph: tuple[tuple[int, ...], ...]) -> None:
     leads = closure(graph)
     for v in range(len(graph)):
-        assert reachable(graph, v) == {w for w, there in enumerate(leads[v]) if there}
+        assert find_reachable(graph, v) == {w for w, there in enumerate(leads[v]) if there}
     assert is_connected(graph) == all(map(all, leads))
 
 
 @given(graphs())
 def test_simple_and_undirected_agree_with_their_definitions(graph: tuple[tuple[int, ...], ...]) -> None:
-    edges = edges_of(graph)
+    edges = list_edges(graph)
     assert is_simple(graph) == (len(edges) == len({(v, w) for v, w in edges if v != w}))
     assert is_undirected(graph) == ({(w, v) for v, w in edges} == set(edges))
 

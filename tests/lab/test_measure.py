@@ -24,7 +24,7 @@ from arena.lab.measure import (
 )
 from arena.lab.selfplay import PlayedMatch, gap_to_median, reply_chances
 from arena.maps.loader import load_map
-from arena.match.openings import random_opening
+from arena.match.openings import make_random_opening
 from tests.games.own import EXAMPLES
 
 
@@ -60,7 +60,7 @@ def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> No
 
 
 def test_matches_begin_after_the_given_openings() -> None:
-    starts = [random_opening(M1, plies, "salt") for plies in (3, 5, 4, 6)]
+    starts = [make_random_opening(M1, plies, "salt") for plies in (3, 5, 4, 6)]
     [found] = measure_maps(
         [M1.map], "plain", openings=starts, matches=4, seed=1, processes=1, strengths=(50,)
     )

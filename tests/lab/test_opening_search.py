@@ -14,7 +14,7 @@ from arena.games.riskless import Armies, Riskless
 from arena.lab.opening_search import OpeningCriteria, make_openings
 from arena.lab.selfplay import play_match
 from arena.maps.loader import load_map
-from arena.match.openings import Opening, position_after, random_opening
+from arena.match.openings import Opening, find_position_after, make_random_opening
 
 M1 = load_map("m1")
 GAME = Riskless(M1)
@@ -79,13 +79,13 @@ def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
     kept = made()
     candidates: dict[object, tuple[object, ...]] = {}
     for number in range(5_000):
-        opening = random_opening(GAME, 4 + number % 2, f"1/{number}")
-        candidates.setdefault(GAME.repetition_key(position_after(GAME, opening)), opening)
+        opening = make_random_opening(GAME, 4 + number % 2, f"1/{number}")
+        candidates.setdefault(GAME.repetition_key(find_position_after(GAME, opening)), opening)
         if len(candidates) == 60:
             break
     found: dict[int, list[Opening]] = {4: [], 5: []}
     for opening in candidates.values():
-        position = position_after(GAME, opening)
+        position = find_position_after(GAME, opening)
         if abs(even(position) - 0.5) <= 0.3 and gap(position) >= 0.2 and even_in_matches(position):
             found[len(opening)].append(opening)
     assert kept == [opening for both in zip(found[4], found[5], strict=False) for opening in both]
@@ -94,7 +94,7 @@ def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
 
 def test_positions_differ_and_none_is_over() -> None:
     wide = replace(CRITERIA, window=0.5, gap=0)
-    positions = [position_after(GAME, each) for each in made(200, criteria=wide)]
+    positions = [find_position_after(GAME, each) for each in made(200, criteria=wide)]
     assert len({(each.armies, each.player) for each in positions}) == len(positions) > 20
     assert all(GAME.outcome(each) is None for each in positions)
 

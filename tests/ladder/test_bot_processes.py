@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from arena.ladder.bot_pool import BotRefused
-from arena.ladder.bot_processes import BotProcesses, open_bot_processes, start_command
+from arena.ladder.bot_processes import BotProcesses, make_start_command, open_bot_processes
 from arena.ladder.plan import BotPlan
 from arena.server.host import Host
 from arena.server.processes.bot_process import RestartPolicy
@@ -24,7 +24,7 @@ async def test_bots_are_taken_once_and_given_back(host: Host) -> None:
     async with open_bot_processes(
         host, [bot("a"), bot("b")], folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
     ) as fleet:
-        await fleet.wait_connected()
+        await fleet.wait_until_connected()
         assert fleet.reserve("a") == "a"
         assert fleet.reserve("a") is None
         assert fleet.reserve("b") == "b"
@@ -47,7 +47,7 @@ async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest
             restart_policy=restart_policy,
             on_notice=pytest.fail,
         ) as fleet:
-            await fleet.wait_connected()
+            await fleet.wait_until_connected()
             with anyio.fail_after(200):
                 while len(processes_of(mark)) < 4:  # two supervisors, two bots, and what they started
                     await anyio.sleep(0.02)
@@ -68,7 +68,7 @@ async def settle(host: Host, *bots: BotPlan) -> None:
     async with open_bot_processes(
         host, bots, folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
     ) as fleet:
-        await fleet.wait_connected()
+        await fleet.wait_until_connected()
 
 
 async def test_a_bot_that_crashes_is_named_and_started_again_until_it_is_lost(host: Host) -> None:
@@ -91,7 +91,7 @@ async def test_a_bot_that_never_comes_is_named_and_lost(host: Host) -> None:
     async with open_bot_processes(
         host, [bot("a", "never")], folder=ROOT, restart_policy=restart_policy, on_notice=lines.append
     ) as fleet:
-        await fleet.wait_connected()  # does not wait for it forever
+        await fleet.wait_until_connected()  # does not wait for it forever
         await until_lost(fleet, "a")
     assert lines == [
         "bot a hung: it did not connect within 0.3 s; it is started again",
@@ -118,7 +118,7 @@ async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -
     async with open_bot_processes(
         host, [bot("a")], folder=ROOT, restart_policy=QUICK, on_notice=lines.append
     ) as fleet:
-        await fleet.wait_connected()
+        await fleet.wait_until_connected()
         assert fleet.reserve("a") == "a"
         fleet.finish_match("a", "a", answered=False)
         assert fleet.reserve("a") is None  # not before it is back
@@ -134,7 +134,7 @@ async def test_an_answer_resets_the_count_of_silent_matches(host: Host) -> None:
     async with open_bot_processes(
         host, [bot("a")], folder=ROOT, restart_policy=restart_policy, on_notice=pytest.fail
     ) as fleet:
-        await fleet.wait_connected()
+        await fleet.wait_until_connected()
         for answered in (False, None, True, False):
             assert fleet.reserve("a") == "a"
             fleet.finish_match("a", "a", answered=answered)
@@ -142,12 +142,15 @@ async def test_an_answer_resets_the_count_of_silent_matches(host: Host) -> None:
 
 
 def test_an_engines_command_hides_its_token_and_the_folders_files() -> None:
-    words = start_command(BotPlan("deep", "minimax:depth=4"), "ws://127.0.0.1:1", "deep#2")
+    words = make_start_command(BotPlan("deep", "minimax:depth=4"), "ws://127.0.0.1:1", "deep#2")
     assert words[1:] == (
         *("-P", "-m", "arena", "bot", "minimax:depth=4"),
         *("--url", "ws://127.0.0.1:1", "--name", "deep#2"),
     )
-    assert start_command(BotPlan("mine", None, ("mine", "-x")), "ws://127.0.0.1:1", "mine") == ("mine", "-x")
+    assert make_start_command(BotPlan("mine", None, ("mine", "-x")), "ws://127.0.0.1:1", "mine") == (
+        "mine",
+        "-x",
+    )
 
 
 async def test_arena_and_python_are_those_of_the_ladder(host: Host, tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ class Watch:
     def show_address(self, ladder: Ladder, url: str) -> None:
         pass
 
-    def match_played(self, ladder: Ladder, record: Record) -> None:
+    def show_match(self, ladder: Ladder, record: Record) -> None:
         self.first.set()
 
     def show_notice(self, text: str) -> None:

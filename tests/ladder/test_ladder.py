@@ -25,7 +25,7 @@ def test_what_an_event_is_known_by_tells_which_openings_it_has(tmp_path: Path) -
     listed.write_text("b2, a1\n")
 
     def known(**changes: Any) -> object:
-        return replace(base, plan=replace(base.plan, **changes)).identity()["openings"]
+        return replace(base, plan=replace(base.plan, **changes)).make_identity()["openings"]
 
     assert known(openings=4) == 4
     # No map, or none of these maps, brings any: that is the same as 0 random plies.
@@ -42,12 +42,12 @@ def test_an_edited_bot_makes_another_plan(tmp_path: Path) -> None:
     file.write_text("first")
     bots = (BotPlan("mine", f"{file}:Mine"), BotPlan("greedy", "greedy"))
     base = ladder(tmp_path / "r", *bots)
-    before = base.identity()
+    before = base.make_identity()
     assert before["files"].keys() == {"mine"}
-    assert base.identity() == before
+    assert base.make_identity() == before
     file.write_text("second")
-    assert base.identity()["files"] != before["files"]
-    assert "files" not in ladder(tmp_path / "s", bot("a"), bot("b")).identity()
+    assert base.make_identity()["files"] != before["files"]
+    assert "files" not in ladder(tmp_path / "s", bot("a"), bot("b")).make_identity()
 
 
 def test_the_printed_location_counts_the_event_apart_from_what_the_file_held(

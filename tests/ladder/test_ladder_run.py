@@ -34,7 +34,7 @@ class Watch:
     def show_address(self, ladder: Ladder, url: str) -> None:
         pass
 
-    def match_played(self, ladder: Ladder, record: Record) -> None:
+    def show_match(self, ladder: Ladder, record: Record) -> None:
         assert ladder.record is not None
         on_file = list(records.read_records(ladder.record))
         assert on_file[-1] == record == ladder.records[-1]

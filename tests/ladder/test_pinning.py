@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from arena.cores import usable_cores
 from arena.ladder.bot_processes import open_bot_processes
 from arena.ladder.ladder_run import run_ladder
-from arena.ladder.pinning import Pinning, can_pin, cores_for_bots, pin_process
+from arena.ladder.pinning import Pinning, can_pin, choose_cores_for_bots, pin_process
 from arena.protocol import record as records
 from arena.rating.standings import is_void
 from arena.server.host import Host
@@ -72,7 +72,7 @@ def test_a_process_that_is_gone_keeps_no_other_from_its_cores(busy: int) -> None
         gone.wait()
     one = usable_cores()[-1:]
     pinning = Pinning(one, 1, {"gone": gone.pid, "busy": busy}.get)
-    with pinning.keep_on_cores(("gone", "busy"), 1):
+    with pinning.pin_to_cores(("gone", "busy"), 1):
         assert {frozenset(os.sched_getaffinity(each)) for each in threads_below(busy)} == {frozenset(one)}
 
 
@@ -82,7 +82,7 @@ def test_a_process_that_is_gone_keeps_no_other_from_its_cores(busy: int) -> None
     ids=str,
 )
 def test_the_server_keeps_a_core_where_there_are_more_than_two(every: list[int], bots: list[int]) -> None:
-    assert cores_for_bots(every) == bots
+    assert choose_cores_for_bots(every) == bots
 
 
 def loads(cores: int, most: int, matches: list[int]) -> list[int]:
@@ -90,7 +90,7 @@ def loads(cores: int, most: int, matches: list[int]) -> list[int]:
     pinning = Pinning(range(cores), most, lambda _name: None)
     with ExitStack() as stack:
         for number, threads in enumerate(matches):
-            stack.enter_context(pinning.keep_on_cores((f"a{number}", f"b{number}"), threads))
+            stack.enter_context(pinning.pin_to_cores((f"a{number}", f"b{number}"), threads))
         return list(pinning._load.values())
 
 
@@ -112,8 +112,8 @@ def test_cores_are_given_back(cores: int, most: int, threads: int) -> None:
     pinning = Pinning(range(cores), most, lambda _name: None)
     with (
         pytest.raises(RuntimeError),
-        pinning.keep_on_cores(("a", "b"), threads),
-        pinning.keep_on_cores(("c", "d"), threads),
+        pinning.pin_to_cores(("a", "b"), threads),
+        pinning.pin_to_cores(("c", "d"), threads),
     ):
         raise RuntimeError("the match is void")
     assert set(pinning._load.values()) == {0}
@@ -125,15 +125,15 @@ async def test_bots_that_play_are_on_the_cores_of_their_match(host: Host) -> Non
     async with open_bot_processes(
         host, [bot("a"), bot("b"), bot("c")], folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
     ) as fleet:
-        await fleet.wait_connected()
-        pinning = Pinning(own, len(own), fleet.process_id)
-        with pinning.keep_on_cores(("a", "b"), 1):
+        await fleet.wait_until_connected()
+        pinning = Pinning(own, len(own), fleet.find_process_id)
+        with pinning.pin_to_cores(("a", "b"), 1):
             for name in ("a", "b", "c"):
-                process = fleet.process_id(name)
+                process = fleet.find_process_id(name)
                 assert process is not None
                 where = {frozenset(os.sched_getaffinity(each)) for each in threads_below(process)}
                 assert where == {frozenset(own if name == "c" else own[:1])}
-        assert fleet.process_id("nobody") is None
+        assert fleet.find_process_id("nobody") is None
 
 
 @pytest.mark.slow

@@ -96,7 +96,7 @@ def test_an_engine_that_says_its_threads_is_planned_with_them() -> None:
     ],
 )
 def test_a_bot_asks_for_the_threads_of_its_engine(engine: str, asked: list[int]) -> None:
-    assert [plan_engine_bot(engine).required_threads(cores) for cores in (1, 2, 8, 16)] == asked
+    assert [plan_engine_bot(engine).count_required_threads(cores) for cores in (1, 2, 8, 16)] == asked
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_a_command_that_is_none_is_refused(spec: str) -> None:
 
 
 def test_threads_of_the_ladder_override_those_of_the_engine() -> None:
-    assert BotPlan("strong", "jamboree", threads=4).required_threads(16) == 4
-    assert BotPlan("mine", None, ("mine",)).required_threads(16) == 0, "only the program knows"
-    assert BotPlan("mine", None, ("mine",), threads=5).required_threads(2) == 5
+    assert BotPlan("strong", "jamboree", threads=4).count_required_threads(16) == 4
+    assert BotPlan("mine", None, ("mine",)).count_required_threads(16) == 0, "only the program knows"
+    assert BotPlan("mine", None, ("mine",), threads=5).count_required_threads(2) == 5
 
 
 def test_an_error_begins_with_its_place() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan
-from arena.ladder.progress import MAX_DUE_MATCHES, ladder_progress
+from arena.ladder.progress import MAX_DUE_MATCHES, make_ladder_progress
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.protocol.values import Seat
@@ -33,7 +33,7 @@ def won(maxie: str, minnie: str, winner: str) -> Record:
 
 
 def test_a_new_ladder_has_everything_before_it() -> None:
-    told = ladder_progress(ladder(A, B, C))
+    told = make_ladder_progress(ladder(A, B, C))
     assert (told.event, told.kind, told.played, told.matches) == ("test", "ladder", 0, 12)
     assert told.bots == {"a": "greedy", "b": "random", "c": ""}
     assert {frozenset((due.maxie, due.minnie)) for due in told.due} == {
@@ -47,7 +47,7 @@ def test_a_new_ladder_has_everything_before_it() -> None:
 
 def test_the_list_of_due_matches_is_bounded() -> None:
     bots = [BotPlan(f"bot {number}") for number in range(12)]
-    assert len(ladder_progress(ladder(*bots)).due) == MAX_DUE_MATCHES
+    assert len(make_ladder_progress(ladder(*bots)).due) == MAX_DUE_MATCHES
 
 
 @pytest.mark.parametrize("rounds", [1, None])
@@ -55,13 +55,13 @@ def test_the_sequential_test_stands_as_the_pairs_say(rounds: int | None) -> None
     test = Sprt(0, 50)
     finished_ladder = ladder(A, B, rounds=rounds, test=test)
     assert finished_ladder.schedule is not None
-    first = finished_ladder.schedule.startable_pairings()[0]
+    first = finished_ladder.schedule.list_startable_pairings()[0]
     for pairing in first.pair.matches():
         finished_ladder.add_match(pairing, won(pairing.maxie, pairing.minnie, "a"))
-    told = ladder_progress(finished_ladder).sprt
+    told = make_ladder_progress(finished_ladder).sprt
     assert told is not None
     assert told.pairs == 1
     assert (told.lower, told.upper) == (test.lower, test.upper)
-    assert told.llr == test.llr((0, 0, 0, 0, 1))
+    assert told.llr == test.compute_llr((0, 0, 0, 0, 1))
     assert told.llr > 0
-    assert told.verdict == test.verdict((0, 0, 0, 0, 1)).value
+    assert told.verdict == test.decide((0, 0, 0, 0, 1)).value

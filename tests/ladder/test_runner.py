@@ -88,7 +88,7 @@ async def run(
     ) as fleet:
         try:
             with anyio.fail_after(500):
-                await fleet.wait_connected()
+                await fleet.wait_until_connected()
                 threads = ThreadAllocation(bots, cores=2, fixed_concurrency=concurrency)
                 runner = Runner(host, fleet, terms, threads, lambda *each: matches.append(each))
                 await runner.run(

@@ -69,7 +69,7 @@ class Bots:
         self.freed.set()
         self.freed = anyio.Event()
 
-    def announced_threads(self, bot: str) -> int:
+    def get_announced_threads(self, bot: str) -> int:
         return self.announced.get(bot, 0)
 
     def is_lost(self, bot: str) -> bool:
@@ -106,7 +106,7 @@ class Table:
 async def play(ladder: Ladder, announced: AnnouncedThreads | None = None) -> Table:
     """Return all matches of a ladder, with nothing but the bots and the host made up."""
     threads = ladder.threads
-    bots = Bots({bot.name: threads.process_count(bot) for bot in ladder.plan.bots}, announced or {})
+    bots = Bots({bot.name: threads.count_processes(bot) for bot in ladder.plan.bots}, announced or {})
     table = Table()
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
     runner = Runner(table, bots, terms, threads, ladder.add_match)
@@ -126,7 +126,7 @@ async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
     ladder = ladder_of(read_ladder(path), 16)
     assert ladder.concurrency == 16
     assert ladder.threads.max_per_match == 8
-    counts = {bot.name: ladder.threads.process_count(bot) for bot in ladder.plan.bots}
+    counts = {bot.name: ladder.threads.count_processes(bot) for bot in ladder.plan.bots}
     assert counts == {"jamboree": 2, "alphabeta:depth=4": 7, "minimax": 7, "four": 4, "three": 5}
     table = await play(ladder)
     assert len(table.begun) == 60
@@ -140,7 +140,9 @@ async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
         # What a bot then gets is what it asks for.
         infos = [EngineInfo(name, {}, asked[name]) for name in names]
         given = terms.with_engines(*infos)
-        assert [given.max_threads("maxie"), given.max_threads("minnie")] == [asked[name] for name in names]
+        assert [given.get_max_threads("maxie"), given.get_max_threads("minnie")] == [
+            asked[name] for name in names
+        ]
     weights = [
         sum(max(each.thread_limits.maxie or 0, each.thread_limits.minnie or 0) for each in some)
         for some in table.together
@@ -218,23 +220,23 @@ def test_number_of_parallel_matches_of_two_engines(
 ) -> None:
     bots = [plan_engine_bot(engine) for engine in engines]
     threads = ThreadAllocation(bots, cores, matches=matches)
-    assert (threads.concurrency, threads.max_per_match, list(map(threads.process_count, bots))) == expected
+    assert (threads.concurrency, threads.max_per_match, list(map(threads.count_processes, bots))) == expected
 
 
 def test_left_over_cores_go_to_engines_that_use_them() -> None:
     bots = [plan_engine_bot("one.py"), plan_engine_bot("two.py")]
     few = ThreadAllocation(bots, 16, matches=2)
-    assert few.thread_limits("one", "two") == ThreadLimits(8, 8)
+    assert few.make_thread_limits("one", "two") == ThreadLimits(8, 8)
     by_hand = ThreadAllocation(
         [plan_engine_bot("jamboree"), plan_engine_bot("alphabeta")], 16, fixed_concurrency=4
     )
-    assert by_hand.thread_limits("jamboree", "alphabeta") == ThreadLimits(4, 4)
+    assert by_hand.make_thread_limits("jamboree", "alphabeta") == ThreadLimits(4, 4)
 
 
 def test_bots_of_other_machines_get_no_thread_limit() -> None:
     announced = {"far": 32, "near": 1}.__getitem__
     threads = ThreadAllocation(
-        [BotPlan("far"), BotPlan("near")], 2, is_local=False, announced_threads=announced
+        [BotPlan("far"), BotPlan("near")], 2, is_local=False, get_announced_threads=announced
     )
-    assert threads.thread_limits("far", "near") == ThreadLimits()
-    assert threads.weight("far", "near") == 32
+    assert threads.make_thread_limits("far", "near") == ThreadLimits()
+    assert threads.compute_weight("far", "near") == 32

@@ -17,8 +17,8 @@ from shapely import LineString, MultiPoint, Point, Polygon, unary_union, voronoi
 from shapely.geometry.base import BaseGeometry
 
 from arena.maps.cells import CELLS_FOLDER, Ring
-from arena.maps.layout import list_roads, road_lines, smallest_distance
-from arena.maps.loader import load_map_file, map_names
+from arena.maps.layout import compute_road_lines, find_smallest_distance, list_roads
+from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
 
 Shape = list[tuple[float, float]]
@@ -44,7 +44,7 @@ GAP = 0.001
 def main() -> None:
     """Write the cells of each built-in map."""
     CELLS_FOLDER.mkdir(exist_ok=True)
-    for name in map_names():
+    for name in list_map_names():
         file = load_map_file(name)
         cells = make_cells(file)
         lines = ",\n".join(json.dumps(rings, separators=(",", ":")) for rings in cells)
@@ -60,7 +60,7 @@ def make_cells(file: MapFile) -> list[list[Ring]]:
     O(V log V + E) for V territories and E roads, some tens of milliseconds for the largest built-in map.
     """
     places = [Point(place) for place in file.map.places]
-    unit = smallest_distance(file.map)
+    unit = find_smallest_distance(file.map)
     found: list[list[Ring]] = [[] for _ in places]
     for members, land in lands_of(file, unit):
         own = [places[each] for each in members]
@@ -104,11 +104,11 @@ def join_detached(cells: list[BaseGeometry], places: list[Point], unit: float) -
 def ferries_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[int, int]]:
     """Return the roads that are not on land all the way, the lower number first."""
     land = unary_union([Polygon(ring) for rings in cells for ring in rings])
-    land = land.buffer(GAP * smallest_distance(file.map))
+    land = land.buffer(GAP * find_smallest_distance(file.map))
     return [
         (v, w)
         for v, w in list_roads(file.map)
-        if not all(land.covers(LineString(line)) for line in road_lines(file, v, w))
+        if not all(land.covers(LineString(line)) for line in compute_road_lines(file, v, w))
     ]
 
 
@@ -152,7 +152,7 @@ def _land(file: MapFile, members: list[int], unit: float) -> BaseGeometry:
     shores: list[BaseGeometry] = [Point(file.map.places[each]).buffer(COAST * unit) for each in members]
     for v, w in list_roads(file.map):
         if v in inside and w in inside:
-            shores += [LineString(line).buffer(SHOULDER * unit) for line in road_lines(file, v, w)]
+            shores += [LineString(line).buffer(SHOULDER * unit) for line in compute_road_lines(file, v, w)]
     # Grown and shrunk again, narrow bays and lakes are closed.
     return unary_union(shores).buffer(BAY * unit).buffer(-BAY * unit)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from arena.maps.cells import CELLS_FOLDER, load_shipped_cells
-from arena.maps.loader import load_map, map_names
+from arena.maps.loader import list_map_names, load_map
 
 
 def test_every_shipped_map_has_its_file() -> None:
-    assert {path.name for path in CELLS_FOLDER.iterdir()} == {f"{name}.json" for name in map_names()}
+    assert {path.name for path in CELLS_FOLDER.iterdir()} == {f"{name}.json" for name in list_map_names()}
 
 
-@pytest.mark.parametrize("name", map_names())
+@pytest.mark.parametrize("name", list_map_names())
 def test_every_territory_has_an_area(name: str) -> None:
     cells = load_shipped_cells(name)
     assert cells is not None

@@ -10,8 +10,8 @@ import pytest
 from shapely import LineString, MultiPolygon, Point, Polygon, box, unary_union
 
 from arena.maps.cells import Ring, load_shipped_cells, load_shipped_ferries
-from arena.maps.layout import list_roads, road_lines, smallest_distance
-from arena.maps.loader import load_map_file, map_names
+from arena.maps.layout import compute_road_lines, find_smallest_distance, list_roads
+from arena.maps.loader import list_map_names, load_map_file
 from tests.maps.coasts import GRAIN, SHORES, ferries_of, join_detached, lands_of, make_cells
 
 
@@ -20,11 +20,11 @@ def made_cells(name: str) -> list[list[Ring]]:
     return make_cells(load_map_file(name))
 
 
-@pytest.mark.parametrize("name", map_names())
+@pytest.mark.parametrize("name", list_map_names())
 def test_a_place_stands_on_its_own_ground_and_on_nobody_elses(name: str) -> None:
     file = load_map_file(name)
     areas = [unary_union([Polygon(ring) for ring in rings]) for rings in made_cells(name)]
-    unit = smallest_distance(file.map)
+    unit = find_smallest_distance(file.map)
     for v, place in enumerate(file.map.places):
         assert areas[v].contains(Point(place))
         assert areas[v].distance(Point(place)) == 0
@@ -34,10 +34,10 @@ def test_a_place_stands_on_its_own_ground_and_on_nobody_elses(name: str) -> None
     assert abs(sum(area.area for area in areas) - whole) < 0.02 * whole, "they hardly overlap"
 
 
-@pytest.mark.parametrize("name", map_names())
+@pytest.mark.parametrize("name", list_map_names())
 def test_ground_is_what_is_nearest_on_the_same_land(name: str) -> None:
     file, chance = load_map_file(name), random.Random(5)
-    unit = smallest_distance(file.map)
+    unit = find_smallest_distance(file.map)
     cells = made_cells(name)
     land_of = {v: (n, land) for n, (members, land) in enumerate(lands_of(file, unit)) for v in members}
     for v, rings in enumerate(cells):
@@ -57,11 +57,11 @@ def test_ground_is_what_is_nearest_on_the_same_land(name: str) -> None:
             assert cut_off or mine - dist(point, nearest) <= 4 * GRAIN * unit
 
 
-@pytest.mark.parametrize("name", map_names())
+@pytest.mark.parametrize("name", list_map_names())
 def test_a_territory_is_one_piece_apart_from_its_islands(name: str) -> None:
     file, cells = load_map_file(name), load_shipped_cells(name)
     assert cells is not None
-    unit = smallest_distance(file.map)
+    unit = find_smallest_distance(file.map)
     for v, rings in enumerate(cells):
         areas = [Polygon(ring) for ring in rings]
         assert all(area.is_valid for area in areas)
@@ -93,13 +93,13 @@ def test_a_road_over_the_sea_is_a_ferry(name: str) -> None:
     for v, w in list_roads(file.map):
         crossing = any(
             LineString(line).difference(lands).length > 0.2 * LineString(line).length
-            for line in road_lines(file, v, w)
+            for line in compute_road_lines(file, v, w)
         )
         if crossing:
             assert (v, w) in load_shipped_ferries(name)
 
 
-@pytest.mark.parametrize("name", map_names())
+@pytest.mark.parametrize("name", list_map_names())
 def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
     """After a change of a map's places or continents: `make cells`."""
     shipped, made = load_shipped_cells(name), made_cells(name)
@@ -111,7 +111,7 @@ def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
         assert there.symmetric_difference(here).area < 0.01 * here.area
 
 
-@pytest.mark.parametrize("name", map_names())
+@pytest.mark.parametrize("name", list_map_names())
 def test_the_ferries_that_ship_are_those_of_the_cells_that_ship(name: str) -> None:
     cells = load_shipped_cells(name)
     assert cells is not None

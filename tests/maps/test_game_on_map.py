@@ -10,7 +10,7 @@ from arena.games.core import UnknownGame
 from arena.games.riskless import Riskless
 from arena.ladder.plan import LadderPlan
 from arena.maps.game_on_map import DEFAULT_MAP, make_game_on_map
-from arena.maps.loader import MAPS_FOLDER, MapError, load_map, map_names
+from arena.maps.loader import MAPS_FOLDER, MapError, list_map_names, load_map
 from arena.server.settings import PoolSettings
 
 
@@ -67,7 +67,7 @@ def test_a_ladder_and_the_containers_begin_on_the_same_map() -> None:
 
 
 def test_the_default_map_is_a_quick_one() -> None:
-    assert DEFAULT_MAP in map_names()
+    assert DEFAULT_MAP in list_map_names()
     assert 12 <= load_map(DEFAULT_MAP).size <= 25
 
 

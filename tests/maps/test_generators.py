@@ -6,7 +6,13 @@ from hypothesis import strategies as st
 
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless_map import RisklessMap
-from arena.maps.generators import EXTRA_ARMIES, column_letters, generate_map, make_grid_map, make_ring_map
+from arena.maps.generators import (
+    EXTRA_ARMIES,
+    generate_map,
+    make_column_letters,
+    make_grid_map,
+    make_ring_map,
+)
 from arena.maps.loader import load_map
 from tests.properties import examples
 
@@ -100,7 +106,7 @@ def test_two_fifths_of_the_territories_are_held_at_the_start(spec: str) -> None:
     ("number", "letters"), [(0, "a"), (25, "z"), (26, "aa"), (51, "az"), (701, "zz"), (702, "aaa")]
 )
 def test_columns_are_lettered_as_in_a_spreadsheet(number: int, letters: str) -> None:
-    assert column_letters(number) == letters
+    assert make_column_letters(number) == letters
 
 
 @pytest.mark.parametrize("spec", ["ring:3", "ring:1000", "grid:1x2", "grid:1000x1", "grid:40x25"])

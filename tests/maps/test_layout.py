@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from arena.games.riskless_map import RisklessMap
 from arena.maps.generators import make_grid_map
-from arena.maps.layout import OVERHANG, list_roads, map_extent, road_lines, smallest_distance
+from arena.maps.layout import (
+    OVERHANG,
+    compute_map_extent,
+    compute_road_lines,
+    find_smallest_distance,
+    list_roads,
+)
 from arena.maps.map_file import MapFile
 from tests.games.strategies import riskless_maps
 
@@ -42,22 +48,22 @@ def test_roads_are_told_once_each(map: RisklessMap) -> None:
 def test_the_nearest_pair_is_the_nearest(places: list[tuple[int, int]]) -> None:
     map = make_grid_map(2, 2)
     moved = RisklessMap.from_data({**map.to_data(), "places": [list(place) for place in places]})
-    assert smallest_distance(moved) == min(dist(a, b) for a, b in combinations(places, 2))
+    assert find_smallest_distance(moved) == min(dist(a, b) for a, b in combinations(places, 2))
 
 
 def test_a_road_is_a_straight_line() -> None:
     file = row(0, 30, 100, wraps=False)
-    assert road_lines(file, 0, 1) == [((0, 0), (30, 10))]
-    assert road_lines(file, 2, 1) == road_lines(file, 1, 2) == [((30, 10), (100, 20))]
-    assert (map_extent(file).left, map_extent(file).right) == (0, 100)
+    assert compute_road_lines(file, 0, 1) == [((0, 0), (30, 10))]
+    assert compute_road_lines(file, 2, 1) == compute_road_lines(file, 1, 2) == [((30, 10), (100, 20))]
+    assert (compute_map_extent(file).left, compute_map_extent(file).right) == (0, 100)
 
 
 def test_a_long_road_goes_round_where_the_map_says_so() -> None:
     file = row(0, 30, 100, wraps=True)
-    edge = map_extent(file)
+    edge = compute_map_extent(file)
     assert (edge.left, edge.right) == (-100 * OVERHANG, 100 + 100 * OVERHANG)
-    assert road_lines(file, 0, 1) == [((0, 0), (30, 10))]
-    west, east = road_lines(file, 1, 2)
+    assert compute_road_lines(file, 0, 1) == [((0, 0), (30, 10))]
+    west, east = compute_road_lines(file, 1, 2)
     assert (west[0], east[1]) == ((30, 10), (100, 20))
     assert (west[1][0], east[0][0]) == (edge.left, edge.right)
     # Both ends at the edge have one height, on the line that crosses it.

@@ -11,18 +11,18 @@ from arena.maps.loader import (
     MAPS_FOLDER,
     MAX_FILE_BYTES,
     MapError,
-    generated_size,
+    get_generated_size,
+    list_map_names,
     load_map,
     load_map_file,
-    map_names,
     read_map_file,
 )
 from tests.maps.test_map_file import GOOD
 
 
 def test_every_toml_file_here_is_shipped() -> None:
-    assert map_names() == ["italy", "m1", "m2", "path4", "poland", "usa", "world"]
-    for name in map_names():
+    assert list_map_names() == ["italy", "m1", "m2", "path4", "poland", "usa", "world"]
+    for name in list_map_names():
         assert load_map(name).name == name
         assert load_map(str(MAPS_FOLDER / f"{name}.toml")) == load_map(name)
 
@@ -112,7 +112,7 @@ def test_the_largest_map_is_far_from_that_bound() -> None:
 def test_the_size_of_a_generated_map_is_known_before_it_is_made(kind: str, numbers: list[int]) -> None:
     name = f"{kind}:{'x'.join(map(str, numbers))}"
     try:
-        size = generated_size(name)
+        size = get_generated_size(name)
     except MapError:
         with pytest.raises(MapError):
             load_map(name)
@@ -121,5 +121,5 @@ def test_the_size_of_a_generated_map_is_known_before_it_is_made(kind: str, numbe
 
 
 def test_the_size_of_another_map_is_not_in_its_name() -> None:
-    assert generated_size("m2") is None
-    assert generated_size("grid:3x3.toml") is None
+    assert get_generated_size("m2") is None
+    assert get_generated_size("grid:3x3.toml") is None

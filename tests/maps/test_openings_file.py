@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from arena.games.catalogue import make_game
 from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
-from arena.maps.loader import load_map, map_names
+from arena.maps.loader import list_map_names, load_map
 from arena.maps.openings_file import (
     FINGERPRINT_KEY,
     OPENINGS_FOLDER,
     BadOpenings,
-    map_fingerprint,
+    compute_map_fingerprint,
+    find_shipped_openings_file,
     read_openings,
-    shipped_openings_file,
 )
-from arena.match.openings import position_after
+from arena.match.openings import find_position_after
 from tests.bots.command_line import arena
 from tests.games.strategies import riskless_maps
 
@@ -35,24 +35,24 @@ OPENED = sorted(path.stem for path in OPENINGS_FOLDER.glob("*.txt"))
 
 
 def test_every_shipped_map_that_is_not_decided_brings_openings_and_no_other_file_lies_there() -> None:
-    assert set(OPENED) == set(map_names()) - DECIDED
+    assert set(OPENED) == set(list_map_names()) - DECIDED
     assert {path.suffix for path in OPENINGS_FOLDER.iterdir()} == {".txt"}
 
 
 @pytest.mark.parametrize("name", OPENED)
 def test_each_file_fits_its_map(name: str) -> None:
     """After a change of a map's numbers, roads or start: `make openings`."""
-    path = shipped_openings_file(name)
+    path = find_shipped_openings_file(name)
     assert path is not None
     game = make_game_on_map("riskless", name)
     listed = read_openings(path, [game])[0]
     assert len(listed) >= FEWEST
-    places = [game.repetition_key(position_after(game, opening)) for opening in listed]
+    places = [game.repetition_key(find_position_after(game, opening)) for opening in listed]
     assert len(set(places)) == len(places)
     shorter, longer = ({len(opening) for opening in listed[first::2]} for first in (0, 1))
     assert [each + 1 for each in shorter] == list(longer), "both players have the first move equally often"
     assert (
-        f"{FINGERPRINT_KEY} {map_fingerprint(load_map(name))}"
+        f"{FINGERPRINT_KEY} {compute_map_fingerprint(load_map(name))}"
         in path.read_text(encoding="utf-8").splitlines()
     )
 
@@ -61,7 +61,7 @@ def test_each_file_fits_its_map(name: str) -> None:
 @pytest.mark.parametrize("name", ["m1", "italy"])
 def test_a_file_is_what_the_command_in_its_first_line_makes(name: str, tmp_path: Path) -> None:
     """The first six openings do not depend on how many are made."""
-    path = shipped_openings_file(name)
+    path = find_shipped_openings_file(name)
     assert path is not None
     shown = path.read_text(encoding="utf-8")
     command = shown.splitlines()[0].removeprefix("# arena ").split()
@@ -75,7 +75,7 @@ def test_a_file_is_what_the_command_in_its_first_line_makes(name: str, tmp_path:
     "name", ["path4", "ring:12", "grid:3x3", "my/m2.toml", "../openings/m2", "tictactoe"]
 )
 def test_other_maps_bring_none(name: str) -> None:
-    assert shipped_openings_file(name) is None
+    assert find_shipped_openings_file(name) is None
 
 
 CHANGES: dict[str, Any] = {
@@ -92,19 +92,21 @@ def test_a_map_that_is_played_differently_has_another_fingerprint(key: str) -> N
     map = load_map("m2")
     changed = replace(map, **{key: CHANGES[key](map)})
     assert changed != map
-    assert map_fingerprint(changed) != map_fingerprint(map)
+    assert compute_map_fingerprint(changed) != compute_map_fingerprint(map)
 
 
 @given(riskless_maps(), st.text("abcdef", min_size=1, max_size=9))
 def test_names_places_and_the_way_through_a_record_do_not_matter(made: Any, name: str) -> None:
     named = tuple(f"{name} {number}" for number in range(made.size))
     drawn = tuple((float(number), 0.5) for number in range(made.size))
-    assert map_fingerprint(replace(made, name=name, territories=named, places=drawn)) == map_fingerprint(made)
-    assert map_fingerprint(Riskless.from_setup(made.to_data()).map) == map_fingerprint(made)
+    assert compute_map_fingerprint(
+        replace(made, name=name, territories=named, places=drawn)
+    ) == compute_map_fingerprint(made)
+    assert compute_map_fingerprint(Riskless.from_setup(made.to_data()).map) == compute_map_fingerprint(made)
 
 
 def test_a_file_for_another_state_of_the_map_is_refused_in_a_line() -> None:
-    path = shipped_openings_file("m2")
+    path = find_shipped_openings_file("m2")
     assert path is not None
     map = load_map("m2")
     setup = {**map.to_data(), "ply_limit": map.ply_limit + 1}

@@ -12,15 +12,17 @@ import pytest
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless import Riskless
 from arena.lab.balance import Balance
-from arena.maps.layout import list_roads, road_lines, smallest_distance
-from arena.maps.loader import load_map, load_map_file, map_names
+from arena.maps.layout import compute_road_lines, find_smallest_distance, list_roads
+from arena.maps.loader import list_map_names, load_map, load_map_file
 from arena.maps.map_file import MapFile
 from tests.games.setups import random_match
 
 ROOT = Path(__file__).parents[1]
 COURSE: dict[str, Any] = json.loads((ROOT / "data" / "course_maps.json").read_text())
 
-every_map = pytest.mark.parametrize("file", [load_map_file(name) for name in map_names()], ids=map_names())
+every_map = pytest.mark.parametrize(
+    "file", [load_map_file(name) for name in list_map_names()], ids=list_map_names()
+)
 
 
 def degree(name: str, territory: str) -> int:
@@ -60,9 +62,9 @@ def test_minnie_has_an_army_more_on_some_of_her_territories(file: MapFile) -> No
 @every_map
 def test_territories_and_roads_do_not_stand_on_each_other(file: MapFile) -> None:
     """On the picture no road passes so close to a third territory that it seems to lead there."""
-    places, clear = file.map.places, 0.25 * smallest_distance(file.map)
+    places, clear = file.map.places, 0.25 * find_smallest_distance(file.map)
     for v, w in list_roads(file.map):
-        for a, b in road_lines(file, v, w):
+        for a, b in compute_road_lines(file, v, w):
             for u in set(range(file.map.size)) - {v, w}:
                 assert off(places[u], a, b) > clear, [file.map.territories[each] for each in (u, v, w)]
 
@@ -157,7 +159,7 @@ def test_the_road_from_alaska_to_kamchatka_goes_round() -> None:
     file = load_map_file("world")
     v, w = file.map.find_territory("Alaska"), file.map.find_territory("Kamchatka")
     assert w in file.map.neighbours[v]
-    round_ = [each for each in list_roads(file.map) if len(road_lines(file, *each)) == 2]
+    round_ = [each for each in list_roads(file.map) if len(compute_road_lines(file, *each)) == 2]
     assert round_ == [(v, w)]
 
 

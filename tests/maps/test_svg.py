@@ -7,13 +7,13 @@ import pytest
 
 from arena.games.riskless_map import RisklessMap
 from arena.maps.cells import load_shipped_cells
-from arena.maps.layout import list_roads, road_lines
-from arena.maps.loader import load_map_file, map_names
+from arena.maps.layout import compute_road_lines, list_roads
+from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
 from arena.maps.svg import MARGIN, draw_svg
 
 NS = "{http://www.w3.org/2000/svg}"
-NAMES = [*map_names(), "ring:12", "grid:6x7", "grid:1x2"]
+NAMES = [*list_map_names(), "ring:12", "grid:6x7", "grid:1x2"]
 
 
 def picture(file: MapFile, armies: tuple[int, ...] | None = None) -> Element:
@@ -30,7 +30,7 @@ def test_everything_is_in_the_picture(name: str) -> None:
     root = picture(file)
     assert root.findtext(f"{NS}title") == file.map.name
     assert [each.text for each in of_class(root, "name")] == list(file.map.territories)
-    drawn = sum(len(road_lines(file, v, w)) for v, w in list_roads(file.map))
+    drawn = sum(len(compute_road_lines(file, v, w)) for v, w in list_roads(file.map))
     assert len(of_class(root, "road")) + len(of_class(root, "road ferry")) == drawn
     assert len(of_class(root, "area-of")) == len(load_shipped_cells(name) or ())
     held = Counter("maxie" if n > 0 else "minnie" if n < 0 else "empty" for n in file.map.start)

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from arena.maps.loader import load_map_file, map_names
+from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.text_map import MAX_ROWS, draw_map
 
 NAMES = [
-    *map_names(),
+    *list_map_names(),
     "ring:12",
     "grid:6x7",
     "grid:1x2",

@@ -20,8 +20,8 @@ def test_a_move_within_clock_and_margin_is_charged_and_credited(
             clock.spend(player, spent * NS_PER_MS)
         return
     after = clock.spend(player, spent * NS_PER_MS)
-    assert after.time_left_ns(player) == (max(0, base - spent) + increment) * NS_PER_MS
-    assert after.time_left_ns(player.opponent) == clock.time_left_ns(player.opponent)
+    assert after.get_time_left_ns(player) == (max(0, base - spent) + increment) * NS_PER_MS
+    assert after.get_time_left_ns(player.opponent) == clock.get_time_left_ns(player.opponent)
 
 
 @given(st.integers(1, 1000), times, players, st.integers(0, 500))
@@ -47,10 +47,10 @@ def test_with_time_odds_each_clock_goes_as_if_both_players_had_its_control(
     }
     for ply, ms in enumerate(spent):
         player = list(Player)[ply % 2]
-        took = min(ms * NS_PER_MS, both.max_move_ns(player))
+        took = min(ms * NS_PER_MS, both.get_max_move_ns(player))
         both, alone[player] = both.spend(player, took), alone[player].spend(player, took)
-        assert {each: both.time_left_ns(each) for each in Player} == {
-            each: alone[each].time_left_ns(each) for each in Player
+        assert {each: both.get_time_left_ns(each) for each in Player} == {
+            each: alone[each].get_time_left_ns(each) for each in Player
         }
 
 
@@ -86,10 +86,10 @@ def test_in_a_bounded_match_no_player_spends_more_than_the_bound_and_a_margin_pe
     bounded, free = MatchClock.start(control, margin, total), MatchClock.start(control, margin)
     spent = dict.fromkeys(Player, 0)
     for number, (player, takes) in enumerate(moves, 1):
-        assert bounded.time_left_ns(player) == min(
-            free.time_left_ns(player), max(0, total - spent[player]) * NS_PER_MS
+        assert bounded.get_time_left_ns(player) == min(
+            free.get_time_left_ns(player), max(0, total - spent[player]) * NS_PER_MS
         )
-        if takes * NS_PER_MS > bounded.max_move_ns(player):
+        if takes * NS_PER_MS > bounded.get_max_move_ns(player):
             with pytest.raises(ValueError, match="time spent on a move must be"):
                 bounded.spend(player, takes * NS_PER_MS)
             return

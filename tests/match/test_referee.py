@@ -70,9 +70,11 @@ def test_an_opening_is_played_before_the_players_begin(cells: tuple[int, ...]) -
         referee.handle(event, 0)
     [turn] = referee.handle(PlayerReady(MAXIE), 0)
     mover = MINNIE if len(cells) % 2 else MAXIE
-    assert turn == NotifyPlayer(mover, Turn("m" * 32, len(cells), list(cells), referee.clocks(0), 100))
+    assert turn == NotifyPlayer(mover, Turn("m" * 32, len(cells), list(cells), referee.get_clocks(0), 100))
     assert [(each.move, each.ms, each.opening) for each in referee.moves] == [(c, 0, True) for c in cells]
-    assert referee.clocks(0).maxie_ms == referee.clocks(0).minnie_ms == 1000, "no increment is given for it"
+    assert referee.get_clocks(0).maxie_ms == referee.get_clocks(0).minnie_ms == 1000, (
+        "no increment is given for it"
+    )
     referee.handle(TurnStarted(len(cells)), 0)
     [rejected] = messages_to(referee.handle(Moved(mover.opponent, 0, 7), 1), mover.opponent, Error)
     assert rejected.code is Code.STALE_PLY

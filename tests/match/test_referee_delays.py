@@ -126,13 +126,13 @@ def test_the_clock_of_who_is_not_back_since_the_server_was_away_does_not_start()
     referee.handle(PlayerReconnected(MAXIE), 10 * NS_PER_MS)
     referee.handle(TurnStarted(0), 10 * NS_PER_MS)
     play(referee, 0, at=20 * NS_PER_MS)  # the turn of the one who is away leaves to nobody
-    assert referee.clocks(400 * NS_PER_MS).minnie_ms == 1000
+    assert referee.get_clocks(400 * NS_PER_MS).minnie_ms == 1000
     assert referee.next_deadline == 500 * NS_PER_MS  # the grace alone, from when the server was back
     effects = referee.handle(PlayerReconnected(MINNIE), 450 * NS_PER_MS)
     (turn,) = messages_to(effects, MINNIE, Turn)
     assert turn.clocks.minnie_ms == 1000
     referee.handle(TurnStarted(1), 450 * NS_PER_MS)
-    assert referee.clocks(950 * NS_PER_MS).minnie_ms == 500
+    assert referee.get_clocks(950 * NS_PER_MS).minnie_ms == 500
     # Who leaves after that by itself has no such claim.
     referee.handle(PlayerDisconnected(MINNIE), 950 * NS_PER_MS)
-    assert referee.clocks(1050 * NS_PER_MS).minnie_ms == 400
+    assert referee.get_clocks(1050 * NS_PER_MS).minnie_ms == 400

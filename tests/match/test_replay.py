@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import Player
 from arena.maps.game_on_map import make_game_on_map
-from arena.match.replay import has_moved, list_movers, mean_cpu_ms, summarize_record, verify_record
+from arena.match.replay import compute_mean_cpu_ms, has_moved, list_movers, summarize_record, verify_record
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, RecordedMove, Result
 from arena.protocol.values import Seat, Thinking
@@ -179,7 +179,7 @@ def test_the_moves_of_a_game_whose_player_moves_again_are_those_of_that_player(s
         moves = [
             replace(move, thinking=Thinking(cpu_ms=ms)) for move, ms in zip(played.moves, spent, strict=True)
         ]
-        assert mean_cpu_ms([replace(played, moves=moves)]) == {"one": 10.0, "two": 30.0}
+        assert compute_mean_cpu_ms([replace(played, moves=moves)]) == {"one": 10.0, "two": 30.0}
 
 
 def test_a_player_has_has_moved_that_moved_of_itself() -> None:

@@ -35,8 +35,8 @@ def test_a_player_gets_its_requested_threads_up_to_the_limit(
 ) -> None:
     agreed = replace(terms(), thread_limits=ThreadLimits(most, other)).with_engines(maxie, minnie)
     for engine, told, limit, threads in (
-        (maxie, agreed.engines.maxie, most, agreed.max_threads("maxie")),
-        (minnie, agreed.engines.minnie, other, agreed.max_threads("minnie")),
+        (maxie, agreed.engines.maxie, most, agreed.get_max_threads("maxie")),
+        (minnie, agreed.engines.minnie, other, agreed.get_max_threads("minnie")),
     ):
         asked = None if engine is None else engine.threads
         known = [each for each in (asked, limit) if each is not None]
@@ -45,7 +45,7 @@ def test_a_player_gets_its_requested_threads_up_to_the_limit(
             assert told == engine
         else:
             assert told == replace(engine, threads=threads)
-    assert agreed.threads_needed == max(agreed.max_threads("maxie"), agreed.max_threads("minnie"))
+    assert agreed.threads_needed == max(agreed.get_max_threads("maxie"), agreed.get_max_threads("minnie"))
     kept = from_json(to_json(agreed))
     assert kept == replace(agreed, game=kept.game)
 
@@ -55,7 +55,7 @@ def test_terms_that_are_older_than_engines_are_read() -> None:
     del data["engines"], data["thread_limits"]
     data["threads"] = 2
     read = from_json(json.encode(data).decode())
-    assert (read.engines, read.thread_limits, read.max_threads("maxie")) == (Engines(), ThreadLimits(), 1)
+    assert (read.engines, read.thread_limits, read.get_max_threads("maxie")) == (Engines(), ThreadLimits(), 1)
 
 
 def test_terms_of_a_game_that_is_not_known_here_are_refused_by_its_name() -> None:
@@ -81,7 +81,7 @@ def test_a_record_tells_the_terms_and_the_rules_of_a_game_of_ones_own() -> None:
     assert (told.match, told.event, told.game, told.players) == ("m", "e", "connect4", own.players)
     assert (told.time_control, told.time_odds, told.result) == ("1+0", own.time_odds, result)
     assert told.engines is None
-    assert told.rules == CATALOGUE.rules_digest(own.game)
+    assert told.rules == CATALOGUE.get_rules_digest(own.game)
     assert len(told.rules) == 16
     assert '"rules"' not in to_line(
         replace(own, game=make_game_on_map("tictactoe")).make_record(told.started, [], result)

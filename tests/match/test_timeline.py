@@ -102,7 +102,7 @@ def test_a_turn_that_is_sent_again_goes_on_with_the_time_it_had_run() -> None:
         (30, TurnStarted(0)),
         (900, PlayerDisconnected(Player.MAXIE)),
         (930, PlayerReconnected(Player.MAXIE)),
-        (1_400, TurnStarted(0, ran=900 * NS_PER_MS)),
+        (1_400, TurnStarted(0, clock_ran_ns=900 * NS_PER_MS)),
         (1_500, Moved(Player.MAXIE, 0, 4)),
     )
     assert (late.took, late.wrong, reason) == (1_000, "", None)

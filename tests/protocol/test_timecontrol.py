@@ -98,5 +98,5 @@ def test_a_player_without_odds_has_the_time_control_of_the_match(
     control: TimeControl, maxie: TimeControl | None, minnie: TimeControl | None
 ) -> None:
     odds = TimeOdds(str(maxie or ""), str(minnie or ""))
-    assert odds.time_control_of("maxie", control) == (maxie or control)
-    assert odds.time_control_of("minnie", control) == (minnie or control)
+    assert odds.get_time_control("maxie", control) == (maxie or control)
+    assert odds.get_time_control("minnie", control) == (minnie or control)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Seat
-from arena.rating.audit import Audit, Finding, binomial_tail, hypergeometric_tail
+from arena.rating.audit import Audit, Finding, compute_binomial_tail, compute_hypergeometric_tail
 from arena.rating.elo import expected_score
 
 BOTS = [f"bot{n:02}" for n in range(12)]
@@ -53,14 +53,14 @@ def finding_keys(found: list[Finding]) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_honest_matches_give_nothing_to_look_at(seed: int) -> None:
-    assert honest(seed).findings() == []
+    assert honest(seed).list_findings() == []
 
 
 def test_a_strong_bot_that_lets_a_weak_one_win_is_found() -> None:
     audit = honest(1)
     for _ in range(30):
         audit.add_match(match(BOTS[0], BOTS[11], "maxie"), rated=True)
-    (found,) = audit.findings()
+    (found,) = audit.list_findings()
     assert finding_keys([found]) == [("result", BOTS[0], BOTS[11])]
     assert found.chance is not None
     assert found.chance < 1e-6
@@ -73,14 +73,14 @@ def test_unrated_matches_void_ones_and_walkovers_are_no_results() -> None:
         audit.add_match(match(BOTS[0], BOTS[11], "maxie"), rated=False)
         audit.add_match(match(BOTS[0], BOTS[11], None, EndReason.SERVER_FAULT), rated=True)
         audit.add_match(match(BOTS[0], BOTS[11], "maxie", EndReason.NO_SHOW), rated=True)
-    assert audit.findings() == []
+    assert audit.list_findings() == []
 
 
 def test_two_bots_that_met_nobody_else_have_nothing_to_be_held_against() -> None:
     audit = Audit()
     for _ in range(40):
         audit.add_match(match("anna", "bert", "maxie"), rated=True)
-    assert audit.findings() == []
+    assert audit.list_findings() == []
 
 
 def test_a_bot_that_resigns_to_one_opponent_alone_is_found() -> None:
@@ -89,7 +89,7 @@ def test_a_bot_that_resigns_to_one_opponent_alone_is_found() -> None:
         for number in range(10):
             reason = EndReason.RESIGNATION if other == BOTS[3] and number < 8 else EndReason.LINE
             audit.add_match(match(BOTS[0], other, "minnie", reason), rated=True)
-    assert finding_keys(audit.findings()) == [("resignation", BOTS[0], BOTS[3])]
+    assert finding_keys(audit.list_findings()) == [("resignation", BOTS[0], BOTS[3])]
 
 
 def test_two_names_of_one_program_are_found_unless_they_have_one_owner() -> None:
@@ -101,16 +101,16 @@ def test_two_names_of_one_program_are_found_unless_they_have_one_owner() -> None
             audit.add_match(
                 match(name, "carl", "maxie", moves=moves[:10]), rated=False
             )  # short ones may be alike
-    (found,) = audit.findings()
+    (found,) = audit.list_findings()
     assert finding_keys([found]) == [("identical", "anna", "bert")]
     assert found.detail.startswith("3 matches")
-    assert audit.findings(lambda one, other: {one, other} == {"anna", "bert"}) == []
+    assert audit.list_findings(lambda one, other: {one, other} == {"anna", "bert"}) == []
 
 
 @given(st.integers(1, 40), st.floats(0.01, 0.99), st.integers(0, 41))
 def test_the_binomial_tail_is_the_sum_of_its_terms(n: int, p: float, k: int) -> None:
     exact = sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1))
-    assert binomial_tail(n, p, k) == pytest.approx(exact, rel=1e-9, abs=1e-300)
+    assert compute_binomial_tail(n, p, k) == pytest.approx(exact, rel=1e-9, abs=1e-300)
 
 
 @given(st.integers(1, 12), st.integers(0, 12), st.integers(1, 12), st.integers(0, 12))
@@ -122,7 +122,7 @@ def test_the_hypergeometric_tail_is_that_of_all_ways_to_draw(
         (each & ((1 << marked) - 1)).bit_count() for each in range(1 << total) if each.bit_count() == drawn
     ]
     exact = sum(each >= k for each in ways) / len(ways)
-    assert hypergeometric_tail(total, marked, drawn, k) == pytest.approx(exact)
+    assert compute_hypergeometric_tail(total, marked, drawn, k) == pytest.approx(exact)
 
 
 def test_two_bots_of_one_address_are_found_where_both_play() -> None:
@@ -133,7 +133,7 @@ def test_two_bots_of_one_address_are_found_where_both_play() -> None:
     audit.add_address("anna", "carl", ["2026-11-26"])
     audit.add_address("anna", "dora", ["2026-11-26"])
     assert [
-        (each.check, each.bot, each.opponent, each.matches, each.detail) for each in audit.findings()
+        (each.check, each.bot, each.opponent, each.matches, each.detail) for each in audit.list_findings()
     ] == [
         ("address", "anna", "bert", 1, "played from the same address on 2026-11-26 and 1 day before it"),
         ("address", "anna", "carl", 0, "played from the same address on 2026-11-26"),

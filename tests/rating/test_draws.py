@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
-from arena.rating.breakdown import Draws, count_draws, draws_by_map
+from arena.rating.breakdown import Draws, count_draws, count_draws_by_map
 from tests.server.matches import record
 
 REPEATED = "repetition: the same position came up 3 times, with the same player to move"
@@ -44,7 +44,7 @@ def test_each_map_has_its_draws() -> None:
         make_record("repeated", "m2"),
         make_record("won"),
     ]
-    assert draws_by_map(records) == {
+    assert count_draws_by_map(records) == {
         "m2": Draws(2, 2, 1),
         "italy": Draws(1, 0, 0),
         "tictactoe": Draws(1, 0, 0),

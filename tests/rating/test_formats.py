@@ -28,14 +28,14 @@ def names(n: int) -> list[str]:
 def play(format: Format, strength: dict[str, float], dice: Random) -> list[Pair]:
     """Play all pairs, won by the stronger bot, in a random order of ending."""
     matches: list[Pair] = []
-    open_ = format.next_pairs(queue_empty=True)
+    open_ = format.make_next_pairs(queue_empty=True)
     while open_:
         pair = open_.pop(dice.randrange(len(open_)))
         first = strength[pair.first] - strength[pair.second]
         won = 2.0 if first > 0 else 0.0 if first < 0 else 1.0
         matches.append(pair)
         format.record_pair(pair, won, 2 - won)
-        open_ += format.next_pairs(queue_empty=not open_)
+        open_ += format.make_next_pairs(queue_empty=not open_)
     return matches
 
 
@@ -125,10 +125,10 @@ def test_a_drawn_encounter_gets_a_few_pairs_more_and_then_the_seed_decides() -> 
 
 def test_a_bot_with_a_bye_waits_for_nobody() -> None:
     format = KnockoutFormat(names(3), 1, 1)
-    [pair] = format.next_pairs(queue_empty=True)
+    [pair] = format.make_next_pairs(queue_empty=True)
     assert {pair.first, pair.second} == {"b1", "b2"}
     format.record_pair(pair, 0, 2)
-    [final] = format.next_pairs(queue_empty=True)
+    [final] = format.make_next_pairs(queue_empty=True)
     assert {final.first, final.second} == {"b0", pair.second}
 
 
@@ -159,10 +159,10 @@ def test_the_table_of_a_knockout_has_its_winner_first_and_nobody_before_who_came
     assert rows[0].bot == format.winner
     assert [row.reached for row in rows[:2]] == ["champion", "final"]
     assert Counter(row.reached for row in rows)["semifinal"] == min(2, bots - 2)
-    (final,) = format.bracket()[-1]
+    (final,) = format.make_bracket()[-1]
     assert final.winner == rows[0].bot
     assert {final.first, final.second} == {rows[0].bot, rows[1].bot}
-    assert sum(each.winner is not None for round in format.bracket() for each in round) == bots - 1
+    assert sum(each.winner is not None for round in format.make_bracket() for each in round) == bots - 1
 
 
 @settings(deadline=None)
@@ -172,7 +172,7 @@ def test_the_table_of_a_swiss_is_by_points_with_byes_and_then_by_buchholz(
 ) -> None:
     format = SwissFormat(names(bots), rounds, starts)
     ladder = play(format, {bot: dice.random() for bot in names(bots)}, dice)
-    strength = {bot: format.rank_of(bot).buchholz for bot in names(bots)}
+    strength = {bot: format.get_rank(bot).buchholz for bot in names(bots)}
     points: Counter[str] = Counter()
     for pair in ladder:
         points[pair.first] += 0
@@ -184,7 +184,7 @@ def test_the_table_of_a_swiss_is_by_points_with_byes_and_then_by_buchholz(
 
 def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> None:
     format, paired = SwissFormat(names(6), 8, 1), list[set[str]]()
-    while pairs := format.next_pairs(queue_empty=True):
+    while pairs := format.make_next_pairs(queue_empty=True):
         paired.append({bot for pair in pairs for bot in (pair.first, pair.second)})
         for pair in pairs:
             absent = ["b5"] if len(paired) <= 4 and "b5" in (pair.first, pair.second) else []
@@ -196,7 +196,7 @@ def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> Non
             )
     assert ["b5" in each for each in paired] == [True, True, False, False, False, True, True, True]
     assert ["b0" in each for each in paired][5:] == [False, False, False]
-    assert sum(format.rank_of(bot).byes for bot in names(6)) == 2 * 6, "five play in six rounds"
+    assert sum(format.get_rank(bot).byes for bot in names(6)) == 2 * 6, "five play in six rounds"
 
 
 def test_the_pairings_of_200_bots_are_made_at_once() -> None:

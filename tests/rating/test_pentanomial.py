@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.pentanomial import elo_difference, moments, pair_counts
+from arena.rating.pentanomial import count_pair_scores, estimate_elo_difference, moments
 
 
 def test_pairs_are_counted_by_their_points() -> None:
-    assert pair_counts([0, 0.5, 1, 1, 1.5, 2, 2, 2]) == (1, 1, 2, 1, 3)
-    assert pair_counts([]) == (0, 0, 0, 0, 0)
+    assert count_pair_scores([0, 0.5, 1, 1, 1.5, 2, 2, 2]) == (1, 1, 2, 1, 3)
+    assert count_pair_scores([]) == (0, 0, 0, 0, 0)
 
 
 def test_nothing_tells_nothing() -> None:
-    assert elo_difference((0, 0, 0, 0, 0)) is None
+    assert estimate_elo_difference((0, 0, 0, 0, 0)) is None
 
 
 COUNTS = st.lists(st.integers(0, 500), min_size=5, max_size=5).map(tuple).filter(any)
@@ -21,7 +21,7 @@ COUNTS = st.lists(st.integers(0, 500), min_size=5, max_size=5).map(tuple).filter
 
 @given(COUNTS)
 def test_seen_from_the_other_side(counts: tuple[int, ...]) -> None:
-    ours, theirs = elo_difference(counts), elo_difference(counts[::-1])
+    ours, theirs = estimate_elo_difference(counts), estimate_elo_difference(counts[::-1])
     assert ours is not None
     assert theirs is not None
     assert ours.elo == pytest.approx(-theirs.elo, abs=1e-6)
@@ -31,7 +31,7 @@ def test_seen_from_the_other_side(counts: tuple[int, ...]) -> None:
 
 @given(COUNTS)
 def test_everything_is_finite_and_no_error_is_nothing(counts: tuple[int, ...]) -> None:
-    elo = elo_difference(counts)
+    elo = estimate_elo_difference(counts)
     assert elo is not None
     assert math.isfinite(elo.elo)
     assert 0 < elo.error < math.inf
@@ -40,7 +40,7 @@ def test_everything_is_finite_and_no_error_is_nothing(counts: tuple[int, ...]) -
 
 @given(COUNTS)
 def test_the_interval_has_the_difference_and_agrees_with_the_likelihood(counts: tuple[int, ...]) -> None:
-    elo = elo_difference(counts)
+    elo = estimate_elo_difference(counts)
     assert elo is not None
     assert elo.low <= elo.elo <= elo.high
     if abs(elo.superiority - 0.975) > 1e-9:
@@ -49,7 +49,10 @@ def test_the_interval_has_the_difference_and_agrees_with_the_likelihood(counts: 
 
 def test_a_sweep_has_at_least_the_elo_of_all_but_one_and_an_open_interval() -> None:
     for pairs in range(1, 40):
-        sweep, almost = elo_difference((0, 0, 0, 0, pairs)), elo_difference((0, 0, 0, 1, pairs - 1))
+        sweep, almost = (
+            estimate_elo_difference((0, 0, 0, 0, pairs)),
+            estimate_elo_difference((0, 0, 0, 1, pairs - 1)),
+        )
         assert sweep is not None
         assert almost is not None
         assert sweep.elo >= almost.elo
@@ -61,7 +64,7 @@ def test_more_of_the_same_narrows_the_interval(counts: tuple[int, ...], times: i
     total, mean, variance = moments(counts)
     if variance == 0:
         return
-    little, much = elo_difference(counts), elo_difference([n * times for n in counts])
+    little, much = estimate_elo_difference(counts), estimate_elo_difference([n * times for n in counts])
     assert little is not None
     assert much is not None
     assert much.elo == pytest.approx(little.elo)
@@ -77,7 +80,8 @@ def test_a_better_score_never_has_less_elo(pairs: int, data: st.DataObject) -> N
     swept = [st.just([each] * pairs) for each in range(5)]
     some, others = (data.draw(st.one_of(scores, *swept)) for _ in range(2))
     results = [
-        elo_difference(pair_counts(each / 2 for each in those)) for those in sorted((some, others), key=sum)
+        estimate_elo_difference(count_pair_scores(each / 2 for each in those))
+        for those in sorted((some, others), key=sum)
     ]
     assert results[0] is not None
     assert results[1] is not None

@@ -5,7 +5,7 @@ Counts go from the lowest score to the highest; of pairs, a win and a loss and t
 
 import pytest
 
-from arena.rating.pentanomial import elo_difference
+from arena.rating.pentanomial import estimate_elo_difference
 from arena.rating.sprt import Sprt
 
 TRINOMIAL = [
@@ -42,7 +42,7 @@ ONE_SIDED = [
 
 @pytest.mark.parametrize(("counts", "elo", "error", "superiority"), TRINOMIAL)
 def test_matches_one_by_one(counts: tuple[int, ...], elo: float, error: float, superiority: float) -> None:
-    found = elo_difference(counts)
+    found = estimate_elo_difference(counts)
     assert found is not None
     assert (round(found.normalised, 2), round(found.normalised_error, 2)) == (elo, error)
     assert round(100 * found.superiority, 2) == superiority
@@ -59,7 +59,7 @@ def test_pairs(
     error: float,
     superiority: float,
 ) -> None:
-    found = elo_difference(counts)
+    found = estimate_elo_difference(counts)
     assert found is not None
     assert (round(found.normalised, 2), round(found.normalised_error, 2)) == (normalised, normalised_error)
     assert (round(found.elo, 2), round(found.error, 2)) == (elo, error)
@@ -70,9 +70,9 @@ def test_pairs(
 def test_likelihood_ratios(
     model: str, elo0: float, elo1: float, counts: tuple[int, ...], ratio: float
 ) -> None:
-    assert round(Sprt(elo0, elo1, model=model).llr(counts), 2) == ratio
+    assert round(Sprt(elo0, elo1, model=model).compute_llr(counts), 2) == ratio
 
 
 @pytest.mark.parametrize(("elo0", "elo1", "counts", "ratio"), ONE_SIDED)
 def test_one_sided_ratios(elo0: float, elo1: float, counts: tuple[int, ...], ratio: float) -> None:
-    assert Sprt(elo0, elo1, model="normalized").llr(counts) == pytest.approx(ratio, rel=3e-4)
+    assert Sprt(elo0, elo1, model="normalized").compute_llr(counts) == pytest.approx(ratio, rel=3e-4)

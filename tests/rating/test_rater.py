@@ -18,9 +18,9 @@ from arena.rating.rater import (
     RatedOutcome,
     Rater,
     RatingEffect,
-    periods_between,
-    rated_outcome,
-    rating_effect,
+    compute_periods_between,
+    get_rated_outcome,
+    get_rating_effect,
 )
 from tests.server.matches import record
 from tests.server.played import day
@@ -47,7 +47,7 @@ def effects() -> dict[str, str]:
 
 @pytest.mark.parametrize("reason", EndReason)
 def test_every_way_of_ending_has_its_meaning_in_the_document(reason: EndReason) -> None:
-    assert effects()[reason.value] == rating_effect(reason).value
+    assert effects()[reason.value] == get_rating_effect(reason).value
 
 
 def test_the_document_tells_of_no_other_way() -> None:
@@ -56,8 +56,8 @@ def test_the_document_tells_of_no_other_way() -> None:
 
 @pytest.mark.parametrize("reason", [each for each in EndReason if each is not EndReason.SERVER_FAULT])
 def test_a_match_that_somebody_wins_is_a_win_and_a_loss(reason: EndReason) -> None:
-    assert rated_outcome(Result("maxie", reason), "maxie") == (RatedOutcome.WIN, False)
-    assert rated_outcome(Result("maxie", reason), "minnie") == (
+    assert get_rated_outcome(Result("maxie", reason), "maxie") == (RatedOutcome.WIN, False)
+    assert get_rated_outcome(Result("maxie", reason), "minnie") == (
         RatedOutcome.LOSS,
         reason in FORFEIT_REASONS - {EndReason.CRASH},
     )
@@ -77,13 +77,13 @@ def test_a_crash_is_counted_apart_from_forfeits_and_only_for_who_crashed() -> No
 
 @pytest.mark.parametrize("reason", [EndReason.PLY_LIMIT, EndReason.BOARD_FULL, EndReason.BOTH_ARMIES])
 def test_a_match_that_nobody_wins_by_the_rules_is_a_draw(reason: EndReason) -> None:
-    assert rated_outcome(Result(None, reason), "maxie") == (RatedOutcome.DRAW, False)
+    assert get_rated_outcome(Result(None, reason), "maxie") == (RatedOutcome.DRAW, False)
 
 
 def test_a_fault_of_the_server_counts_for_nobody_and_neither_coming_is_forfeited_by_both() -> None:
-    assert rating_effect(EndReason.SERVER_FAULT) is RatingEffect.VOID
-    assert rated_outcome(Result(None, EndReason.SERVER_FAULT), "maxie") == (RatedOutcome.NONE, False)
-    assert rated_outcome(Result(None, EndReason.NO_SHOW), "minnie") == (RatedOutcome.NONE, True)
+    assert get_rating_effect(EndReason.SERVER_FAULT) is RatingEffect.VOID
+    assert get_rated_outcome(Result(None, EndReason.SERVER_FAULT), "maxie") == (RatedOutcome.NONE, False)
+    assert get_rated_outcome(Result(None, EndReason.NO_SHOW), "minnie") == (RatedOutcome.NONE, True)
 
 
 def test_both_ratings_are_updated_from_their_values_before_the_match() -> None:
@@ -130,8 +130,8 @@ def test_a_void_match_changes_no_rating_but_the_days_still_pass_once() -> None:
 
 @pytest.mark.parametrize(("earlier", "later", "passed"), [(1, 1, 0), (1, 2, 1), (1, 31, 30), (2, 1, 0)])
 def test_periods_are_days_and_never_negative(earlier: int, later: int, passed: float) -> None:
-    assert periods_between(day(earlier), day(later)) == passed
-    assert periods_between(day(1), day(1, second=27)) == 27 / 86400
+    assert compute_periods_between(day(earlier), day(later)) == passed
+    assert compute_periods_between(day(1), day(1, second=27)) == 27 / 86400
 
 
 @given(st.lists(st.sampled_from(["maxie", "minnie", None]), max_size=30))

@@ -10,7 +10,13 @@ from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.formats import FORMATS, KnockoutFormat, RoundRobinFormat, make_format
 from arena.rating.pairing import Pairing
-from arena.rating.schedule import MAX_ATTEMPTS, Schedule, absent_bots, match_id, points_by_bot
+from arena.rating.schedule import (
+    MAX_ATTEMPTS,
+    Schedule,
+    compute_points_by_bot,
+    find_absent_bots,
+    make_match_id,
+)
 from tests.properties import examples
 from tests.rating.pairs import round_robin
 from tests.server.matches import record as finished
@@ -41,10 +47,10 @@ def play(schedule: Schedule, dice: Random, most: int = 10**6, at_once: int = 3) 
     playing: list[tuple[str, Pairing]] = []
     records: dict[str, Record] = {}
     while len(records) < most:
-        heads = schedule.startable_pairings()
+        heads = schedule.list_startable_pairings()
         if heads and len(playing) < at_once and (not playing or dice.random() < 0.6):
             chosen = dice.choice(heads)
-            playing.append((schedule.next_match_id(chosen), chosen))
+            playing.append((schedule.make_next_match_id(chosen), chosen))
             schedule.mark_started(chosen)
         elif playing:
             match, pairing = playing.pop(dice.randrange(len(playing)))
@@ -84,7 +90,7 @@ def test_an_event_killed_at_any_time_plays_the_same_matches(
     final = make(name, bots, rounds, starts)
     settled, _ = final.resume(kept)
     assert len(settled) == final.total_matches
-    assert not final.startable_pairings()
+    assert not final.list_startable_pairings()
 
 
 def _in(match: str, settled: list[tuple[Pairing, Record]]) -> bool:
@@ -98,36 +104,36 @@ def test_every_match_is_given_once_and_two_bots_meet_in_order(bots: int, rounds:
     left = [pairing for pair in round_robin(names, rounds, 1, 0) for pairing in pair.matches()]
     schedule = Schedule(EVENT, RoundRobinFormat(names, rounds, 1, 0))
     while schedule:
-        heads = schedule.startable_pairings()
+        heads = schedule.list_startable_pairings()
         first_of_each = {frozenset((each.maxie, each.minnie)): each for each in reversed(left)}
         assert heads == sorted(first_of_each.values(), key=left.index)
         chosen = dice.choice(heads)
         schedule.mark_started(chosen)
         left.remove(chosen)
     assert not left
-    assert not schedule.startable_pairings()
+    assert not schedule.list_startable_pairings()
 
 
 def test_a_void_match_is_played_again_but_not_for_ever() -> None:
     schedule = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0))
-    [head] = schedule.startable_pairings()
+    [head] = schedule.list_startable_pairings()
     ids = []
     for number in range(MAX_ATTEMPTS):
-        assert schedule.startable_pairings() == [head]
-        ids.append(schedule.next_match_id(head))
+        assert schedule.list_startable_pairings() == [head]
+        ids.append(schedule.make_next_match_id(head))
         schedule.mark_started(head)
         final = schedule.record_result(head, record(ids[-1], head, Random(), void=True))
         assert final == (number == MAX_ATTEMPTS - 1)
-    assert ids == [match_id(EVENT, head, number) for number in range(MAX_ATTEMPTS)]
+    assert ids == [make_match_id(EVENT, head, number) for number in range(MAX_ATTEMPTS)]
     assert len(set(ids)) == MAX_ATTEMPTS
-    assert [each.leg for each in schedule.startable_pairings()] == [1]
+    assert [each.leg for each in schedule.list_startable_pairings()] == [1]
 
 
 def test_a_match_belongs_to_its_event() -> None:
-    [head] = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0)).startable_pairings()
-    assert match_id(EVENT, head, 0) != match_id("8", head, 0)
+    [head] = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0)).list_startable_pairings()
+    assert make_match_id(EVENT, head, 0) != make_match_id("8", head, 0)
     # Golden: a store of today must be resumed tomorrow.
-    assert match_id(EVENT, head, 0) == "59c87a09ea45810f0f8b9682ba1bce15"
+    assert make_match_id(EVENT, head, 0) == "59c87a09ea45810f0f8b9682ba1bce15"
 
 
 def test_an_endless_event_always_has_more_and_can_be_resumed() -> None:
@@ -140,7 +146,7 @@ def test_an_endless_event_always_has_more_and_can_be_resumed() -> None:
     again = make_endless()
     settled, void = again.resume(kept)
     assert len(settled) + len(void) == 200
-    assert again.startable_pairings()
+    assert again.list_startable_pairings()
     more = play(again, Random(2), 100)
     assert not set(more) & set(kept)
 
@@ -149,7 +155,7 @@ def test_a_slow_bot_delays_only_itself() -> None:
     schedule = Schedule(EVENT, RoundRobinFormat(["slow", "a", "b"], 50, 1, 0))
     meetings: Counter[bool] = Counter()
     for _ in range(100):
-        for head in schedule.startable_pairings():
+        for head in schedule.list_startable_pairings():
             if "slow" not in (head.maxie, head.minnie):
                 schedule.mark_started(head)
                 meetings[True] += 1
@@ -158,7 +164,7 @@ def test_a_slow_bot_delays_only_itself() -> None:
 
 def test_players_that_did_not_come_count_for_nobody() -> None:
     schedule = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0))
-    for head in schedule.startable_pairings():
+    for head in schedule.list_startable_pairings():
         schedule.mark_started(head)
         empty = msgspec.structs.replace(
             record("m", head, Random()), result=Result(None, EndReason.NO_SHOW, "nobody came")
@@ -172,8 +178,8 @@ def test_results_of_a_twin_count_for_its_bot_in_a_resumed_event() -> None:
 
     schedule, done = make(), dict[str, Record]()
     while len(schedule):
-        head = schedule.startable_pairings()[0]
-        match = schedule.next_match_id(head)
+        head = schedule.list_startable_pairings()[0]
+        match = schedule.make_next_match_id(head)
         schedule.mark_started(head)
         played = msgspec.structs.replace(
             record(match, head, Random()),
@@ -189,10 +195,16 @@ def test_results_of_a_twin_count_for_its_bot_in_a_resumed_event() -> None:
 
 
 def test_an_absent_bot_gives_its_opponent_the_points() -> None:
-    [head] = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0)).startable_pairings()
+    [head] = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0)).list_startable_pairings()
     a_wins = Result("maxie" if head.maxie == "a" else "minnie", EndReason.NO_SHOW)
-    assert (points_by_bot(head, a_wins), absent_bots(head, a_wins)) == ({"a": 1, "b": 0}, {"b"})
+    assert (compute_points_by_bot(head, a_wins), find_absent_bots(head, a_wins)) == ({"a": 1, "b": 0}, {"b"})
     nobody = Result(None, EndReason.NO_SHOW)
-    assert (points_by_bot(head, nobody), absent_bots(head, nobody)) == ({"a": 0, "b": 0}, {"a", "b"})
+    assert (compute_points_by_bot(head, nobody), find_absent_bots(head, nobody)) == (
+        {"a": 0, "b": 0},
+        {"a", "b"},
+    )
     drawn = Result(None, EndReason.BOARD_FULL)
-    assert (points_by_bot(head, drawn), absent_bots(head, drawn)) == ({"a": 0.5, "b": 0.5}, set())
+    assert (compute_points_by_bot(head, drawn), find_absent_bots(head, drawn)) == (
+        {"a": 0.5, "b": 0.5},
+        set(),
+    )

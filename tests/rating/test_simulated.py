@@ -13,7 +13,7 @@ from itertools import combinations
 
 import pytest
 
-from arena.rating.bradley_terry import elo_ratings
+from arena.rating.bradley_terry import fit_elo_ratings
 from arena.rating.elo import ELO_SCALE, PairTally, expected_score
 from arena.rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
 
@@ -61,7 +61,7 @@ def verdict(test: Sprt, score: float, dice: random.Random) -> Verdict:
     for _ in range(MAX_PAIRS // EVERY):
         for drawn in dice.choices(range(5), shares, k=EVERY):
             counts[drawn] += 1
-        said = test.verdict(counts)
+        said = test.decide(counts)
         if said is not Verdict.OPEN:
             return said
     return Verdict.OPEN
@@ -85,7 +85,7 @@ def covered_intervals(ladders: int, bots: int, pairs: int, dice: random.Random) 
         results = {}
         for a, b in combinations(range(bots), 2):
             results[str(a), str(b)] = _tally(expected_score(true[a] - true[b]), 2 * pairs, dice)
-        found = elo_ratings([str(i) for i in range(bots)], results)
+        found = fit_elo_ratings([str(i) for i in range(bots)], results)
         for i, elo in enumerate(true):
             rating = found[str(i)]
             inside += abs(rating.elo - (elo - middle)) <= rating.error

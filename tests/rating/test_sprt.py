@@ -19,21 +19,23 @@ COUNTS = st.lists(st.integers(0, 300), min_size=5, max_size=5).map(tuple)
 
 @given(COUNTS)
 def test_turned_round_it_says_the_opposite(counts: tuple[int, ...]) -> None:
-    assert Sprt(-5, 20).llr(counts) == pytest.approx(-Sprt(-20, 5).llr(counts[::-1]), abs=1e-6)
+    assert Sprt(-5, 20).compute_llr(counts) == pytest.approx(
+        -Sprt(-20, 5).compute_llr(counts[::-1]), abs=1e-6
+    )
 
 
 @given(COUNTS)
 def test_the_verdict_is_where_the_ratio_lies(counts: tuple[int, ...]) -> None:
     test = Sprt(0, 30)
-    llr = test.llr(counts)
+    llr = test.compute_llr(counts)
     assert math.isfinite(llr)
     expected = Verdict.H1 if llr >= test.upper else Verdict.H0 if llr <= test.lower else Verdict.OPEN
-    assert test.verdict(counts) is expected
+    assert test.decide(counts) is expected
 
 
 def test_nothing_settles_nothing() -> None:
-    assert Sprt(0, 10).llr((0, 0, 0, 0, 0)) == 0
-    assert Sprt(0, 10).verdict((0, 0, 0, 0, 0)) is Verdict.OPEN
+    assert Sprt(0, 10).compute_llr((0, 0, 0, 0, 0)) == 0
+    assert Sprt(0, 10).decide((0, 0, 0, 0, 0)) is Verdict.OPEN
 
 
 def test_a_test_is_written_as_match_runners_write_it() -> None:

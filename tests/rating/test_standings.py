@@ -9,15 +9,15 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pair, Pairing
-from arena.rating.pentanomial import elo_difference
+from arena.rating.pentanomial import estimate_elo_difference
 from arena.rating.rater import FinishedMatch
 from arena.rating.standings import (
+    add_pair_elo,
+    compute_pair_scores,
     compute_ranks,
     list_losers,
     make_standings,
     make_standings_from_counts,
-    pair_scores,
-    with_pair_elo,
 )
 from tests.server.matches import record as finished
 
@@ -148,14 +148,14 @@ def test_pairs_score_when_both_matches_count() -> None:
         make_result(4, 0, "b", "c", "maxie"),  # others'
         make_result(4, 1, "c", "b", "maxie"),
     ]
-    assert pair_scores("a", games) == [2, 0.5]
-    assert pair_scores("b", games) == [0, 1.5, 1]
+    assert compute_pair_scores("a", games) == [2, 0.5]
+    assert compute_pair_scores("b", games) == [0, 1.5, 1]
 
 
 @pytest.mark.parametrize("pairs", [(3, 1, 4, 1, 5), (0, 0, 0, 0, 7), (2, 0, 0, 0, 2)])
 def test_the_elo_of_two_is_as_far_apart_as_their_pairs_say(pairs: tuple[int, ...]) -> None:
-    found = elo_difference(pairs)
-    rows = with_pair_elo(make_standings(["a", "b"], []), "a", found)
+    found = estimate_elo_difference(pairs)
+    rows = add_pair_elo(make_standings(["a", "b"], []), "a", found)
     elo = {row.bot: row.elo for row in rows}
     assert found is not None
     assert elo["a"] - elo["b"] == pytest.approx(found.elo)
@@ -166,7 +166,7 @@ def test_the_elo_of_two_is_as_far_apart_as_their_pairs_say(pairs: tuple[int, ...
 
 def test_without_a_whole_pair_the_table_stays_as_it_is() -> None:
     rows = make_standings(["a", "b"], [])
-    assert with_pair_elo(rows, "a", None) == rows
+    assert add_pair_elo(rows, "a", None) == rows
 
 
 def test_a_walkover_counts_for_points_and_not_for_elo() -> None:

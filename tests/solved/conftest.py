@@ -26,15 +26,15 @@ def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Riskless
     from arena.bots.compiled import cache  # noqa: PLC0415 - an extra
     from arena.lab.solving.solver import Solver  # noqa: PLC0415
     from arena.solved.board_numbers import Boards  # noqa: PLC0415
-    from arena.solved.folders import local_folder, table_file_name  # noqa: PLC0415
+    from arena.solved.folders import get_local_folder, make_table_file_name  # noqa: PLC0415
 
     cache.chosen_folder()  # the kernels stay where they were compiled
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     def solved(map: RisklessMap) -> Path:
-        folder = local_folder()
+        folder = get_local_folder()
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / table_file_name(map)
+        path = folder / make_table_file_name(map)
         Solver(Boards.from_map(map), path.with_suffix(".part"), 1, lambda _: None).solve(path)
         return path
 

@@ -22,7 +22,7 @@ from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify_table
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import Boards
-from arena.solved.folders import find_table, local_folder, table_file_name
+from arena.solved.folders import find_table, get_local_folder, make_table_file_name
 from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedValue
 
@@ -78,7 +78,7 @@ def table_of(map: RisklessMap) -> SolvedTable:
     boards = Boards.from_map(map)
     path = find_table(boards)
     if path is None:
-        path = local_folder() / table_file_name(map)
+        path = get_local_folder() / make_table_file_name(map)
         path.parent.mkdir(parents=True, exist_ok=True)
         Solver(boards, path.with_suffix(".part"), len(usable_cores()), lambda _: None).solve(path)
     return SolvedTable(path)

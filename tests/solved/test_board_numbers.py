@@ -1,4 +1,4 @@
-"""Boards as numbers: there and back, the automorphisms of a map, and one board that stands for all that look alike."""
+"""Boards as numbers: there and back, the find_automorphisms of a map, and one board that stands for all that look alike."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.maps.generators import make_grid_map, make_ring_map
 from arena.maps.loader import load_map
-from arena.solved.board_numbers import MAX_SYMMETRIES, Boards, automorphisms, board_for_mover, boards_of
+from arena.solved.board_numbers import (
+    MAX_SYMMETRIES,
+    Boards,
+    find_automorphisms,
+    get_boards,
+    make_board_for_mover,
+)
 
 RING = Boards.from_map(load_map("m1"))
 boards = st.tuples(*[st.integers(-9, 9)] * 6)
@@ -43,8 +49,8 @@ def test_all_that_look_alike_have_one_representative(board: tuple[int, ...], whi
 
 
 def test_the_opponent_sees_the_signs_turned() -> None:
-    assert board_for_mover(Armies((2, 0, -3), MAXIE, 0)) == (2, 0, -3)
-    assert board_for_mover(Armies((2, 0, -3), MINNIE, 1)) == (-2, 0, 3)
+    assert make_board_for_mover(Armies((2, 0, -3), MAXIE, 0)) == (2, 0, -3)
+    assert make_board_for_mover(Armies((2, 0, -3), MINNIE, 1)) == (-2, 0, 3)
 
 
 def test_the_order_of_roads_is_all_the_same() -> None:
@@ -53,8 +59,8 @@ def test_the_order_of_roads_is_all_the_same() -> None:
 
 
 def test_only_riskless_has_boards() -> None:
-    assert boards_of(Riskless(load_map("m1"))) == RING
-    assert boards_of(TicTacToe()) is None
+    assert get_boards(Riskless(load_map("m1"))) == RING
+    assert get_boards(TicTacToe()) is None
 
 
 @pytest.mark.parametrize(
@@ -62,7 +68,7 @@ def test_only_riskless_has_boards() -> None:
     [("path4", 2), ("m1", 12), ("ring:7", 14), ("ring:8", 16), ("grid:2x4", 4), ("grid:3x3", 8)],
 )
 def test_the_groups_of_known_graphs(map: str, group: int) -> None:
-    assert len(automorphisms(load_map(map).neighbours)) == group
+    assert len(find_automorphisms(load_map(map).neighbours)) == group
 
 
 @st.composite
@@ -79,18 +85,18 @@ def test_they_are_all_permutations_that_keep_the_roads(graph: tuple[tuple[int, .
     every = [
         each for each in permutations(range(len(graph))) if {(each[v], each[w]) for v, w in roads} == roads
     ]
-    assert list(automorphisms(graph)) == every
+    assert list(find_automorphisms(graph)) == every
 
 
 def test_too_large_a_group_is_cut_to_a_group() -> None:
     size = 9
     complete = tuple(tuple(w for w in range(size) if w != v) for v in range(size))
-    found = set(automorphisms(complete))
+    found = set(find_automorphisms(complete))
     assert len(found) == factorial(7) <= MAX_SYMMETRIES < factorial(8)
     some = sorted(found)[:: len(found) // 40]
     assert all(tuple(one[v] for v in two) in found for one in some for two in some)
 
 
 def test_a_long_ring_takes_no_time() -> None:
-    assert len(automorphisms(make_ring_map(200).neighbours)) == 400
-    assert len(automorphisms(make_grid_map(20, 10).neighbours)) == 4
+    assert len(find_automorphisms(make_ring_map(200).neighbours)) == 400
+    assert len(find_automorphisms(make_grid_map(20, 10).neighbours)) == 4

@@ -51,7 +51,7 @@ def test_the_truth_equals_minimax_to_the_ply_limit(limit: int, solve: Solve) -> 
     waiting = {position}
     while waiting:
         position = waiting.pop()
-        assert solution.value_of(position) == right(position), position
+        assert solution.get_value(position) == right(position), position
         seen += 1
         if seen > 400:
             break
@@ -69,7 +69,7 @@ def test_a_winner_is_told_by_name(solve: Solve) -> None:
             ((3, 0, -1), Player.MAXIE, SolvedResult.WIN),
             ((1, 0, -3), Player.MINNIE, SolvedResult.WIN),
         ]
-        if solution.value_of(Armies(armies, player, 0)).result is truth
+        if solution.get_value(Armies(armies, player, 0)).result is truth
     }
     assert set(results.values()) <= {Player.MAXIE, Player.MINNIE}
     assert results
@@ -86,7 +86,7 @@ def test_a_shipped_table_is_there_without_solving(tmp_path: Path, monkeypatch: p
     game = Riskless(load_map("path4"))
     solution = load_solution(game)
     assert solution is not None
-    assert solution.value_of(game.start()) == SolvedValue(SolvedResult.LOSS, 16)
+    assert solution.get_value(game.start()) == SolvedValue(SolvedResult.LOSS, 16)
 
 
 def kinds(solution: Solution, position: Armies) -> list[MoveQuality]:
@@ -106,7 +106,7 @@ def test_each_move_is_judged_by_its_loss() -> None:
         positions.append(game.successor(positions[-1], move))
     for position, move in zip(positions, moves, strict=False):
         each = classify_move(solution, position, move)
-        best = max(truth.sort_key for _, truth in solution.move_values(position))
+        best = max(truth.sort_key for _, truth in solution.list_move_values(position))
         assert each.before.sort_key == best
-        assert dict(solution.move_values(position))[each.best].sort_key == best
+        assert dict(solution.list_move_values(position))[each.best].sort_key == best
         assert (each.quality is MoveQuality.KEPT) == (each.before.result is each.after.result)

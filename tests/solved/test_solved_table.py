@@ -11,7 +11,7 @@ import pytest
 
 from arena.games.riskless_map import RisklessMap
 from arena.solved.board_numbers import Boards
-from arena.solved.folders import check_table, find_table, local_folder, open_table, table_file_name
+from arena.solved.folders import check_table, find_table, get_local_folder, make_table_file_name, open_table
 from arena.solved.header import MAGIC, BadTable, Header, boards_digest, decode_header, encode_header
 from arena.solved.solved_table import SolvedTable
 from tests.solved.conftest import path_map
@@ -34,7 +34,7 @@ def check_refused(path: Path, *words: str) -> None:
 def test_a_table_is_found_by_its_map_and_by_no_other(solve: Solve) -> None:
     map = path_map()
     path = solve(map)
-    assert path == local_folder() / table_file_name(map)
+    assert path == get_local_folder() / make_table_file_name(map)
     table = open_table(Boards.from_map(map))
     assert table is not None
     assert table.path == find_table(Boards.from_map(map)) == path
@@ -47,7 +47,7 @@ def test_a_table_of_another_map_under_this_name_is_refused(solve: Solve) -> None
     other = Boards.from_map(path_map(goal=8))
     with pytest.raises(BadTable, match="another map"):
         check_table(SolvedTable(path), other)
-    path.rename(path.with_name(table_file_name(path_map(goal=8))))
+    path.rename(path.with_name(make_table_file_name(path_map(goal=8))))
     with pytest.raises(BadTable, match="another map"):
         open_table(other)
 

@@ -23,7 +23,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from arena.maps.game_on_map import make_game_on_map
-from arena.maps.loader import map_names
+from arena.maps.loader import list_map_names
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result, to_line
 from arena.protocol.values import Players, Thinking
@@ -308,7 +308,7 @@ def sheet(running: BrowserArena, browser: Browser, shown: View, folder: Path) ->
 
 def maps(running: BrowserArena, browser: Browser, folder: Path) -> None:
     """Every built-in map in every look, in the middle of a match."""
-    for name in map_names():
+    for name in list_map_names():
         file = folder / f"{name}.jsonl"
         file.write_text(to_line(made_up(name)) + "\n", encoding="utf-8")
         for look, (size, scheme) in LOOKS.items():

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from arena import maps
-from arena.maps.chance import winning_chance
+from arena.maps.chance import compute_winning_chance
 from arena.protocol.record import to_line
 from testkit.browser import BrowserArena, new_context, run_arena, wait_until, wait_until_live
 from tests.web.screenshots import made_up
@@ -248,7 +248,7 @@ def test_the_chance_in_the_page_is_that_of_its_scripts(empty: BrowserArena, page
         for ahead in (-40, 0, 7)
     ]
     found = page.evaluate(CHANCES, [[ahead, name, goal] for ahead, name, goal in cases])
-    assert found == pytest.approx([winning_chance(*case) for case in cases])
+    assert found == pytest.approx([compute_winning_chance(*case) for case in cases])
 
 
 def test_a_match_that_ends_leaves_its_card_where_it_is(busy: BrowserArena, page: Page) -> None:

@@ -9,7 +9,7 @@ import pytest
 import shapely
 from playwright.sync_api import Page
 
-from arena.maps.loader import load_map_file, map_names
+from arena.maps.loader import list_map_names, load_map_file
 from testkit.browser import BrowserArena, evaluate_large
 from tests.web.test_map import show_replay
 
@@ -93,7 +93,7 @@ def show(page: Page, name: str, width: int, height: int) -> None:
     page.evaluate(DRAWN)
 
 
-@pytest.mark.parametrize("name", map_names())
+@pytest.mark.parametrize("name", list_map_names())
 def test_each_name_lies_on_its_land_and_overlaps_nothing(table: Page, name: str) -> None:
     for width, height in SIZES:
         show(table, name, width, height)
@@ -124,7 +124,7 @@ COVERED = """async ([x, y]) => {
 """True if the buttons that zoom cover an army or leave the board, after the board was moved to these shares of its size."""
 
 
-@pytest.mark.parametrize("name", map_names())
+@pytest.mark.parametrize("name", list_map_names())
 def test_the_buttons_that_zoom_are_on_the_board_and_cover_no_army(table: Page, name: str) -> None:
     for width, height in ((360, 640), (844, 390), (1440, 900)):
         show(table, name, width, height)

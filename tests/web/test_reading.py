@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from arena.maps.loader import map_names
+from arena.maps.loader import list_map_names
 from arena.server.web.titles import make_map_title
 from testkit.browser import BrowserArena, new_context
 from tests.web.screenshots import SIZES
@@ -151,7 +151,7 @@ def test_a_further_process_of_a_bot_leads_to_the_bot_and_no_number_is_minus_noth
 
 
 def test_the_page_and_the_server_give_maps_the_same_titles(empty: BrowserArena, page: Page) -> None:
-    names = [*map_names(), "ring:8", "islands", "ab12"]
+    names = [*list_map_names(), "ring:8", "islands", "ab12"]
     page.goto(f"{empty.url}play")
     found = page.evaluate(
         """async (names) => {

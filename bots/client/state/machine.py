@@ -36,7 +36,7 @@ from arena.bots.client.state.actions import (
 from arena.bots.client.state.challenger import Challenger
 from arena.bots.client.state.match_state import MatchState, Phase
 from arena.bots.client.state.moves import BadChoice, make_move_message
-from arena.games.catalogue import make_game, rules_mismatch_reason
+from arena.games.catalogue import find_rules_mismatch_reason, make_game
 from arena.games.core import BadGame, GameError, Player
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
@@ -337,7 +337,7 @@ class Machine:
             return [WarnOwner(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
         try:
             game = make_game(start.game, start.setup)
-            differ = rules_mismatch_reason(game, start.rules) if start.rules is not UNSET else None
+            differ = find_rules_mismatch_reason(game, start.rules) if start.rules is not UNSET else None
             if differ is not None:
                 raise BadGame(differ)
         except GameError as error:

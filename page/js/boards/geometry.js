@@ -1,9 +1,9 @@
 // Layout of a map's picture: its scale, its roads, and the badges beside the territories.
 
 export const RADIUS = 13;
-const APART = 62;
-const WIDEST = 1500;
-const NARROWEST = 300;
+const MIN_DISTANCE = 62;
+const MAX_WIDTH = 1500;
+const MIN_WIDTH = 300;
 const MARGIN = 40;
 const SHORE = 16; // margin around drawn land
 const NEAR = 0.72; // in the usual length of a road: what is so near to two places that are joined as in a grid meets at its corners
@@ -16,12 +16,12 @@ export function layOut(setup, wraps, cells = /** @type {any} */ (undefined)) {
   const [xs, ys] = [0, 1].map((axis) => corners.map((corner) => corner[axis]));
   const [left, top] = [Math.min(...xs), Math.min(...ys)];
   const [wide, high] = [Math.max(...xs) - left, Math.max(...ys) - top];
-  const scale = Math.min(APART / nearest(places), WIDEST / (wide || 1));
+  const scale = Math.min(MIN_DISTANCE / nearest(places), MAX_WIDTH / (wide || 1));
   const roads = neighbours.flatMap((beside, v) => beside.filter((w) => w > v).map((w) => [v, w]));
   const lengths = roads.map(([v, w]) => Math.hypot(places[v][0] - places[w][0], places[v][1] - places[w][1])).sort((a, b) => a - b);
   const near = NEAR * lengths[Math.floor(lengths.length / 2)] * scale;
   const margin = cells ? SHORE : cells === null ? Math.max(MARGIN, near + 2) : MARGIN;
-  const width = Math.max(NARROWEST, wide * scale + 2 * margin);
+  const width = Math.max(MIN_WIDTH, wide * scale + 2 * margin);
   const indent = (width - wide * scale) / 2;
   const point = ([x, y]) => [indent + (x - left) * scale, margin + (y - top) * scale];
   const at = places.map(point);
@@ -39,7 +39,7 @@ export function layOut(setup, wraps, cells = /** @type {any} */ (undefined)) {
 
 // Return the numbers of places from the top left to the bottom right, row by row.
 export function inReadingOrder(at) {
-  const row = ([, y]) => Math.floor(y / APART);
+  const row = ([, y]) => Math.floor(y / MIN_DISTANCE);
   return at.map((_, v) => v).sort((v, w) => row(at[v]) - row(at[w]) || at[v][0] - at[w][0]);
 }
 

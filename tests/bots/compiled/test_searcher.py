@@ -18,7 +18,7 @@ from arena.games.basics import Outcome
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Armies, Riskless
 from arena.maps.loader import load_map
-from arena.solved.board_numbers import boards_of
+from arena.solved.board_numbers import get_boards
 from tests.bots.compiled.positions import random_map, random_position
 
 PATH = Riskless(load_map("path4"))
@@ -176,7 +176,7 @@ class Losing(Riskless):
 def test_rules_that_are_others_are_not_searched_by_the_kernel_of_the_plain_ones() -> None:
     game = Losing(load_map("path4"))
     assert not has_compiled_search(game)
-    assert boards_of(game) is None
+    assert get_boards(game) is None
     assert choose_form(parse_spec("alphabeta", ENGINES), cast("AnyGame", game)).compiled is False
     with pytest.raises(ValueError, match="its rules are custom"):
         Searcher(game, weights_for(game, "features"))

@@ -47,8 +47,8 @@ def random_positions(count: int) -> list[Armies]:
 def test_it_wins_in_the_fewest_plies_and_loses_in_the_most() -> None:
     known, bot = solution(), make_perfect()
     for position in random_positions(300):
-        truth = known.value_of(position)
-        after = known.value_of(PATH.successor(position, bot.choose(position, CLOCK))).for_mover
+        truth = known.get_value(position)
+        after = known.get_value(PATH.successor(position, bot.choose(position, CLOCK))).for_mover
         assert after == truth
         assert bot.thinking is not None
         assert bot.thinking.depth == truth.plies
@@ -63,7 +63,7 @@ def test_two_of_them_end_a_match_after_as_many_plies_as_the_table_says() -> None
         position = PATH.play(position, bot.choose(position, CLOCK))
         plies += 1
     assert (outcome.winner, plies) == (MINNIE, 16)
-    assert known.value_of(PATH.start()).plies == 16
+    assert known.get_value(PATH.start()).plies == 16
 
 
 def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
@@ -73,14 +73,14 @@ def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
         for number in range(0, known.table.boards.count, 7)
         if any(board := known.table.boards.board(number))
         and PATH.outcome(position := Armies(board, MAXIE, 0)) is None
-        and known.value_of(position).result is SolvedResult.DRAW
+        and known.get_value(position).result is SolvedResult.DRAW
     ]
     assert len(positions) > 50
     for position in positions:
         choice = bot.choose(position, CLOCK)
         most = max(
             count_losing_replies(known, position, move)
-            for move, truth in known.move_values(position)
+            for move, truth in known.list_move_values(position)
             if truth.result is SolvedResult.DRAW
         )
         assert count_losing_replies(known, position, choice) == most

@@ -68,7 +68,9 @@ def test_no_move_gives_anything_away_and_wins_are_the_quickest(name: str, seated
 def test_among_draws_the_search_decides_and_not_the_order(seated: Seated) -> None:
     bot = seated("alphabeta:depth=4,truth=root", PATH)
     table = solution()
-    positions = [each for each in random_positions(0, 30) if table.value_of(each).result is SolvedResult.DRAW]
+    positions = [
+        each for each in random_positions(0, 30) if table.get_value(each).result is SolvedResult.DRAW
+    ]
     assert any(choose(bot, each) != table.best_moves(each)[1][0] for each in positions)
 
 

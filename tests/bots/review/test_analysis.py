@@ -12,7 +12,7 @@ from arena.bots.review.analysis import (
     line_to_path,
     parse_engine,
 )
-from arena.bots.review.chance import winning_chance
+from arena.bots.review.chance import compute_winning_chance
 from arena.bots.search.search_values import WIN
 from arena.games.core import AnyGame
 from arena.maps.game_on_map import make_game_on_map
@@ -102,7 +102,7 @@ def test_an_algorithm_is_meant_where_reference_is_said_and_where_no_engine_has_i
 )
 def test_a_chance_rises_with_the_value_and_is_even_at_none(game: AnyGame) -> None:
     values = [-WIN + 3, -500, -100, 0, 100, 500, WIN - 3]
-    chances = [winning_chance(game, value) for value in values]
+    chances = [compute_winning_chance(game, value) for value in values]
     assert chances == sorted(set(chances))
     assert chances == pytest.approx([1 - each for each in reversed(chances)])
     assert (chances[0], chances[3], chances[-1]) == (0, 0.5, 1)

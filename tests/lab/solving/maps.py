@@ -10,7 +10,7 @@ from arena.games.riskless import Armies, Move, Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.solver import Solver
 from arena.maps.generators import make_grid_map, make_ring_map
-from arena.solved.board_numbers import Boards, board_for_mover
+from arena.solved.board_numbers import Boards, make_board_for_mover
 from arena.solved.solved_table import SolvedTable
 from tests.solved.conftest import path_map
 
@@ -30,7 +30,7 @@ class Endless(Riskless):
 
 def seen_as(position: Armies) -> Armies:
     """Return the same position with Maxie to move, in which the colours are exchanged where they must be."""
-    return Armies(board_for_mover(position), MAXIE, 0)
+    return Armies(make_board_for_mover(position), MAXIE, 0)
 
 
 def small(map: RisklessMap, cap: int, goal: int) -> RisklessMap:

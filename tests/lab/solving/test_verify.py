@@ -78,12 +78,12 @@ def test_maps_drawn_at_random_are_solved_as_the_second_program_says(
     near = tuple(tuple(w for w in range(size) if {(v, w), (w, v)} & roads) for v in range(size))
     goal = data.draw(st.integers(2, size * cap))
     start = (1, *[0] * (size - 2), -1)
-    map = RisklessMap("drawn", tuple(map_names(size)), near, cap, goal, 9, start, ((0.0, 0.0),) * size)
+    map = RisklessMap("drawn", tuple(list_map_names(size)), near, cap, goal, 9, start, ((0.0, 0.0),) * size)
     with tempfile.TemporaryDirectory() as folder:
         replay = verify_table(solve_to_table(map, Path(folder)), 1, lambda _done, _total: None)
     assert replay.fault is None
     assert replay.false_statements == []
 
 
-def map_names(size: int) -> list[str]:
+def list_map_names(size: int) -> list[str]:
     return [chr(ord("a") + v) for v in range(size)]

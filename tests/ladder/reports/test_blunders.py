@@ -33,7 +33,7 @@ def by_hand(record: Record) -> dict[str, int]:
     assert solution is not None
     lost, position = {"a": 0, "b": 0}, game.start()
     for each in record.moves:
-        known = dict(solution.move_values(position))
+        known = dict(solution.list_move_values(position))
         move = game.move_from_data(each.move)
         best = max(known.values(), key=lambda truth: truth.sort_key).result
         name = "a" if position.player.value == "maxie" else "b"

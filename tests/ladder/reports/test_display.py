@@ -23,7 +23,7 @@ def play(played: Ladder, console: Console) -> None:
         for pairing in round_robin(played.bots, 1, 1, 0)[0].matches():
             finished = record(minnie="[bert]", moves=range(3), winner="maxie", reason=EndReason.LINE)
             played.add_match(pairing, finished)
-            display.match_played(played, finished)
+            display.show_match(played, finished)
             display.show_notice("bot [bert] crashed\n    [red]why")
 
 

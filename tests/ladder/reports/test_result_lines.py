@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import LadderPlan, plan_engine_bot
-from arena.ladder.reports.result_lines import draws_warning
+from arena.ladder.reports.result_lines import make_draws_warning
 from arena.maps.game_on_map import DECISIVE_MAPS
 from arena.protocol.codes import EndReason
 from tests.rating.pairs import round_robin
@@ -35,25 +35,25 @@ def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:
 
 
 def test_an_event_of_draws_is_warned_of_with_maps_that_decide() -> None:
-    warning = draws_warning(ladder("m2", 3))
+    warning = make_draws_warning(ladder("m2", 3))
     assert warning is not None
     assert warning.startswith("3 of 4 matches were drawn (over half on m2), so the table says little about")
     assert f"`--map {DECISIVE_MAPS[0]}`" in warning
-    other = draws_warning(ladder(DECISIVE_MAPS[0], 3))
+    other = make_draws_warning(ladder(DECISIVE_MAPS[0], 3))
     assert other is not None
     assert f"`--map {DECISIVE_MAPS[0]}`" not in other
     assert f"`--map {DECISIVE_MAPS[1]}`" in other
 
 
 def test_a_game_without_maps_is_advised_to_take_openings() -> None:
-    warning = draws_warning(ladder("", 4))
+    warning = make_draws_warning(ladder("", 4))
     assert warning is not None
     assert "--openings" in warning
     assert "--map" not in warning
 
 
 def test_half_is_not_too_much_and_what_was_stopped_is_not_judged() -> None:
-    assert draws_warning(ladder("m2", 2)) is None
+    assert make_draws_warning(ladder("m2", 2)) is None
     stopped = ladder("m2", 4)
     stopped.stop()
-    assert draws_warning(stopped) is None
+    assert make_draws_warning(stopped) is None

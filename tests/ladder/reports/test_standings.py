@@ -5,8 +5,8 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from arena.ladder.reports.standings import CPU_LEGEND, extra_columns, print_standings
-from arena.match.replay import mean_cpu_ms
+from arena.ladder.reports.standings import CPU_LEGEND, make_extra_columns, print_standings
+from arena.match.replay import compute_mean_cpu_ms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, RecordedMove
 from arena.protocol.values import Thinking
@@ -44,13 +44,13 @@ def measured(maxie: str, minnie: str, *used: float | None) -> Record:
 
 def test_cpu_time_is_the_mean_of_the_moves_for_which_it_was_measured() -> None:
     records = [measured("anna", "bert", 10, None, 20, None), measured("bert", "anna", None, 60, None, None)]
-    assert mean_cpu_ms(records) == {"anna": 30}
+    assert compute_mean_cpu_ms(records) == {"anna": 30}
     file = io.StringIO()
-    print_standings(ROWS, Console(file=file, width=40), extra_columns(records, []))
+    print_standings(ROWS, Console(file=file, width=40), make_extra_columns(records, []))
     lines = file.getvalue().splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:4]]
     assert [cells[row][-1] for row in (0, 2, 3)] == ["CPU ms", "30.0", "-"]
     assert lines[-1] == CPU_LEGEND
-    columns = {each.name: each.cells for each in extra_columns(records, [])}
+    columns = {each.name: each.cells for each in make_extra_columns(records, [])}
     told = list(csv.DictReader(io.StringIO(to_csv(ROWS, columns))))
     assert [each["cpu_ms"] for each in told] == ["30.0", ""]

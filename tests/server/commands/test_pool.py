@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.match.openings import position_after
+from arena.match.openings import find_position_after
 from arena.server.commands.pool import FALLBACK_PLIES, SUFFICIENT_OPENINGS, make_pool_games
 from arena.server.settings import PoolSettings
 
@@ -37,7 +37,7 @@ def test_openings_can_be_played_and_differ(openings: str) -> None:
     (course,) = make_pool_games(pool("riskless", "m2", "1+0", openings))
     assert len(set(map(repr, course.openings))) == len(course.openings) > 10
     for opening in course.openings:
-        assert course.game.outcome(position_after(course.game, opening)) is None
+        assert course.game.outcome(find_position_after(course.game, opening)) is None
 
 
 @pytest.mark.parametrize(("game", "map"), [("riskless", "grid:3x3"), ("tictactoe", ""), ("hexapawn", "")])

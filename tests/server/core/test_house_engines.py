@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.games.catalogue import make_game
-from arena.maps.loader import map_names
+from arena.maps.loader import list_map_names
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
     Accept,
@@ -365,7 +365,7 @@ def test_a_core_that_drains_offers_nothing_to_engines() -> None:
     ],
 )
 def test_limits_of_a_guest(change: dict[str, Any], told: str | None) -> None:
-    why = find_guest_refusal_reason(replace(GUESTS_FINE, **change), {HOUSE}, map_names())
+    why = find_guest_refusal_reason(replace(GUESTS_FINE, **change), {HOUSE}, list_map_names())
     assert why is None if told is None else told in (why or "")
 
 

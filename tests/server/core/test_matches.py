@@ -146,7 +146,7 @@ def test_no_flag_falls_while_a_turn_is_on_its_way_to_a_bot_that_is_back() -> Non
     assert not arena.records, "its edge counts 900 ms, and the time from now on"
     arena.wait(1)
     assert arena.records[0].result.reason is EndReason.TIMEOUT
-    assert arena.of(AppendEvent)[-1].turn == (1400 * MS, TurnStarted(0, ran=900 * MS))
+    assert arena.of(AppendEvent)[-1].turn == (1400 * MS, TurnStarted(0, clock_ran_ns=900 * MS))
 
 
 def test_the_time_that_a_turn_had_run_is_not_charged_to_the_next_player() -> None:

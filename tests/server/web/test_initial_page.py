@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.riskless import Riskless
-from arena.maps.chance import winning_chance
+from arena.maps.chance import compute_winning_chance
 from arena.maps.game_on_map import make_game_on_map
-from arena.maps.loader import load_map_file, map_names
+from arena.maps.loader import list_map_names, load_map_file
 from arena.protocol.messages import Played, Ready, Start, View
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players, Thinking
@@ -49,7 +49,7 @@ def owner(armies: int) -> str:
     return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
 
 
-@pytest.mark.parametrize("name", [*map_names(), "ring:8", "grid:3x4"])
+@pytest.mark.parametrize("name", [*list_map_names(), "ring:8", "grid:3x4"])
 @pytest.mark.parametrize("plies", [0, 25])
 def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: int) -> None:
     shown, armies = random_match(name, plies)
@@ -58,7 +58,7 @@ def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: in
     assert [each.get("data-owner") for each in spots] == [owner(n) for n in armies]
     assert ["".join(each.itertext()) for each in spots] == [str(abs(n)) if n else "" for n in armies]
     areas = picture.findall(".//path[@class='area-of']")
-    if name in map_names():
+    if name in list_map_names():
         assert [each.get("data-owner") for each in areas] == [owner(n) for n in armies]
     else:
         assert not areas
@@ -74,7 +74,7 @@ def test_the_lead_is_shown_as_one_number() -> None:
     shown, armies = random_match("usa", 40)
     picture = parse_page(render_hero(shown))
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
-    share = winning_chance(sums[0] - sums[1], "usa", load_map_file("usa").map.armies_to_win)
+    share = compute_winning_chance(sums[0] - sums[1], "usa", load_map_file("usa").map.armies_to_win)
     assert shares_of(picture) == [
         f"{round(100 * each)} %" if each >= 0.5 else "" for each in (share, 1 - share)
     ]
@@ -95,7 +95,7 @@ def test_the_chance_is_the_mean_of_both_bots_latest_values() -> None:
         for each, value in zip(shown.moves, values, strict=True)
     ]
     goal = load_map_file("usa").map.armies_to_win
-    mean = (winning_chance(50, "usa", goal) + winning_chance(-50, "usa", goal)) / 2
+    mean = (compute_winning_chance(50, "usa", goal) + compute_winning_chance(-50, "usa", goal)) / 2
     assert mean == pytest.approx(0.5)
     assert shares_of(parse_page(render_hero(replace(shown, moves=moves)))) == ["50 %", ""]
     certain = [Played(each.move, each.ms, Thinking(value=1e6)) for each in shown.moves]

@@ -22,7 +22,7 @@ def test_each_move_has_its_line() -> None:
     replayed = verify_record(record)
     solution = load_solution(replayed.game)
     assert solution is not None
-    assert [each.now for each in told] == [str(solution.value_of(each)) for each in replayed.positions[1:]]
+    assert [each.now for each in told] == [str(solution.get_value(each)) for each in replayed.positions[1:]]
 
 
 @pytest.mark.parametrize("map", ["world", "m2"])
