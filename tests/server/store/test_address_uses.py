@@ -9,6 +9,7 @@ from itertools import combinations
 import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store import address_uses, tokens
 from arena.server.store.address_uses import (
@@ -18,7 +19,7 @@ from arena.server.store.address_uses import (
     find_shared_days,
     store_address_uses,
 )
-from arena.server.store.database import format_timestamp, make_transaction_writer, open_store
+from arena.server.store.database import format_timestamp, make_transaction_writer
 from arena.server.store.personal_data import remove_expired
 from arena.server.store.schema import addresses as table
 
@@ -30,29 +31,26 @@ def days_ago(days: int) -> str:
     return format_timestamp(datetime.now(UTC) - timedelta(days=days))[:10]
 
 
-async def test_rows_of_bots_with_a_token_are_kept_for_some_days(database: str) -> None:
-    async with open_store(database) as engine:
-        write = make_transaction_writer(engine)
-        for name in ("anna", "bert", "carl"):
-            await tokens.create_token(engine, name, "bot", "ada" if name == "carl" else "")
-        await tokens.revoke_token(engine, "bert")
-        rows = [
-            AddressUse(name, days_ago(days), "x")
-            for name in ("anna", "bert", "carl", "nobody")
-            for days in (0, RETENTION_DAYS - 1, RETENTION_DAYS + 1)
-        ]
-        for _ in range(2):
-            await write(partial(store_address_uses, rows=rows))
-        assert await find_shared_days(engine) == {
-            ("anna", "carl"): [days_ago(each) for each in (RETENTION_DAYS + 1, RETENTION_DAYS - 1, 0)]
-        }
-        await write(remove_expired)
-        assert await find_shared_days(engine) == {
-            ("anna", "carl"): [days_ago(RETENTION_DAYS - 1), days_ago(0)]
-        }
-        async with engine.connect() as connection:
-            names = await connection.scalars(sa.select(table.c.name).distinct().order_by(table.c.name))
-            assert names.all() == ["anna", "carl"]
+async def test_rows_of_bots_with_a_token_are_kept_for_some_days(engine: AsyncEngine) -> None:
+    write = make_transaction_writer(engine)
+    for name in ("anna", "bert", "carl"):
+        await tokens.create_token(engine, name, "bot", "ada" if name == "carl" else "")
+    await tokens.revoke_token(engine, "bert")
+    rows = [
+        AddressUse(name, days_ago(days), "x")
+        for name in ("anna", "bert", "carl", "nobody")
+        for days in (0, RETENTION_DAYS - 1, RETENTION_DAYS + 1)
+    ]
+    for _ in range(2):
+        await write(partial(store_address_uses, rows=rows))
+    assert await find_shared_days(engine) == {
+        ("anna", "carl"): [days_ago(each) for each in (RETENTION_DAYS + 1, RETENTION_DAYS - 1, 0)]
+    }
+    await write(remove_expired)
+    assert await find_shared_days(engine) == {("anna", "carl"): [days_ago(RETENTION_DAYS - 1), days_ago(0)]}
+    async with engine.connect() as connection:
+        names = await connection.scalars(sa.select(table.c.name).distinct().order_by(table.c.name))
+        assert names.all() == ["anna", "carl"]
 
 
 @given(st.sets(st.tuples(st.sampled_from("123"), st.sampled_from("xy"), st.sampled_from(sorted(OWNERS)))))

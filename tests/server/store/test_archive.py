@@ -44,8 +44,8 @@ async def fill(engine: AsyncEngine) -> list[Record]:
     ]
 
 
-async def test_export_and_import_keep_records_and_ratings(database: str, other_database: str) -> None:
-    async with open_store(database) as engine, open_store(other_database) as other:
+async def test_export_and_import_keep_records_and_ratings(engine: AsyncEngine, other_database: str) -> None:
+    async with open_store(other_database) as other:
         records = await fill(engine)
         lines = await exported(engine)
         assert [from_line(each) for each in lines] == records
@@ -58,65 +58,62 @@ async def test_export_and_import_keep_records_and_ratings(database: str, other_d
         assert (await recompute_ratings(other)).imported == 3
 
 
-async def test_an_event_can_be_exported_alone_and_matches_in_progress_are_left_out(database: str) -> None:
-    async with open_store(database) as engine:
-        records = await fill(engine)
-        await keep(engine, day(20), events((4,)))
-        change = sa.update(schema.matches).where(schema.matches.c.finished == day(20))
-        async with engine.begin() as connection:
-            await connection.execute(change.values(finished=None, arrival=None))
-        assert len(await exported(engine)) == 4
-        assert [from_line(each) for each in await exported(engine, "other")] == records[:1]
+async def test_an_event_can_be_exported_alone_and_matches_in_progress_are_left_out(
+    engine: AsyncEngine,
+) -> None:
+    records = await fill(engine)
+    await keep(engine, day(20), events((4,)))
+    change = sa.update(schema.matches).where(schema.matches.c.finished == day(20))
+    async with engine.begin() as connection:
+        await connection.execute(change.values(finished=None, arrival=None))
+    assert len(await exported(engine)) == 4
+    assert [from_line(each) for each in await exported(engine, "other")] == records[:1]
 
 
-async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(database: str) -> None:
+async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(engine: AsyncEngine) -> None:
     forged = [
         record(f"{number:032}", maxie="me", winner="maxie", reason=EndReason.LINE, moves=MAXIE_WINS)
         for number in range(61)
     ]
     lines = [msgspec.json.encode(ArchivedMatch(**asdict(each), rated=True)) for each in forged]
-    async with open_store(database) as engine:
-        assert (await import_lines(engine, lines)).added == 61
-        assert await count_new_matches(engine) == 0
-        assert await load_standings(engine) == []
-        assert (await import_lines(engine, lines, trust=True)).unchanged == 61
-        assert await count_new_matches(engine) == 0
+    assert (await import_lines(engine, lines)).added == 61
+    assert await count_new_matches(engine) == 0
+    assert await load_standings(engine) == []
+    assert (await import_lines(engine, lines, trust=True)).unchanged == 61
+    assert await count_new_matches(engine) == 0
 
 
-async def test_importing_twice_changes_nothing(database: str) -> None:
-    async with open_store(database) as engine:
-        lines = [line(record("a" * 32)), line(record("b" * 32)), b"\n", line(record("a" * 32))]
-        assert await import_lines(engine, lines) == ImportResult(added=2, unchanged=1)
-        before = await exported(engine)
-        assert await import_lines(engine, lines) == ImportResult(added=0, unchanged=3)
-        assert await exported(engine) == before
+async def test_importing_twice_changes_nothing(engine: AsyncEngine) -> None:
+    lines = [line(record("a" * 32)), line(record("b" * 32)), b"\n", line(record("a" * 32))]
+    assert await import_lines(engine, lines) == ImportResult(added=2, unchanged=1)
+    before = await exported(engine)
+    assert await import_lines(engine, lines) == ImportResult(added=0, unchanged=3)
+    assert await exported(engine) == before
 
 
-async def test_a_file_longer_than_a_chunk_goes_in_whole(database: str) -> None:
-    async with open_store(database) as engine:
-        lines = [line(record(f"{number:032}")) for number in range(2 * archive.MATCHES_PER_TRANSACTION + 5)]
-        counts = await import_lines(engine, [*lines, lines[0]])
-        assert (counts.added, counts.unchanged, counts.rejected) == (len(lines), 1, {})
+async def test_a_file_longer_than_a_chunk_goes_in_whole(engine: AsyncEngine) -> None:
+    lines = [line(record(f"{number:032}")) for number in range(2 * archive.MATCHES_PER_TRANSACTION + 5)]
+    counts = await import_lines(engine, [*lines, lines[0]])
+    assert (counts.added, counts.unchanged, counts.rejected) == (len(lines), 1, {})
 
 
-async def test_bad_lines_are_named_and_the_others_go_in(database: str) -> None:
-    async with open_store(database) as engine:
-        await import_lines(engine, [line(record("known"))])
-        running = await keep(engine, day(1), events((4,)), match="running")
-        async with engine.begin() as connection:
-            change = sa.update(schema.matches).where(schema.matches.c.match == "running")
-            await connection.execute(change.values(finished=None, arrival=None))
-            await connection.execute(sa.delete(schema.records).where(schema.records.c.number > 1))
-        counts = await import_lines(
-            engine,
-            [
-                b"{}",
-                line(record("good")),
-                line(replace(record("known"), event="changed")),
-                line(running),
-                line(record("liar", moves=MAXIE_WINS, winner="minnie", reason=EndReason.LINE)),
-            ],
-        )
+async def test_bad_lines_are_named_and_the_others_go_in(engine: AsyncEngine) -> None:
+    await import_lines(engine, [line(record("known"))])
+    running = await keep(engine, day(1), events((4,)), match="running")
+    async with engine.begin() as connection:
+        change = sa.update(schema.matches).where(schema.matches.c.match == "running")
+        await connection.execute(change.values(finished=None, arrival=None))
+        await connection.execute(sa.delete(schema.records).where(schema.records.c.number > 1))
+    counts = await import_lines(
+        engine,
+        [
+            b"{}",
+            line(record("good")),
+            line(replace(record("known"), event="changed")),
+            line(running),
+            line(record("liar", moves=MAXIE_WINS, winner="minnie", reason=EndReason.LINE)),
+        ],
+    )
     assert counts.added == 1
     assert {number: why for number, why in counts.rejected.items() if number > 1} == {
         3: "match known is already in the store, with a different record",

@@ -25,7 +25,7 @@ async def count(connection: AsyncConnection, table: sa.Table) -> int:
     return (await connection.execute(sa.select(sa.func.count()).select_from(table))).scalar_one()
 
 
-async def test_a_match_reads_the_same_before_and_after_it_is_packed(database: str) -> None:
+async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: AsyncEngine) -> None:
     kinds = [
         events(MAXIE_WINS),
         events((4,), RESIGNS),
@@ -45,46 +45,45 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(database: st
             for match in matches
         ] + [await load_records(engine, "test")]
 
-    async with open_store(database) as engine:
-        matches = [await keep(engine, day(1), kind) for kind in kinds]
-        await count_new_matches(engine)
-        before = await told(engine)
-        assert await pack_finished_matches(engine) == len(kinds)
-        async with engine.connect() as connection:
-            assert await count(connection, schema.events) == 0
-            assert (await connection.execute(sa.select(schema.matches.c.terms))).scalars().all() == [""] * 5
-        assert await told(engine) == before
-        assert (await recompute_ratings(engine)).imported == 0
-        assert await pack_finished_matches(engine) == 0
+    matches = [await keep(engine, day(1), kind) for kind in kinds]
+    await count_new_matches(engine)
+    before = await told(engine)
+    assert await pack_finished_matches(engine) == len(kinds)
+    async with engine.connect() as connection:
+        assert await count(connection, schema.events) == 0
+        assert (await connection.execute(sa.select(schema.matches.c.terms))).scalars().all() == [""] * 5
+    assert await told(engine) == before
+    assert (await recompute_ratings(engine)).imported == 0
+    assert await pack_finished_matches(engine) == 0
 
 
-async def test_matches_in_progress_are_left_as_they_are(database: str) -> None:
-    async with open_store(database) as engine:
-        going_on = await keep(engine, day(1), events((4,)))
-        async with engine.begin() as connection:
-            await connection.execute(sa.delete(schema.records))
-            await connection.execute(sa.update(schema.matches).values(finished=None, arrival=None))
+async def test_matches_in_progress_are_left_as_they_are(engine: AsyncEngine) -> None:
+    going_on = await keep(engine, day(1), events((4,)))
+    async with engine.begin() as connection:
+        await connection.execute(sa.delete(schema.records))
+        await connection.execute(sa.update(schema.matches).values(finished=None, arrival=None))
+    await keep(engine, day(1), events(MAXIE_WINS))
+    before = await load_events_of_match(engine, going_on.match)
+    assert await pack_finished_matches(engine) == 1
+    assert await load_events_of_match(engine, going_on.match) == before != []
+
+
+async def test_more_matches_than_one_transaction_takes_are_packed_beside_the_journal(
+    engine: AsyncEngine,
+) -> None:
+    for _ in range(compaction.MATCHES_PER_TRANSACTION + 2):
         await keep(engine, day(1), events(MAXIE_WINS))
-        before = await load_events_of_match(engine, going_on.match)
-        assert await pack_finished_matches(engine) == 1
-        assert await load_events_of_match(engine, going_on.match) == before != []
+    sizes = []
 
+    async def write(operation: Callable[[sa.Connection], Any]) -> Any:
+        async with engine.begin() as connection:
+            packed = await connection.run_sync(operation)
+            sizes.append(await count(connection, schema.events))
+            return packed
 
-async def test_more_matches_than_one_transaction_takes_are_packed_beside_the_journal(database: str) -> None:
-    async with open_store(database) as engine:
-        for _ in range(compaction.MATCHES_PER_TRANSACTION + 2):
-            await keep(engine, day(1), events(MAXIE_WINS))
-        sizes = []
-
-        async def write(operation: Callable[[sa.Connection], Any]) -> Any:
-            async with engine.begin() as connection:
-                packed = await connection.run_sync(operation)
-                sizes.append(await count(connection, schema.events))
-                return packed
-
-        assert await pack_finished_matches(engine, write) == compaction.MATCHES_PER_TRANSACTION + 2
-        assert len(sizes) == 2
-        assert sizes[0] > sizes[1] == 0
+    assert await pack_finished_matches(engine, write) == compaction.MATCHES_PER_TRANSACTION + 2
+    assert len(sizes) == 2
+    assert sizes[0] > sizes[1] == 0
 
 
 async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None:
@@ -104,25 +103,24 @@ async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None
 
 @pytest.mark.parametrize("change", [partial(rename_in_store, new_name="wolf"), forget_name])
 async def test_a_name_that_changes_between_the_reading_and_the_writing_of_a_match_does_not_come_back(
-    database: str, change: Callable[[AsyncEngine, str], Awaitable[Any]]
+    engine: AsyncEngine, change: Callable[[AsyncEngine, str], Awaitable[Any]]
 ) -> None:
-    async with open_store(database) as engine:
-        await keep(engine, day(1), events(MAXIE_WINS), maxie="anna")
-        await keep(engine, day(1), events(MAXIE_WINS), maxie="carl")
-        await tokens.create_token(engine, "anna", "bot", "ada")
-        once = iter([change])
+    await keep(engine, day(1), events(MAXIE_WINS), maxie="anna")
+    await keep(engine, day(1), events(MAXIE_WINS), maxie="carl")
+    await tokens.create_token(engine, "anna", "bot", "ada")
+    once = iter([change])
 
-        async def write(operation: Callable[[sa.Connection], Any]) -> Any:
-            for each in once:
-                await each(engine, "anna")
-            async with engine.begin() as connection:
-                return await connection.run_sync(operation)
+    async def write(operation: Callable[[sa.Connection], Any]) -> Any:
+        for each in once:
+            await each(engine, "anna")
+        async with engine.begin() as connection:
+            return await connection.run_sync(operation)
 
-        assert await pack_finished_matches(engine, write) == 2
-        lines = await load_records(engine, "test")
-        assert not any("anna" in str(each) for each in lines)
-        assert sum("carl" in str(each) for each in lines) == 1
-        async with engine.connect() as connection:
-            assert await count(connection, schema.events) == 0
-            wholes = await connection.execute(sa.select(schema.records.c.whole))
-            assert wholes.scalars().all() == [True, True]
+    assert await pack_finished_matches(engine, write) == 2
+    lines = await load_records(engine, "test")
+    assert not any("anna" in str(each) for each in lines)
+    assert sum("carl" in str(each) for each in lines) == 1
+    async with engine.connect() as connection:
+        assert await count(connection, schema.events) == 0
+        wholes = await connection.execute(sa.select(schema.records.c.whole))
+        assert wholes.scalars().all() == [True, True]

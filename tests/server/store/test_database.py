@@ -47,8 +47,8 @@ async def closing(*engines: AsyncEngine) -> AsyncIterator[AsyncEngine]:
             await engine.dispose()
 
 
-async def test_an_empty_database_gets_the_tables_that_the_program_knows(database: str) -> None:
-    async with open_store(database) as engine, engine.connect() as connection:
+async def test_an_empty_database_gets_the_tables_that_the_program_knows(engine: AsyncEngine) -> None:
+    async with engine.connect() as connection:
         found = sa.MetaData()
         await connection.run_sync(found.reflect)
         for name, table in schema.metadata.tables.items():
@@ -181,15 +181,16 @@ async def test_exclusive_transactions_follow_each_other(database: str) -> None:
 
 
 @pytest.mark.parametrize("turns", range(0, 24, 3))
-async def test_a_query_whose_task_is_cancelled_ends_and_leaves_nothing(database: str, turns: int) -> None:
-    async with open_store(database) as engine:
-        for work in (tokens.find_token(engine, "anna"), count_new_matches(engine), _journal(engine)):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_awaited, work)
-                for _ in range(turns):
-                    await checkpoint()
-                tasks.cancel_scope.cancel()
-        assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+async def test_a_query_whose_task_is_cancelled_ends_and_leaves_nothing(
+    engine: AsyncEngine, turns: int
+) -> None:
+    for work in (tokens.find_token(engine, "anna"), count_new_matches(engine), _journal(engine)):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_awaited, work)
+            for _ in range(turns):
+                await checkpoint()
+            tasks.cancel_scope.cancel()
+    assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]
 
 
 async def _journal(engine: AsyncEngine) -> None:
@@ -201,19 +202,17 @@ async def _awaited(work: Awaitable[object]) -> None:
     await work
 
 
-async def test_insert_or_update_changes_the_rows_that_are_there(database: str) -> None:
-    async with open_store(database) as engine:
-        change = make_upsert(engine.dialect.name, schema.sessions)
-        for rows in (["a"], ["b", "a"]):
-            async with engine.begin() as connection:
-                values = [
-                    {"server": "", "name": name, "hash": f"{name} of {len(rows)}", "since": 0}
-                    for name in rows
-                ]
-                await connection.execute(change, values)
-        async with engine.connect() as connection:
-            found = (await connection.execute(sa.select(schema.sessions))).all()
-        assert sorted(map(tuple, found)) == [("", "a", "a of 2", 0), ("", "b", "b of 2", 0)]
+async def test_insert_or_update_changes_the_rows_that_are_there(engine: AsyncEngine) -> None:
+    change = make_upsert(engine.dialect.name, schema.sessions)
+    for rows in (["a"], ["b", "a"]):
+        async with engine.begin() as connection:
+            values = [
+                {"server": "", "name": name, "hash": f"{name} of {len(rows)}", "since": 0} for name in rows
+            ]
+            await connection.execute(change, values)
+    async with engine.connect() as connection:
+        found = (await connection.execute(sa.select(schema.sessions))).all()
+    assert sorted(map(tuple, found)) == [("", "a", "a of 2", 0), ("", "b", "b of 2", 0)]
 
 
 @pytest.mark.parametrize(

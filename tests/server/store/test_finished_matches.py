@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
@@ -16,12 +17,11 @@ from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
 
 
-async def test_the_summary_of_a_match_agrees_with_its_record(database: str) -> None:
-    async with open_store(database) as engine:
-        stored = await keep(engine, day(1), events(MINNIE_WINS))
-        (shown,) = (await search_matches(engine, SearchFilter(), 5)).matches
-        assert await load_record(engine, stored.match) == to_line(stored)
-        assert await load_record(engine, "another") is None
+async def test_the_summary_of_a_match_agrees_with_its_record(engine: AsyncEngine) -> None:
+    stored = await keep(engine, day(1), events(MINNIE_WINS))
+    (shown,) = (await search_matches(engine, SearchFilter(), 5)).matches
+    assert await load_record(engine, stored.match) == to_line(stored)
+    assert await load_record(engine, "another") is None
     assert (shown.match, shown.event, shown.game, shown.players) == (
         stored.match,
         "test",
@@ -74,15 +74,16 @@ async def test_every_list_is_read_from_an_index_in_its_order(tmp_path: object) -
                 assert all("INDEX ix_matches_" in line for line in by_place), reads
 
 
-async def test_a_record_is_found_by_the_beginning_of_its_id_if_no_other_id_begins_so(database: str) -> None:
-    async with open_store(database) as engine:
-        one, two = [
-            to_line(await keep(engine, day(1), events(MAXIE_WINS), match=match))
-            for match in ("0123a" + "0" * 27, "0123b" + "0" * 27)
-        ]
-        assert await find_record(engine, "0123a" + "0" * 27) == (one, True)
-        assert await find_record(engine, "0123a") == (one, False)
-        assert await find_record(engine, "0123b") == (two, False)
-        assert await find_record(engine, "0123") == (None, False), "two ids begin so"
-        assert await find_record(engine, "0124") == (None, False)
-        assert await find_record(engine, "012") == (None, True), "too short"
+async def test_a_record_is_found_by_the_beginning_of_its_id_if_no_other_id_begins_so(
+    engine: AsyncEngine,
+) -> None:
+    one, two = [
+        to_line(await keep(engine, day(1), events(MAXIE_WINS), match=match))
+        for match in ("0123a" + "0" * 27, "0123b" + "0" * 27)
+    ]
+    assert await find_record(engine, "0123a" + "0" * 27) == (one, True)
+    assert await find_record(engine, "0123a") == (one, False)
+    assert await find_record(engine, "0123b") == (two, False)
+    assert await find_record(engine, "0123") == (None, False), "two ids begin so"
+    assert await find_record(engine, "0124") == (None, False)
+    assert await find_record(engine, "012") == (None, True), "too short"

@@ -7,6 +7,7 @@ from typing import Any
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
@@ -125,24 +126,23 @@ async def test_a_cancelled_read_leaves_no_connection_open(tmp_path: Path, turns:
 
 
 async def test_unfinished_matches_of_a_killed_ladder_are_removed_when_they_are_replayed(
-    database: str,
+    engine: AsyncEngine,
 ) -> None:
-    async with open_store(database) as engine:
-        for number in (1, 2):
-            async with claim_ladder(engine, "ladder", "spring", "x", PLAN), open_journal(engine) as journal:
-                for match, event in (("m" * 32, "spring"), ("other", "serve")):
-                    assert [at for at, _ in await load_events_of_match(engine, match)] == (
-                        [1, 2] if number == 2 and event == "serve" else []
+    for number in (1, 2):
+        async with claim_ladder(engine, "ladder", "spring", "x", PLAN), open_journal(engine) as journal:
+            for match, event in (("m" * 32, "spring"), ("other", "serve")):
+                assert [at for at, _ in await load_events_of_match(engine, match)] == (
+                    [1, 2] if number == 2 and event == "serve" else []
+                )
+                if event == "spring" or number == 1:
+                    await journal.commit(
+                        [
+                            opens(match, event=event),
+                            *(happens(seq, at=number * seq, match=match) for seq in (1, 2)),
+                        ]
                     )
-                    if event == "spring" or number == 1:
-                        await journal.commit(
-                            [
-                                opens(match, event=event),
-                                *(happens(seq, at=number * seq, match=match) for seq in (1, 2)),
-                            ]
-                        )
-                assert [at for at, _ in await load_events_of_match(engine, "m" * 32)] == [number, 2 * number]
-        async with open_journal(engine) as journal:
-            await journal.commit([happens(3, match="other")])
-        await finish_ladder(engine, "spring")
-        assert [at for at, _ in await load_events_of_match(engine, "other")] == [1, 2, 3]
+            assert [at for at, _ in await load_events_of_match(engine, "m" * 32)] == [number, 2 * number]
+    async with open_journal(engine) as journal:
+        await journal.commit([happens(3, match="other")])
+    await finish_ladder(engine, "spring")
+    assert [at for at, _ in await load_events_of_match(engine, "other")] == [1, 2, 3]

@@ -53,20 +53,19 @@ async def overtaken(engine: AsyncEngine) -> AsyncIterator[Journal]:
         yield journal
 
 
-async def test_numbers_grow_and_a_stopped_server_leaves_its_name_at_once(database: str) -> None:
+async def test_numbers_grow_and_a_stopped_server_leaves_its_name_at_once(engine: AsyncEngine) -> None:
     clock = HurriedClock()
-    async with open_store(database) as engine:
-        for number in (1, 2, 3):
-            async with open_journal(engine, "north", clock=clock) as journal:
-                assert journal.lease[:2] == ("north", number)
-                row = await row_of(engine, "north")
-                assert (row.number, row.pid) == (number, identify_this_process().pid)
+    for number in (1, 2, 3):
+        async with open_journal(engine, "north", clock=clock) as journal:
+            assert journal.lease[:2] == ("north", number)
+            row = await row_of(engine, "north")
+            assert (row.number, row.pid) == (number, identify_this_process().pid)
     assert CHECK_SECONDS not in clock.slept
 
 
-async def test_a_name_that_is_held_is_refused_in_one_line_that_says_by_whom(database: str) -> None:
+async def test_a_name_that_is_held_is_refused_in_one_line_that_says_by_whom(engine: AsyncEngine) -> None:
     clock = HurriedClock()
-    async with open_store(database) as engine, open_journal(engine, "north"):
+    async with open_journal(engine, "north"):
         clock.then = partial(renewed, engine)
         me = identify_this_process()
         with pytest.raises(LeaseHeld) as refused:
@@ -80,70 +79,68 @@ async def test_a_name_that_is_held_is_refused_in_one_line_that_says_by_whom(data
             await south.commit([SaveSession("anna", b"another")])
 
 
-async def test_the_name_of_a_process_that_is_gone_is_taken_over_at_once(database: str) -> None:
+async def test_the_name_of_a_process_that_is_gone_is_taken_over_at_once(engine: AsyncEngine) -> None:
     clock = HurriedClock()
-    async with open_store(database) as engine:
-        await take_lease(engine, process=replace(identify_this_process(), started="1"))
-        async with open_journal(engine, clock=clock) as journal:
-            assert journal.lease.number == 2
-        assert CHECK_SECONDS not in clock.slept
+    await take_lease(engine, process=replace(identify_this_process(), started="1"))
+    async with open_journal(engine, clock=clock) as journal:
+        assert journal.lease.number == 2
+    assert CHECK_SECONDS not in clock.slept
 
 
-async def test_a_name_that_nobody_renews_is_taken_when_the_lease_has_run_out(database: str) -> None:
+async def test_a_name_that_nobody_renews_is_taken_when_the_lease_has_run_out(engine: AsyncEngine) -> None:
     clock, wanted = HurriedClock(), 3
-    async with open_store(database) as engine:
-        await take_lease(engine)
+    await take_lease(engine)
 
-        async def run_out_later() -> None:
-            if len(clock.slept) == wanted:
-                await run_out(engine)
+    async def run_out_later() -> None:
+        if len(clock.slept) == wanted:
+            await run_out(engine)
 
-        clock.then = run_out_later
-        async with open_journal(engine, clock=clock) as journal:
-            assert journal.lease.number == 2
-            assert len(clock.slept) >= wanted
+    clock.then = run_out_later
+    async with open_journal(engine, clock=clock) as journal:
+        assert journal.lease.number == 2
+        assert len(clock.slept) >= wanted
 
 
 @pytest.mark.parametrize("wait", [True, False])
-async def test_a_lease_of_a_clock_that_has_jumped_is_not_waited_for(database: str, *, wait: bool) -> None:
+async def test_a_lease_of_a_clock_that_has_jumped_is_not_waited_for(
+    engine: AsyncEngine, *, wait: bool
+) -> None:
     clock = HurriedClock()
-    async with open_store(database) as engine:
-        old = await take_lease(engine)
-        async with engine.begin() as connection:
-            jumped = {"until": schema.servers.c.until + 1e6, "renewed": schema.servers.c.renewed + 1e6}
-            await connection.execute(sa.update(schema.servers).values(jumped))
-        async with open_journal(engine, clock=clock, wait=wait) as journal:
-            assert journal.lease.number == old.number + 1
-            assert LEASE_SECONDS <= clock.time <= LEASE_SECONDS + 2 * CHECK_SECONDS + LEASE_SECONDS / 3
+    old = await take_lease(engine)
+    async with engine.begin() as connection:
+        jumped = {"until": schema.servers.c.until + 1e6, "renewed": schema.servers.c.renewed + 1e6}
+        await connection.execute(sa.update(schema.servers).values(jumped))
+    async with open_journal(engine, clock=clock, wait=wait) as journal:
+        assert journal.lease.number == old.number + 1
+        assert LEASE_SECONDS <= clock.time <= LEASE_SECONDS + 2 * CHECK_SECONDS + LEASE_SECONDS / 3
 
 
 async def test_a_standby_waits_for_as_long_as_the_lease_is_renewed_and_takes_over_when_it_is_not(
-    database: str,
+    engine: AsyncEngine,
 ) -> None:
     clock, looks = HurriedClock(), 200
-    async with open_store(database) as engine:
-        old = await take_lease(engine, "north")
+    old = await take_lease(engine, "north")
 
-        async def renew_for_a_while() -> None:
-            if len(clock.slept) < looks:
-                await renewed(engine)
-            elif len(clock.slept) == looks:
-                await run_out(engine)
-                await run_out(engine)
-                await run_out(engine)
-                async with engine.begin() as connection:
-                    await connection.execute(sa.update(schema.servers).values(until=0.0))
+    async def renew_for_a_while() -> None:
+        if len(clock.slept) < looks:
+            await renewed(engine)
+        elif len(clock.slept) == looks:
+            await run_out(engine)
+            await run_out(engine)
+            await run_out(engine)
+            async with engine.begin() as connection:
+                await connection.execute(sa.update(schema.servers).values(until=0.0))
 
-        clock.then = renew_for_a_while
-        async with open_journal(engine, "north", wait=True, clock=clock, lease_seconds=2.4) as journal:
-            assert journal.lease[:3] == ("north", old.number + 1, 2.4)
-            assert len(clock.slept) >= looks
-        assert clock.time >= looks * CHECK_SECONDS - 1
+    clock.then = renew_for_a_while
+    async with open_journal(engine, "north", wait=True, clock=clock, lease_seconds=2.4) as journal:
+        assert journal.lease[:3] == ("north", old.number + 1, 2.4)
+        assert len(clock.slept) >= looks
+    assert clock.time >= looks * CHECK_SECONDS - 1
 
 
-async def test_a_standby_takes_the_name_that_is_given_back_within_two_looks(database: str) -> None:
+async def test_a_standby_takes_the_name_that_is_given_back_within_two_looks(engine: AsyncEngine) -> None:
     clock = HurriedClock()
-    async with open_store(database) as engine, anyio.create_task_group() as tasks:
+    async with anyio.create_task_group() as tasks:
         stop = anyio.Event()
 
         async def lead() -> None:
@@ -168,22 +165,21 @@ async def test_a_standby_takes_the_name_that_is_given_back_within_two_looks(data
             await journal.commit([happens(2)])
 
 
-async def test_a_lease_is_renewed_three_times_in_the_time_for_which_it_is_held(database: str) -> None:
+async def test_a_lease_is_renewed_three_times_in_the_time_for_which_it_is_held(engine: AsyncEngine) -> None:
     clock, seen = HurriedClock(), list[float]()
-    async with open_store(database) as engine:
-        enough = anyio.Event()
+    enough = anyio.Event()
 
-        async def look() -> None:
-            seen.append((await row_of(engine, "north")).renewed)
-            if len(seen) == 4:
-                enough.set()
-                await anyio.sleep_forever()
+    async def look() -> None:
+        seen.append((await row_of(engine, "north")).renewed)
+        if len(seen) == 4:
+            enough.set()
+            await anyio.sleep_forever()
 
-        clock.then = look
-        async with open_journal(engine, "north", clock=clock, lease_seconds=2.4) as journal:
-            await enough.wait()
-            assert not journal.lease_lost.is_set()
-        assert clock.slept == [pytest.approx(0.8)] * 4
+    clock.then = look
+    async with open_journal(engine, "north", clock=clock, lease_seconds=2.4) as journal:
+        await enough.wait()
+        assert not journal.lease_lost.is_set()
+    assert clock.slept == [pytest.approx(0.8)] * 4
     assert seen == sorted(seen)
     assert seen[0] < seen[-1]
 
@@ -194,9 +190,9 @@ ALL: list[DurableEffect] = [opens("another"), SaveSession("anna", b"1"), happens
 
 @pytest.mark.parametrize("effects", [ONE_EVENT, ALL], ids=["events alone", "everything"])
 async def test_a_holder_declared_dead_cannot_write_and_learns_it(
-    database: str, effects: list[DurableEffect], caplog: pytest.LogCaptureFixture
+    engine: AsyncEngine, effects: list[DurableEffect], caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with open_store(database) as engine, overtaken(engine) as journal:
+    async with overtaken(engine) as journal:
         with pytest.raises(LeaseLost) as lost:
             await journal.commit(effects)
         assert str(lost.value) == str(LeaseLost(Lease("", 1)))
@@ -213,8 +209,8 @@ async def test_a_holder_declared_dead_cannot_write_and_learns_it(
     assert "not released" not in caplog.text, "there is nothing to release"
 
 
-async def test_other_work_of_the_journal_is_refused_too(database: str) -> None:
-    async with open_store(database) as engine, overtaken(engine) as journal:
+async def test_other_work_of_the_journal_is_refused_too(engine: AsyncEngine) -> None:
+    async with overtaken(engine) as journal:
         with pytest.raises(LeaseLost):
             await journal.write(lambda each: each.execute(sa.update(schema.matches).values(event="changed")))
         assert journal.lease_lost.is_set()
@@ -222,9 +218,9 @@ async def test_other_work_of_the_journal_is_refused_too(database: str) -> None:
             assert (await connection.execute(sa.select(schema.matches.c.event))).scalar_one() == "test"
 
 
-async def test_an_idle_holder_learns_from_the_renewal_that_its_name_is_lost(database: str) -> None:
+async def test_an_idle_holder_learns_from_the_renewal_that_its_name_is_lost(engine: AsyncEngine) -> None:
     clock = HurriedClock()
-    async with open_store(database) as engine, open_journal(engine, clock=clock) as journal:
+    async with open_journal(engine, clock=clock) as journal:
         await run_out(engine)
         await run_out(engine)
         async with engine.begin() as connection:
@@ -235,9 +231,9 @@ async def test_an_idle_holder_learns_from_the_renewal_that_its_name_is_lost(data
 
 @pytest.mark.parametrize("effects", [ONE_EVENT, ALL], ids=["events alone", "everything"])
 async def test_a_commit_of_unknown_outcome_that_comes_late_is_refused_once_the_store_was_loaded(
-    database: str, monkeypatch: pytest.MonkeyPatch, effects: list[DurableEffect]
+    engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch, effects: list[DurableEffect]
 ) -> None:
-    async with open_store(database) as engine, open_journal(engine) as journal:
+    async with open_journal(engine) as journal:
         await journal.commit([opens(), happens(1)])
         before, commit = journal.lease, journal._writer.commit
 
@@ -265,10 +261,10 @@ async def test_a_commit_of_unknown_outcome_that_comes_late_is_refused_once_the_s
 
 
 async def test_a_renewal_while_the_number_is_taken_again_does_not_lose_the_lease(
-    database: str, monkeypatch: pytest.MonkeyPatch
+    engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A renewal under the number before would find it replaced, by this process itself."""
-    async with open_store(database) as engine, open_journal(engine) as journal:
+    async with open_journal(engine) as journal:
         await journal.commit([opens(), happens(1)])
         write, taken, answered = journal._writer.write, anyio.Event(), anyio.Event()
 
@@ -320,8 +316,8 @@ async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_lon
             await still.invalidate()
 
 
-async def test_the_time_of_the_database_is_in_seconds_since_1970(database: str) -> None:
-    async with open_store(database) as engine, engine.connect() as connection:
+async def test_the_time_of_the_database_is_in_seconds_since_1970(engine: AsyncEngine) -> None:
+    async with engine.connect() as connection:
         before = time.time()
         told = (
             await connection.execute(sa.select(lease.make_database_time(engine.dialect.name)))

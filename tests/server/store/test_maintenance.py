@@ -5,6 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store import maintenance, schema
 from arena.server.store.aggregates.match_counting import count_new_matches
@@ -35,18 +36,17 @@ async def looked_after(made: Maintenance, clock: HurriedClock, times: int) -> No
         tasks.cancel_scope.cancel()
 
 
-async def test_finished_matches_are_packed_and_old_ones_removed(database: str) -> None:
-    async with open_store(database) as engine:
-        for number in range(3):
-            await keep(engine, day(1 + number), events(MAXIE_WINS))
-        await count_new_matches(engine)
-        clock = HurriedClock()
-        async with open_journal(engine) as journal:
-            await looked_after(Maintenance(engine, journal, Retention(max_matches=1), clock), clock, 1)
-        async with engine.connect() as connection:
-            found = (await connection.execute(sa.select(schema.records.c.whole))).scalars().all()
-        assert found == [True]
-        assert clock.slept == [PACK_SECONDS]
+async def test_finished_matches_are_packed_and_old_ones_removed(engine: AsyncEngine) -> None:
+    for number in range(3):
+        await keep(engine, day(1 + number), events(MAXIE_WINS))
+    await count_new_matches(engine)
+    clock = HurriedClock()
+    async with open_journal(engine) as journal:
+        await looked_after(Maintenance(engine, journal, Retention(max_matches=1), clock), clock, 1)
+    async with engine.connect() as connection:
+        found = (await connection.execute(sa.select(schema.records.c.whole))).scalars().all()
+    assert found == [True]
+    assert clock.slept == [PACK_SECONDS]
 
 
 async def test_old_matches_are_removed_once_an_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,16 +97,15 @@ async def test_a_store_that_is_away_is_told_in_one_line_and_tried_again(
         await anyio.to_thread.run_sync(own_postgresql.start)
 
 
-async def test_bans_and_invitations_are_deleted_once_they_have_ended(database: str) -> None:
-    async with open_store(database) as engine:
-        for name, seconds in (("bert", 3600), ("carl", float("inf")), ("anna", -1)):
-            await issue_directive(engine, "name", name, "enough", seconds)
-            if seconds <= 3600:
-                await create_invitations(engine, [name], 1, seconds)
-        clock = HurriedClock()
-        async with open_journal(engine) as journal:
-            await looked_after(Maintenance(engine, journal, None, clock), clock, 1)
-        async with engine.connect() as connection:
-            banned = (await connection.execute(sa.select(schema.directives.c.subject))).scalars().all()
-            invited = (await connection.execute(sa.select(schema.invitations.c.owner))).scalars().all()
+async def test_bans_and_invitations_are_deleted_once_they_have_ended(engine: AsyncEngine) -> None:
+    for name, seconds in (("bert", 3600), ("carl", float("inf")), ("anna", -1)):
+        await issue_directive(engine, "name", name, "enough", seconds)
+        if seconds <= 3600:
+            await create_invitations(engine, [name], 1, seconds)
+    clock = HurriedClock()
+    async with open_journal(engine) as journal:
+        await looked_after(Maintenance(engine, journal, None, clock), clock, 1)
+    async with engine.connect() as connection:
+        banned = (await connection.execute(sa.select(schema.directives.c.subject))).scalars().all()
+        invited = (await connection.execute(sa.select(schema.invitations.c.owner))).scalars().all()
     assert (sorted(banned), list(invited)) == (["bert", "carl"], ["bert"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.protocol.codes import EndReason
-from arena.server.store.database import Engine, open_store
+from arena.server.store.database import Engine
 from arena.server.store.finished_matches import MatchSummary
 from arena.server.store.match_search import (
     SearchFilter,
@@ -23,12 +23,6 @@ from arena.server.store.schema import crosses, matches
 
 BOTS, MAPS, EVENTS, OPENINGS = ("anna", "bert", "carl"), ("m2", "usa"), ("e", "f"), ("aaaa", "bbbb", None)
 COUNT = 120
-
-
-@pytest.fixture
-async def engine(database: str) -> AsyncIterator[Engine]:
-    async with open_store(database) as opened:
-        yield opened
 
 
 @pytest.fixture

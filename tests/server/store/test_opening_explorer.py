@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
-import pytest
 from msgspec import structs
 
 from arena.games.catalogue import make_game
@@ -14,7 +12,7 @@ from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
 from arena.server.store.archive import ImportResult, import_lines
-from arena.server.store.database import Engine, open_store
+from arena.server.store.database import Engine
 from arena.server.store.opening_explorer import MAX_MOVES, Continuation, find_continuations
 from tests.match.recorded import random_record
 
@@ -26,12 +24,6 @@ ENDINGS = (
     Result("minnie", EndReason.RESIGNATION),
     Result(None, EndReason.SERVER_FAULT),
 )
-
-
-@pytest.fixture
-async def engine(database: str) -> AsyncIterator[Engine]:
-    async with open_store(database) as opened:
-        yield opened
 
 
 def random_matches(game: Any, count: int) -> list[tuple[Record, list[Any]]]:

@@ -25,7 +25,7 @@ from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.archive import export_lines
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import make_transaction_writer, open_store
+from arena.server.store.database import make_transaction_writer
 from arena.server.store.directives import issue_directive
 from arena.server.store.invitations import create_invitations, find_invited_owner
 from arena.server.store.journal.journal import open_journal
@@ -116,183 +116,175 @@ async def lines(engine: AsyncEngine) -> list[Record]:
 
 
 async def test_a_name_that_is_deleted_leaves_no_trace_and_its_matches_stay(
-    database: str, monkeypatch: pytest.MonkeyPatch
+    engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 2)
-    async with open_store(database) as engine:
-        await fill(engine)
-        before = await lines(engine)
-        other, count = await forget_name(engine, ADA)
-        assert count == 6
-        assert other.startswith("deleted-")
-        told = await everything(engine)
-        assert "lovelace" not in told
-        assert "byron" not in told
-        after = await lines(engine)
-        assert [each.moves for each in after] == [each.moves for each in before]
-        assert [each.result.winner for each in after] == [each.result.winner for each in before]
-        assert [each.players for each in after] == [
-            Players(*(other if name == ADA else name for name in (each.players.maxie, each.players.minnie)))
-            for each in before
-        ]
-        for each in after:
-            verify_record(each)
-        await pack_finished_matches(engine)
-        assert await lines(engine) == after
-        assert await recompute_ratings(engine) is not None
-        assert "lovelace" not in await everything(engine)
-        assert "deleted-" in await everything(engine)
+    await fill(engine)
+    before = await lines(engine)
+    other, count = await forget_name(engine, ADA)
+    assert count == 6
+    assert other.startswith("deleted-")
+    told = await everything(engine)
+    assert "lovelace" not in told
+    assert "byron" not in told
+    after = await lines(engine)
+    assert [each.moves for each in after] == [each.moves for each in before]
+    assert [each.result.winner for each in after] == [each.result.winner for each in before]
+    assert [each.players for each in after] == [
+        Players(*(other if name == ADA else name for name in (each.players.maxie, each.players.minnie)))
+        for each in before
+    ]
+    for each in after:
+        verify_record(each)
+    await pack_finished_matches(engine)
+    assert await lines(engine) == after
+    assert await recompute_ratings(engine) is not None
+    assert "lovelace" not in await everything(engine)
+    assert "deleted-" in await everything(engine)
 
 
 async def test_a_name_that_becomes_another_one_leaves_nothing_else_changed(
-    database: str, monkeypatch: pytest.MonkeyPatch
+    engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 2)
-    async with open_store(database) as engine:
-        await fill(engine)
-        await count_new_matches(engine)
-        gone = "requests", "sessions", "tokens"
-        before = await contents(engine, *gone)
-        assert await rename_in_store(engine, ADA, "wolf") == 6
-        after = await contents(engine, *gone)
-        assert after == sorted(each.replace(ADA, "wolf") for each in before)
-        found = {each.name: each for each in await tokens.list_tokens(engine)}
-        assert found[ADA].revoked is not None
-        assert (found["wolf"].owner, found["wolf"].revoked) == ("byron", None)
-        assert found["wolf"].hash == found[ADA].hash
-        assert await recompute_ratings(engine) is not None
-        with pytest.raises(TokenError, match=f"'{ADA}' is taken"):
-            await rename_in_store(engine, "bert", ADA)
-        assert await rename_in_store(engine, "wolf", ADA) == 6
-        assert await contents(engine, *gone) == before
+    await fill(engine)
+    await count_new_matches(engine)
+    gone = "requests", "sessions", "tokens"
+    before = await contents(engine, *gone)
+    assert await rename_in_store(engine, ADA, "wolf") == 6
+    after = await contents(engine, *gone)
+    assert after == sorted(each.replace(ADA, "wolf") for each in before)
+    found = {each.name: each for each in await tokens.list_tokens(engine)}
+    assert found[ADA].revoked is not None
+    assert (found["wolf"].owner, found["wolf"].revoked) == ("byron", None)
+    assert found["wolf"].hash == found[ADA].hash
+    assert await recompute_ratings(engine) is not None
+    with pytest.raises(TokenError, match=f"'{ADA}' is taken"):
+        await rename_in_store(engine, "bert", ADA)
+    assert await rename_in_store(engine, "wolf", ADA) == 6
+    assert await contents(engine, *gone) == before
 
 
 async def test_a_rename_that_is_interrupted_again_and_again_goes_on(
-    database: str, monkeypatch: pytest.MonkeyPatch
+    engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 1)
     left = 0
-    async with open_store(database) as engine:
-        await fill(engine)
+    await fill(engine)
 
-        @sa.event.listens_for(engine.sync_engine, "begin")
-        def interrupt(_connection: sa.Connection) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                raise TimeoutError
+    @sa.event.listens_for(engine.sync_engine, "begin")
+    def interrupt(_connection: sa.Connection) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise TimeoutError
 
-        for step in range(1, 40):
-            left = step
-            try:
-                await rename_in_store(engine, ADA, "wolf")
-            except TimeoutError:
-                continue
-            break
-        left = 0
-        assert step > 5
-        assert ADA not in "".join(await contents(engine, "tokens"))
-        assert await recompute_ratings(engine) is not None
-
-
-async def test_a_name_that_cannot_be_had_changes_nothing(database: str) -> None:
-    async with open_store(database) as engine:
-        await fill(engine)
-        await count_new_matches(engine)
-        before = await everything(engine)
-        for name, other, why in (
-            ("nobody", "wolf", "'nobody' is not a bot with an owner"),
-            (ADA, "bert", "'bert' is taken"),
-            (ADA, "carl", "'carl' is taken"),
-            (ADA, " wolf", "is not a valid name"),
-            (ADA, "house-wolf", "looks like a name of the server's own engines"),
-            (ADA, ADA, "is taken"),
-        ):
-            with pytest.raises(TokenError, match=why):
-                await rename_in_store(engine, name, other)
-            assert await everything(engine) == before, other
+    for step in range(1, 40):
+        left = step
+        try:
+            await rename_in_store(engine, ADA, "wolf")
+        except TimeoutError:
+            continue
+        break
+    left = 0
+    assert step > 5
+    assert ADA not in "".join(await contents(engine, "tokens"))
+    assert await recompute_ratings(engine) is not None
 
 
-async def test_a_name_with_a_match_in_play_is_left_as_it_is(database: str) -> None:
-    async with open_store(database) as engine:
-        await fill(engine)
-        async with open_journal(engine, "north") as journal:
-            await journal.commit([opens("in play", replace(terms(), players=Players(ADA, "bert")))])
-        await count_new_matches(engine)
-        before = await everything(engine)
-        with pytest.raises(NameInUse, match="has a match in progress"):
-            await forget_name(engine, ADA)
-        assert await everything(engine) == before
+async def test_a_name_that_cannot_be_had_changes_nothing(engine: AsyncEngine) -> None:
+    await fill(engine)
+    await count_new_matches(engine)
+    before = await everything(engine)
+    for name, other, why in (
+        ("nobody", "wolf", "'nobody' is not a bot with an owner"),
+        (ADA, "bert", "'bert' is taken"),
+        (ADA, "carl", "'carl' is taken"),
+        (ADA, " wolf", "is not a valid name"),
+        (ADA, "house-wolf", "looks like a name of the server's own engines"),
+        (ADA, ADA, "is taken"),
+    ):
+        with pytest.raises(TokenError, match=why):
+            await rename_in_store(engine, name, other)
+        assert await everything(engine) == before, other
 
 
-async def test_a_name_in_an_event_that_is_not_over_is_left_as_it_is(database: str) -> None:
-    async with open_store(database) as engine:
-        await fill(engine)
-        await count_new_matches(engine)
-        async with engine.begin() as connection:
-            await connection.execute(sa.update(metadata.tables["ladders"]).values(finished=None))
-        with pytest.raises(NameInUse, match="in the event 'a ladder'"):
-            await forget_name(engine, ADA)
+async def test_a_name_with_a_match_in_play_is_left_as_it_is(engine: AsyncEngine) -> None:
+    await fill(engine)
+    async with open_journal(engine, "north") as journal:
+        await journal.commit([opens("in play", replace(terms(), players=Players(ADA, "bert")))])
+    await count_new_matches(engine)
+    before = await everything(engine)
+    with pytest.raises(NameInUse, match="has a match in progress"):
+        await forget_name(engine, ADA)
+    assert await everything(engine) == before
 
 
-async def test_an_owner_leaves_no_trace_once_the_last_bot_is_deleted(database: str) -> None:
-    async with open_store(database) as engine:
-        codes = await create_invitations(engine, ["ada byron", "bob"], 2, 3600)
-        for name in ("wolf", "lynx"):
-            await register_name(engine, "ada byron", name)
-        await issue_directive(engine, "owner", "ada byron", "a ban", 3600)
-        await forget_name(engine, "wolf")
-        assert await find_invited_owner(engine, codes["ada byron"]) == "ada byron", "lynx is left"
-        await forget_name(engine, "lynx")
-        assert await find_invited_owner(engine, codes["ada byron"]) is None
-        await forget_name(engine, "bob")
-        assert not re.search("ada byron|bob|wolf|lynx", await everything(engine))
+async def test_a_name_in_an_event_that_is_not_over_is_left_as_it_is(engine: AsyncEngine) -> None:
+    await fill(engine)
+    await count_new_matches(engine)
+    async with engine.begin() as connection:
+        await connection.execute(sa.update(metadata.tables["ladders"]).values(finished=None))
+    with pytest.raises(NameInUse, match="in the event 'a ladder'"):
+        await forget_name(engine, ADA)
 
 
-async def test_an_owner_is_given_all_that_is_kept_of_its_names_and_no_secret(database: str) -> None:
-    async with open_store(database) as engine:
-        await fill(engine)
-        await create_invitations(engine, ["byron"], 2, 3600)
-        names = await load_names_of_owner(engine, "byron")
-        assert names == [ADA, "byron"]
-        kept = await load_stored_data(engine, names)
-        found = {
-            table: [row.get("name") or row.get("subject") or row.get("bot") or row["owner"] for row in rows]
-            for table, rows in kept.items()
-        }
-        both = [ADA, ADA]  # in its game, and in its game with this time control
-        same = {
-            "tokens": [ADA],
-            "sessions": [ADA],
-            "directives": [ADA],
-            "standings": both,
-            "addresses": [ADA],
-        }
-        assert found == same | {"invitations": ["byron"]}
-        assert "hash" not in str(kept)
-        own = [from_line(line) async for line in export_lines(engine, bots=names)]
-        assert len(own) == 6
-        assert all(ADA in (each.players.maxie, each.players.minnie) for each in own)
+async def test_an_owner_leaves_no_trace_once_the_last_bot_is_deleted(engine: AsyncEngine) -> None:
+    codes = await create_invitations(engine, ["ada byron", "bob"], 2, 3600)
+    for name in ("wolf", "lynx"):
+        await register_name(engine, "ada byron", name)
+    await issue_directive(engine, "owner", "ada byron", "a ban", 3600)
+    await forget_name(engine, "wolf")
+    assert await find_invited_owner(engine, codes["ada byron"]) == "ada byron", "lynx is left"
+    await forget_name(engine, "lynx")
+    assert await find_invited_owner(engine, codes["ada byron"]) is None
+    await forget_name(engine, "bob")
+    assert not re.search("ada byron|bob|wolf|lynx", await everything(engine))
 
 
-async def test_a_name_is_stored_if_it_has_played_even_if_nothing_else_is_kept_of_it(database: str) -> None:
-    async with open_store(database) as engine:
-        await keep(engine, day(1), events(MAXIE_WINS), maxie="anna", minnie="bert")
-        assert [await is_name_stored(engine, name) for name in ("anna", "bert", "carl")] == [
-            True,
-            True,
-            False,
-        ]
+async def test_an_owner_is_given_all_that_is_kept_of_its_names_and_no_secret(engine: AsyncEngine) -> None:
+    await fill(engine)
+    await create_invitations(engine, ["byron"], 2, 3600)
+    names = await load_names_of_owner(engine, "byron")
+    assert names == [ADA, "byron"]
+    kept = await load_stored_data(engine, names)
+    found = {
+        table: [row.get("name") or row.get("subject") or row.get("bot") or row["owner"] for row in rows]
+        for table, rows in kept.items()
+    }
+    both = [ADA, ADA]  # in its game, and in its game with this time control
+    same = {
+        "tokens": [ADA],
+        "sessions": [ADA],
+        "directives": [ADA],
+        "standings": both,
+        "addresses": [ADA],
+    }
+    assert found == same | {"invitations": ["byron"]}
+    assert "hash" not in str(kept)
+    own = [from_line(line) async for line in export_lines(engine, bots=names)]
+    assert len(own) == 6
+    assert all(ADA in (each.players.maxie, each.players.minnie) for each in own)
 
 
-async def test_all_bots_of_an_owner_are_hidden_but_those_that_are_hidden_already(database: str) -> None:
-    async with open_store(database) as engine:
-        for name in ("wolf", "lynx", "bear"):
-            await tokens.create_token(engine, name, "bot", "byron")
-        await tokens.revoke_token(engine, "lynx")
-        await keep(engine, day(1), events(MAXIE_WINS), maxie="lynx", minnie="bert")
-        hidden = personal_data.make_hidden_name()
-        await rename_in_store(engine, "bear", hidden)
-        changes = {each.name: each.new_name for each in await make_hidden_names(engine, "byron")}
-        assert changes.keys() == {"lynx", "wolf"}, "a bot whose token was revoked is hidden too"
-        assert all(other.startswith(HIDDEN_PREFIX) for other in changes.values())
+async def test_a_name_is_stored_if_it_has_played_even_if_nothing_else_is_kept_of_it(
+    engine: AsyncEngine,
+) -> None:
+    await keep(engine, day(1), events(MAXIE_WINS), maxie="anna", minnie="bert")
+    assert [await is_name_stored(engine, name) for name in ("anna", "bert", "carl")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+async def test_all_bots_of_an_owner_are_hidden_but_those_that_are_hidden_already(engine: AsyncEngine) -> None:
+    for name in ("wolf", "lynx", "bear"):
+        await tokens.create_token(engine, name, "bot", "byron")
+    await tokens.revoke_token(engine, "lynx")
+    await keep(engine, day(1), events(MAXIE_WINS), maxie="lynx", minnie="bert")
+    hidden = personal_data.make_hidden_name()
+    await rename_in_store(engine, "bear", hidden)
+    changes = {each.name: each.new_name for each in await make_hidden_names(engine, "byron")}
+    assert changes.keys() == {"lynx", "wolf"}, "a bot whose token was revoked is hidden too"
+    assert all(other.startswith(HIDDEN_PREFIX) for other in changes.values())

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.record import from_line
 from arena.server.store import pruning, schema
@@ -47,43 +48,42 @@ def test_any_other_text_is_refused_in_one_line(text: str) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-async def test_the_oldest_go_and_ratings_and_tables_stay_right(database: str, *, packed: bool) -> None:
-    async with open_store(database) as engine:
-        matches = [
-            await keep(engine, day(1 + number), events(KINDS[number % 3]), maxie=("anna", "carl")[number % 2])
-            for number in range(8)
-        ]
-        await count_new_matches(engine)
-        if packed:
-            await pack_finished_matches(engine)
-        before = (
-            await load_standings(engine),
-            await load_rating_tables(engine),
-            await load_event_table(engine, "test"),
-        )
-        assert await prune(engine, Retention(max_matches=3)) == 5
-        assert (
-            await load_standings(engine),
-            await load_rating_tables(engine),
-            await load_event_table(engine, "test"),
-        ) == before
-        shown = await search_matches(engine, SearchFilter(), 50)
-        assert [each.match for each in shown.matches] == [each.match for each in matches[:4:-1]]
-        assert (await recompute_ratings(engine)).matches == 3
-        await keep(engine, day(20), events(MAXIE_WINS))
-        await count_new_matches(engine)
-        assert (await recompute_ratings(engine)).matches == 4
-        assert await prune(engine, Retention(max_matches=0)) == 4
-        assert (await recompute_ratings(engine)).matches == 0
-        async with engine.connect() as connection:
-            for table in (schema.matches, schema.records, schema.events, schema.rating_steps):
-                assert not (await connection.execute(sa.select(table))).all()
+async def test_the_oldest_go_and_ratings_and_tables_stay_right(engine: AsyncEngine, *, packed: bool) -> None:
+    matches = [
+        await keep(engine, day(1 + number), events(KINDS[number % 3]), maxie=("anna", "carl")[number % 2])
+        for number in range(8)
+    ]
+    await count_new_matches(engine)
+    if packed:
+        await pack_finished_matches(engine)
+    before = (
+        await load_standings(engine),
+        await load_rating_tables(engine),
+        await load_event_table(engine, "test"),
+    )
+    assert await prune(engine, Retention(max_matches=3)) == 5
+    assert (
+        await load_standings(engine),
+        await load_rating_tables(engine),
+        await load_event_table(engine, "test"),
+    ) == before
+    shown = await search_matches(engine, SearchFilter(), 50)
+    assert [each.match for each in shown.matches] == [each.match for each in matches[:4:-1]]
+    assert (await recompute_ratings(engine)).matches == 3
+    await keep(engine, day(20), events(MAXIE_WINS))
+    await count_new_matches(engine)
+    assert (await recompute_ratings(engine)).matches == 4
+    assert await prune(engine, Retention(max_matches=0)) == 4
+    assert (await recompute_ratings(engine)).matches == 0
+    async with engine.connect() as connection:
+        for table in (schema.matches, schema.records, schema.events, schema.rating_steps):
+            assert not (await connection.execute(sa.select(table))).all()
 
 
 async def test_a_store_that_was_pruned_rates_on_like_one_that_was_not(
-    database: str, other_database: str
+    engine: AsyncEngine, other_database: str
 ) -> None:
-    async with open_store(database) as engine, open_store(other_database) as other:
+    async with open_store(other_database) as other:
         for number in range(9):
             for each in (engine, other):
                 await keep(each, day(1 + number), events(KINDS[number % 3]), match=f"{number:032}")
@@ -93,10 +93,10 @@ async def test_a_store_that_was_pruned_rates_on_like_one_that_was_not(
 
 
 async def test_archived_matches_can_be_imported_again(
-    database: str, other_database: str, tmp_path: Path
+    engine: AsyncEngine, other_database: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "old" / "matches"
-    async with open_store(database) as engine, open_store(other_database) as other:
+    async with open_store(other_database) as other:
         matches = [await keep(engine, day(1 + number), events(KINDS[number % 3])) for number in range(5)]
         await count_new_matches(engine)
         rated = await load_standings(engine)
@@ -109,61 +109,57 @@ async def test_archived_matches_can_be_imported_again(
         assert await load_standings(other) == rated
 
 
-async def test_nothing_is_removed_if_the_archive_cannot_be_written(database: str, tmp_path: Path) -> None:
+async def test_nothing_is_removed_if_the_archive_cannot_be_written(
+    engine: AsyncEngine, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    async with open_store(database) as engine:
-        await keep(engine, day(1), events(MAXIE_WINS))
-        await count_new_matches(engine)
-        with pytest.raises(ArchiveFailed, match="cannot write into"):
-            await prune(engine, Retention(max_matches=0, archive=tmp_path / "file" / "folder"))
-        assert len((await search_matches(engine, SearchFilter(), 5)).matches) == 1
+    await keep(engine, day(1), events(MAXIE_WINS))
+    await count_new_matches(engine)
+    with pytest.raises(ArchiveFailed, match="cannot write into"):
+        await prune(engine, Retention(max_matches=0, archive=tmp_path / "file" / "folder"))
+    assert len((await search_matches(engine, SearchFilter(), 5)).matches) == 1
 
 
-async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path: Path) -> None:
-    async with open_store(database) as engine:
-        matches = [
-            await keep(engine, day(1 + number), events(MAXIE_WINS))
-            for number in range(pruning.MATCHES_PER_TRANSACTION + 5)
-        ]
-        await count_new_matches(engine)
+async def test_a_prune_that_was_cut_short_loses_nothing(engine: AsyncEngine, tmp_path: Path) -> None:
+    matches = [
+        await keep(engine, day(1 + number), events(MAXIE_WINS))
+        for number in range(pruning.MATCHES_PER_TRANSACTION + 5)
+    ]
+    await count_new_matches(engine)
 
-        async def write(operation: Callable[[sa.Connection], Any]) -> Any:
-            async with engine.begin() as connection:
-                await connection.run_sync(operation)
-            raise ConnectionError("killed")
+    async def write(operation: Callable[[sa.Connection], Any]) -> Any:
+        async with engine.begin() as connection:
+            await connection.run_sync(operation)
+        raise ConnectionError("killed")
 
-        with pytest.raises(ConnectionError):
-            await prune(engine, Retention(max_matches=0, archive=tmp_path), write)
-        assert len((await search_matches(engine, SearchFilter(), 50)).matches) == 5
-        assert await prune(engine, Retention(max_matches=0, archive=tmp_path)) == 5
-        texts = [gzip.decompress(file.read_bytes()) for file in tmp_path.glob("*.gz")]
-        lines = [line for text in texts for line in text.splitlines()]
-        assert {from_line(line).match for line in lines} == {each.match for each in matches}
-
-
-async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(database: str) -> None:
-    async with open_store(database) as engine:
-        for finished in (day(1), "9999-01-01T00:00:00.000Z", day(2), current_timestamp(), day(3)):
-            await keep(engine, finished, events(MAXIE_WINS))
-        await count_new_matches(engine)
-        assert await prune(engine, Retention(days=1)) == 3
-        assert await prune(engine, Retention(days=1)) == 0
+    with pytest.raises(ConnectionError):
+        await prune(engine, Retention(max_matches=0, archive=tmp_path), write)
+    assert len((await search_matches(engine, SearchFilter(), 50)).matches) == 5
+    assert await prune(engine, Retention(max_matches=0, archive=tmp_path)) == 5
+    texts = [gzip.decompress(file.read_bytes()) for file in tmp_path.glob("*.gz")]
+    lines = [line for text in texts for line in text.splitlines()]
+    assert {from_line(line).match for line in lines} == {each.match for each in matches}
 
 
-async def test_uncounted_matches_and_matches_of_a_ladder_stay(database: str) -> None:
-    async with open_store(database) as engine:
-        async with claim_ladder(engine, "ladder", "cup", "auto", {"bots": []}):
-            cup = await keep(engine, day(1), events(MAXIE_WINS), event="cup", rated=False)
-        await keep(engine, day(2), events(MAXIE_WINS))
-        assert await prune(engine, Retention(max_matches=0)) == 0
-        await count_new_matches(engine)
-        await keep(engine, day(3), events(MAXIE_WINS))
+async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(engine: AsyncEngine) -> None:
+    for finished in (day(1), "9999-01-01T00:00:00.000Z", day(2), current_timestamp(), day(3)):
+        await keep(engine, finished, events(MAXIE_WINS))
+    await count_new_matches(engine)
+    assert await prune(engine, Retention(days=1)) == 3
+    assert await prune(engine, Retention(days=1)) == 0
+
+
+async def test_uncounted_matches_and_matches_of_a_ladder_stay(engine: AsyncEngine) -> None:
+    async with claim_ladder(engine, "ladder", "cup", "auto", {"bots": []}):
+        cup = await keep(engine, day(1), events(MAXIE_WINS), event="cup", rated=False)
+    await keep(engine, day(2), events(MAXIE_WINS))
+    assert await prune(engine, Retention(max_matches=0)) == 0
+    await count_new_matches(engine)
+    await keep(engine, day(3), events(MAXIE_WINS))
+    assert await prune(engine, Retention(max_matches=0)) == 1
+    await count_new_matches(engine)
+    assert await prune(engine, Retention(max_matches=0)) == 1
+    assert [each.match for each in (await search_matches(engine, SearchFilter(), 5)).matches] == [cup.match]
+    await finish_ladder(engine, "cup")
+    with anyio.fail_after(500):
         assert await prune(engine, Retention(max_matches=0)) == 1
-        await count_new_matches(engine)
-        assert await prune(engine, Retention(max_matches=0)) == 1
-        assert [each.match for each in (await search_matches(engine, SearchFilter(), 5)).matches] == [
-            cup.match
-        ]
-        await finish_ladder(engine, "cup")
-        with anyio.fail_after(500):
-            assert await prune(engine, Retention(max_matches=0)) == 1

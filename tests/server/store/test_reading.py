@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.server.store.database import open_query_connection, open_store
+from arena.server.store.database import open_query_connection
 
 ENDLESS = sa.text(
     "WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted) SELECT sum(n) FROM counted"
@@ -23,22 +23,23 @@ async def ask(engine: AsyncEngine, seconds: float) -> None:
             await connection.execute(ENDLESS)
 
 
-async def test_a_query_that_takes_too_long_is_cancelled_and_leaves_nothing_behind(database: str) -> None:
-    async with open_store(database) as engine:
-        async with anyio.create_task_group() as tasks:
-            for _ in range(3):
-                tasks.start_soon(expect_timeout, engine)
-        threads, connections = threading.active_count(), engine.pool.status()
+async def test_a_query_that_takes_too_long_is_cancelled_and_leaves_nothing_behind(
+    engine: AsyncEngine,
+) -> None:
+    async with anyio.create_task_group() as tasks:
         for _ in range(3):
-            await expect_timeout(engine)
-        assert threading.active_count() == threads
-        assert engine.pool.status() == connections
-        # The connections are as good as before, and know nothing of the deadline of another.
-        with anyio.fail_after(500):
-            async with open_query_connection(engine) as connection:
-                assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1
+            tasks.start_soon(expect_timeout, engine)
+    threads, connections = threading.active_count(), engine.pool.status()
+    for _ in range(3):
+        await expect_timeout(engine)
+    assert threading.active_count() == threads
+    assert engine.pool.status() == connections
+    # The connections are as good as before, and know nothing of the deadline of another.
+    with anyio.fail_after(500):
         async with open_query_connection(engine) as connection:
             assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1
+    async with open_query_connection(engine) as connection:
+        assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1
 
 
 async def expect_timeout(engine: AsyncEngine) -> None:
@@ -48,13 +49,12 @@ async def expect_timeout(engine: AsyncEngine) -> None:
     assert monotonic() - began < 150
 
 
-async def test_an_error_in_a_query_is_raised_unchanged(database: str) -> None:
-    async with open_store(database) as engine:
-        with pytest.raises(sa.exc.DBAPIError), anyio.fail_after(500):
-            async with open_query_connection(engine) as connection:
-                await connection.execute(sa.text("SELECT nothing FROM nowhere"))
+async def test_an_error_in_a_query_is_raised_unchanged(engine: AsyncEngine) -> None:
+    with pytest.raises(sa.exc.DBAPIError), anyio.fail_after(500):
+        async with open_query_connection(engine) as connection:
+            await connection.execute(sa.text("SELECT nothing FROM nowhere"))
 
 
-async def test_a_query_without_a_deadline_waits_for_the_answer(database: str) -> None:
-    async with open_store(database) as engine, open_query_connection(engine) as connection:
+async def test_a_query_without_a_deadline_waits_for_the_answer(engine: AsyncEngine) -> None:
+    async with open_query_connection(engine) as connection:
         assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1

@@ -1,40 +1,39 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import StoreError, open_store
+from arena.server.store.database import StoreError
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.stats import load_stats, vacuum
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 
-async def test_an_empty_store_has_no_oldest_match_and_no_bytes_for_each(database: str) -> None:
-    async with open_store(database) as engine:
-        counts = await load_stats(engine)
+async def test_an_empty_store_has_no_oldest_match_and_no_bytes_for_each(engine: AsyncEngine) -> None:
+    counts = await load_stats(engine)
     assert (counts.matches, counts.in_progress, counts.packed) == (0, 0, 0)
     assert (counts.oldest, counts.newest, counts.bytes_a_match) == (None, None, None)
     assert counts.bytes > 0
 
 
-async def test_matches_are_counted_and_a_vacuum_packs_them(database: str) -> None:
-    async with open_store(database) as engine:
-        for number in range(3):
-            await keep(engine, day(1 + number), events(MAXIE_WINS))
-        before = await load_stats(engine)
-        assert (before.matches, before.packed, before.oldest, before.newest) == (3, 0, day(1), day(3))
-        await vacuum(engine)
-        after = await load_stats(engine)
-        assert (after.matches, after.packed, after.free) == (3, 3, 0)
-        assert after.tables is not None
-        assert after.tables["records"] > 0
-        if engine.dialect.name == "sqlite":
-            # The schema's own pages are in no table.
-            assert 0 < after.bytes - sum(after.tables.values()) <= 5 * 4096
-        assert await pack_finished_matches(engine) == 0
+async def test_matches_are_counted_and_a_vacuum_packs_them(engine: AsyncEngine) -> None:
+    for number in range(3):
+        await keep(engine, day(1 + number), events(MAXIE_WINS))
+    before = await load_stats(engine)
+    assert (before.matches, before.packed, before.oldest, before.newest) == (3, 0, day(1), day(3))
+    await vacuum(engine)
+    after = await load_stats(engine)
+    assert (after.matches, after.packed, after.free) == (3, 3, 0)
+    assert after.tables is not None
+    assert after.tables["records"] > 0
+    if engine.dialect.name == "sqlite":
+        # The schema's own pages are in no table.
+        assert 0 < after.bytes - sum(after.tables.values()) <= 5 * 4096
+    assert await pack_finished_matches(engine) == 0
 
 
-async def test_a_store_in_use_is_not_vacuumed(database: str) -> None:
-    async with open_store(database) as engine, open_journal(engine, "north"):
+async def test_a_store_in_use_is_not_vacuumed(engine: AsyncEngine) -> None:
+    async with open_journal(engine, "north"):
         with pytest.raises(StoreError, match="'north' is running on this store already"):
             await vacuum(engine)

@@ -5,88 +5,81 @@ from contextlib import suppress
 import anyio
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store import schema, tokens
-from arena.server.store.database import open_store
 from arena.server.store.tokens import TokenError
 
 
-async def test_a_token_is_kept_as_its_hash_only(database: str) -> None:
-    async with open_store(database) as engine:
-        token = await tokens.create_token(engine, "anna", "bot")
-        async with engine.connect() as connection:
-            row = (await connection.execute(sa.select(schema.tokens))).one()
+async def test_a_token_is_kept_as_its_hash_only(engine: AsyncEngine) -> None:
+    token = await tokens.create_token(engine, "anna", "bot")
+    async with engine.connect() as connection:
+        row = (await connection.execute(sa.select(schema.tokens))).one()
     assert token not in str(tuple(row))
     assert row.hash == tokens.hash_token(token)
     assert len(token) >= 32
 
 
-async def test_a_name_has_one_token_until_it_is_revoked(database: str) -> None:
-    async with open_store(database) as engine:
-        first = await tokens.create_token(engine, "anna", "bot")
-        with pytest.raises(TokenError, match="'anna' already has a token"):
-            await tokens.create_token(engine, "anna", "admin")
-        await tokens.revoke_token(engine, "anna")
-        second = await tokens.create_token(engine, "anna", "spectator")
-        found = await tokens.find_token(engine, "anna")
+async def test_a_name_has_one_token_until_it_is_revoked(engine: AsyncEngine) -> None:
+    first = await tokens.create_token(engine, "anna", "bot")
+    with pytest.raises(TokenError, match="'anna' already has a token"):
+        await tokens.create_token(engine, "anna", "admin")
+    await tokens.revoke_token(engine, "anna")
+    second = await tokens.create_token(engine, "anna", "spectator")
+    found = await tokens.find_token(engine, "anna")
     assert first != second
     assert found is not None
     assert (found.hash, found.role, found.revoked) == (tokens.hash_token(second), "spectator", None)
 
 
-async def test_of_two_concurrent_creations_one_succeeds(database: str) -> None:
+async def test_of_two_concurrent_creations_one_succeeds(engine: AsyncEngine) -> None:
     made: list[str] = []
 
     async def create() -> None:
         with suppress(TokenError):
             made.append(await tokens.create_token(engine, "anna", "bot"))
 
-    async with open_store(database) as engine:
-        async with anyio.create_task_group() as tasks:
-            for _ in range(5):
-                tasks.start_soon(create)
-        found = await tokens.find_token(engine, "anna")
+    async with anyio.create_task_group() as tasks:
+        for _ in range(5):
+            tasks.start_soon(create)
+    found = await tokens.find_token(engine, "anna")
     assert found is not None
     assert [tokens.hash_token(token) for token in made] == [found.hash]
 
 
-async def test_rotating_puts_a_new_token_in_the_old_ones_place(database: str) -> None:
-    async with open_store(database) as engine:
-        old = await tokens.create_token(engine, "anna", "bot")
-        new = await tokens.rotate_token(engine, "anna")
-        found = await tokens.find_token(engine, "anna")
+async def test_rotating_puts_a_new_token_in_the_old_ones_place(engine: AsyncEngine) -> None:
+    old = await tokens.create_token(engine, "anna", "bot")
+    new = await tokens.rotate_token(engine, "anna")
+    found = await tokens.find_token(engine, "anna")
     assert found is not None
     assert found.hash == tokens.hash_token(new) != tokens.hash_token(old)
     assert found.rotated is not None
     assert found.created <= found.rotated
 
 
-async def test_only_a_token_that_is_there_can_be_rotated_or_revoked(database: str) -> None:
-    async with open_store(database) as engine:
-        for change in (tokens.rotate_token, tokens.revoke_token):
-            with pytest.raises(TokenError, match="'anna' has no token"):
-                await change(engine, "anna")
-        await tokens.create_token(engine, "anna", "bot")
-        await tokens.revoke_token(engine, "anna")
-        for change in (tokens.rotate_token, tokens.revoke_token):
-            with pytest.raises(TokenError, match="it was revoked"):
-                await change(engine, "anna")
+async def test_only_a_token_that_is_there_can_be_rotated_or_revoked(engine: AsyncEngine) -> None:
+    for change in (tokens.rotate_token, tokens.revoke_token):
+        with pytest.raises(TokenError, match="'anna' has no token"):
+            await change(engine, "anna")
+    await tokens.create_token(engine, "anna", "bot")
+    await tokens.revoke_token(engine, "anna")
+    for change in (tokens.rotate_token, tokens.revoke_token):
+        with pytest.raises(TokenError, match="it was revoked"):
+            await change(engine, "anna")
 
 
 @pytest.mark.parametrize("name", ["", " anna", "an\na", "a" * 65, "nul\0"])
-async def test_an_invalid_name_gets_no_token(database: str, name: str) -> None:
-    async with open_store(database) as engine:
-        with pytest.raises(TokenError, match="is not a valid name"):
-            await tokens.create_token(engine, name, "bot")
-        assert await tokens.list_tokens(engine) == []
+async def test_an_invalid_name_gets_no_token(engine: AsyncEngine, name: str) -> None:
+    with pytest.raises(TokenError, match="is not a valid name"):
+        await tokens.create_token(engine, name, "bot")
+    assert await tokens.list_tokens(engine) == []
 
 
-async def test_all_tokens_come_by_name(database: str) -> None:
-    async with open_store(database) as engine:
-        for name in ("carl", "anna", "Bert", "müller"):
-            await tokens.create_token(engine, name, "bot")
-        await tokens.revoke_token(engine, "carl")
-        found = await tokens.list_tokens(engine)
+async def test_all_tokens_come_by_name(engine: AsyncEngine) -> None:
+    for name in ("carl", "anna", "Bert", "müller"):
+        await tokens.create_token(engine, name, "bot")
+    await tokens.revoke_token(engine, "carl")
+    found = await tokens.list_tokens(engine)
     assert [(token.name, token.revoked is None) for token in found] == [
         ("Bert", True),
         ("anna", True),

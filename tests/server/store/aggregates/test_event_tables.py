@@ -4,6 +4,7 @@ import random
 from collections import Counter
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.record import Record
 from arena.rating.standings import make_standings
@@ -16,7 +17,6 @@ from arena.server.store.aggregates.event_tables import (
 )
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.archive import import_lines
-from arena.server.store.database import open_store
 from arena.server.store.ladders import claim_ladder
 from arena.server.store.queries import load_event_table
 from tests.properties import seeds
@@ -32,52 +32,50 @@ from tests.server.store.test_archive import line
 
 
 @pytest.mark.parametrize("seed", seeds(2))
-async def test_the_kept_table_is_that_of_all_records(database: str, seed: int) -> None:
+async def test_the_kept_table_is_that_of_all_records(engine: AsyncEngine, seed: int) -> None:
     chance = random.Random(seed)
     played: dict[str, list[Record]] = {"one": [], "two": []}
-    async with open_store(database) as engine:
-        for _ in range(25):
-            maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
-            event = chance.choice(sorted(played))
-            rated = chance.random() < 0.5
-            kept = await keep(
-                engine,
-                day(1),
-                chance.choice([*KINDS, events((4, 4))]),
-                maxie=maxie,
-                minnie=minnie,
-                event=event,
-                rated=rated,
-            )
-            played[event].append(kept)
-            if chance.random() < 0.3:
-                await count_new_matches(engine)
-        await count_new_matches(engine)
-        for event, records in played.items():
-            found = await load_event_table(engine, event)
-            assert found is not None
-            bots = sorted({bot for each in records for bot in (each.players.maxie, each.players.minnie)})
-            assert found.rows == make_standings(bots, records)
-            assert found.counted == len(records)
-            scored: Counter[tuple[str, str]] = Counter()
-            for each in found.crosses:
-                scored[each.bot, each.opponent] = each.wins
-            assert sum(scored.values()) == sum(row.wins for row in found.rows)
-        listed = [EventCounts(event, len(played[event])) for event in ("two", "one")]
-        assert await list_events_with_matches(engine, 50) == listed
-        assert await list_events_with_matches(engine, 1) == listed[:1]
-        assert await load_event_table(engine, "three") is None
+    for _ in range(25):
+        maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
+        event = chance.choice(sorted(played))
+        rated = chance.random() < 0.5
+        kept = await keep(
+            engine,
+            day(1),
+            chance.choice([*KINDS, events((4, 4))]),
+            maxie=maxie,
+            minnie=minnie,
+            event=event,
+            rated=rated,
+        )
+        played[event].append(kept)
+        if chance.random() < 0.3:
+            await count_new_matches(engine)
+    await count_new_matches(engine)
+    for event, records in played.items():
+        found = await load_event_table(engine, event)
+        assert found is not None
+        bots = sorted({bot for each in records for bot in (each.players.maxie, each.players.minnie)})
+        assert found.rows == make_standings(bots, records)
+        assert found.counted == len(records)
+        scored: Counter[tuple[str, str]] = Counter()
+        for each in found.crosses:
+            scored[each.bot, each.opponent] = each.wins
+        assert sum(scored.values()) == sum(row.wins for row in found.rows)
+    listed = [EventCounts(event, len(played[event])) for event in ("two", "one")]
+    assert await list_events_with_matches(engine, 50) == listed
+    assert await list_events_with_matches(engine, 1) == listed[:1]
+    assert await load_event_table(engine, "three") is None
 
 
-async def test_matches_in_progress_are_listed_with_their_event(database: str) -> None:
-    async with open_store(database) as engine:
-        await keep(engine, day(1), events(MAXIE_WINS), event="over")
-        assert await list_events_with_matches(engine, 50) == []  # until it is counted
-        await count_new_matches(engine)
-        assert await list_events_with_matches(engine, 50) == [EventCounts("over", 1)]
+async def test_matches_in_progress_are_listed_with_their_event(engine: AsyncEngine) -> None:
+    await keep(engine, day(1), events(MAXIE_WINS), event="over")
+    assert await list_events_with_matches(engine, 50) == []  # until it is counted
+    await count_new_matches(engine)
+    assert await list_events_with_matches(engine, 50) == [EventCounts("over", 1)]
 
 
-async def test_an_event_with_a_plan_has_a_table_of_all_its_bots_and_points(database: str) -> None:
+async def test_an_event_with_a_plan_has_a_table_of_all_its_bots_and_points(engine: AsyncEngine) -> None:
     names = [f"bot {number:03}" for number in range(MAX_FULL_TABLE + 2)]
     pairs = list(zip(names[::2], names[1::2], strict=True))
     lines = [line(record(f"{maxie} wins", maxie=maxie, minnie=minnie)) for maxie, minnie in pairs]
@@ -91,28 +89,26 @@ async def test_an_event_with_a_plan_has_a_table_of_all_its_bots_and_points(datab
         "time control": "2+0.1",
         "seed": 1,
     }
-    async with open_store(database) as engine:
-        async with claim_ladder(engine, "ladder", "test", "auto", plan):
-            pass
-        assert (await import_lines(engine, lines)).added == len(lines)
-        await count_new_matches(engine)
-        found = await load_event_table(engine, "test")
+    async with claim_ladder(engine, "ladder", "test", "auto", plan):
+        pass
+    assert (await import_lines(engine, lines)).added == len(lines)
+    await count_new_matches(engine)
+    found = await load_event_table(engine, "test")
     assert found is not None
     assert sorted(row.bot for row in found.rows) == names
     assert sum(row.points for row in found.rows) == len(pairs)
 
 
-async def test_of_very_many_bots_those_are_told_that_have_played_most(database: str) -> None:
+async def test_of_very_many_bots_those_are_told_that_have_played_most(engine: AsyncEngine) -> None:
     names = [f"bot {number:03}" for number in range(MAX_FULL_TABLE + 20)]
     lines = [
         line(record(f"{name} {n}", maxie="anna", minnie=name))
         for name in names
         for n in range(1 + (name in names[:9]))
     ]
-    async with open_store(database) as engine:
-        assert (await import_lines(engine, lines)).added == len(lines)
-        await count_new_matches(engine)
-        found = await load_event_scores(engine, "test")
+    assert (await import_lines(engine, lines)).added == len(lines)
+    await count_new_matches(engine)
+    found = await load_event_scores(engine, "test")
     assert found is not None
     assert found.counted == len(lines)
     assert len(found.bots) == MAX_PARTIAL_TABLE

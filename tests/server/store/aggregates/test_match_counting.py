@@ -61,7 +61,7 @@ def steps_of(played: list[tuple[str, Record]]) -> list[RatingStep]:
 
 @pytest.mark.parametrize("seed", seeds(3))
 async def test_whatever_times_matches_tell_the_steps_are_those_of_the_order_in_which_they_came_in(
-    database: str, seed: int
+    engine: AsyncEngine, seed: int
 ) -> None:
     chance = random.Random(seed)
     waiting: list[tuple[str, dict[str, Any]]] = []
@@ -84,25 +84,23 @@ async def test_whatever_times_matches_tell_the_steps_are_those_of_the_order_in_w
         waiting.append((at, match | {"happened": how, "time_control": time_control}))
     chance.shuffle(waiting)
     matches: list[tuple[str, Record]] = []
-    async with open_store(database) as engine:
-        for at, match in waiting:
-            matches.append((at, await keep(engine, at, **match)))
-            if chance.random() < 0.2:
-                await count_new_matches(engine)
-                assert await steps_in(engine) == steps_of(matches)
-        await count_new_matches(engine)
-        assert await steps_in(engine) == steps_of(matches)
-        assert await count_new_matches(engine) == 0
+    for at, match in waiting:
+        matches.append((at, await keep(engine, at, **match)))
+        if chance.random() < 0.2:
+            await count_new_matches(engine)
+            assert await steps_in(engine) == steps_of(matches)
+    await count_new_matches(engine)
+    assert await steps_in(engine) == steps_of(matches)
+    assert await count_new_matches(engine) == 0
 
 
-async def test_more_matches_than_one_transaction_takes_are_all_counted(database: str) -> None:
-    async with open_store(database) as engine:
-        matches = [
-            (day(1), await keep(engine, day(1), events(MAXIE_WINS)))
-            for _ in range(match_counting.MATCHES_PER_TRANSACTION + 3)
-        ]
-        assert await count_new_matches(engine) == len(matches)
-        assert await steps_in(engine) == steps_of(matches)
+async def test_more_matches_than_one_transaction_takes_are_all_counted(engine: AsyncEngine) -> None:
+    matches = [
+        (day(1), await keep(engine, day(1), events(MAXIE_WINS)))
+        for _ in range(match_counting.MATCHES_PER_TRANSACTION + 3)
+    ]
+    assert await count_new_matches(engine) == len(matches)
+    assert await steps_in(engine) == steps_of(matches)
 
 
 async def test_servers_that_count_at_once_count_each_match_once(database: str) -> None:
@@ -130,50 +128,47 @@ async def test_matches_counted_long_ago_are_not_scanned(tmp_path: Path) -> None:
         assert details == ["SCAN matches USING INDEX ix_matches_uncounted"]
 
 
-async def test_a_time_that_is_yet_to_come_does_not_keep_the_count_from_ending(database: str) -> None:
-    async with open_store(database) as engine:
-        await keep(engine, FAR, events(MAXIE_WINS))
+async def test_a_time_that_is_yet_to_come_does_not_keep_the_count_from_ending(engine: AsyncEngine) -> None:
+    await keep(engine, FAR, events(MAXIE_WINS))
+    assert await count_new_matches(engine) == 1
+    for number in range(match_counting.MATCHES_PER_TRANSACTION + 1):
+        await keep(engine, day(1, number), events(MINNIE_WINS))
         assert await count_new_matches(engine) == 1
-        for number in range(match_counting.MATCHES_PER_TRANSACTION + 1):
-            await keep(engine, day(1, number), events(MINNIE_WINS))
-            assert await count_new_matches(engine) == 1
-        assert await count_new_matches(engine) == 0
-        (anna,) = [row for row in await load_standings(engine) if row.bot == "anna"]
+    assert await count_new_matches(engine) == 0
+    (anna,) = [row for row in await load_standings(engine) if row.bot == "anna"]
     assert (anna.wins, anna.losses) == (1, match_counting.MATCHES_PER_TRANSACTION + 1)
     assert anna.deviation < 350
 
 
-async def test_each_of_many_bots_gets_its_own_rating(database: str) -> None:
-    async with open_store(database) as engine:
-        names = [f"bot {number}" for number in range(12)]
-        for number, (maxie, minnie) in enumerate(pairwise(names)):
-            await keep(engine, day(1, number), events(MAXIE_WINS), maxie=maxie, minnie=minnie)
-        await count_new_matches(engine)
-        keys = [(Category("tictactoe"), name) for name in (*names, "nobody")]
-        async with open_query_connection(engine) as connection:
-            found = await connection.run_sync(load_current_ratings, keys)
-        rows = {
-            row.bot: Rating(row.rating, row.deviation, row.volatility) for row in await load_standings(engine)
-        }
+async def test_each_of_many_bots_gets_its_own_rating(engine: AsyncEngine) -> None:
+    names = [f"bot {number}" for number in range(12)]
+    for number, (maxie, minnie) in enumerate(pairwise(names)):
+        await keep(engine, day(1, number), events(MAXIE_WINS), maxie=maxie, minnie=minnie)
+    await count_new_matches(engine)
+    keys = [(Category("tictactoe"), name) for name in (*names, "nobody")]
+    async with open_query_connection(engine) as connection:
+        found = await connection.run_sync(load_current_ratings, keys)
+    rows = {
+        row.bot: Rating(row.rating, row.deviation, row.volatility) for row in await load_standings(engine)
+    }
     assert {bot: known.to_rating() for (_, bot), known in found.items()} == rows
 
 
-async def test_the_table_counts_results_and_forfeits(database: str) -> None:
-    async with open_store(database) as engine:
-        for number, how in enumerate(
-            [
-                events(MAXIE_WINS),
-                events(MINNIE_WINS),
-                events(NOBODY_WINS),
-                events((4,), RESIGNS),
-                events((4,), FAILS),
-                events((), NO_SHOW),
-                events((4, 4)),  # an illegal move of Minnie's
-            ]
-        ):
-            await keep(engine, day(1 + number), how)
-        await count_new_matches(engine)
-        rows = {row.bot: row for row in await load_standings(engine)}
+async def test_the_table_counts_results_and_forfeits(engine: AsyncEngine) -> None:
+    for number, how in enumerate(
+        [
+            events(MAXIE_WINS),
+            events(MINNIE_WINS),
+            events(NOBODY_WINS),
+            events((4,), RESIGNS),
+            events((4,), FAILS),
+            events((), NO_SHOW),
+            events((4, 4)),  # an illegal move of Minnie's
+        ]
+    ):
+        await keep(engine, day(1 + number), how)
+    await count_new_matches(engine)
+    rows = {row.bot: row for row in await load_standings(engine)}
     anna, bert = rows["anna"], rows["bert"]
     assert (anna.matches, anna.wins, anna.draws, anna.losses, anna.forfeits) == (5, 2, 1, 2, 1)
     assert (bert.matches, bert.wins, bert.draws, bert.losses, bert.forfeits) == (5, 2, 1, 2, 2)
@@ -181,10 +176,10 @@ async def test_the_table_counts_results_and_forfeits(database: str) -> None:
 
 
 async def test_a_rating_by_time_control_is_that_of_a_store_with_no_other_matches(
-    database: str, other_database: str
+    engine: AsyncEngine, other_database: str
 ) -> None:
     chance = random.Random(1)
-    async with open_store(database) as engine, open_store(other_database) as other:
+    async with open_store(other_database) as other:
         for number in range(16):
             maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
             time_control = chance.choice(["1+0.1", "0.1/move"])

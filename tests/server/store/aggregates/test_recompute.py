@@ -11,7 +11,6 @@ from arena.protocol.record import Record, Result, to_line
 from arena.server.store import schema
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import RecomputeMismatch, recompute_ratings
-from arena.server.store.database import open_store
 from arena.server.store.packing import pack_record
 from tests.server.played import (
     FAILS,
@@ -43,35 +42,32 @@ async def fill(engine: AsyncEngine) -> list[Record]:
     return records
 
 
-async def test_a_match_that_finished_after_the_count_is_left_out(database: str) -> None:
-    async with open_store(database) as engine:
-        records = await fill(engine)
-        await keep(engine, day(2, second=5), events(MAXIE_WINS))
-        assert (await recompute_ratings(engine)).matches == len(records)
-        await count_new_matches(engine)
-        assert (await recompute_ratings(engine)).matches == len(records) + 1
+async def test_a_match_that_finished_after_the_count_is_left_out(engine: AsyncEngine) -> None:
+    records = await fill(engine)
+    await keep(engine, day(2, second=5), events(MAXIE_WINS))
+    assert (await recompute_ratings(engine)).matches == len(records)
+    await count_new_matches(engine)
+    assert (await recompute_ratings(engine)).matches == len(records) + 1
 
 
-async def test_more_matches_than_are_read_at_once_are_all_recomputed(database: str) -> None:
-    async with open_store(database) as engine:
-        for number in range(10):
-            await keep(engine, day(1), events(MAXIE_WINS), match=f"{number:032}")
-        await count_new_matches(engine)
-        for at_once in (3, 5, 10, 11):
-            assert (await recompute_ratings(engine, batch_size=at_once)).matches == 10
+async def test_more_matches_than_are_read_at_once_are_all_recomputed(engine: AsyncEngine) -> None:
+    for number in range(10):
+        await keep(engine, day(1), events(MAXIE_WINS), match=f"{number:032}")
+    await count_new_matches(engine)
+    for at_once in (3, 5, 10, 11):
+        assert (await recompute_ratings(engine, batch_size=at_once)).matches == 10
 
 
-async def test_an_imported_match_is_replayed_from_its_record(database: str) -> None:
-    async with open_store(database) as engine:
-        await fill(engine)
-        await keep(engine, day(20), events(MAXIE_WINS), journaled=False)
-        await count_new_matches(engine)
-        assert (await recompute_ratings(engine)).imported == 1
-        bad = await keep(engine, day(21), events(MAXIE_WINS), journaled=False)
-        await count_new_matches(engine)
-        await _write_record(engine, replace(bad, moves=bad.moves[:-1]))
-        with pytest.raises(RecomputeMismatch, match=f"match {bad.match}: .*is not over after"):
-            await recompute_ratings(engine)
+async def test_an_imported_match_is_replayed_from_its_record(engine: AsyncEngine) -> None:
+    await fill(engine)
+    await keep(engine, day(20), events(MAXIE_WINS), journaled=False)
+    await count_new_matches(engine)
+    assert (await recompute_ratings(engine)).imported == 1
+    bad = await keep(engine, day(21), events(MAXIE_WINS), journaled=False)
+    await count_new_matches(engine)
+    await _write_record(engine, replace(bad, moves=bad.moves[:-1]))
+    with pytest.raises(RecomputeMismatch, match=f"match {bad.match}: .*is not over after"):
+        await recompute_ratings(engine)
 
 
 async def _write_record(engine: AsyncEngine, record: Record) -> None:
@@ -81,68 +77,63 @@ async def _write_record(engine: AsyncEngine, record: Record) -> None:
         await connection.execute(change.values(packed=pack_record(to_line(record))))
 
 
-async def test_a_false_record_is_named(database: str) -> None:
-    async with open_store(database) as engine:
-        records = await fill(engine)
-        # the first of two that were tampered with
-        for record in (records[3], records[1]):
-            await _write_record(engine, replace(record, result=Result(None, EndReason.BOARD_FULL)))
-        with pytest.raises(
-            RecomputeMismatch, match=f"match {records[1].match}: the journal says minnie wins \\(line\\)"
-        ):
-            await recompute_ratings(engine)
+async def test_a_false_record_is_named(engine: AsyncEngine) -> None:
+    records = await fill(engine)
+    # the first of two that were tampered with
+    for record in (records[3], records[1]):
+        await _write_record(engine, replace(record, result=Result(None, EndReason.BOARD_FULL)))
+    with pytest.raises(
+        RecomputeMismatch, match=f"match {records[1].match}: the journal says minnie wins \\(line\\)"
+    ):
+        await recompute_ratings(engine)
 
 
-async def test_a_changed_event_is_named(database: str) -> None:
-    async with open_store(database) as engine:
-        record = (await fill(engine))[2]
-        mine = sa.select(schema.matches.c.number).where(schema.matches.c.match == record.match)
-        which = schema.events.c.number == mine.scalar_subquery()
-        async with engine.begin() as connection:
-            for row in (await connection.execute(sa.select(schema.events).where(which))).all():
-                for at, event in decode_from_journal(row.event):
-                    if isinstance(event, Moved) and event.ply == 8:
-                        text = encode_for_journal(at, replace(event, move=0))
-                        other = which & (schema.events.c.seq == row.seq)
-                        changed = sa.update(schema.events).where(other).values(event=text)
-                        await connection.execute(changed)
-        with pytest.raises(
-            RecomputeMismatch, match=f"match {record.match}: the journal says maxie|minnie wins \\(illegal"
-        ):
-            await recompute_ratings(engine)
+async def test_a_changed_event_is_named(engine: AsyncEngine) -> None:
+    record = (await fill(engine))[2]
+    mine = sa.select(schema.matches.c.number).where(schema.matches.c.match == record.match)
+    which = schema.events.c.number == mine.scalar_subquery()
+    async with engine.begin() as connection:
+        for row in (await connection.execute(sa.select(schema.events).where(which))).all():
+            for at, event in decode_from_journal(row.event):
+                if isinstance(event, Moved) and event.ply == 8:
+                    text = encode_for_journal(at, replace(event, move=0))
+                    other = which & (schema.events.c.seq == row.seq)
+                    changed = sa.update(schema.events).where(other).values(event=text)
+                    await connection.execute(changed)
+    with pytest.raises(
+        RecomputeMismatch, match=f"match {record.match}: the journal says maxie|minnie wins \\(illegal"
+    ):
+        await recompute_ratings(engine)
 
 
 @pytest.mark.parametrize("column", ["rating", "deviation", "volatility"])
-async def test_a_changed_rating_is_named(database: str, column: str) -> None:
-    async with open_store(database) as engine:
-        record = (await fill(engine))[3]
-        which = (schema.rating_steps.c.match == record.match) & (schema.rating_steps.c.seat == "minnie")
-        raised = {column: schema.rating_steps.c[column] * 1.000001}
-        async with engine.begin() as connection:
-            await connection.execute(sa.update(schema.rating_steps).where(which).values(raised))
-        with pytest.raises(
-            RecomputeMismatch, match=f"match {record.match}: recomputed, bert has .* but the store has"
-        ):
-            await recompute_ratings(engine)
+async def test_a_changed_rating_is_named(engine: AsyncEngine, column: str) -> None:
+    record = (await fill(engine))[3]
+    which = (schema.rating_steps.c.match == record.match) & (schema.rating_steps.c.seat == "minnie")
+    raised = {column: schema.rating_steps.c[column] * 1.000001}
+    async with engine.begin() as connection:
+        await connection.execute(sa.update(schema.rating_steps).where(which).values(raised))
+    with pytest.raises(
+        RecomputeMismatch, match=f"match {record.match}: recomputed, bert has .* but the store has"
+    ):
+        await recompute_ratings(engine)
 
 
-async def test_a_lost_rating_is_named(database: str) -> None:
-    async with open_store(database) as engine:
-        record = (await fill(engine))[0]
-        which = (schema.rating_steps.c.match == record.match) & (schema.rating_steps.c.seat == "maxie")
-        async with engine.begin() as connection:
-            await connection.execute(sa.delete(schema.rating_steps).where(which))
-        with pytest.raises(RecomputeMismatch, match="but the store has nothing"):
-            await recompute_ratings(engine)
+async def test_a_lost_rating_is_named(engine: AsyncEngine) -> None:
+    record = (await fill(engine))[0]
+    which = (schema.rating_steps.c.match == record.match) & (schema.rating_steps.c.seat == "maxie")
+    async with engine.begin() as connection:
+        await connection.execute(sa.delete(schema.rating_steps).where(which))
+    with pytest.raises(RecomputeMismatch, match="but the store has nothing"):
+        await recompute_ratings(engine)
 
 
-async def test_a_changed_row_of_the_table_is_named(database: str) -> None:
-    async with open_store(database) as engine:
-        await fill(engine)
-        which = (schema.standings.c.bot == "anna") & (schema.standings.c.time_control == "")
-        async with engine.begin() as connection:
-            await connection.execute(sa.update(schema.standings).where(which).values(rating=1234))
-        with pytest.raises(
-            RecomputeMismatch, match=r"^recomputed, anna has .* in tictactoe, but the store has 1234\.0000 ± "
-        ):
-            await recompute_ratings(engine)
+async def test_a_changed_row_of_the_table_is_named(engine: AsyncEngine) -> None:
+    await fill(engine)
+    which = (schema.standings.c.bot == "anna") & (schema.standings.c.time_control == "")
+    async with engine.begin() as connection:
+        await connection.execute(sa.update(schema.standings).where(which).values(rating=1234))
+    with pytest.raises(
+        RecomputeMismatch, match=r"^recomputed, anna has .* in tictactoe, but the store has 1234\.0000 ± "
+    ):
+        await recompute_ratings(engine)

@@ -57,10 +57,10 @@ async def keep_riskless(engine: AsyncEngine) -> None:
 
 
 async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_last(
-    database: str, other_database: str
+    engine: AsyncEngine, other_database: str
 ) -> None:
     chance = random.Random(1)
-    async with open_store(database) as engine, open_store(other_database) as other:
+    async with open_store(other_database) as other:
         await play(chance, range(1, 12), engine)
         await count_new_matches(engine)
         before, crossed = (
@@ -103,58 +103,57 @@ async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_l
         )
 
 
-async def test_matches_that_wait_to_be_counted_belong_to_the_season_that_is_closed(database: str) -> None:
-    async with open_store(database) as engine:
-        for number in range(3):
-            await keep(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
-        await close(engine, "spring")
-        assert [row.matches for row in await load_standings(engine, season="spring")] == [3, 3]
-        assert await count_new_matches(engine) == 0
+async def test_matches_that_wait_to_be_counted_belong_to_the_season_that_is_closed(
+    engine: AsyncEngine,
+) -> None:
+    for number in range(3):
+        await keep(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
+    await close(engine, "spring")
+    assert [row.matches for row in await load_standings(engine, season="spring")] == [3, 3]
+    assert await count_new_matches(engine) == 0
 
 
 async def test_the_ratings_of_all_seasons_are_recomputed_with_and_without_their_matches(
-    database: str,
+    engine: AsyncEngine,
 ) -> None:
     chance = random.Random(2)
-    async with open_store(database) as engine:
-        await play(chance, range(1, 9), engine)
+    await play(chance, range(1, 9), engine)
+    await close(engine, "spring")
+    await play(chance, range(9, 17), engine)
+    await count_new_matches(engine)
+    assert (await recompute_ratings(engine)).matches == 16
+    for kept in (12, 5, 0):
+        before = await load_standings(engine, season="spring"), await load_standings(engine)
+        await prune(engine, Retention(max_matches=kept))
+        assert (await recompute_ratings(engine)).matches == kept
+        assert (await load_standings(engine, season="spring"), await load_standings(engine)) == before
+    await play(chance, range(17, 21), engine)
+    await count_new_matches(engine)
+    assert (await recompute_ratings(engine)).matches == 4
+
+
+async def test_a_season_is_of_one_game_or_of_all_and_its_name_is_given_once(engine: AsyncEngine) -> None:
+    with pytest.raises(CannotCloseSeason, match="no match was rated in this season"):
         await close(engine, "spring")
-        await play(chance, range(9, 17), engine)
-        await count_new_matches(engine)
-        assert (await recompute_ratings(engine)).matches == 16
-        for kept in (12, 5, 0):
-            before = await load_standings(engine, season="spring"), await load_standings(engine)
-            await prune(engine, Retention(max_matches=kept))
-            assert (await recompute_ratings(engine)).matches == kept
-            assert (await load_standings(engine, season="spring"), await load_standings(engine)) == before
-        await play(chance, range(17, 21), engine)
-        await count_new_matches(engine)
-        assert (await recompute_ratings(engine)).matches == 4
-
-
-async def test_a_season_is_of_one_game_or_of_all_and_its_name_is_given_once(database: str) -> None:
-    async with open_store(database) as engine:
-        with pytest.raises(CannotCloseSeason, match="no match was rated in this season"):
-            await close(engine, "spring")
-        await keep(engine, day(1), events(MAXIE_WINS))
-        await count_new_matches(engine)
-        await keep_riskless(engine)
-        assert await close(engine, "spring", "riskless") == ["riskless"]
-        assert [row.game for row in await load_standings(engine)] == ["tictactoe"] * 2
-        with pytest.raises(CannotCloseSeason, match="no match of riskless was rated in this season"):
-            await close(engine, "summer", "riskless")
-        assert await close(engine, "spring") == ["tictactoe"], "riskless has no match in its season"
-        assert {row.game for row in await load_standings(engine, season="spring")} == {
-            "riskless",
-            "tictactoe",
-        }
-        await keep(engine, day(2), events(MAXIE_WINS))
-        with pytest.raises(CannotCloseSeason, match="tictactoe already has a closed season called 'spring'"):
-            await close(engine, "spring")
-        assert [each.name for each in (await read_seasons(engine)).list_latest_first()] == [
-            "spring",
-            "spring",
-        ]
+    await keep(engine, day(1), events(MAXIE_WINS))
+    await count_new_matches(engine)
+    await keep_riskless(engine)
+    assert await close(engine, "spring", "riskless") == ["riskless"]
+    assert [row.game for row in await load_standings(engine)] == ["tictactoe"] * 2
+    with pytest.raises(CannotCloseSeason, match="no match of riskless was rated in this season"):
+        await close(engine, "summer", "riskless")
+    assert await close(engine, "spring") == ["tictactoe"], "riskless has no match in its season"
+    assert {row.game for row in await load_standings(engine, season="spring")} == {
+        "riskless",
+        "tictactoe",
+    }
+    await keep(engine, day(2), events(MAXIE_WINS))
+    with pytest.raises(CannotCloseSeason, match="tictactoe already has a closed season called 'spring'"):
+        await close(engine, "spring")
+    assert [each.name for each in (await read_seasons(engine)).list_latest_first()] == [
+        "spring",
+        "spring",
+    ]
 
 
 async def test_a_season_that_cannot_be_stored_whole_is_not_closed(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import random
 from collections import Counter
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.rating.glicko import Rating
 from arena.rating.rater import Category, CurrentRating, Rater
@@ -20,7 +21,7 @@ from arena.server.store.aggregates.standings import (
     sort_standings,
     store_base_ratings,
 )
-from arena.server.store.database import exclusive_transaction, open_store
+from arena.server.store.database import exclusive_transaction
 from tests.server.matches import record
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, NOBODY_WINS, day, events, keep
 
@@ -33,25 +34,24 @@ KINDS = {
 }
 
 
-async def test_the_stored_table_equals_a_count_of_all_matches(database: str) -> None:
+async def test_the_stored_table_equals_a_count_of_all_matches(engine: AsyncEngine) -> None:
     chance = random.Random(1)
     scored: Counter[tuple[str, str, str]] = Counter()
-    async with open_store(database) as engine:
-        for number in range(25):
-            maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
-            how = chance.choice(sorted(KINDS))
-            rated = chance.random() < 0.8
-            await keep(engine, day(1, number), KINDS[how], maxie=maxie, minnie=minnie, rated=rated)
-            if rated and how in ("win", "loss", "draw"):
-                scored[maxie, minnie, how] += 1
-                scored[minnie, maxie, {"win": "loss", "loss": "win"}.get(how, how)] += 1
-            if chance.random() < 0.4:
-                await count_new_matches(engine)
-        await count_new_matches(engine)
-        table = await load_standings(engine, "tictactoe")
-        found = await load_cross_scores(engine, Category("tictactoe"), ["anna", "bert", "carl"])
-        assert await load_bot_standings(engine, "anna") == [row for row in table if row.bot == "anna"]
-        assert await load_standings(engine, "tictactoe", limit=2) == table[:2]
+    for number in range(25):
+        maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
+        how = chance.choice(sorted(KINDS))
+        rated = chance.random() < 0.8
+        await keep(engine, day(1, number), KINDS[how], maxie=maxie, minnie=minnie, rated=rated)
+        if rated and how in ("win", "loss", "draw"):
+            scored[maxie, minnie, how] += 1
+            scored[minnie, maxie, {"win": "loss", "loss": "win"}.get(how, how)] += 1
+        if chance.random() < 0.4:
+            await count_new_matches(engine)
+    await count_new_matches(engine)
+    table = await load_standings(engine, "tictactoe")
+    found = await load_cross_scores(engine, Category("tictactoe"), ["anna", "bert", "carl"])
+    assert await load_bot_standings(engine, "anna") == [row for row in table if row.bot == "anna"]
+    assert await load_standings(engine, "tictactoe", limit=2) == table[:2]
     for cross in found:
         expected = [scored[cross.bot, cross.opponent, how] for how in ("win", "draw", "loss")]
         assert [cross.wins, cross.draws, cross.losses] == expected
@@ -65,10 +65,10 @@ async def test_the_stored_table_equals_a_count_of_all_matches(database: str) -> 
         assert row.matches == row.wins + row.draws + row.losses
 
 
-async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(database: str) -> None:
+async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(engine: AsyncEngine) -> None:
     keys = [(Category("tictactoe"), f"bot {number}") for number in range(MAX_BOTS_PER_QUERY + 5)]
     table = {key: CurrentRating(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
-    async with open_store(database) as engine, exclusive_transaction(engine) as connection:
+    async with exclusive_transaction(engine) as connection:
         await connection.run_sync(store_base_ratings, table)
         await connection.run_sync(store_base_ratings, {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))})
         kept = await connection.run_sync(load_base_ratings)
@@ -84,8 +84,8 @@ def test_equal_ratings_stand_by_name() -> None:
     assert [row.bot for row in sort_standings(rows)] == ["anna", "bert"]
 
 
-async def test_a_match_is_added_with_the_steps_of_both_bots_or_not_at_all(database: str) -> None:
-    async with open_store(database) as engine, exclusive_transaction(engine) as connection:
+async def test_a_match_is_added_with_the_steps_of_both_bots_or_not_at_all(engine: AsyncEngine) -> None:
+    async with exclusive_transaction(engine) as connection:
         maxie, _ = Rater().rate_match(record(), day(1))
         with pytest.raises(ValueError, match="shorter"):
             await connection.run_sync(add_steps, [maxie])

@@ -64,9 +64,9 @@ async def test_a_commit_is_visible_to_others_at_once(database: str) -> None:
                 assert await load_events_of_match(other, MATCH) == happened[: seq + 1]
 
 
-async def test_a_commit_of_many_matches_is_one_transaction(database: str) -> None:
+async def test_a_commit_of_many_matches_is_one_transaction(engine: AsyncEngine) -> None:
     matches = [f"match {number}" for number in range(20)]
-    async with open_store(database) as engine, open_journal(engine) as journal:
+    async with open_journal(engine) as journal:
         await journal.commit([effect for each in matches for effect in (opens(each), happens(1, match=each))])
         for seq in (2, 3):
             await journal.commit([happens(seq, match=each) for each in matches])
@@ -79,8 +79,10 @@ async def test_a_commit_of_many_matches_is_one_transaction(database: str) -> Non
         ]
 
 
-async def test_nothing_of_a_commit_that_fails_is_there_and_the_next_one_goes_well(database: str) -> None:
-    async with open_store(database) as engine, open_journal(engine) as journal:
+async def test_nothing_of_a_commit_that_fails_is_there_and_the_next_one_goes_well(
+    engine: AsyncEngine,
+) -> None:
+    async with open_journal(engine) as journal:
         await journal.commit([opens(), happens(1)])
         async with engine.begin() as connection:
             await connection.execute(sa.text("DROP TABLE records"))
@@ -133,7 +135,7 @@ async def events_of_open(engine: AsyncEngine) -> list[tuple[int, Event]]:
         return [timed for text in rows for timed in decode_from_journal(text)]
 
 
-async def test_a_commit_that_is_tried_again_changes_nothing(database: str) -> None:
+async def test_a_commit_that_is_tried_again_changes_nothing(engine: AsyncEngine) -> None:
     """The first attempt was durable but appeared to fail."""
     first: list[DurableEffect] = [
         opens("a"),
@@ -147,7 +149,7 @@ async def test_a_commit_that_is_tried_again_changes_nothing(database: str) -> No
         DeleteSession("anna"),
     ]
     third: list[DurableEffect] = [happens(4, match="a"), ends(record("a")), happens(2, match="b")]
-    async with open_store(database) as engine, open_journal(engine) as journal:
+    async with open_journal(engine) as journal:
         for effects in (first, second, third):
             for _ in range(3):
                 await journal.commit(effects)
@@ -160,9 +162,9 @@ async def test_a_commit_that_is_tried_again_changes_nothing(database: str) -> No
         assert (await journal.load("test")).sessions == {}
 
 
-async def test_a_turn_and_the_event_that_ends_it_are_one_row(database: str) -> None:
+async def test_a_turn_and_the_event_that_ends_it_are_one_row(engine: AsyncEngine) -> None:
     moved = Moved(Player.MAXIE, 0, [1, 2])
-    async with open_store(database) as engine, open_journal(engine) as journal:
+    async with open_journal(engine) as journal:
         await journal.commit([opens(), happens(1)])
         await journal.commit([happens(3, moved, at=9, turn=(7, TurnStarted(0, 5)))])
         await journal.commit([ends(record(MATCH))])
@@ -192,8 +194,8 @@ async def test_two_names_on_one_store_do_not_touch_each_others_matches(database:
         assert [at for at, _ in await load_events_of_match(engine, "s" * 32)] == list(range(1, 21))
 
 
-async def test_a_match_that_is_taken_out_of_the_store_holds_up_no_other(database: str) -> None:
-    async with open_store(database) as engine, open_journal(engine) as journal:
+async def test_a_match_that_is_taken_out_of_the_store_holds_up_no_other(engine: AsyncEngine) -> None:
+    async with open_journal(engine) as journal:
         await journal.commit([opens("a"), opens("b"), happens(1, match="a"), happens(1, match="b")])
         async with engine.begin() as connection:
             number = sa.select(schema.matches.c.number).where(schema.matches.c.match == "a").scalar_subquery()
@@ -209,16 +211,16 @@ async def test_a_match_that_is_taken_out_of_the_store_holds_up_no_other(database
         assert await load_records(engine, "test") == [record("b")]
 
 
-async def test_a_match_that_is_over_gets_no_event_any_more(database: str) -> None:
-    async with open_store(database) as engine, open_journal(engine) as journal:
+async def test_a_match_that_is_over_gets_no_event_any_more(engine: AsyncEngine) -> None:
+    async with open_journal(engine) as journal:
         await journal.commit([opens(), happens(1), ends(record(MATCH))])
         await journal.commit([happens(2)])
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened())]
 
 
-async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(database: str) -> None:
+async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(engine: AsyncEngine) -> None:
     before = current_timestamp()
-    async with open_store(database) as engine, open_journal(engine) as journal:
+    async with open_journal(engine) as journal:
         finished = record(MATCH, moves=[4, 0])
         await journal.commit([opens(rated=True), ends(finished, rated=True)])
         assert await load_records(engine, "test") == [finished]
@@ -229,9 +231,9 @@ async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(database: str
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "riskless"])
-async def test_the_terms_of_a_match_come_back_as_they_were(database: str, game: str) -> None:
+async def test_the_terms_of_a_match_come_back_as_they_were(engine: AsyncEngine, game: str) -> None:
     given = terms("3+0.5", game=game, margin=70, ready=900, grace=800)
-    async with open_store(database) as engine, open_journal(engine) as journal:
+    async with open_journal(engine) as journal:
         await journal.commit([opens(given=given)])
         async with engine.connect() as connection:
             found = from_json((await connection.execute(sa.select(schema.matches.c.terms))).scalar_one())
@@ -239,9 +241,9 @@ async def test_the_terms_of_a_match_come_back_as_they_were(database: str, game: 
     assert replace(found, game=given.game) == given
 
 
-async def test_each_match_that_finishes_gets_the_next_number_of_arrival(database: str) -> None:
+async def test_each_match_that_finishes_gets_the_next_number_of_arrival(engine: AsyncEngine) -> None:
     names = [f"match {number}" for number in range(6)]
-    async with open_store(database) as engine, open_journal(engine) as journal:
+    async with open_journal(engine) as journal:
         await journal.commit([opens(each) for each in names])
         await journal.commit([ends(record(each)) for each in names[:3]])
         for each in names[3:]:
@@ -251,9 +253,9 @@ async def test_each_match_that_finishes_gets_the_next_number_of_arrival(database
             assert (await connection.execute(query)).scalars().all() == names
 
 
-async def test_the_duration_of_each_commit_is_observed(database: str) -> None:
+async def test_the_duration_of_each_commit_is_observed(engine: AsyncEngine) -> None:
     durations: list[float] = []
-    async with open_store(database) as engine, open_journal(engine, observe=durations.append) as journal:
+    async with open_journal(engine, observe=durations.append) as journal:
         for seq in range(3):
             commit = asyncio.create_task(journal.commit([happens(seq)]))
             await asyncio.sleep(0)
@@ -267,7 +269,9 @@ async def test_the_duration_of_each_commit_is_observed(database: str) -> None:
 MAX_BATCH = 200
 
 
-async def test_other_work_is_done_between_commits_and_a_crowd_of_it_holds_none_up(database: str) -> None:
+async def test_other_work_is_done_between_commits_and_a_crowd_of_it_holds_none_up(
+    engine: AsyncEngine,
+) -> None:
     done: list[object] = []
 
     async def write(number: int) -> None:
@@ -279,7 +283,7 @@ async def test_other_work_is_done_between_commits_and_a_crowd_of_it_holds_none_u
         )
         done.append(number)
 
-    async with open_store(database) as engine, open_journal(engine) as journal:
+    async with open_journal(engine) as journal:
         await journal.commit([opens()])
         async with anyio.create_task_group() as tasks:
             for number in range(MAX_BATCH):
@@ -293,12 +297,12 @@ async def test_other_work_is_done_between_commits_and_a_crowd_of_it_holds_none_u
     assert done.index("commit") < MAX_BATCH / 2
 
 
-async def test_other_work_that_fails_changes_nothing(database: str) -> None:
+async def test_other_work_that_fails_changes_nothing(engine: AsyncEngine) -> None:
     def fails(connection: sa.Connection) -> None:
         connection.execute(sa.update(schema.matches).values(event="changed"))
         raise ValueError("no")
 
-    async with open_store(database) as engine, open_journal(engine) as journal:
+    async with open_journal(engine) as journal:
         await journal.commit([opens()])
         with pytest.raises(ValueError, match="no"):
             await journal.write(fails)
@@ -307,8 +311,8 @@ async def test_other_work_that_fails_changes_nothing(database: str) -> None:
             assert (await connection.execute(sa.select(schema.matches.c.event))).scalar_one() == "test"
 
 
-async def test_a_commit_whose_task_is_cancelled_is_whole_or_not_there(database: str) -> None:
-    async with open_store(database) as engine, open_journal(engine) as journal:
+async def test_a_commit_whose_task_is_cancelled_is_whole_or_not_there(engine: AsyncEngine) -> None:
+    async with open_journal(engine) as journal:
         await journal.commit([opens()])
         for seq in range(1, 6):
             with anyio.CancelScope() as scope:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from msgspec.structs import replace
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.games.core import Player
 from arena.match.referee_events import MatchOpened, PlayerReady
@@ -12,7 +13,6 @@ from arena.server.core.effects import DeleteSession, SaveSession
 from arena.server.store import tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.standings import load_standings
-from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.restart_state import StoredAccount, load_accounts, load_restart_state
 from tests.server.journals import ends, happens, opens
@@ -20,9 +20,9 @@ from tests.server.matches import record, terms
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 
-async def test_unfinished_matches_come_back_with_all_that_happened(database: str) -> None:
+async def test_unfinished_matches_come_back_with_all_that_happened(engine: AsyncEngine) -> None:
     asked = replace(terms(game="riskless"), match="open")
-    async with open_store(database) as engine, open_journal(engine) as journal:
+    async with open_journal(engine) as journal:
         for match, event in (("open", "serve"), ("over", "serve"), ("other", "ladder")):
             await journal.commit(
                 [
@@ -40,14 +40,13 @@ async def test_unfinished_matches_come_back_with_all_that_happened(database: str
     assert found.events == [(5, MatchOpened()), (7, PlayerReady(Player.MINNIE))]
 
 
-async def test_a_server_goes_on_with_its_own_matches_only_and_knows_its_own_sessions(database: str) -> None:
-    async with open_store(database) as engine:
-        for server in ("north", "south"):
-            async with open_journal(engine, server) as journal:
-                await journal.commit([opens(f"of the {server}"), SaveSession("anna", server.encode())])
-        results = {
-            server: await load_restart_state(engine, server, "test") for server in ("north", "south", "")
-        }
+async def test_a_server_goes_on_with_its_own_matches_only_and_knows_its_own_sessions(
+    engine: AsyncEngine,
+) -> None:
+    for server in ("north", "south"):
+        async with open_journal(engine, server) as journal:
+            await journal.commit([opens(f"of the {server}"), SaveSession("anna", server.encode())])
+    results = {server: await load_restart_state(engine, server, "test") for server in ("north", "south", "")}
     assert {
         server: ([each.terms.match for each in restore.matches], restore.sessions)
         for server, restore in results.items()
@@ -58,9 +57,9 @@ async def test_a_server_goes_on_with_its_own_matches_only_and_knows_its_own_sess
     }
 
 
-async def test_one_query_reads_the_accounts_of_a_crowd(database: str) -> None:
+async def test_one_query_reads_the_accounts_of_a_crowd(engine: AsyncEngine) -> None:
     crowd = [f"bot {number}" for number in range(600)]
-    async with open_store(database) as engine, open_journal(engine, "north") as journal:
+    async with open_journal(engine, "north") as journal:
         opened = await tokens.create_token(engine, "anna", "bot", "class")
         watches = await tokens.create_token(engine, "eve", "spectator")
         await tokens.create_token(engine, "bert", "bot")
