@@ -31,7 +31,7 @@ const VIEWS = new Map(/** @type {[string, (id: string) => Promise<any>][]} */ ([
   ["bot", async () => (await import("./views/bot.js")).BotView],
 ]));
 
-const TABS = { event: "table", bot: "table", versus: "table", match: "" }; // of views that have no tab of their own
+const TABS = { event: "table", bot: "table", versus: "table" }; // of views that have no tab of their own
 
 const NAMED = new Set(["match", "event", "bot"]); // views of one thing: without its name there is nothing to show
 
@@ -40,6 +40,9 @@ const main = of("main");
 let current = /** @type {any} */ (null);
 let shown = "";
 let asked = 0;
+
+// Return the tab to which a view without a tab of its own belongs.
+const tabOf = (name, id) => (name === "match" ? (plays(id) ? "play" : "") : TABS[name]);
 
 // Whether the reader plays this match, in this tab.
 function plays(id) {
@@ -68,7 +71,7 @@ async function route() {
   if (moved && !main.contains(document.activeElement)) main.focus({ preventScroll: true }); // what had the focus is gone
   for (const link of document.querySelectorAll("header nav a")) {
     const tab = link.getAttribute("href");
-    set(link, { "aria-current": tab === `/${name}` ? "page" : tab === `/${TABS[name]}` ? "true" : null });
+    set(link, { "aria-current": tab === `/${name}` ? "page" : tab === `/${tabOf(name, parameters[0])}` ? "true" : null });
   }
 }
 

@@ -152,7 +152,9 @@ def test_the_goal_and_the_rules_stand_beside_the_board_until_the_first_move(
     begin(page, idle, "riskless")
     briefing = page.get_by_role("region", name="Before you begin")
     goal = make_game_on_map("riskless", "path4").setup()["armies_to_win"]
-    expect(briefing.get_by_role("heading")).to_have_text(f"First to {goal} armies wins")
+    expect(briefing).to_contain_text(
+        f"Be the first with {goal} armies, or take the last territory of random."
+    )
     expect(briefing).to_contain_text("You are Blue and move first. random is Orange.")
     expect(page.locator(".moves")).to_be_hidden()
     expect(page.locator(".prompt[data-turn=maxie]")).to_have_text("Your turn: choose a territory")

@@ -10,7 +10,8 @@ export function briefing({ gameName, setup, players, control }, seat) {
   const where = [gameTitle(gameName, setup.map), territories ? plural(territories.length, "territory", "territories") : "", control, limit ? `a draw after ${limit} moves` : ""];
   const rules = rulesInShort(gameName);
   return h("section", { class: "briefing", "aria-label": "Before you begin" },
-    h("h2", null, goal ? `First to ${goal} armies wins` : gameTitle(gameName)),
+    h("h2", null, goal ? "How to win" : gameTitle(gameName)),
+    goal ? h("p", null, `Be the first with ${goal} armies, or take the last territory of ${players[other(seat)]}.`) : null,
     rules.length ? h("ol", null, rules.map((each) => h("li", null, each))) : null,
     h("p", null, `You are ${SIDES[seat]} and ${order}. ${players[other(seat)]} is ${SIDES[other(seat)]}.`),
     h("p", { class: "quiet" }, where.filter(Boolean).join(" · ")),

@@ -8,8 +8,9 @@ const PAGE = 24;
 const ANSWERS = 4; // that are asked for at the most until one has a match in it
 
 export class PagedList {
-  // question: what is asked for, as in "search?map=m2".
-  constructor(question) {
+  // question: what is asked for, as in "search?map=m2"; none: what is said if there is no match.
+  constructor(question, none) {
+    this.none = none;
     this.question = question;
     this.next = "";
     this.list = h("ul", { class: "cards" });
@@ -30,7 +31,7 @@ export class PagedList {
       }
       this.list.append(...found.map(pastItem));
       this.more.hidden = !this.next;
-      const none = this.list.children.length ? "" : "No matches found.";
+      const none = this.list.children.length ? "" : this.none;
       say(this.told, this.next && !found.length ? "Nothing found so far. There are older matches." : none);
     } catch (error) {
       say(this.told, error.message);

@@ -4,6 +4,7 @@
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h, svg } from "../dom.js";
+import { failed } from "../parts/failed.js";
 import { against, matchLink, pastItem } from "../parts/matchlist.js";
 import { keyed } from "../parts/keyed.js";
 import { rated, recordBar, scrolling } from "../parts/tables.js";
@@ -34,7 +35,7 @@ export class BotView {
         h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards" }, found.matches.slice(0, LISTED).map(pastItem))));
       this.unlist = onListing(({ matches }) => this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name))));
     } catch (error) {
-      this.place.replaceChildren(error.status === 404 ? h("p", null, "No match of this bot has finished yet. Press Play to challenge it.") : h("p", { class: "fault", role: "alert" }, error.message));
+      this.place.replaceChildren(error.status === 404 ? h("p", null, "No match of this bot has finished yet. Press Play to challenge it.") : failed(error));
     }
   }
 

@@ -3,6 +3,7 @@
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
+import { failed } from "../parts/failed.js";
 import { mapPicture } from "../parts/mappicture.js";
 import { PagedList } from "../parts/paged.js";
 import { table } from "../parts/tables.js";
@@ -25,7 +26,7 @@ export class MapsView {
       const unknown = name && !one ? [h("p", { class: "quiet" }, "No built-in map has this name. Those that there are:")] : [];
       this.place.replaceChildren(...(one ? whole(one) : [...unknown, h("ul", { class: "cards maps" }, names.map(mapOf).map(card))]));
     } catch (error) {
-      if (!this.stopped) this.place.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
+      if (!this.stopped) this.place.replaceChildren(failed(error));
     }
   }
 
@@ -58,7 +59,7 @@ function whole(map) {
         ? h("p", null, byColour(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`))
         : h("p", { class: "quiet" }, "Not solved yet: nobody knows who wins with perfect play."),
       ...(map.measured.length ? [h("h2", null, "Matches between equal engines"), measured(map.measured)] : []))),
-    h("h2", null, "Latest matches"), new PagedList(`search?map=${encodeURIComponent(map.name)}`).element,
+    h("h2", null, "Latest matches"), new PagedList(`search?map=${encodeURIComponent(map.name)}`, "No matches on this map yet. Press Play to begin the first one.").element,
   ];
 }
 

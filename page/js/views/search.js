@@ -3,6 +3,7 @@
 import { navigate, addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
+import { failed } from "../parts/failed.js";
 import { PagedList } from "../parts/paged.js";
 import { GAME_NAMES, REASONS, mapTitle } from "../text.js";
 
@@ -22,7 +23,7 @@ export class SearchView {
       const about = await fetchJson("about");
       if (!this.stopped) this.show(about);
     } catch (error) {
-      if (!this.stopped) this.place.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
+      if (!this.stopped) this.place.replaceChildren(failed(error));
     }
   }
 
@@ -39,7 +40,7 @@ export class SearchView {
       h("button", { class: "button" }, "Search"));
     const like = wanted.like && h("p", null, "With the opening of ", h("a", { href: addressOf("match", wanted.like) }, "this match"), ".");
     const given = FIELDS.filter((name) => wanted[name]).map((name) => `${name}=${encodeURIComponent(wanted[name])}`);
-    this.place.replaceChildren(...[form, like, new PagedList(`search${given.length ? `?${given.join("&")}` : ""}`).element].filter(Boolean));
+    this.place.replaceChildren(...[form, like, new PagedList(`search${given.length ? `?${given.join("&")}` : ""}`, "No matches found. Leave a field empty to find more.").element].filter(Boolean));
   }
 
   submit(event) {

@@ -3,6 +3,7 @@
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h, set } from "../dom.js";
+import { failed } from "../parts/failed.js";
 import { cross, rated, standing } from "../parts/tables.js";
 import { GAME_NAMES, eventTitle, mapTitle, plural, timeTitle } from "../text.js";
 
@@ -18,7 +19,7 @@ export class TableView {
     try {
       this.show(await fetchJson(season ? `table?season=${encodeURIComponent(season)}` : "table"), season);
     } catch (error) {
-      this.place.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
+      this.place.replaceChildren(failed(error));
     }
   }
 

@@ -3,6 +3,7 @@
 import { navigate, addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
+import { failed } from "../parts/failed.js";
 import { PagedList } from "../parts/paged.js";
 import { recordBar } from "../parts/tables.js";
 import { GAME_NAMES, botTitle, plural } from "../text.js";
@@ -15,7 +16,7 @@ export class VersusView {
       return;
     }
     this.matches = h("section", { hidden: true }, h("h2", null, "Matches"), // not moved by the scores
-      new PagedList(`search?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`).element);
+      new PagedList(`search?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`, "They have not played against each other yet.").element);
     main.replaceChildren(
       h("h1", null, h("a", { href: addressOf("bot", bot) }, botTitle(bot)), " against ", h("a", { href: addressOf("bot", opponent) }, botTitle(opponent))),
       this.scores, this.matches);
@@ -39,7 +40,7 @@ export class VersusView {
       if (this.stopped) return;
       this.scores.replaceChildren(...(found.length ? found.map((each) => score(bot, each)) : [h("p", { class: "quiet" }, "They have not played a rated match against each other.")]));
     } catch (error) {
-      this.scores.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
+      this.scores.replaceChildren(failed(error));
     }
     this.matches.hidden = false;
   }
