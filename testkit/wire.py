@@ -10,7 +10,6 @@ import sys
 from typing import Any
 
 import msgpack
-from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 SUBPROTOCOL: Any = "arena.v1.msgpack"
@@ -69,15 +68,6 @@ class ProtocolPeer:
         start = self.receive_type("start")
         self.send(type="ready", match=start["match"])
         return start
-
-    def print_until_end(self) -> None:
-        """Print all messages until a match or the connection ends, close the connection, and print its close code."""
-        try:
-            self.receive_type("end")
-            self.socket.close()
-        except ConnectionClosed:
-            pass
-        print_report(type="closed", code=self.socket.close_code, reason=self.socket.close_reason)
 
 
 def find_free_cell(moves: list[int]) -> int:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
 from arena.server.edge.edge import Edge
 from arena.server.store import migrations
@@ -248,6 +247,3 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
         gc.enable()
         sys.unraisablehook = hook
     return result
-
-
-__all__ = ["Any", "SimulatedArena", "SimulationPlan", "SimulationResult", "simulate"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from testkit.simulation.world import MS, SECOND
+from testkit.simulation.world import SECOND
 
 if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
@@ -160,7 +160,7 @@ def _fail_connection(arena: SimulatedArena, fault: SimulatedFault, kind: str) ->
     numbers = sorted(network.open)
     some = {numbers[(fault.target + place * 7) % len(numbers)] for place in range(1 + fault.target % 4)}
     for number in sorted(some):
-        client, server = network.open[number]
+        client, _ = network.open[number]
         if kind == "reset":
             client.reset()
         elif kind == "held":
@@ -178,8 +178,4 @@ def _fail_connection(arena: SimulatedArena, fault: SimulatedFault, kind: str) ->
             arena.world.call_after(
                 min(fault.duration_ns, round(arena.move_seconds * SECOND * 0.2)), thaw_process
             )
-        del server
     return None
-
-
-__all__ = ["KINDS", "MS", "SimulatedFault", "draw_faults", "inject_fault"]

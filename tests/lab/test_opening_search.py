@@ -15,6 +15,7 @@ from arena.lab.opening_search import OpeningCriteria, make_openings
 from arena.lab.selfplay import play_match
 from arena.maps.loader import load_map
 from arena.match.openings import Opening, find_position_after, make_random_opening
+from tests.bots.compiled.positions import minimax_value
 
 M1 = load_map("m1")
 GAME = Riskless(M1)
@@ -26,22 +27,12 @@ CRITERIA = OpeningCriteria(
 """Enough nodes for every search of an opening to that depth."""
 
 
-def minimax(position: Armies, depth: int, distance: int = 0) -> int:
-    """The value for Maxie: hundredths of an army, or a win less the plies to it."""
-    outcome = GAME.outcome(position)
-    if outcome is not None:
-        return outcome.winner.sign * (1_000_000 - distance) if outcome.winner else 0
-    if not depth:
-        return 100 * sum(position.armies)
-    values = [
-        minimax(GAME.successor(position, move), depth - 1, distance + 1) for move in GAME.moves(position)
-    ]
-    return max(values) if position.player is Player.MAXIE else min(values)
-
-
 def even(position: Armies) -> float:
     """Maxie's chance by the mean of the last two depths."""
-    values = [minimax(position, depth) for depth in (DEPTH - 1, DEPTH)]
+    values = [
+        minimax_value(GAME, position, depth, lambda each: 100 * sum(each.armies))
+        for depth in (DEPTH - 1, DEPTH)
+    ]
     decided = [value for value in values if abs(value) > 900_000]
     value = decided[0] if decided else round(sum(values) / 2)
     if abs(value) > 900_000:

@@ -83,19 +83,20 @@ def minimax(
 ) -> tuple[int, Any]:
     """Return the value for Maxie and the leftmost best move, by the rules of `games` alone."""
     moves = game.moves(position)
-    values = [_value(game, game.successor(position, move), depth - 1, 1, evaluate) for move in moves]
+    values = [minimax_value(game, game.successor(position, move), depth - 1, evaluate, 1) for move in moves]
     best = max(values) if game.player(position) is Player.MAXIE else min(values)
     return best, moves[values.index(best)]
 
 
-def _value(
-    game: Game[Any, Any], position: Any, depth: int, distance: int, evaluate: Callable[[Any], int]
+def minimax_value(
+    game: Game[Any, Any], position: Any, depth: int, evaluate: Callable[[Any], int], distance: int = 0
 ) -> int:
+    """Return the value for Maxie of a position `distance` plies from the root."""
     outcome = game.outcome(position)
     if outcome is not None:
         return outcome_value(outcome, distance)
     if depth == 0:
         return evaluate(position)
     children = (game.successor(position, move) for move in game.moves(position))
-    values = [_value(game, child, depth - 1, distance + 1, evaluate) for child in children]
+    values = [minimax_value(game, child, depth - 1, evaluate, distance + 1) for child in children]
     return max(values) if game.player(position) is Player.MAXIE else min(values)

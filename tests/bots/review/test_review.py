@@ -13,30 +13,20 @@ from msgspec import structs
 
 from arena.bots.review.analysis import EngineAnalyst, ReferenceAnalyst, SearchLimits, parse_engine
 from arena.bots.review.review import MARKS, ReviewedMove, review_moves, summarize_players
-from arena.bots.search.search_values import WIN
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import make_game_on_map
 from arena.match.replay import Replay, verify_record
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RecordedMove, Result
 from arena.protocol.values import Thinking
+from tests.bots.compiled.positions import minimax_value
 from tests.match.recorded import random_record
 
 DEPTH = 3
 
 
 def minimax(game: AnyGame, position: object, depth: int, distance: int = 0) -> int:
-    """Return the value for Maxie, as the project's contracts define it, found without the project's searches."""
-    outcome = game.outcome(position)
-    if outcome is not None:
-        return 0 if outcome.winner is None else outcome.winner.sign * (WIN - distance)
-    if depth == 0:
-        return 100 * game.estimate(position)
-    values = [
-        minimax(game, game.successor(position, move), depth - 1, distance + 1)
-        for move in game.moves(position)
-    ]
-    return max(values) if game.player(position) is Player.MAXIE else min(values)
+    return minimax_value(game, position, depth, lambda each: 100 * game.estimate(each), distance)
 
 
 def by_chance(game: AnyGame, seed: int, plies: int) -> Replay:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,8 @@ from arena.games.core import Game, Plain, Player
 from arena.games.explicit import Explicit
 from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Riskless
-from arena.games.riskless_map import RisklessMap
 from arena.games.tictactoe import TicTacToe
+from tests.games.strategies import riskless_maps
 
 TREES = Path(__file__).parents[3] / "games" / "trees"
 
@@ -101,44 +101,9 @@ def random_position(draw: st.DrawFn, game: Game[Any, Any], plies: int) -> Any:
 
 
 @st.composite
-def riskless_games(draw: st.DrawFn) -> Riskless:
-    """Return small maps with low limits, so that every way to end is near."""
-    size = draw(st.integers(2, 5))
-    roads = {(v, draw(st.integers(0, v - 1))) for v in range(1, size)}
-    roads |= draw(
-        st.sets(
-            st.tuples(st.integers(1, size - 1), st.integers(0, size - 2)).filter(
-                lambda road: road[0] > road[1]
-            ),
-            max_size=2,
-        )
-    )
-    near = tuple(tuple(w for w in range(size) if (v, w) in roads or (w, v) in roads) for v in range(size))
-    cap = draw(st.integers(2, 5))
-    start = draw(
-        st.lists(st.integers(-2, 2), min_size=size, max_size=size).filter(lambda s: min(s) < 0 < max(s))
-    )
-    total = max(sum(n for n in start if n > 0), -sum(n for n in start if n < 0))
-    goal = draw(st.integers(min(total + 1, size * cap), size * cap)) if total < size * cap else None
-    if goal is None or goal <= total:
-        cap, goal = 5, 5 * size
-    return Riskless(
-        RisklessMap(
-            name="random",
-            territories=tuple(f"t{v}" for v in range(size)),
-            neighbours=near,
-            territory_cap=cap,
-            armies_to_win=goal,
-            ply_limit=draw(st.integers(1, 12)),
-            start=tuple(start),
-            places=tuple((float(v), 0.0) for v in range(size)),
-        )
-    )
-
-
-@st.composite
 def riskless_cases(draw: st.DrawFn) -> Case:
-    game = draw(riskless_games())
+    # with so few plies every way to end is near
+    game = Riskless(replace(draw(riskless_maps(5)), ply_limit=draw(st.integers(1, 12))))
     evaluator = draw(st.sampled_from(["plain", "features"]))
     return Case(game, random_position(draw, game, 4), draw(st.integers(0, 3)), evaluator)
 

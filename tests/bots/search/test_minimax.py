@@ -11,9 +11,7 @@ from arena.bots.search.minimax import higher_order, minimax, negamax, one_line
 from arena.bots.search.monitor import Exited, SearchMonitor
 from arena.bots.search.problem import Problem
 from arena.bots.search.search_values import WIN
-from arena.bots.search.stack import stack_alphabeta
 from arena.games.core import Player, Reason
-from arena.games.hexapawn import Hexapawn
 from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree
 from tests.properties import examples
@@ -88,21 +86,3 @@ def test_tictactoe_from_the_empty_board() -> None:
     assert (result.value, result.move) == (0, 0)
     assert (monitor.nodes, monitor.leaves) == (549_946, 255_168)
     assert not monitor.horizon
-
-
-def test_hexapawn_is_won_by_the_second_player() -> None:
-    game = Hexapawn(3, 3)
-    result = minimax(Problem(game, evaluator_for(game)), game.start(), 20)
-    assert result.value < 0
-    assert (
-        result.value == stack_alphabeta(Problem(game, evaluator_for(game)), game.start(), 20, memo=True).value
-    )
-
-
-def test_holdens_example() -> None:
-    game = tree("Holden")
-    monitor = SearchMonitor(tracing=True)
-    result = minimax(Problem(game, evaluator_for(game)), game.start(), 2, monitor)
-    assert (result.value, result.move) == (6, 1)  # his move 2
-    inner = [e.result for e in monitor.events or () if isinstance(e, Exited) and len(e.path) == 1]
-    assert [(edge.value, edge.move + 1) for edge in inner] == [(2, 3), (6, 3), (1, 1), (4, 4)]

@@ -42,19 +42,6 @@ def test_printed_traces(name: str, threads: int) -> None:
     assert pruned == printed["pruned_nodes"]
 
 
-def test_jamboree_prints_alphabetas_trace_on_the_big_tree() -> None:
-    """001, section 6: no node has more than 2 children, so 0.5 restricts nothing there."""
-    printed = PRINTED["fig4_alphabeta_HandoutBig"]
-    game = tree("HandoutBig")
-    monitor = SearchMonitor(tracing=True)
-    with ThreadPool(2) as pool:
-        ALGORITHMS["jamboree"].run(
-            Problem(game, evaluator_for(game)), game.start(), 4, monitor, AlgorithmSettings(pool, 0.5)
-        )
-    events = monitor.events or []
-    assert [game.node_name(e.position) for e in events if isinstance(e, Valued)] == printed["terminals"]
-
-
 def test_closing_lines() -> None:
     game = tree("HandoutBig")
     problem = Problem(game, evaluator_for(game))
