@@ -127,8 +127,8 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
         options_set.add(key)
         try:
             values[key] = options[key].parse(value)
-        except ValueError as error:
-            raise BadSpec(f"{name}: {key} {error}, not {value!r:.60}") from None
+        except ValueError as requirement:
+            raise BadSpec(f"{name}: {key} {requirement}, not {value!r:.60}") from None
     return Spec(name, values, frozenset(options_set))
 
 

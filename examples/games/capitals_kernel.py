@@ -81,7 +81,7 @@ def _compile(game: capitals.Capitals) -> CompiledGame:
 
 @cache
 def kernel() -> Kernel:
-    """Return the functions of the game."""
+    """Return the kernel of Capitals."""
 
     @inlined
     def armies(mem: Any, side: Any, v: Any) -> Any:

@@ -48,7 +48,7 @@ def compile_game(game: Any, lines: Any) -> CompiledGame:
 
 @cache
 def kernel() -> Kernel:
-    """Return the functions of the game."""
+    """Return the kernel of Connect Four."""
 
     @inlined
     def moves(_rules: Any, mem: Any, at: Any, to: Any) -> Any:

@@ -171,5 +171,5 @@ def parse_duration_option(text: str) -> float:
 def check_directive_text(text: str) -> str:
     """Return `text`, the reason of a ban or the text of a notice. Raises UsageError if it is too long or unprintable."""
     if len(text) > MAX_TEXT_LENGTH or not text.isprintable():
-        raise UsageError(f"the text must have at most {MAX_TEXT_LENGTH} characters, all printable")
+        raise UsageError(f"the text must be at most {MAX_TEXT_LENGTH} printable characters")
     return text
