@@ -90,6 +90,22 @@ def play_out(arena: Arena, steps: int = 200) -> None:
     raise AssertionError(f"the event is not over: {state(arena)}")
 
 
+def play_event(format: str, *names: str) -> tuple[Arena, list[Peer]]:
+    """Return an arena in which these bots have played an event to its end, and the bots."""
+    arena = Arena(pool=None)
+    ask(arena, AnnounceEvent(plan(format, minutes=1)))
+    peers = entered(arena, *names)
+    assert not arena.of(EventNews)
+    arena.wait(60_200)
+    if format == "arena":
+        for _ in range(50):
+            play_on(arena)
+            arena.wait(10)
+        arena.wait(60_000)
+    play_out(arena)
+    return arena, peers
+
+
 def test_an_event_from_its_announcement_to_its_end() -> None:
     arena = Arena(pool=None)
     assert ask(arena, AnnounceEvent(plan())) == CommandAnswered(1, "cup is announced", done=True)
@@ -117,18 +133,8 @@ def test_an_event_from_its_announcement_to_its_end() -> None:
 
 @pytest.mark.parametrize("format", ["swiss", "round-robin", "gauntlet", "knockout", "arena"])
 def test_the_webhook_is_told_of_the_beginning_each_round_each_match_and_the_end(format: str) -> None:
-    arena = Arena(pool=None)
-    ask(arena, AnnounceEvent(plan(format, minutes=1)))
     names = ("anna", "bert", "carl", "dora")
-    entered(arena, *names)
-    assert not arena.of(EventNews)
-    arena.wait(60_200)
-    if format == "arena":
-        for _ in range(50):
-            play_on(arena)
-            arena.wait(10)
-        arena.wait(60_000)
-    play_out(arena)
+    arena, _ = play_event(format, *names)
     news = [each.content for each in arena.of(EventNews) if each.event == "cup"]
     first, *between, last = news
     assert first == EventStarted(format, "tictactoe", state(arena).bots)
@@ -186,16 +192,7 @@ def test_a_core_that_is_built_anew_tells_nothing_twice() -> None:
 
 @pytest.mark.parametrize("format", ["swiss", "round-robin", "gauntlet", "knockout", "arena"])
 def test_each_bot_is_told_its_place_and_points_at_the_end(format: str) -> None:
-    arena = Arena(pool=None)
-    ask(arena, AnnounceEvent(plan(format, minutes=1)))
-    peers = entered(arena, "anna", "bert", "carl", "dora", "emil")
-    arena.wait(60_200)
-    if format == "arena":
-        for _ in range(50):
-            play_on(arena)
-            arena.wait(10)
-        arena.wait(60_000)
-    play_out(arena)
+    arena, peers = play_event(format, "anna", "bert", "carl", "dora", "emil")
     told = {peer.name: peer.all(EventStatus)[-1] for peer in peers}
     records = [
         each for each in arena.records if each.result.winner or each.result.reason is not EndReason.NO_SHOW

@@ -6,7 +6,7 @@ import socket
 import sqlite3
 import stat
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -332,23 +332,6 @@ async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning
         finally:
             twin.dispose()
             other.dispose()
-
-
-async def test_the_error_for_a_locked_file_says_to_look_for_its_holder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_SECONDS", 0)
-    monkeypatch.setattr(sqlite, "BUSY_WAIT", sqlite.NO_BUSY_WAIT)
-    url = f"sqlite:///{tmp_path / 'arena.db'}"
-    async with open_store(url):
-        pass
-    with ExitStack() as stack:
-        standing = sqlite3.connect(tmp_path / "arena.db", isolation_level=None)
-        stack.callback(standing.close)
-        standing.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreError, match=r"locked for 0 s, in the middle of a change; .*`fuser FILE`"):
-            async with open_store(url):
-                pass
 
 
 def modes(folder: Path) -> dict[str, int]:

@@ -5,33 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.server.host import Host
-from arena.server.store.aggregates.match_counting import count_new_matches
-from tests.server.web.test_pages import ask, get, play
-
-
-async def test_matches_are_found_by_both_players_by_event_and_by_opening(host: Host) -> None:
-    ids = await play(host, 2)
-    await count_new_matches(host.engine)
-    for question in (
-        "search",
-        "search?bot=anna&opponent=bert",
-        "search?bot=bert&game=tictactoe&event=test",
-        f"search?like={ids[0]}",
-        "records?event=test",
-    ):
-        found = await ask(host, question)
-        assert [each["match"] for each in found["matches"]] == ids[::-1], question
-    first = await ask(host, "records?event=test&limit=1")
-    rest = await ask(host, f"records?event=test&limit=1&before={first['next'].replace('|', '%7C')}")
-    assert [each["match"] for each in first["matches"] + rest["matches"]] == ids[::-1]
-    won = await ask(host, "search?bot=anna&result=won")
-    lost = await ask(host, "search?bot=anna&result=lost")
-    drawn = await ask(host, "search?bot=anna&result=drawn")
-    by_seat = [await ask(host, f"search?bot=anna&result={seat}") for seat in ("maxie", "minnie")]
-    assert sum(len(each["matches"]) for each in (*by_seat, drawn)) == 2
-    assert sum(len(each["matches"]) for each in (won, lost, drawn)) == 2
-    assert await ask(host, "search?map=usa") == {"matches": [], "next": None}
-    assert await ask(host, "versus?bot=anna&opponent=bert") == []  # these were not rated
+from tests.server.web.test_pages import get
 
 
 @pytest.mark.parametrize(
