@@ -25,6 +25,7 @@ const SMALL = 1.3; // from this scale of marks on there is no room for text besi
 const TINY = 1.6; // from this scale of names on a map that is only looked at has none but where the reader points
 const FIGURE = 0.7; // radius of a number without its mark, relative to a mark
 const LEAD = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
+const FARTHEST = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
 const CLASH_MS = 320;
 const OUTCOME_HEIGHT = 16;
 
@@ -301,7 +302,9 @@ export class MapBoard {
     const [x, middle] = placeBadge(v, [width * size, FIGHT_HIGH * size], radii, this.boxes.filter(Boolean), layout, size, line);
     const y = middle + below * (FIGHT_HIGH + 2) * size;
     const [dx, dy] = [Math.abs(layout.at[v][0] - x) / size - width / 2, Math.abs(layout.at[v][1] - y) / size - FIGHT_HIGH / 2];
-    if (lead && Math.hypot(Math.max(0, dx), Math.max(0, dy)) > LEAD) set(lead, { d: arrow([[x, y], layout.at[v]], 0, 0) });
+    const far = lead ? Math.hypot(Math.max(0, dx), Math.max(0, dy)) : 0;
+    if (far > FARTHEST) return svg("g");
+    if (far > LEAD) set(lead, { d: arrow([[x, y], layout.at[v]], 0, 0) });
     this.hideNames(box(x, y, width * size, FIGHT_HIGH * size), hides);
     return svg("g", { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
       svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text));
