@@ -30,7 +30,7 @@ class Area:
         low, high = self.y_range
         return self.bottom - (self.bottom - self.top) * (value - low) / ((high - low) or 1)
 
-    def curve_element(
+    def render_curve(
         self,
         points: Iterable[tuple[float, float]],
         colour: str,
@@ -40,14 +40,14 @@ class Area:
     ) -> str:
         """Return a line chart through `points`; `tip` is its tooltip, and `attributes` holds further SVG attributes."""
         path = " ".join(f"{self.x(a):.1f},{self.y(b):.1f}" for a, b in points)
-        return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{attributes}>{_title_element(tip)}</polyline>'
+        return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{attributes}>{_render_title(tip)}</polyline>'
 
-    def horizontal_lines(self, values: Iterable[float], colour: str) -> list[str]:
+    def render_horizontal_lines(self, values: Iterable[float], colour: str) -> list[str]:
         """Return a horizontal line across the area for each of `values`."""
-        return [line_element(self.left, self.y(value), self.right, self.y(value), colour) for value in values]
+        return [render_line(self.left, self.y(value), self.right, self.y(value), colour) for value in values]
 
 
-def line_element(
+def render_line(
     x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, attributes: str = ""
 ) -> str:
     """Return a straight line; `attributes` holds further SVG attributes."""
@@ -55,19 +55,19 @@ def line_element(
     return f'<line {ends} stroke="{colour}" stroke-width="{width:g}"{attributes}/>'
 
 
-def text_element(
+def render_text_element(
     x: float, y: float, content: str, colour: str = "black", anchor: str = "start", attributes: str = ""
 ) -> str:
     """Return a text at `x`, aligned by its `anchor` (start, middle or end); `attributes` holds further SVG attributes."""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{attributes}>{escape(content)}</text>'
 
 
-def dot_element(x: float, y: float, radius: float, colour: str, tip: str = "") -> str:
+def render_dot(x: float, y: float, radius: float, colour: str, tip: str = "") -> str:
     """Return a filled circle; `tip` is its tooltip."""
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}">{_title_element(tip)}</circle>'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}">{_render_title(tip)}</circle>'
 
 
-def svg_document(width: float, height: float, elements: Sequence[str]) -> str:
+def render_svg_document(width: float, height: float, elements: Sequence[str]) -> str:
     """Return a complete SVG file with these elements on a white background."""
     size = f'width="{width:.0f}" height="{height:.0f}"'
     box = f'{size} viewBox="0 0 {width:.0f} {height:.0f}"'
@@ -75,5 +75,5 @@ def svg_document(width: float, height: float, elements: Sequence[str]) -> str:
     return "\n".join([opening, f'<rect {size} fill="white"/>', *elements, "</svg>", ""])
 
 
-def _title_element(content: str) -> str:
+def _render_title(content: str) -> str:
     return f"<title>{escape(content)}</title>" if content else ""

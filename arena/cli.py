@@ -170,15 +170,15 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(failure.exit_code)
     except typer.TyperException as problem:
         message = _describe_misuse(problem)
-        bare = message.startswith("Usage: ")  # the help of a command called without arguments
-        err.print(message if bare else f"arena: {message}")
+        is_help = message.startswith("Usage: ")  # the help of a command called without arguments
+        err.print(message if is_help else f"arena: {message}")
         sys.exit(getattr(problem, "exit_code", 1))
     except ModuleNotFoundError as missing:
         extra = EXTRAS.get((missing.name or "").partition(".")[0])
         if extra is None:
             raise
-        needs = f'"{" ".join(argv[:1])}" needs the {extra} extra: pip install "riskless-arena[{extra}]"'
-        err.print(f"arena: {needs}")
+        requirement = f'"{" ".join(argv[:1])}" needs the {extra} extra: pip install "riskless-arena[{extra}]"'
+        err.print(f"arena: {requirement}")
         sys.exit(1)
     except OSError as problem:
         if argv[:1] != ["--install-completion"]:

@@ -31,7 +31,7 @@ class Mount:
     """True for version 2 of control groups, where one tree has all controllers."""
 
 
-def usable_cores(
+def list_usable_cores(
     affinity: Sequence[int] | None = None, *, cgroup: Path = CGROUP_FILE, mounts: Path = MOUNTINFO_FILE
 ) -> list[int]:
     """Return the numbers of the cores that this process may use, in ascending order; at least one.
@@ -40,19 +40,21 @@ def usable_cores(
     cgroup    file that lists the process's control groups
     mounts    file that lists the mounts; if it or `cgroup` cannot be read, no quota is applied
     """
-    every = sorted(_allowed_cores() if affinity is None else affinity)
-    return every[: max(1, math.floor(min(len(every), cpu_limit(cgroup, mounts))))]
+    allowed_cores = sorted(_allowed_cores() if affinity is None else affinity)
+    return allowed_cores[: max(1, math.floor(min(len(allowed_cores), find_cpu_limit(cgroup, mounts))))]
 
 
-def cpu_limit(cgroup: Path = CGROUP_FILE, mounts: Path = MOUNTINFO_FILE) -> float:
+def find_cpu_limit(cgroup: Path = CGROUP_FILE, mounts: Path = MOUNTINFO_FILE) -> float:
     """Return the CPU limit of this process's control groups, in cores; infinity if there is none."""
     limits = [math.inf]
     for mount, path in _find_groups(cgroup, mounts, "cpu"):
-        limits += [_group_limit(folder, unified=mount.unified) for folder in _list_group_folders(mount, path)]
+        limits += [
+            _read_group_limit(folder, unified=mount.unified) for folder in _list_group_folders(mount, path)
+        ]
     return min(limits)
 
 
-def container_cpu_ms(container: str, cgroup: Path, mounts: Path = MOUNTINFO_FILE) -> float | None:
+def measure_container_cpu_ms(container: str, cgroup: Path, mounts: Path = MOUNTINFO_FILE) -> float | None:
     """Return the CPU time that a container has used, in ms; None if it has ended or its control group is not visible.
 
     container  id of the container, which is part of its control group's name
@@ -60,7 +62,7 @@ def container_cpu_ms(container: str, cgroup: Path, mounts: Path = MOUNTINFO_FILE
     """
     for mount, path in _find_groups(cgroup, mounts, "cpuacct"):
         if container in path:
-            return _group_cpu_ms(next(_list_group_folders(mount, path)), unified=mount.unified)
+            return _read_group_cpu_ms(next(_list_group_folders(mount, path)), unified=mount.unified)
     return None
 
 
@@ -105,12 +107,12 @@ def _list_group_folders(mount: Mount, path: str) -> Iterator[Path]:
     """Yield the folders of a group and of its visible parents, each of which may set its own limit."""
     group = PurePosixPath(path)
     # A group outside the mounted part appears as the root of the mount, as in a container with version 1.
-    inside = group.relative_to(mount.root) if group.is_relative_to(mount.root) else PurePosixPath()
-    if ".." not in inside.parts:
-        yield from (mount.point / each for each in (inside, *inside.parents))
+    relative_path = group.relative_to(mount.root) if group.is_relative_to(mount.root) else PurePosixPath()
+    if ".." not in relative_path.parts:
+        yield from (mount.point / each for each in (relative_path, *relative_path.parents))
 
 
-def _group_limit(folder: Path, *, unified: bool) -> float:
+def _read_group_limit(folder: Path, *, unified: bool) -> float:
     """Return the CPU limit of one group, in cores; infinity if the group sets no limit or its files are missing."""
     with suppress(OSError, ValueError):
         if unified:
@@ -124,7 +126,7 @@ def _group_limit(folder: Path, *, unified: bool) -> float:
     return math.inf
 
 
-def _group_cpu_ms(folder: Path, *, unified: bool) -> float | None:
+def _read_group_cpu_ms(folder: Path, *, unified: bool) -> float | None:
     """Return the CPU time that one group has used, in ms; None if its files are missing."""
     with suppress(OSError, ValueError):
         if not unified:

@@ -14,21 +14,21 @@ Side = tuple[int, ...]
 """Territories that a player holds at the start, in ascending order."""
 
 
-def all_distances(graph: Graph) -> list[list[int]]:
+def compute_all_distances(graph: Graph) -> list[list[int]]:
     """Return, for each territory, its distances in roads to all territories of a connected graph. O(V E)."""
-    return [_distances_from(graph, v) for v in range(len(graph))]
+    return [_compute_distances_from(graph, v) for v in range(len(graph))]
 
 
-def _distances_from(graph: Graph, start: int) -> list[int]:
-    far = [-1] * len(graph)
-    far[start] = 0
+def _compute_distances_from(graph: Graph, start: int) -> list[int]:
+    distances = [-1] * len(graph)
+    distances[start] = 0
     frontier = [start]
     for v in frontier:
         for w in graph[v]:
-            if far[w] < 0:
-                far[w] = far[v] + 1
+            if distances[w] < 0:
+                distances[w] = distances[v] + 1
                 frontier.append(w)
-    return far
+    return distances
 
 
 class Balance:
@@ -39,9 +39,9 @@ class Balance:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.far = all_distances(graph)
+        self.distances = compute_all_distances(graph)
 
-    def imbalance(self, maxie: Sequence[int], minnie: Sequence[int]) -> int:
+    def compute_imbalance(self, maxie: Sequence[int], minnie: Sequence[int]) -> int:
         """Return the imbalance of a start: 0 if both sides are equal, and the greater the more they differ.
 
         The imbalance is the sum of four differences between the sides:
@@ -51,8 +51,8 @@ class Balance:
         - the number of territories that are nearer to the side than to the other one
         - the distances from the side's territories to the nearest enemy territory, compared in ascending order
         """
-        from_maxie = self._nearest_distances(maxie)
-        from_minnie = self._nearest_distances(minnie)
+        from_maxie = self._compute_nearest_distances(maxie)
+        from_minnie = self._compute_nearest_distances(minnie)
         roads = sum(len(self.graph[v]) for v in maxie) - sum(len(self.graph[v]) for v in minnie)
         reach = [0] * len(self.graph)
         for mine, theirs in zip(from_maxie, from_minnie, strict=True):
@@ -64,8 +64,8 @@ class Balance:
         )
         return abs(roads) + sum(map(abs, reach)) + abs(nearer) + sum(abs(a - b) for a, b in contact)
 
-    def _nearest_distances(self, side: Sequence[int]) -> list[int]:
-        return [min(far) for far in zip(*(self.far[v] for v in side), strict=True)]
+    def _compute_nearest_distances(self, side: Sequence[int]) -> list[int]:
+        return [min(far) for far in zip(*(self.distances[v] for v in side), strict=True)]
 
     def propose_start(self, per_side: int) -> tuple[Side, Side]:
         """Return a start with a small imbalance: `per_side` territories for each player, no two of them adjacent.
@@ -92,7 +92,7 @@ class Balance:
     def _spread_territories(self, first: int, count: int) -> list[int] | None:
         territories = [first]
         while len(territories) < count:
-            nearest = self._nearest_distances(territories)
+            nearest = self._compute_nearest_distances(territories)
             farthest = max(range(len(nearest)), key=nearest.__getitem__)
             if nearest[farthest] < 2:
                 return None
@@ -102,16 +102,18 @@ class Balance:
     def _improve_start(self, maxie: Side, minnie: Side) -> tuple[int, int, Side, Side]:
         best = (*self._measure_start(maxie, minnie), maxie, minnie)
         while True:
-            around = [(*self._measure_start(a, b), a, b) for a, b in self._list_exchanges(best[2], best[3])]
-            step = min(around, default=best)
+            neighbours = [
+                (*self._measure_start(a, b), a, b) for a, b in self._list_exchanges(best[2], best[3])
+            ]
+            step = min(neighbours, default=best)
             if step[:2] >= best[:2]:
                 return best
             best = step
 
     def _measure_start(self, maxie: Side, minnie: Side) -> tuple[int, int]:
         territories = (*maxie, *minnie)
-        spread = sum(self.far[a][b] for a in territories for b in territories)
-        return (self.imbalance(maxie, minnie), -spread)
+        spread = sum(self.distances[a][b] for a in territories for b in territories)
+        return (self.compute_imbalance(maxie, minnie), -spread)
 
     def _list_exchanges(self, maxie: Side, minnie: Side) -> Iterator[tuple[Side, Side]]:
         for a in maxie:
@@ -121,7 +123,7 @@ class Balance:
         for old in territories:
             rest = [v for v in territories if v != old]
             for new in range(len(self.graph)):
-                if new not in territories and all(self.far[new][v] > 1 for v in rest):
+                if new not in territories and all(self.distances[new][v] > 1 for v in rest):
                     yield _replace_territory(maxie, old, new), _replace_territory(minnie, old, new)
 
 

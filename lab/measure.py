@@ -27,12 +27,12 @@ from arena.games.riskless_map import RisklessMap
 from arena.lab.processes import map_in_processes
 from arena.lab.selfplay import (
     PlayedMatch,
-    gap_to_median,
+    compute_gap_to_median,
+    compute_reply_chances,
+    get_points,
+    make_random_start,
     make_searcher,
     play_match,
-    points_of,
-    random_start,
-    reply_chances,
 )
 from arena.match.openings import Opening, find_position_after
 from arena.rating.elo import Z95
@@ -106,8 +106,8 @@ def measure_match(
         comeback = (chances[middle] > 0.5) != (match.winner is Player.MAXIE)
     chance_gap = None
     if match.positions:
-        chance_gap = gap_to_median(
-            reply_chances(game, searcher, match.positions[len(match.positions) // 2], nodes)
+        chance_gap = compute_gap_to_median(
+            compute_reply_chances(game, searcher, match.positions[len(match.positions) // 2], nodes)
         )
     return MatchStatistics(
         moves=len(match.reports),
@@ -397,7 +397,7 @@ def _count_results(measured: MeasuredMap, task: _Task, ends: Sequence[_MatchEnd]
         return
     for first, second in zip(ends[0::2], ends[1::2], strict=True):
         won = ((first, Player.MAXIE), (second, Player.MINNIE))
-        measured.unequal_results.points.append(sum(points_of(end.winner, seat) for end, seat in won))
+        measured.unequal_results.points.append(sum(get_points(end.winner, seat) for end, seat in won))
         measured.unequal_results.draws += sum(end.winner is None for end, _ in won)
 
 
@@ -424,7 +424,7 @@ def _play_matches(
     ends = []
     for number in task.openings:
         if task.starts is None:
-            start = random_start(
+            start = make_random_start(
                 game, random.Random(f"{task.seed}/{number}"), OPENING_PLIES[number % len(OPENING_PLIES)]
             )
         else:

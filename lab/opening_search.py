@@ -26,7 +26,13 @@ from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Move, Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.lab.processes import map_in_processes
-from arena.lab.selfplay import gap_to_median, play_match, points_of, reply_chances, settled_value
+from arena.lab.selfplay import (
+    compute_gap_to_median,
+    compute_reply_chances,
+    get_points,
+    play_match,
+    search_settled_value,
+)
 from arena.match.openings import Opening, find_position_after, make_random_opening
 
 TABLE_MB = 1
@@ -84,13 +90,13 @@ def make_openings(
 
     Raises BadWeights, and ValueError for a map that is too large for the compiled engines.
     """
-    drawn = islice(_distinct_openings(map, plies, seed), tries)
-    chunks = iter(lambda: tuple(islice(drawn, OPENINGS_PER_TASK)), ())
-    judged = map_in_processes(_test_openings, ((map, criteria, chunk) for chunk in chunks), processes)
+    candidates = islice(_draw_distinct_openings(map, plies, seed), tries)
+    chunks = iter(lambda: tuple(islice(candidates, OPENINGS_PER_TASK)), ())
+    tested_chunks = map_in_processes(_test_openings, ((map, criteria, chunk) for chunk in chunks), processes)
     shorter: deque[Opening] = deque()
     longer: deque[Opening] = deque()
-    with closing(judged):
-        for (_, _, chunk), openings_kept in judged:
+    with closing(tested_chunks):
+        for (_, _, chunk), openings_kept in tested_chunks:
             progress(len(chunk))
             for opening in openings_kept:
                 (shorter if len(opening) == plies else longer).append(opening)
@@ -99,22 +105,22 @@ def make_openings(
                 yield longer.popleft()
 
 
-def _distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Opening]:
+def _draw_distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Opening]:
     """Yield random openings that lead to different positions, alternating between `plies` and `plies + 1` moves.
 
     Ends when hardly any new position is found.
     """
     game = Riskless(map)
     positions: set[object] = set()
-    barren = 0
+    fruitless_tries = 0
     for number in count():
         opening = make_random_opening(game, plies + number % 2, f"{seed}/{number}")
-        place = game.repetition_key(find_position_after(game, opening))
-        barren = barren + 1 if place in positions else 0
-        if barren > MAX_FRUITLESS_TRIES:
+        position_key = game.repetition_key(find_position_after(game, opening))
+        fruitless_tries = fruitless_tries + 1 if position_key in positions else 0
+        if fruitless_tries > MAX_FRUITLESS_TRIES:
             return
-        if not barren:
-            positions.add(place)
+        if not fruitless_tries:
+            positions.add(position_key)
             yield opening
 
 
@@ -137,11 +143,15 @@ def _is_worth_playing(
     game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: OpeningCriteria, position: Armies
 ) -> bool:
     searcher.clear()
-    even = compute_winning_chance(game, settled_value(searcher, position, criteria.nodes, criteria.depth))
-    if abs(even - 0.5) > criteria.window:
+    chance = compute_winning_chance(
+        game, search_settled_value(searcher, position, criteria.nodes, criteria.depth)
+    )
+    if abs(chance - 0.5) > criteria.window:
         return False
     reply_nodes = max(1, criteria.nodes // REPLY_NODES_DIVISOR)
-    median_gap = gap_to_median(reply_chances(game, searcher, position, reply_nodes, criteria.depth))
+    median_gap = compute_gap_to_median(
+        compute_reply_chances(game, searcher, position, reply_nodes, criteria.depth)
+    )
     return median_gap >= criteria.gap and _is_even_in_play(game, searcher, criteria, position)
 
 
@@ -154,7 +164,7 @@ def _is_even_in_play(
         matches = [
             play_match(game, position, seats, max(1, nodes * quarters // 4)) for quarters in STRENGTH_QUARTERS
         ]
-        points = sum(points_of(each.winner, Player.MAXIE) for each in matches)
+        points = sum(get_points(each.winner, Player.MAXIE) for each in matches)
         if abs(points - len(matches) / 2) > 0.5:
             return False
     return True

@@ -45,7 +45,7 @@ def search_nodes(searcher: DeepeningSearcher, position: Any, nodes: int) -> Repo
     return list(searcher.deepen(position, max_depth=MAX_DEPTH, max_nodes=nodes))[-1]
 
 
-def random_position(game: Riskless, rng: random.Random) -> Armies:
+def make_random_position(game: Riskless, rng: random.Random) -> Armies:
     """Return an unfinished position with random armies on random territories. One player is usually far ahead."""
     cap = game.map.territory_cap
     while True:
@@ -69,7 +69,7 @@ class PlayedMatch:
     reports: tuple[Report[Any], ...]
 
 
-def random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
+def make_random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
     """Return an unfinished position after `plies` random plies; after half as many if random matches are too short."""
     while True:
         for _ in range(MAX_ATTEMPTS):
@@ -101,7 +101,7 @@ def play_match(
     """
     position = start
     repetitions = RepetitionCounter(game)
-    each = dict.fromkeys(Player, nodes) if isinstance(nodes, int) else nodes
+    nodes_by_player = dict.fromkeys(Player, nodes) if isinstance(nodes, int) else nodes
     positions: list[Any] = []
     reports: list[Report[Any]] = []
     for searcher in seats.values():
@@ -110,7 +110,7 @@ def play_match(
         if repetitions.add(position) == DEFAULT_RULES.repetition:
             return PlayedMatch(None, REPETITION_RULE, tuple(positions), tuple(reports))
         player = game.player(position)
-        report = search_nodes(seats[player], position, each[player])
+        report = search_nodes(seats[player], position, nodes_by_player[player])
         positions.append(position)
         reports.append(report)
         position = game.successor(position, report.move)
@@ -127,10 +127,12 @@ def play_pair(
         play_match(game, start, {seat: searcher_a, seat.opponent: searcher_b}, nodes).winner
         for seat in (Player.MAXIE, Player.MINNIE)
     )
-    return points_of(first, Player.MAXIE), points_of(second, Player.MINNIE)
+    return get_points(first, Player.MAXIE), get_points(second, Player.MINNIE)
 
 
-def settled_value(searcher: DeepeningSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH) -> int:
+def search_settled_value(
+    searcher: DeepeningSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH
+) -> int:
     """Return the mean of a search's values at its last two depths, or the last value if it shows a forced end.
 
     Estimates alternate between odd and even depths, because an estimate favours the player who made the last move.
@@ -140,7 +142,7 @@ def settled_value(searcher: DeepeningSearcher, position: Any, nodes: int, depth:
     return values[-1] if is_decided(values[-1]) else round(sum(values) / len(values))
 
 
-def reply_chances(
+def compute_reply_chances(
     game: Game[Any, Any], searcher: DeepeningSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH
 ) -> list[float]:
     """Return the mover's winning chances after each move, the best first. Each move is searched by itself."""
@@ -151,18 +153,18 @@ def reply_chances(
         outcome = game.outcome(reply)
         if outcome is None:
             searcher.clear()
-            values.append(settled_value(searcher, reply, nodes, depth))
+            values.append(search_settled_value(searcher, reply, nodes, depth))
         else:
             values.append(outcome_value(outcome, 1))
     chances = (compute_winning_chance(game, value) for value in values)
     return sorted((each if player is Player.MAXIE else 1 - each for each in chances), reverse=True)
 
 
-def gap_to_median(chances: Sequence[float]) -> float:
+def compute_gap_to_median(chances: Sequence[float]) -> float:
     """Return the difference between the best and the median of `chances`, which are in descending order."""
     return chances[0] - chances[len(chances) // 2]
 
 
-def points_of(winner: Player | None, seat: Player) -> float:
+def get_points(winner: Player | None, seat: Player) -> float:
     """Return the points that the player in `seat` gets in a match with this winner: 1, ½ or 0."""
     return 0.5 if winner is None else float(winner is seat)

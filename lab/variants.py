@@ -126,7 +126,7 @@ def make_planar_map(size: int, number: int) -> RisklessMap:
     near = tuple(
         tuple(w for w in range(size) if w != v and _is_gabriel_edge(places, v, w)) for v in range(size)
     )
-    maxie, minnie = _fair_start(near, max(1, round(size / TERRITORIES_PER_START)), rng)
+    maxie, minnie = _choose_fair_start(near, max(1, round(size / TERRITORIES_PER_START)), rng)
     return make_map(
         f"planar:{size}:{number}",
         territories=tuple(map(str, range(size))),
@@ -146,7 +146,7 @@ def _is_gabriel_edge(places: Sequence[tuple[float, float]], v: int, w: int) -> b
     )
 
 
-def _fair_start(
+def _choose_fair_start(
     neighbours: Sequence[Sequence[int]], per_side: int, rng: random.Random
 ) -> tuple[Sequence[int], Sequence[int]]:
     """Return the fairest of MAX_STARTS random starts: Maxie's and Minnie's territories.
@@ -162,5 +162,5 @@ def _fair_start(
                 places.append(v)
         half = len(places) // 2
         sides = sorted(places[:half]), sorted(places[half : 2 * half])
-        starts.append((-half, balance.imbalance(*sides), sides))
+        starts.append((-half, balance.compute_imbalance(*sides), sides))
     return min(starts)[2]

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from arena.bots.api.engine_spec import IMAGE_SEPARATOR, SUBMISSION_PREFIX
-from arena.cores import usable_cores
+from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.loading import is_file_spec, split_spec
@@ -57,7 +57,7 @@ class Ladder:
     openings: Openings = field(default_factory=NoOpenings)
     test: Sprt | None = None
     """Sequential test of two bots, which ends the match when it is decided."""
-    usable_cores: Sequence[int] = field(default_factory=usable_cores)
+    list_usable_cores: Sequence[int] = field(default_factory=list_usable_cores)
     """Numbers of the cores that this process may use."""
     is_named: bool = True
     """True if the user named the event. If False, the latest event without a name from the user may be resumed."""
@@ -160,7 +160,11 @@ class Ladder:
     @property
     def cores(self) -> list[int]:
         """Ids of the CPU cores on which the bots search."""
-        return choose_cores_for_bots(list(self.usable_cores)) if self.plan.pin else list(self.usable_cores)
+        return (
+            choose_cores_for_bots(list(self.list_usable_cores))
+            if self.plan.pin
+            else list(self.list_usable_cores)
+        )
 
     @property
     def total_matches(self) -> int | None:

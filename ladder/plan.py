@@ -15,8 +15,8 @@ from arena.bots.api.engine_spec import (
     PROGRAM_PREFIX,
     SUBMISSION_PREFIX,
     BadSpec,
-    container_bot_name,
-    engine_threads,
+    count_engine_threads,
+    make_container_bot_name,
     parse_spec,
 )
 from arena.ladder.event_openings import SHIPPED_OPENINGS
@@ -76,7 +76,7 @@ class BotPlan:
         if self.threads or self.engine is None:
             return self.threads
         try:
-            return engine_threads(parse_spec(self.engine, ENGINES), cores)
+            return count_engine_threads(parse_spec(self.engine, ENGINES), cores)
         except BadSpec:  # a bot from a file, or an engine that will report the error itself
             return 1
 
@@ -137,7 +137,7 @@ def plan_engine_bot(engine: str) -> BotPlan:
         submit:FILE.zip    submitted bot, which runs in a container
     """
     if engine.startswith((IMAGE_PREFIX, SUBMISSION_PREFIX)):
-        return BotPlan(make_valid_name(container_bot_name(engine)), engine)
+        return BotPlan(make_valid_name(make_container_bot_name(engine)), engine)
     if engine.startswith(COMMAND_PREFIX):
         return plan_command_bot(engine.removeprefix(COMMAND_PREFIX))
     path, colon, options = engine.partition(":")

@@ -29,7 +29,7 @@ import anyio.to_thread
 import msgspec
 
 from arena.clock import MONOTONIC, TimeSource
-from arena.cores import usable_cores
+from arena.cores import list_usable_cores
 from arena.games.loading import list_installed_games
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
@@ -116,7 +116,7 @@ def make_core_settings(
         answer_ms=round(1000 * matches.answer_seconds),
         max_territories=limits.territories,
         pool=pool,
-        concurrency=settings.pool.concurrency or len(usable_cores()),
+        concurrency=settings.pool.concurrency or len(list_usable_cores()),
         counts_threads=not settings.pool.concurrency,
         adjudication=matches.adjudication,
         analysis_visibility=matches.thinking,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.cores import container_cpu_ms, cpu_limit, usable_cores
+from arena.cores import find_cpu_limit, list_usable_cores, measure_container_cpu_ms
 
 
 class Machine:
@@ -57,10 +57,10 @@ class Machine:
             (self.tree / folder / "cpu.cfs_period_us").write_text(f"{period}\n")
 
     def quota(self) -> float:
-        return cpu_limit(self.cgroup, self.mounts)
+        return find_cpu_limit(self.cgroup, self.mounts)
 
     def cores(self, affinity: list[int]) -> list[int]:
-        return usable_cores(affinity, cgroup=self.cgroup, mounts=self.mounts)
+        return list_usable_cores(affinity, cgroup=self.cgroup, mounts=self.mounts)
 
 
 @pytest.fixture
@@ -110,9 +110,9 @@ def test_only_the_controller_of_cpu_time_counts(machine: Machine) -> None:
 def test_without_the_files_there_is_no_limit(machine: Machine, tmp_path: Path) -> None:
     machine.unified("/a", {})
     assert machine.quota() == math.inf
-    assert cpu_limit(tmp_path / "none", machine.mounts) == math.inf
-    assert cpu_limit(machine.cgroup, tmp_path / "none") == math.inf
-    assert usable_cores([3, 1, 2], cgroup=tmp_path / "none", mounts=tmp_path / "none") == [1, 2, 3]
+    assert find_cpu_limit(tmp_path / "none", machine.mounts) == math.inf
+    assert find_cpu_limit(machine.cgroup, tmp_path / "none") == math.inf
+    assert list_usable_cores([3, 1, 2], cgroup=tmp_path / "none", mounts=tmp_path / "none") == [1, 2, 3]
 
 
 @pytest.mark.parametrize("limit", ["", "max", "many 100000", "100000 0", "-1 100000", "1 2 3"])
@@ -143,28 +143,28 @@ def test_a_machine_with_one_core_has_one(machine: Machine) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity")
 def test_the_affinity_of_this_process_is_its_own() -> None:
-    program = "import os; from arena.cores import usable_cores; os.sched_setaffinity(0, {ONE}); print(usable_cores())"
+    program = "import os; from arena.cores import list_usable_cores; os.sched_setaffinity(0, {ONE}); print(list_usable_cores())"
     one = min(os.sched_getaffinity(0))
     result = subprocess.run(
         [sys.executable, "-c", program.replace("ONE", str(one))], capture_output=True, text=True, check=True
     )
     assert result.stdout == f"[{one}]\n"
-    assert set(usable_cores()) <= set(os.sched_getaffinity(0))
+    assert set(list_usable_cores()) <= set(os.sched_getaffinity(0))
 
 
 @pytest.mark.parametrize("controllers", ["cpuacct", "cpu,cpuacct"])
 def test_cpu_time_of_a_container_in_both_versions(machine: Machine, controllers: str) -> None:
     machine.split("/docker/abc", {"docker/abc": (-1, 100_000)}, controllers=controllers)
-    assert container_cpu_ms("abc", machine.cgroup, machine.mounts) is None
+    assert measure_container_cpu_ms("abc", machine.cgroup, machine.mounts) is None
     (machine.tree / "docker/abc/cpuacct.usage").write_text("2500000\n")
-    assert container_cpu_ms("abc", machine.cgroup, machine.mounts) == 2.5
+    assert measure_container_cpu_ms("abc", machine.cgroup, machine.mounts) == 2.5
     machine.unified("/docker/abc", {"docker/abc": "max 100000"})
     (machine.tree / "docker/abc/cpu.stat").write_text("nr_periods 0\nusage_usec 3500\nuser_usec 1\n")
-    assert container_cpu_ms("abc", machine.cgroup, machine.mounts) == 3.5
+    assert measure_container_cpu_ms("abc", machine.cgroup, machine.mounts) == 3.5
 
 
 def test_cpu_time_of_another_process_is_not_that_of_the_container(machine: Machine, tmp_path: Path) -> None:
     machine.unified("/user.slice", {"user.slice": "max 100000"})
     (machine.tree / "user.slice/cpu.stat").write_text("usage_usec 3500\n")
-    assert container_cpu_ms("abc", machine.cgroup, machine.mounts) is None
-    assert container_cpu_ms("abc", tmp_path / "ended", machine.mounts) is None
+    assert measure_container_cpu_ms("abc", machine.cgroup, machine.mounts) is None
+    assert measure_container_cpu_ms("abc", tmp_path / "ended", machine.mounts) is None

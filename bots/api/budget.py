@@ -2,7 +2,7 @@
 
 The computation is pure arithmetic on a `Clock`, in seconds. The rules are:
 
-- Some time (`reserve_seconds`) is kept for the delay between the bot's decision and the moment when the server reads the
+- Some time (`compute_reserve_seconds`) is kept for the delay between the bot's decision and the moment when the server reads the
   move: less if the network grace (`Clock.margin`) is longer, more if recent moves arrived late (`Clock.lag`).
 - With a time per move, both limits are all the time after the reserve, because unused time is lost.
 - Otherwise the time is divided evenly among the expected remaining moves, each with its increment. The soft limit
@@ -66,7 +66,7 @@ class DeepeningRule(Generic[M]):
         return elapsed >= soft + MAX_EXTENSION * self._instability * (hard - soft)
 
 
-def reserve_seconds(clock: Clock, stall: float = 0.0) -> float:
+def compute_reserve_seconds(clock: Clock, stall: float = 0.0) -> float:
     """Return the seconds of the clock that this move must not use: at most half of the clock.
 
     The reserve and the network grace together cover twice the worst recent lag, and three stalls of the machine. One stall
@@ -90,7 +90,7 @@ def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
     stall  longest suspension of the engine by a busy machine, in seconds; an engine that reads the clock
            constantly can measure it
     """
-    usable = max(clock.mine, 0.0) - reserve_seconds(clock, stall)
+    usable = max(clock.mine, 0.0) - compute_reserve_seconds(clock, stall)
     if clock.per_move:
         return Budget(usable, usable)
     moves = max(1, math.ceil(plies / 2))

@@ -117,7 +117,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
         key, equals, value = (each.strip() for each in part.partition("="))
         if not equals:
             raise BadSpec(
-                f"{name}: {part.strip()!r:.60} is not an option: write option=value, e.g. {_example_option(options)}"
+                f"{name}: {part.strip()!r:.60} is not an option: write option=value, e.g. {_make_example_option(options)}"
             )
         if key not in options:
             choices = suggest_name(key, options) if options else "it has no options"
@@ -132,7 +132,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
     return Spec(name, values, frozenset(options_set))
 
 
-def container_bot_name(spec: str) -> str:
+def make_container_bot_name(spec: str) -> str:
     """Return a short name for the bot of `image:NAME` or `submit:FILE.zip[,image=NAME]`.
 
     The name is that of the image without registry, tag and digest, or that of the zip file without folder and `.zip`.
@@ -148,7 +148,7 @@ def container_bot_name(spec: str) -> str:
     return image.partition(":")[0]
 
 
-def engine_threads(spec: Spec, cores: int) -> int:
+def count_engine_threads(spec: Spec, cores: int) -> int:
     """Return the number of threads that an engine uses on `cores` cores.
 
     The option `threads` sets the number. If it is 0, the engine uses all cores, at most `MAX_DEFAULT_THREADS`. An
@@ -159,7 +159,7 @@ def engine_threads(spec: Spec, cores: int) -> int:
     return spec.values["threads"] or max(1, min(cores, MAX_DEFAULT_THREADS))
 
 
-def _example_option(options: Options) -> str:
+def _make_example_option(options: Options) -> str:
     return next(
         (f"{key}={option.default}" for key, option in options.items()),
         "NAME alone, because it has no options",

@@ -44,8 +44,8 @@ from arena.bots.client.state.actions import (
     WarnOwner,
 )
 from arena.bots.client.state.machine import Machine
-from arena.bots.client.state.reconnection import max_reconnect_delay, should_reconnect
-from arena.bots.client.status import ResultCounts, StatusReporter, page_url
+from arena.bots.client.state.reconnection import compute_max_reconnect_delay, should_reconnect
+from arena.bots.client.status import ResultCounts, StatusReporter, make_page_url
 from arena.bots.client.worker import (
     BotEnded,
     BotFactory,
@@ -230,42 +230,42 @@ class Client:
     # connections
 
     async def _stay_connected(self) -> None:
-        patience = self._clock.now() + self._settings.wait
-        tries, paused, stopped = 0, 0.0, False
+        give_up_time = self._clock.now() + self._settings.wait
+        attempts, paused, stopped = 0, 0.0, False
         while True:
-            before, began = self.connections, self._clock.now()
+            connections_before, began = self.connections, self._clock.now()
             try:
                 await self._run_connection()
             except NoServer as problem:
-                if self.connections == 0 and self._clock.now() >= patience:
+                if self.connections == 0 and self._clock.now() >= give_up_time:
                     raise
-                given_up = ConnectionLost(f"the connection was lost and could not be restored: {problem}")
-                end: ConnectionLost | None = (
-                    given_up if self.connections else None
+                final_error = ConnectionLost(f"the connection was lost and could not be restored: {problem}")
+                last_error: ConnectionLost | None = (
+                    final_error if self.connections else None
                 )  # None: until the first connection, `wait` is the only limit
                 log.debug("no connection: %s", problem)
             except _Disconnected as problem:
-                end, stopped = problem, problem.stopped
+                last_error, stopped = problem, problem.stopped
                 # Pauses keep growing if the connection is repeatedly lost again immediately.
-                if self.connections > before and self._clock.now() - began >= paused:
-                    tries = 0
+                if self.connections > connections_before and self._clock.now() - began >= paused:
+                    attempts = 0
                 self._status_reporter.report_disconnected(
                     str(problem), self._clock.now(), match_count=self._machine.match_count, stopped=stopped
                 )
             if (
-                end is not None
+                last_error is not None
                 and self._settings.reconnects is not None
-                and tries >= self._settings.reconnects
+                and attempts >= self._settings.reconnects
             ):
-                raise end
-            longest = max_reconnect_delay(
-                tries, stopped=stopped, playing=self._machine.match_count > 0, grace=self._machine.grace
+                raise last_error
+            max_pause = compute_max_reconnect_delay(
+                attempts, stopped=stopped, playing=self._machine.match_count > 0, grace=self._machine.grace
             )
             if self.connections == 0:
-                longest = min(longest, MAX_FIRST_CONNECT_PAUSE)
-            tries += 1
+                max_pause = min(max_pause, MAX_FIRST_CONNECT_PAUSE)
+            attempts += 1
             # Bots that a stopping server disconnected together must not all reconnect at the same time.
-            paused = longest * random.uniform(0.5, 1.0)
+            paused = max_pause * random.uniform(0.5, 1.0)
             await self._clock.sleep(paused)
 
     async def _run_connection(self) -> None:
@@ -302,7 +302,7 @@ class Client:
             with anyio.move_on_after(1, shield=True):
                 await connection.close()
             connection.transport.abort()
-        raise self._disconnect_error(connection)
+        raise self._make_disconnect_error(connection)
 
     async def _read_frames(self, connection: ClientConnection, tasks: TaskGroup) -> None:
         """Handle frames until the connection is lost or the server dismisses this client."""
@@ -337,20 +337,20 @@ class Client:
             self._on_problem(f"the server sent no welcome within {WELCOME_SECONDS:g} s")
             connection.transport.abort()
 
-    def _disconnect_error(self, connection: ClientConnection) -> Exception:
-        leave, url = self._dismissal, self._settings.url
-        if leave is None:
+    def _make_disconnect_error(self, connection: ClientConnection) -> Exception:
+        dismissal, url = self._dismissal, self._settings.url
+        if dismissal is None:
             why = connection.close_reason or f"close code {connection.close_code}"
             return _Disconnected(
                 f"the connection to {url} was lost ({why})", stopped=connection.close_code == 1001
             )
-        if leave.code is Code.EVENT_OVER:
+        if dismissal.code is Code.EVENT_OVER:
             return _EventOver()
-        if not should_reconnect(leave.code, was_welcomed=self.connections > 0):
-            return ServerRefused(leave.code, leave.detail)
-        if leave.code is Code.SHUTTING_DOWN:
+        if not should_reconnect(dismissal.code, was_welcomed=self.connections > 0):
+            return ServerRefused(dismissal.code, dismissal.detail)
+        if dismissal.code is Code.SHUTTING_DOWN:
             return _Disconnected(f"the server at {url} stops", stopped=True)
-        return _Disconnected(f"the connection to {url} was lost ({leave.detail})", stopped=False)
+        return _Disconnected(f"the connection to {url} was lost ({dismissal.detail})", stopped=False)
 
     # actions and reports
 
@@ -376,10 +376,12 @@ class Client:
                     self._on_problem(text)
                 case ReportStatus():
                     self._status_reporter.report_ratings(action)
-                    where = (
-                        f"; its table: {page_url(self._settings.url)}{action.table}" if action.table else ""
+                    page_text = (
+                        f"; its table: {make_page_url(self._settings.url)}{action.table}"
+                        if action.table
+                        else ""
                     )
-                    self._report_status(action.state, f"{action.detail}{where}")
+                    self._report_status(action.state, f"{action.detail}{page_text}")
                 case ScheduleChallenge(why):
                     if why != self._last_refusal:
                         self._on_problem(f"{why}; trying again every {CHALLENGE_SECONDS:g} s")

@@ -50,8 +50,8 @@ class ServerRefused(ClientError):
     """Raised when the server rejects this client; `code` gives the reason."""
 
     def __init__(self, code: Code, detail: str) -> None:
-        who = "the host has removed this bot" if code is Code.REMOVED else "the server refuses"
-        super().__init__(f"{who}: {detail} ({code.value})")
+        refusal_text = "the host has removed this bot" if code is Code.REMOVED else "the server refuses"
+        super().__init__(f"{refusal_text}: {detail} ({code.value})")
         self.code = code
 
 
@@ -66,7 +66,7 @@ async def open_connection(url: str) -> ClientConnection:
     protocol.
     """
     try:
-        connecting = connect(
+        attempt = connect(
             url,
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             max_size=MAX_SERVER_FRAME,
@@ -78,7 +78,7 @@ async def open_connection(url: str) -> ClientConnection:
     except (InvalidURI, ValueError) as error:
         raise BadURL(f"{url!r:.200} is not a server URL: write ws://HOST:PORT ({error})") from None
     try:
-        connection = await connecting
+        connection = await attempt
     except InvalidStatus as error:
         body = (error.response.body or b"").decode(errors="replace").strip()
         status = error.response.status_code

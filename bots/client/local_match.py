@@ -103,12 +103,16 @@ class LocalMatch:
     def undo(self) -> bool:
         """Take back the caller's last move and the bot's answer to it. Return False if the caller has not moved."""
         game = self.match.game
-        before = [
+        earlier_own_plies = [
             n for n, each in enumerate(self._positions[:-1]) if game.player(each) is not self.match.seat
         ]
-        if not before:
+        if not earlier_own_plies:
             return False
-        del self.moves[before[-1] :], self._recorded_moves[before[-1] :], self._positions[before[-1] + 1 :]
+        del (
+            self.moves[earlier_own_plies[-1] :],
+            self._recorded_moves[earlier_own_plies[-1] :],
+            self._positions[earlier_own_plies[-1] + 1 :],
+        )
         self.result = None
         return True
 
@@ -149,9 +153,9 @@ class LocalMatch:
         self.moves.append(move)
         self._recorded_moves.append(RecordedMove(game.move_to_data(move), round(seconds * 1000, 3), thinking))
         self._turn_start = MONOTONIC.now()
-        self.result = self._current_result()
+        self.result = self._compute_result()
 
-    def _current_result(self) -> Result | None:
+    def _compute_result(self) -> Result | None:
         """Return the result of the match at the current position, or None if the match is not over."""
         game = self.match.game
         outcome = game.outcome(self.position)

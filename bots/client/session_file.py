@@ -92,7 +92,7 @@ class SessionFile:
             self._file = None
 
 
-def session_file_name(name: str, url: str) -> str:
+def make_session_file_name(name: str, url: str) -> str:
     """Return the name of the session file for the bot `name` on the server at `url`."""
     readable = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name[:32])
     digest = sha256(f"{name}\n{url}".encode()).hexdigest()

@@ -42,19 +42,23 @@ class StatusReporter:
             return
         reported = dict(status.ratings)  # empty if a new season has begun
         for game, rating in sorted(status.ratings.items()):
-            before = self._ratings.get(game)
-            if before is not None and round(rating - before) == 0:
-                reported[game] = before
+            earlier_rating = self._ratings.get(game)
+            if earlier_rating is not None and round(rating - earlier_rating) == 0:
+                reported[game] = earlier_rating
                 continue
             deviation = status.deviations.get(game)
             text = f"{rating:.0f}" if deviation is None else Rating(rating, deviation)
-            more = f"; its page: {self._page_url}" if before is None else f" ({rating - before:+.0f})"
-            self._on_status(f"{self._settings.name} is rated {text} in {game}{more}")
+            change_text = (
+                f"; its page: {self._page_url}"
+                if earlier_rating is None
+                else f" ({rating - earlier_rating:+.0f})"
+            )
+            self._on_status(f"{self._settings.name} is rated {text} in {game}{change_text}")
         self._ratings = reported
 
     @property
     def _page_url(self) -> str:
-        return f"{page_url(self._settings.url)}/bot/{quote(self._settings.name, safe='')}"
+        return f"{make_page_url(self._settings.url)}/bot/{quote(self._settings.name, safe='')}"
 
     def report_disconnected(self, why: str, now: float, *, match_count: int, stopped: bool) -> None:
         """Report the loss of the connection, for the reason `why`. Failed attempts to reconnect are only logged.
@@ -68,23 +72,25 @@ class StatusReporter:
         self._away_since = now
         waits = ""
         if match_count:
-            waits = f"; {_matches_text(match_count)} in play {'will resume when the server is back' if stopped else 'continue'}"
+            waits = f"; {_format_match_count(match_count)} in play {'will resume when the server is back' if stopped else 'continue'}"
         tries = self._settings.reconnects
-        bound = "" if tries is None else f", at most {tries} times"
-        self._on_problem(f"{why}{waits}; connecting again{bound}")
+        attempts_text = "" if tries is None else f", at most {tries} times"
+        self._on_problem(f"{why}{waits}; connecting again{attempts_text}")
 
     def report_connected(self, now: float, *, match_count: int) -> None:
         """Report that the client is connected, or connected again."""
         name, url = self._settings.name, self._settings.url
-        goes_on = f"; {_matches_text(match_count)} in play" if match_count else ""
+        matches_text = f"; {_format_match_count(match_count)} in play" if match_count else ""
         if self._away_since is None:
-            self._on_status(f"{name} is connected to {url}{goes_on}")
+            self._on_status(f"{name} is connected to {url}{matches_text}")
             return
-        self._on_status(f"{name} is back at {url} after {format_duration(now - self._away_since)}{goes_on}")
+        self._on_status(
+            f"{name} is back at {url} after {format_duration(now - self._away_since)}{matches_text}"
+        )
         self._away_since = None
 
 
-def _matches_text(count: int) -> str:
+def _format_match_count(count: int) -> str:
     return f"{count} match{'es' if count > 1 else ''}"
 
 
@@ -111,7 +117,7 @@ class ResultCounts:
         return self.won + self.drawn + self.lost + self.void
 
 
-def page_url(url: str) -> str:
+def make_page_url(url: str) -> str:
     """Return the HTTP URL of a server's website, given the server's websocket URL."""
     return url.replace("ws", "http", 1).rstrip("/")
 
@@ -123,5 +129,5 @@ def format_result(match: Match, ending: Ending, url: str = "") -> str:
     """
     game = f"{match.game.name} as {match.seat} against {match.opponent}"
     outcome = ending.outcome_for(match.seat)
-    replay = f": {page_url(url)}/match/{match.id}" if url and outcome == "lost" else ""
+    replay = f": {make_page_url(url)}/match/{match.id}" if url and outcome == "lost" else ""
     return f"match {match.id:.8}: {game}: {outcome} ({ending}){replay}"

@@ -129,9 +129,9 @@ class Worker:
             try:
                 self._play_match(bot)
             finally:
-                doing, self.current_method = self.current_method, "close"
+                failed_method, self.current_method = self.current_method, "close"
                 bot.close()
-                self.current_method = doing  # an exception being raised comes from that method
+                self.current_method = failed_method  # an exception being raised comes from that method
         except _Interrupted:
             log.debug("match %s: %s was interrupted", self._match.id, self.current_method)
         except Resign as why:
@@ -140,7 +140,7 @@ class Worker:
             self._report(BotFailed(self._match.id, str(why).partition("\n")[0], ""))
         except BaseException as error:  # noqa: BLE001 - report everything that a bot raises, even SystemExit
             message = f"{self.current_method} raised {type(error).__name__}: {error}".splitlines()[0]
-            self._report(BotFailed(self._match.id, message, _bot_traceback(error)))
+            self._report(BotFailed(self._match.id, message, _format_bot_traceback(error)))
         self._report(BotEnded(self._match.id))
 
     def _play_match(self, bot: Bot) -> None:
@@ -188,7 +188,7 @@ def _report_hung_bot(match: str, worker: Worker, on_problem: Callable[[str], Non
         )
 
 
-def _bot_traceback(error: BaseException) -> str:
+def _format_bot_traceback(error: BaseException) -> str:
     """Return the traceback of `error` without the client's own lines at its top, which do not help the bot's author.
 
     Return an empty string if the traceback contains no line of the bot's code. In this case the bot was called

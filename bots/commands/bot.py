@@ -20,8 +20,8 @@ from arena.bots.commands.bot_settings import (
     split_list,
 )
 from arena.bots.commands.lookup import load_engine
-from arena.bots.engines.container import container_engine
-from arena.bots.engines.from_program import program_engine
+from arena.bots.engines.container import make_container_engine
+from arena.bots.engines.from_program import make_program_engine
 from arena.bots.engines.isolated import isolate_engine
 from arena.bots.engines.registry import Engine
 from arena.console import CommandError, UsageError, is_option_given
@@ -251,9 +251,10 @@ def _merge_settings(options: BotSettings, explicit: set[str]) -> BotSettings:
         file = read_settings(Path(options.engine))
         if "program" in explicit:
             file = replace(file, engine="")
-        beside = {key: getattr(options, key) for key in explicit - {"engine"}}
+        command_line_settings = {key: getattr(options, key) for key in explicit - {"engine"}}
         merged = check_settings(
-            replace(file, **beside), lambda key: f"--{key}" if key in explicit else f"{options.engine}: {key}"
+            replace(file, **command_line_settings),
+            lambda key: f"--{key}" if key in explicit else f"{options.engine}: {key}",
         )
     except BadBotSettings as error:
         raise UsageError(str(error)) from None
@@ -271,25 +272,25 @@ def _make_engine(settings: BotSettings) -> Engine:
         settings = replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM_PREFIX))
     if bool(settings.engine) == bool(settings.program):
         raise UsageError("give exactly one bot: an engine, a FILE.py or --exec COMMAND")
-    boxed = settings.engine.startswith((IMAGE_PREFIX, SUBMISSION_PREFIX))
-    if settings.isolate and boxed:
+    is_container = settings.engine.startswith((IMAGE_PREFIX, SUBMISSION_PREFIX))
+    if settings.isolate and is_container:
         raise UsageError("--isolate: leave it out, because a bot in a container already has its own process")
     if settings.logs is not None:
-        if not (settings.program or settings.isolate or boxed):
+        if not (settings.program or settings.isolate or is_container):
             raise UsageError("--logs needs a separate process: give --exec or --isolate too")
         try:
             settings.logs.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CommandError(f"--logs: cannot make the folder {settings.logs}: {error.strerror}") from None
-    if boxed:
+    if is_container:
         try:
-            return container_engine(settings.engine, settings.logs)
+            return make_container_engine(settings.engine, settings.logs)
         except BadSpec as error:
             raise UsageError(str(error)) from None
     if not settings.program:
         engine = load_engine(settings.engine)
         return isolate_engine(engine, settings.logs) if settings.isolate else engine
     try:
-        return program_engine(settings.program, settings.logs)
+        return make_program_engine(settings.program, settings.logs)
     except BadSpec as error:
         raise UsageError(str(error)) from None

@@ -22,14 +22,14 @@ import anyio
 from arena.bots.api.bot import Ending, Match
 from arena.bots.client.client import Client
 from arena.bots.client.connection import BadURL, ClientError, ServerRefused
-from arena.bots.client.session_file import SessionFile, session_file_name
+from arena.bots.client.session_file import SessionFile, make_session_file_name
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.status import format_result
-from arena.bots.commands.bot_settings import BotSettings, state_folder
+from arena.bots.commands.bot_settings import BotSettings, get_state_folder
 from arena.bots.engines.registry import Engine
 from arena.clock import MONOTONIC
 from arena.console import CommandError, UsageError, err, out
-from arena.cores import usable_cores
+from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.protocol.codes import Code
 
@@ -52,14 +52,14 @@ def run_bot(engine: Engine, settings: BotSettings, name: str) -> None:
 
 def _run_client(engine: Engine, settings: BotSettings, name: str, console: Console) -> None:
     names = (name if number == 1 else f"{name}-{number}" for number in range(1, MAX_NUMBERED_NAMES + 1))
-    for each in names:
-        session_file = _open_session(settings, each, console)
+    for bot_name in names:
+        session_file = _open_session(settings, bot_name, console)
         try:
             end = anyio.run(
                 _play_matches,
                 engine,
                 settings,
-                each,
+                bot_name,
                 console,
                 session_file,
                 backend_options={"use_uvloop": find_spec("uvloop") is not None},
@@ -67,14 +67,14 @@ def _run_client(engine: Engine, settings: BotSettings, name: str, console: Conso
         except BadURL as error:
             raise UsageError(str(error)) from None
         except ClientError as error:
-            name_taken = isinstance(error, ServerRefused) and error.code is Code.NAME_TAKEN
-            if name_taken and settings.unique:
+            is_name_taken = isinstance(error, ServerRefused) and error.code is Code.NAME_TAKEN
+            if is_name_taken and settings.unique:
                 continue
             raise CommandError(str(error)) from None
         finally:
             if session_file is not None:
                 session_file.close()
-        console.print_result(f"{each}: {end}")
+        console.print_result(f"{bot_name}: {end}")
         return
     raise CommandError(f"every name from {name} to {name}-{MAX_NUMBERED_NAMES} is taken: give another --name")
 
@@ -84,12 +84,12 @@ def _open_session(settings: BotSettings, name: str, console: Console) -> Session
     folder = settings.state
     try:
         return SessionFile(
-            (state_folder() if folder is None else folder) / session_file_name(name, settings.url)
+            (get_state_folder() if folder is None else folder) / make_session_file_name(name, settings.url)
         )
     except (BlockingIOError, RuntimeError):
         return None  # another process uses the file, or there is no home directory
     except OSError as error:
-        why = f"cannot keep the session in {folder or state_folder()}: {error.strerror}"
+        why = f"cannot keep the session in {folder or get_state_folder()}: {error.strerror}"
         console.print_note(f"{why}; without its token, a restarted {name} loses its matches")
         return None
 
@@ -105,7 +105,7 @@ async def _play_matches(
         matches=settings.matches,
         # The path of a file, or a command, stays private.
         program=engine.spec if engine.parsed else engine.name,
-        engine=engine.describe(_cores_per_match(settings)),
+        engine=engine.describe(_count_cores_per_match(settings)),
         games=settings.game or tuple(CATALOGUE.names()[:MAX_HELLO_GAMES]),
         rules=CATALOGUE.compute_digests(),
         maps=settings.map,
@@ -144,8 +144,8 @@ async def _play_matches(
         tasks.cancel_scope.cancel()
     if problem is not None:
         raise problem
-    rest = f", {client.match_count} left in play" if client.match_count else ""
-    return f"{client.tally}{rest}"
+    unfinished_text = f", {client.match_count} left in play" if client.match_count else ""
+    return f"{client.tally}{unfinished_text}"
 
 
 async def _handle_signals(
@@ -188,13 +188,13 @@ async def _finish_after(seconds: float, client: Client, print_note: PrintNote) -
     client.finish()
 
 
-def _cores_per_match(settings: BotSettings) -> int:
+def _count_cores_per_match(settings: BotSettings) -> int:
     """Return the number of cores for each match: all cores divided by the maximum number of simultaneous matches.
 
     A bot that only plays challenges, its own or others', uses all cores in each match: its opponents are mostly people,
     who think longer than the bot.
     """
-    core_count = len(usable_cores())
+    core_count = len(list_usable_cores())
     return (
         core_count
         if settings.challenges_only or settings.challenge
@@ -251,13 +251,13 @@ def open_console(log: Path | None) -> Iterator[Console]:
     except OSError as error:
         raise CommandError(f"--log: cannot write {log}: {error.strerror}") from None
     console = Console(file)
-    wire = _OwnerLogHandler(console)
+    handler = _OwnerLogHandler(console)
     logger = logging.getLogger("arena.client")
-    logger.addHandler(wire)
+    logger.addHandler(handler)
     logger.propagate = False
     try:
         yield console
     finally:
-        logger.removeHandler(wire)
+        logger.removeHandler(handler)
         if file is not None:
             file.close()

@@ -119,7 +119,7 @@ class BotSettings(BotFile, frozen=True):
         )
 
 
-def state_folder() -> Path:
+def get_state_folder() -> Path:
     """Return the user's folder for the session files of bots. Raises RuntimeError if the user has no home directory."""
     xdg_folder = Path(os.environ.get("XDG_STATE_HOME", ""))
     return (xdg_folder if xdg_folder.is_absolute() else Path.home() / ".local" / "state") / SESSIONS_FOLDER
@@ -158,7 +158,7 @@ def check_settings(settings: BotSettings, setting_name: Callable[[str], str] = "
 
 def read_settings(path: Path) -> BotSettings:
     """Return the settings in a bot.toml. Relative paths are relative to the folder of the file. Raises BadBotSettings."""
-    beside = path.parent
+    folder = path.parent
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         for key in LIST_KEYS & data.keys():
@@ -166,12 +166,12 @@ def read_settings(path: Path) -> BotSettings:
                 data[key] = [data[key]]
         for key in data.keys() - set(BOT_FILE_KEYS):
             raise BadBotSettings(f"{key}: unknown key; {suggest_name(key, BOT_FILE_KEYS)}")
-        content = msgspec.convert(data, BotFile, dec_hook=lambda _, file: beside / file)
+        content = msgspec.convert(data, BotFile, dec_hook=lambda _, file: folder / file)
     except OSError as error:
         raise BadBotSettings(f"cannot read {path}: {error.strerror}") from None
     except msgspec.ValidationError as error:
-        why, _, place = str(error).replace("`", "").partition(" - at $.")
-        raise BadBotSettings(f"{path}: {place}: {why[0].lower()}{name_toml_types(why[1:])}") from None
+        why, _, key_path = str(error).replace("`", "").partition(" - at $.")
+        raise BadBotSettings(f"{path}: {key_path}: {why[0].lower()}{name_toml_types(why[1:])}") from None
     except ValueError as error:  # from TOML or the encoding
         raise BadBotSettings(f"{path}: {error}") from None
     try:
@@ -181,9 +181,9 @@ def read_settings(path: Path) -> BotSettings:
     except BadBotFile as error:
         raise BadBotSettings(str(error)) from None
     if content.state is None:
-        settings = replace(settings, state=beside)
+        settings = replace(settings, state=folder)
 
     def resolve_path(spec: str) -> str:
-        return str(beside / spec) if is_file_spec(spec) else spec
+        return str(folder / spec) if is_file_spec(spec) else spec
 
     return replace(settings, engine=resolve_path(content.engine), game=tuple(map(resolve_path, content.game)))

@@ -11,7 +11,7 @@ from rich.table import Table
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.leaf_counts import DEPTH_METHODS, Comparison, ReachedDepths, compare_methods
 from arena.bots.search.problem import Problem
-from arena.bots.search.reports.leaves_chart import POWERS, leaves_chart_svg
+from arena.bots.search.reports.leaves_chart import POWERS, render_leaves_chart
 from arena.console import CommandError, out, write_json, write_text
 from arena.games.core import Game
 
@@ -24,19 +24,19 @@ def compare_command(
     comparison = compare_methods(problem, position, depth, budget)
     if comparison.deepest == 0:
         raise CommandError(f"--budget: {budget} leaves are not enough for depth 1; give more")
-    reached_depths = comparison.reached_depths()
+    reached_depths = comparison.list_reached_depths()
     if svg is not None:
-        place = f" on {map_name}" if (map_name := game.setup().get("map")) else ""
-        write_text(leaves_chart_svg(comparison, f"Leaves by depth: {game.name}{place}"), svg)
+        map_text = f" on {map_name}" if (map_name := game.setup().get("map")) else ""
+        write_text(render_leaves_chart(comparison, f"Leaves by depth: {game.name}{map_text}"), svg)
     if json is not None:
-        write_json(_json_rows(comparison, reached_depths), json)
+        write_json(_make_json_rows(comparison, reached_depths), json)
     if "-" in (str(json), str(svg)):
         return
     _print_leaves(comparison)
     _print_reached_depths(reached_depths)
 
 
-def _json_rows(comparison: Comparison, reached_depths: list[ReachedDepths]) -> dict[str, Any]:
+def _make_json_rows(comparison: Comparison, reached_depths: list[ReachedDepths]) -> dict[str, Any]:
     depths = range(1, comparison.deepest + 1)
     return {
         "budget": comparison.budget,
@@ -48,8 +48,8 @@ def _json_rows(comparison: Comparison, reached_depths: list[ReachedDepths]) -> d
                     for name, counts in comparison.bounded_leaves.items()
                     if len(counts) >= depth
                 },
-                "q": round(comparison.branching_factor(depth) or 0, 3),
-                **{name: comparison.expected_leaves(depth, share) for share, name in POWERS},
+                "q": round(comparison.compute_branching_factor(depth) or 0, 3),
+                **{name: comparison.compute_expected_leaves(depth, share) for share, name in POWERS},
             }
             for depth in depths
         ],
@@ -66,9 +66,11 @@ def _print_leaves(comparison: Comparison) -> None:
     for name, counts in comparison.bounded_leaves.items():
         table.add_row(name, *(f"{count:,}" for count in counts), *("·" for _ in depths[len(counts) :]))
     table.add_section()
-    table.add_row("q", *(f"{comparison.branching_factor(depth) or 0:.2f}" for depth in depths))
+    table.add_row("q", *(f"{comparison.compute_branching_factor(depth) or 0:.2f}" for depth in depths))
     for share, name in POWERS:
-        table.add_row(name, *(f"{comparison.expected_leaves(depth, share) or 0:,}" for depth in depths))
+        table.add_row(
+            name, *(f"{comparison.compute_expected_leaves(depth, share) or 0:,}" for depth in depths)
+        )
     _print_full_width(table)
     out.print(
         f"·: more than {comparison.budget:,} leaves, or the game ends before. ordered, sorted and table are iterative:\n"

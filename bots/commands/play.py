@@ -24,7 +24,7 @@ from arena.console import (
     UsageError,
     out,
 )
-from arena.cores import usable_cores
+from arena.cores import list_usable_cores
 from arena.games.core import AnyGame, GameError, Player
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.terminal import print_position
@@ -104,14 +104,14 @@ def _open_match(
     opponent: Engine, game: AnyGame, seat: Player, control: TimeControl, adjudication: Adjudication | None
 ) -> LocalMatch:
     maxie, minnie = ("you", opponent.name) if seat is Player.MAXIE else (opponent.name, "you")
-    engine = opponent.describe(len(usable_cores()))
+    engine = opponent.describe(len(list_usable_cores()))
     match = Match(
         game,
         seat.opponent,
         maxie=maxie,
         minnie=minnie,
         time_control=control,
-        threads=engine.threads or len(usable_cores()),
+        threads=engine.threads or len(list_usable_cores()),
     )
     typer.echo(f"{opponent.name} prepares …")
     try:
@@ -166,8 +166,8 @@ def _play_moves(match: LocalMatch, game: AnyGame, seat: Player, show: Callable[[
             case _:
                 if _play_typed_move(match, game, line):
                     show()
-    won = "You win" if result.winner == seat else "You lose" if result.winner else "A draw"
-    typer.echo(f"{won}: {result.detail}.")
+    outcome_text = "You win" if result.winner == seat else "You lose" if result.winner else "A draw"
+    typer.echo(f"{outcome_text}: {result.detail}.")
     return True
 
 
@@ -190,10 +190,10 @@ def _play_engine_move(match: LocalMatch, game: AnyGame) -> None:
         raise CommandError(
             f"{name} failed at ply {len(match.moves)}: {type(error).__name__}: {error}"
         ) from error
-    typer.echo(f"\n{name} plays {game.move_to_text(move)}{_analysis_text(game, thinking)}\n")
+    typer.echo(f"\n{name} plays {game.move_to_text(move)}{_format_analysis(game, thinking)}\n")
 
 
-def _analysis_text(game: AnyGame, thinking: Thinking | None) -> str:
+def _format_analysis(game: AnyGame, thinking: Thinking | None) -> str:
     if thinking is None:
         return ""
     parts = []

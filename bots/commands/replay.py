@@ -14,7 +14,7 @@ from urllib.request import Request
 import typer
 from rich.table import Table
 
-from arena.bots.client.status import page_url
+from arena.bots.client.status import make_page_url
 from arena.bots.commands.review import print_review
 from arena.bots.commands.search import NodesOption, TimeOption
 from arena.bots.review.analysis import SearchLimits
@@ -117,7 +117,7 @@ def replay(
     """
     register_games(game)
     if account is not None:
-        record = f"{page_url(load_account(account).url)}/match/{quote(record, safe='')}"
+        record = f"{make_page_url(load_account(account).url)}/match/{quote(record, safe='')}"
     records = load_records(record)
     if svg is not None and not analyse:
         raise UsageError("--svg draws the values of an analysis: give --analyse ENGINE too")
@@ -132,7 +132,7 @@ def replay(
             svg,
         )
     elif json is not None:
-        write_json([_json_row(line, each) for line, each in records], json)
+        write_json([_make_json_row(line, each) for line, each in records], json)
     elif not match and len(records) > 1:
         _print_list(records)
     else:
@@ -171,7 +171,7 @@ def _print_plies(replay: Replay, ply: int | None) -> None:
             _print_ply(replay, each)
 
 
-def _json_row(line: int, record: Record) -> dict[str, object]:
+def _make_json_row(line: int, record: Record) -> dict[str, object]:
     return {
         "line": line,
         "match": record.match,
@@ -193,7 +193,7 @@ def _print_list(records: Sequence[tuple[int, Record]]) -> None:
         table.add_column(column, overflow="fold", no_wrap=column == "match")  # whole, for --match
     table.add_column("plies", justify="right")
     for line, record in records:
-        row = _json_row(line, record)
+        row = _make_json_row(line, record)
         row["match"] = record.match[:12]
         row["reason"] = record.result.reason.value.replace("_", " ")
         table.add_row(*(str(row[column] or "-") for column in columns), str(row["plies"]))

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from rich.table import Table
 
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.engines.perfect import unplayable_reason
+from arena.bots.engines.perfect import find_unplayable_reason
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import (
     REFERENCE_DEPTH,
@@ -28,7 +28,7 @@ from arena.bots.review.review import (
     review_moves,
     summarize_players,
 )
-from arena.bots.review.values_chart import review_svg
+from arena.bots.review.values_chart import render_review
 from arena.bots.search.search_values import ESTIMATE_LIMIT, is_decided, plies_to_end
 from arena.console import CommandError, UsageError, err, out, write_json, write_text
 from arena.games.core import Player
@@ -63,7 +63,7 @@ def print_review(
     if svg is not None:
         try:
             names = (players.maxie, players.minnie)
-            picture = review_svg(
+            picture = render_review(
                 reviews,
                 summarize_record(replay.record),
                 names,
@@ -107,7 +107,7 @@ def _review_by_table(
     replay: Replay, solved: list[SolvedMove] | None, json: Path | None, svg: Path | None
 ) -> None:
     if solved is None:
-        raise UsageError(f"--analyse perfect: {unplayable_reason(replay.game)}")
+        raise UsageError(f"--analyse perfect: {find_unplayable_reason(replay.game)}")
     if svg is not None:
         raise UsageError(
             "--svg draws search values: give --analyse alphabeta, or another engine that searches"
@@ -148,9 +148,9 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
             each.player,
             each.move,
             each.mark,
-            _value_text(each.after),
+            _format_value(each.after),
             share,
-            _loss_text(each),
+            _format_loss(each),
             better,
         )
     out.print(table)
@@ -162,13 +162,13 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
         out.print(line)
 
 
-def _value_text(value: int) -> str:
+def _format_value(value: int) -> str:
     """Return a value for Maxie as text: `-250`, or `maxie in 3` if Maxie wins in 3 plies."""
     plies = plies_to_end(value)
     return str(value) if plies is None else f"{'maxie' if value > 0 else 'minnie'} in {plies}"
 
 
-def _loss_text(review: ReviewedMove) -> str:
+def _format_loss(review: ReviewedMove) -> str:
     """Return a move's loss as text: a certain win, the match, some plies, or a percentage of the winning chance.
 
     The text is empty if the move lost nothing.

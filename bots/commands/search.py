@@ -32,12 +32,17 @@ from arena.bots.review.analysis import (
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.review.review import SolvedPosition, probe_tablebase
 from arena.bots.review.savings import Saving, measure_savings
-from arena.bots.review.trees import TreeError, load_tree_game, tree_names
+from arena.bots.review.trees import TreeError, list_tree_names, load_tree_game
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH, Report
 from arena.bots.search.monitor import Event, SearchMonitor
-from arena.bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
-from arena.bots.search.reports.tree_picture import search_svg
+from arena.bots.search.reports.trace_text import (
+    format_closing_lines,
+    format_results_line,
+    format_trace_lines,
+    format_value,
+)
+from arena.bots.search.reports.tree_picture import render_search
 from arena.console import (
     CommandError,
     GameOption,
@@ -93,7 +98,7 @@ def trace_command(
         str,
         typer.Argument(
             metavar="TREE",
-            help=f"Tree to search: {', '.join(tree_names())}, a file NAME.json, or a Riskless map, e.g. path4.",
+            help=f"Tree to search: {', '.join(list_tree_names())}, a file NAME.json, or a Riskless map, e.g. path4.",
         ),
     ],
     algorithm: Annotated[
@@ -139,9 +144,9 @@ def trace_command(
     elif depth is None:
         raise UsageError(f"--depth is needed for {tree}: give the number of plies to search, e.g. --depth 3")
     if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
-        endless = ", ".join(name for name, each in ALGORITHMS.items() if not each.recursive)
+        unlimited_names = ", ".join(name for name, each in ALGORITHMS.items() if not each.recursive)
         raise UsageError(
-            f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {endless}"
+            f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {unlimited_names}"
         )
     start = game.start()
     try:
@@ -154,9 +159,9 @@ def trace_command(
     except (BadSpec, BadWeights) as error:
         raise UsageError(str(error)) from None
     events = monitor.events or ()
-    lines = [*trace_lines(game, events, estimates=estimates)]
-    lines += [results_line(game, events)] if results else []
-    lines += [*closing_lines(game, start, result, monitor.leaves), *_memory_lines(monitor, savings)]
+    lines = [*format_trace_lines(game, events, estimates=estimates)]
+    lines += [format_results_line(game, events)] if results else []
+    lines += [*format_closing_lines(game, start, result, monitor.leaves), *_describe_memory(monitor, savings)]
     if svg is not None:
         title = f"{tree}: {algorithm}, {monitor.leaves} leaves, value {result.value}"
         _draw_tree(svg, game, start, depth, events, title, result.line)
@@ -170,7 +175,7 @@ def trace_command(
             "move": result.move,
             "nodes": monitor.nodes,
             "terminals_visited": monitor.leaves,
-            "held": monitor.held,
+            "held": monitor.max_live_nodes,
             "savings": savings,
             "trace": lines,
         }
@@ -179,10 +184,12 @@ def trace_command(
         typer.echo("\n".join(lines))
 
 
-def _memory_lines(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[str]:
+def _describe_memory(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[str]:
     """Return lines about the part of the tree held in memory, and about the work that each pruning option saved."""
     memory = (
-        [f"In memory at once: at most {monitor.held:,} of {monitor.nodes:,} nodes"] if monitor.held else []
+        [f"In memory at once: at most {monitor.max_live_nodes:,} of {monitor.nodes:,} nodes"]
+        if monitor.max_live_nodes
+        else []
     )
     return [*memory, *(each.describe() for each in savings)]
 
@@ -297,7 +304,7 @@ def analyse_command(
         )
         with EngineAnalyst(rules, spec, SearchLimits(nodes, time or math.inf, depth)) as analyst:
             reports = analyst.analyse(start)
-            best = analyst.best_moves(start, lines)
+            best = analyst.analyse_best_moves(start, lines)
     except SearchTooLarge as error:
         raise CommandError(f"--depth: {error}") from None
     except (BadSpec, BadWeights) as error:
@@ -355,15 +362,15 @@ def _show_search(
         title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
         _draw_tree(svg, game, position, depth, events, title, report.line)
     if json is not None:
-        facts = _json_summary(game, position, spec, [report], truth)
-        lines = list(trace_lines(game, monitor.events)) if monitor.events is not None else None
-        write_json({**facts, "trace": lines, "held": monitor.held, "savings": savings}, json)
+        summary = _make_json_summary(game, position, spec, [report], truth)
+        lines = list(format_trace_lines(game, monitor.events)) if monitor.events is not None else None
+        write_json({**summary, "trace": lines, "held": monitor.max_live_nodes, "savings": savings}, json)
     if "-" in (str(json), str(svg)):
         return
     if trace:
-        typer.echo("\n".join(trace_lines(game, events)))
+        typer.echo("\n".join(format_trace_lines(game, events)))
     _print_reports(game, [report], chances=False)
-    for line in _memory_lines(monitor, savings):
+    for line in _describe_memory(monitor, savings):
         out.print(line)
     _print_best_move(game, position, truth, report)
 
@@ -378,8 +385,8 @@ def _show_analysis(
     json: Path | None,
 ) -> None:
     if json is not None:
-        facts = _json_summary(game, position, spec, reports, truth)
-        write_json({**facts, "lines": [_json_report(game, report) for report in best]}, json)
+        summary = _make_json_summary(game, position, spec, reports, truth)
+        write_json({**summary, "lines": [_make_json_report(game, report) for report in best]}, json)
         if str(json) == "-":
             return
     _print_reports(game, reports)
@@ -395,9 +402,9 @@ def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]], *, chan
     for column in table.columns[:-1]:
         column.justify = "right"
     for report in reports:
-        value = value_text(report.value).removeprefix("Guess: ").replace("~", "-")
+        value = format_value(report.value).removeprefix("Guess: ").replace("~", "-")
         share = (f"{100 * compute_winning_chance(game, report.value):.0f} %",) if chances else ()
-        table.add_row(str(report.depth), value, *share, f"{report.nodes:,}", _line_text(game, report.line))
+        table.add_row(str(report.depth), value, *share, f"{report.nodes:,}", _format_line(game, report.line))
     out.print(table)
 
 
@@ -405,19 +412,19 @@ def _print_best_move(
     game: Game[Any, Any], position: Any, truth: SolvedPosition | None, best: Report[Any]
 ) -> None:
     if truth is not None:
-        by_value: dict[str, list[str]] = {}
+        moves_by_value: dict[str, list[str]] = {}
         for move, value in truth.moves:
-            by_value.setdefault(value, []).append(move)
-        text = "; ".join(f"{value}: {', '.join(moves)}" for value, moves in by_value.items())
+            moves_by_value.setdefault(value, []).append(move)
+        text = "; ".join(f"{value}: {', '.join(moves)}" for value, moves in moves_by_value.items())
         out.print(f"by the solved table: {text}")
     out.print(f"{game.player(position)} plays {game.move_to_text(best.move)}")
 
 
-def _line_text(game: Game[Any, Any], line: Sequence[Any]) -> str:
+def _format_line(game: Game[Any, Any], line: Sequence[Any]) -> str:
     return ", ".join(game.move_to_text(move) for move in line)
 
 
-def _json_summary(
+def _make_json_summary(
     game: Game[Any, Any],
     position: Any,
     spec: Spec,
@@ -429,12 +436,12 @@ def _json_summary(
         "position": game.position_to_text(position),
         "engine": spec.name,
         "options": dict(spec.values),
-        "reports": [_json_report(game, report) for report in reports],
+        "reports": [_make_json_report(game, report) for report in reports],
         "truth": truth,
     }
 
 
-def _json_report(game: Game[Any, Any], report: Report[Any]) -> dict[str, Any]:
+def _make_json_report(game: Game[Any, Any], report: Report[Any]) -> dict[str, Any]:
     return {
         "depth": report.depth,
         "value": report.value,
@@ -454,4 +461,4 @@ def _draw_tree(
     title: str,
     line: tuple[Any, ...],
 ) -> None:
-    write_text(search_svg(game, position, depth, events, title, line_to_path(game, position, line)), path)
+    write_text(render_search(game, position, depth, events, title, line_to_path(game, position, line)), path)

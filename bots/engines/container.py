@@ -24,12 +24,12 @@ from arena.bots.api.engine_spec import (
     IMAGE_SEPARATOR,
     SUBMISSION_PREFIX,
     BadSpec,
-    container_bot_name,
+    make_container_bot_name,
 )
 from arena.bots.engines.from_program import ProgramBot
 from arena.bots.engines.registry import MAX_NAME_LENGTH, Engine
 from arena.bots.engines.submission import unpack_submission
-from arena.cores import container_cpu_ms
+from arena.cores import measure_container_cpu_ms
 
 DEFAULT_IMAGE = "riskless-arena"
 """Default container image, for a submission whose spec names none."""
@@ -90,16 +90,16 @@ class Container:
         folder    empty folder, into which the submission is unpacked
         threads   maximum number of cores that the container may use
         """
-        more = [f"--name={name}", f"--cpus={min(threads, os.cpu_count() or 1)}", *_cpu_options()]
+        options = [f"--name={name}", f"--cpus={min(threads, os.cpu_count() or 1)}", *_make_cpu_options()]
         command: list[str] = []
         if self.submission is not None:
             first, *command = unpack_submission(self.submission, folder)
             mount = f"--mount=type=bind,source={folder},target={MOUNT_POINT},readonly"
-            more += [mount, f"--workdir={MOUNT_POINT}", f"--entrypoint={first}"]
+            options += [mount, f"--workdir={MOUNT_POINT}", f"--entrypoint={first}"]
         if Path(self.program).name == "podman":
-            more += PODMAN_OPTIONS
+            options += PODMAN_OPTIONS
         self._run_command(
-            "create", "--rm", "--interactive", "--pull=never", *LIMIT_OPTIONS, *more, self.image, *command
+            "create", "--rm", "--interactive", "--pull=never", *LIMIT_OPTIONS, *options, self.image, *command
         )
 
     def find_process(self, name: str) -> tuple[str, int]:
@@ -139,7 +139,7 @@ class Container:
         return result.stdout
 
 
-def container_engine(spec: str, logs: Path | None = None) -> Engine:
+def make_container_engine(spec: str, logs: Path | None = None) -> Engine:
     """Return the engine of `image:NAME` or `submit:FILE.zip[,image=NAME]`. Raises BadSpec.
 
     logs: folder for the standard error of each match's container, as MATCH.log
@@ -152,7 +152,9 @@ def container_engine(spec: str, logs: Path | None = None) -> Engine:
             unpack_submission(submission, Path(folder))
     container = Container(_find_container_engine(), image, submission).with_image_id()
     return Engine(
-        container_bot_name(spec)[:MAX_NAME_LENGTH] or "container", spec, lambda: ContainerBot(container, logs)
+        make_container_bot_name(spec)[:MAX_NAME_LENGTH] or "container",
+        spec,
+        lambda: ContainerBot(container, logs),
     )
 
 
@@ -164,9 +166,9 @@ class ContainerBot(ProgramBot):
         super().__init__([container.program, "start", "--attach", "--interactive", self._name], logs)
         self._container = container
         self._reaper: subprocess.Popen[bytes] | None = None
-        self._running_as = ("", 0)
+        self._cgroup_process = ("", 0)
         """Id of the container, and process id of its first process."""
-        self._used_ms: float | None = None
+        self._cpu_ms: float | None = None
         """CPU time of the container in ms when it was ready or gave its last answer; None if it cannot be measured."""
 
     def prepare(self) -> None:
@@ -184,16 +186,16 @@ class ContainerBot(ProgramBot):
             raise Crash(str(error)) from None
         super().prepare()
         try:
-            self._running_as = self._container.find_process(self._name)
+            self._cgroup_process = self._container.find_process(self._name)
         except BadSpec as error:
             raise Crash(str(error)) from None
-        self._used_ms = self._measure_cpu_ms()
+        self._cpu_ms = self._measure_cpu_ms()
 
     def choose(self, position: Any, clock: Clock) -> Any:
         move = super().choose(position, clock)
-        before, self._used_ms = self._used_ms, self._measure_cpu_ms()
-        if before is not None and self._used_ms is not None:
-            self.thinking = replace(self.thinking or Thinking(), cpu_ms=self._used_ms - before)
+        cpu_ms_before, self._cpu_ms = self._cpu_ms, self._measure_cpu_ms()
+        if cpu_ms_before is not None and self._cpu_ms is not None:
+            self.thinking = replace(self.thinking or Thinking(), cpu_ms=self._cpu_ms - cpu_ms_before)
         return move
 
     def close(self) -> None:
@@ -202,8 +204,8 @@ class ContainerBot(ProgramBot):
             self._reaper.communicate(timeout=ENGINE_SECONDS)
 
     def _measure_cpu_ms(self) -> float | None:
-        container, process = self._running_as
-        return container_cpu_ms(container, Path(f"/proc/{process}/cgroup"))
+        container, process = self._cgroup_process
+        return measure_container_cpu_ms(container, Path(f"/proc/{process}/cgroup"))
 
 
 def _find_container_engine() -> str:
@@ -252,7 +254,7 @@ def _split_spec(spec: str) -> tuple[str, Path | None]:
     return image if separator else DEFAULT_IMAGE, Path(file)
 
 
-def _cpu_options() -> list[str]:
+def _make_cpu_options() -> list[str]:
     """Return the option that keeps a container on the cores that this process may use.
 
     The list is empty if this process may use all cores, or if the operating system cannot tell.
@@ -260,8 +262,8 @@ def _cpu_options() -> list[str]:
     if not hasattr(os, "sched_getaffinity"):  # macOS, where nothing is pinned
         return []
     allowed_cores = os.sched_getaffinity(0)
-    everything = len(allowed_cores) == os.cpu_count()
-    return [] if everything else [f"--cpuset-cpus={','.join(map(str, sorted(allowed_cores)))}"]
+    is_unrestricted = len(allowed_cores) == os.cpu_count()
+    return [] if is_unrestricted else [f"--cpuset-cpus={','.join(map(str, sorted(allowed_cores)))}"]
 
 
 def _first_line(text: str) -> str:

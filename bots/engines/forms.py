@@ -16,7 +16,7 @@ from typing import Any
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.compiled.availability import has_compiled_search, has_engine_extra
 from arena.bots.evaluators.catalogue import NETWORK_FILE, OUTCOMES, OUTCOMES_FILE, find_features
-from arena.bots.evaluators.outcomes import category_function
+from arena.bots.evaluators.outcomes import make_category_function
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 
@@ -50,7 +50,7 @@ def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
         check_evaluator(spec, game)
     if spec.name not in FORMS:
         return SearchForm(spec, compiled=False)
-    why = _python_reason(spec, game)
+    why = _find_python_reason(spec, game)
     return (
         SearchForm(to_python_spec(spec, why), compiled=False, python_reason=why)
         if why
@@ -71,10 +71,10 @@ def to_python_spec(spec: Spec, why: str) -> Spec:
         )
     if "form" in spec.explicit and spec.values["form"] != "course":
         raise BadSpec(f"{spec.name}: write form=course: its Python search has no other form, and {why}")
-    return _without_options(spec, "exact", "form")
+    return _remove_options(spec, "exact", "form")
 
 
-def reported_options(spec: Spec) -> dict[str, str]:
+def list_reported_options(spec: Spec) -> dict[str, str]:
     """Return the options to report to a server: those that every form of the engine knows, and those that the user gave.
 
     `truth` and `nodes` are included only if the user gave them: at their defaults they have no effect.
@@ -100,7 +100,7 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
         and find_features(game) is None
     ):
         raise BadSpec(f"{spec.name}: {game.name} has no features: use evaluator=plain")
-    if spec.values.get("evaluator") == OUTCOMES and category_function(game) is None:
+    if spec.values.get("evaluator") == OUTCOMES and make_category_function(game) is None:
         raise BadSpec(f"{spec.name}: {game.name} has no position categories: use evaluator=plain")
     if str(spec.values.get("evaluator")).endswith(NETWORK_FILE) and not isinstance(game, Riskless):
         raise BadSpec(f"{spec.name}: networks support only riskless, not {game.name}: use evaluator=plain")
@@ -114,10 +114,10 @@ def _to_compiled_spec(spec: Spec) -> Spec:
             raise BadSpec(
                 f"jamboree: {option} works only with form=course: write form=course,{option}={spec.values[option]}"
             )
-    return _without_options(spec, *COURSE_OPTIONS)
+    return _remove_options(spec, *COURSE_OPTIONS)
 
 
-def _python_reason(spec: Spec, game: Game[Any, Any] | None) -> str:
+def _find_python_reason(spec: Spec, game: Game[Any, Any] | None) -> str:
     """Return why the engine has no compiled search for the game, or an empty string if it has one."""
     if spec.values.get("evaluator") == OUTCOMES or str(spec.values.get("evaluator")).endswith(OUTCOMES_FILE):
         return "its compiled search does not support tables of outcomes"
@@ -128,5 +128,5 @@ def _python_reason(spec: Spec, game: Game[Any, Any] | None) -> str:
     return ""
 
 
-def _without_options(spec: Spec, *names: str) -> Spec:
+def _remove_options(spec: Spec, *names: str) -> Spec:
     return replace(spec, values={name: value for name, value in spec.values.items() if name not in names})

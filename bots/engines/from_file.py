@@ -69,6 +69,6 @@ def _check_signatures(file: str, bot: type[Bot]) -> None:
             raise BadSpec(f"{file}: {bot.__name__}.{name} must be a plain method: write def, not async def")
 
 
-def engine_name(spec: str) -> str:
+def make_engine_name(spec: str) -> str:
     """Return the name of the file in a file spec, without its folder and `.py`."""
     return Path(split_spec(spec)[0]).stem

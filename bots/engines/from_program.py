@@ -24,7 +24,7 @@ MAX_KEPT_LINES = 1000
 """Maximum number of lines of a program's standard error kept for a match. Further lines are read and dropped."""
 
 
-def program_engine(command: str, logs: Path | None = None) -> Engine:
+def make_program_engine(command: str, logs: Path | None = None) -> Engine:
     """Return an engine that runs `command` in a new process for each match. Raises BadSpec.
 
     logs: folder for the standard error of each match's program, as MATCH.log
@@ -49,16 +49,16 @@ class ProgramBot(Bot):
         self._command = command
         self._logs = logs
         self._log: TextIO | None = None
-        self._lines = 0
-        self._running: Program | None = None
-        self._last: Any = None
+        self._logged_line_count = 0
+        self._program: Program | None = None
+        self._last_opponent_move: Any = None
 
     def prepare(self) -> None:
         match = self.match
         if self._logs is not None:
             self._log = (self._logs / f"{match.id}.log").open("w", encoding="utf-8")
         try:
-            self._running = Program(self._command, self._handle_line)
+            self._program = Program(self._command, self._handle_line)
         except ProgramFault as fault:
             raise Crash(str(fault)) from None
         start = {
@@ -72,17 +72,17 @@ class ProgramBot(Bot):
             "threads": match.threads,
             "setup": self.game.setup(),
         }
-        answer = self._request_answer(self._running, start, READY_ANSWER)
+        answer = self._request_answer(self._program, start, READY_ANSWER)
         if answer.get("ready") is not True:
             raise Crash(
                 f"the program must answer the start with {READY_ANSWER}, not {excerpt(json.dumps(answer).encode())}"
             )
 
     def opponent_moved(self, move: Any, position: Any) -> None:  # noqa: ARG002
-        self._last = self.game.move_to_data(move)
+        self._last_opponent_move = self.game.move_to_data(move)
 
     def choose(self, position: Any, clock: Clock) -> Any:
-        if self._running is None:
+        if self._program is None:
             raise AssertionError("call prepare() before choose()")
         legal = [self.game.move_to_data(move) for move in self.game.moves(position)]
         turn = {
@@ -92,11 +92,11 @@ class ProgramBot(Bot):
             "theirs_ms": int(1000 * clock.theirs),
             "increment_ms": int(1000 * clock.increment),
             "per_move": clock.per_move,
-            "last": self._last,
+            "last": self._last_opponent_move,
             "legal": legal,
             "position": self.game.position_to_data(position),
         }
-        answer = self._request_answer(self._running, turn, json.dumps({"move": legal[0]}))
+        answer = self._request_answer(self._program, turn, json.dumps({"move": legal[0]}))
         try:
             move = self.game.move_from_data(answer.get("move"))
         except ValueError as error:
@@ -107,14 +107,14 @@ class ProgramBot(Bot):
         return move
 
     def ended(self, ending: Ending) -> None:
-        if self._running is not None:
+        if self._program is not None:
             winner = None if ending.winner is None else ending.winner.value
             reason = None if ending.reason is None else ending.reason.value
-            self._running.send({"type": "end", "winner": winner, "reason": reason, "detail": ending.detail})
+            self._program.send({"type": "end", "winner": winner, "reason": reason, "detail": ending.detail})
 
     def close(self) -> None:
-        if self._running is not None:
-            self._running.close(EXIT_SECONDS)
+        if self._program is not None:
+            self._program.close(EXIT_SECONDS)
         if self._log is not None:
             self._log.close()
 
@@ -125,8 +125,8 @@ class ProgramBot(Bot):
             answer = program.request(message, example, lambda: self.stopped)
         except RequestCancelled as late:
             # The match is over, so nobody reads the reason of the resignation.
-            where = f"the turn at ply {message['ply']}" if "ply" in message else "the start"
-            self._log_line(f"{late} when its answer to {where} was no longer needed")
+            request_text = f"the turn at ply {message['ply']}" if "ply" in message else "the start"
+            self._log_line(f"{late} when its answer to {request_text} was no longer needed")
             raise Resign(str(late)) from None
         except ProgramFault as fault:
             raise Crash(str(fault)) from None
@@ -136,26 +136,26 @@ class ProgramBot(Bot):
 
     def _store_analysis(self, answer: Mapping[str, Any]) -> None:
         """Set `thinking` to the analysis in the program's answer, if it has a valid one."""
-        figures = {key: answer.get(key) for key in ("depth", "value", "nodes")}
+        analysis_fields = {key: answer.get(key) for key in ("depth", "value", "nodes")}
         try:
             line = tuple(self.game.move_from_data(each) for each in answer.get("line") or ())
-            if not all(each is None or type(each) in (int, float) for each in figures.values()):
+            if not all(each is None or type(each) in (int, float) for each in analysis_fields.values()):
                 raise ValueError("depth, value and nodes must be numbers")  # noqa: TRY301 - the handler reports it like any other fault
         except (TypeError, ValueError) as error:
             self._log_line(f"the analysis in the program's answer is ignored: {error}")
             return
-        if line or any(each is not None for each in figures.values()):
-            self.thinking = Thinking(line=line, **figures)
+        if line or any(each is not None for each in analysis_fields.values()):
+            self.thinking = Thinking(line=line, **analysis_fields)
 
     def _handle_line(self, line: str) -> None:
         """Handle a line of the program's standard error. Called in a thread of `Program`."""
-        self._lines += 1
-        if self._lines <= MAX_KEPT_LINES:
+        self._logged_line_count += 1
+        if self._logged_line_count <= MAX_KEPT_LINES:
             self._log_line(line)
             if self._log is not None:
                 self._log.write(f"{line}\n")
                 self._log.flush()
-        elif self._lines == MAX_KEPT_LINES + 1:
+        elif self._logged_line_count == MAX_KEPT_LINES + 1:
             self._log_line(f"more than {MAX_KEPT_LINES} lines on its standard error; the rest is not kept")
 
     def _log_line(self, line: str) -> None:

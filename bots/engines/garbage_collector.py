@@ -29,26 +29,26 @@ class GarbageCollector:
         """Start without thinking bots. `clock` returns a monotonic time in seconds."""
         self._clock = clock
         self._lock = Lock()
-        self._active = 0
+        self._active_count = 0
         self._has_frozen = False
         """True if objects created while a bot was thinking were frozen since the last full collection."""
-        self._tidied = -math.inf
+        self._collected_at = -math.inf
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """Disable garbage collection inside this context.
 
         Objects created in it are not examined before the next `collect`.
         """
         with self._lock:
-            self._active += 1
+            self._active_count += 1
             gc.disable()
         try:
             yield
         finally:
             with self._lock:
-                self._active -= 1
-                if not self._active:
+                self._active_count -= 1
+                if not self._active_count:
                     gc.freeze()
                     self._has_frozen = True
                     gc.enable()
@@ -61,11 +61,15 @@ class GarbageCollector:
         """
         with self._lock:
             now = self._clock()
-            if self._has_frozen and not self._active and now - self._tidied >= COLLECT_INTERVAL_SECONDS:
+            if (
+                self._has_frozen
+                and not self._active_count
+                and now - self._collected_at >= COLLECT_INTERVAL_SECONDS
+            ):
                 gc.unfreeze()
                 gc.collect()
                 self._has_frozen = False
-                self._tidied = now
+                self._collected_at = now
 
 
 GARBAGE_COLLECTOR = GarbageCollector()

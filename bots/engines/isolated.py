@@ -103,8 +103,8 @@ def _answer_turn(bot: Bot, match: Match, position: Any, turn: Message) -> Messag
     answer: Message = {"move": game.move_to_data(move)}
     if bot.thinking is not None:
         thinking = bot.thinking
-        figures = {"depth": thinking.depth, "value": thinking.value, "nodes": thinking.nodes}
-        answer |= {key: value for key, value in figures.items() if value is not None}
+        analysis_fields = {"depth": thinking.depth, "value": thinking.value, "nodes": thinking.nodes}
+        answer |= {key: value for key, value in analysis_fields.items() if value is not None}
         answer["line"] = [game.move_to_data(each) for each in thinking.line]
     return answer
 

@@ -24,17 +24,17 @@ class PerfectBot(Bot):
     """
 
     def prepare(self) -> None:
-        why = unplayable_reason(self.game)
+        why = find_unplayable_reason(self.game)
         solution = None if why else load_solution(self.game)
         if solution is None:
             raise Resign(why)
         self._solution = solution
 
     def choose(self, position: Any, clock: Clock) -> Any:  # noqa: ARG002 - a table lookup takes almost no time
-        truth, equals = self._solution.best_moves(position)
-        move = equals[0]
-        if truth.result is SolvedResult.DRAW and len(equals) > 1:
-            move = max(equals, key=lambda each: count_losing_replies(self._solution, position, each))
+        truth, best_moves = self._solution.best_moves(position)
+        move = best_moves[0]
+        if truth.result is SolvedResult.DRAW and len(best_moves) > 1:
+            move = max(best_moves, key=lambda each: count_losing_replies(self._solution, position, each))
         self.thinking = Thinking(
             depth=truth.plies,
             value=self.seat.sign * to_search_value(truth),
@@ -50,7 +50,7 @@ def count_losing_replies(solution: Solution, position: Armies, move: Move) -> in
     return sum(truth.result is SolvedResult.LOSS for _, truth in solution.list_move_values(after))
 
 
-def unplayable_reason(game: Game[Any, Any]) -> str:
+def find_unplayable_reason(game: Game[Any, Any]) -> str:
     """Return why `perfect` cannot play a game, in one line; empty if it can."""
     why = find_unsolved_reason(game)
     return why and f"perfect: {why}"
@@ -74,7 +74,7 @@ def load_requested_solution(spec: Spec, game: Game[Any, Any]) -> Solution | None
         raise BadSpec(f"{spec.name}: {error}") from None
 
 
-def missing_table_reason(spec: Spec, solution: Solution | None, game: Game[Any, Any]) -> str:
+def find_missing_table_reason(spec: Spec, solution: Solution | None, game: Game[Any, Any]) -> str:
     """Return why an engine with the option `truth` searches without a tablebase, in one line.
 
     The line is empty if the engine has a tablebase, or does not use the option.

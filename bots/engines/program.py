@@ -66,8 +66,8 @@ class Program:
         # Daemon threads that outlive their match must not leave the program running when this process ends.
         atexit.register(self._kill_process)
         self._closed = threading.Event()
-        self._out: SimpleQueue[bytes | None] = SimpleQueue()
-        self._in: Queue[bytes | None] = Queue(MAX_QUEUED_LINES)
+        self._outgoing_lines: SimpleQueue[bytes | None] = SimpleQueue()
+        self._incoming_lines: Queue[bytes | None] = Queue(MAX_QUEUED_LINES)
         self._threads = [
             threading.Thread(target=work, name=f"program {work.__name__}", daemon=True)
             for work in (self._write_lines, self._read_lines, self._read_stderr)
@@ -77,7 +77,7 @@ class Program:
 
     def send(self, message: Mapping[str, object]) -> None:
         """Send `message` as a line, without waiting."""
-        self._out.put(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        self._outgoing_lines.put(json.dumps(message, separators=(",", ":")).encode() + b"\n")
 
     def request(
         self, message: Mapping[str, object], example: str, stopped: Callable[[], bool]
@@ -94,25 +94,25 @@ class Program:
         answer.
         """
         if self._has_requested:
-            self._require_no_output()
+            self._reject_unexpected_output()
         self._has_requested = True
         began = time.monotonic()
         self.send(message)
         while True:
             try:
-                line = self._in.get(timeout=POLL_SECONDS)
+                line = self._incoming_lines.get(timeout=POLL_SECONDS)
             except Empty:
                 if stopped():
                     seconds = time.monotonic() - began
                     raise RequestCancelled(f"the program had not answered after {seconds:.2f} s") from None
                 continue
             if line is None:
-                raise ProgramFault(self._exit_reason())
+                raise ProgramFault(self._describe_exit())
             return _parse_answer(line, example)
 
     def close(self, timeout: float) -> None:
         """Close the program's input, and kill the program if it has not exited after `timeout` seconds."""
-        self._out.put(None)
+        self._outgoing_lines.put(None)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout)
         self._kill_process()
@@ -122,20 +122,20 @@ class Program:
         self._closed.set()
         with contextlib.suppress(Empty):
             while True:
-                self._in.get_nowait()
+                self._incoming_lines.get_nowait()
         for thread in self._threads:
             thread.join(DRAIN_SECONDS)
 
-    def _require_no_output(self) -> None:
+    def _reject_unexpected_output(self) -> None:
         try:
-            line = self._in.get_nowait()
+            line = self._incoming_lines.get_nowait()
         except Empty:
             return
         if line is None:
-            raise ProgramFault(self._exit_reason())
+            raise ProgramFault(self._describe_exit())
         raise ProgramFault(f"the program wrote an unexpected line: {excerpt(line)}")
 
-    def _exit_reason(self) -> str:
+    def _describe_exit(self) -> str:
         try:
             code = self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
@@ -154,7 +154,7 @@ class Program:
     def _write_lines(self) -> None:
         pipe = _require_pipe(self._process.stdin)
         with contextlib.suppress(BrokenPipeError):
-            while (line := self._out.get()) is not None:
+            while (line := self._outgoing_lines.get()) is not None:
                 pipe.write(line)
         with contextlib.suppress(BrokenPipeError):
             pipe.close()
@@ -163,10 +163,10 @@ class Program:
         with os.fdopen(_require_pipe(self._process.stdout).fileno(), "rb", closefd=False) as pipe:
             while line := pipe.readline(MAX_LINE_BYTES + 1):
                 if line.strip() and not self._closed.is_set():
-                    self._in.put(line)
+                    self._incoming_lines.put(line)
         _require_pipe(self._process.stdout).close()
         if not self._closed.is_set():
-            self._in.put(None)
+            self._incoming_lines.put(None)
 
     def _read_stderr(self) -> None:
         with os.fdopen(_require_pipe(self._process.stderr).fileno(), "rb", closefd=False) as pipe:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots.api.bot import Bot
-from arena.bots.api.engine_spec import ENGINES, BadSpec, Spec, engine_threads, parse_spec
+from arena.bots.api.engine_spec import ENGINES, BadSpec, Spec, count_engine_threads, parse_spec
 from arena.bots.client.worker import BotFactory
 from arena.bots.compiled.availability import has_engine_extra
-from arena.bots.engines.forms import choose_form, reported_options
-from arena.bots.engines.from_file import engine_name, load_bot_class
-from arena.bots.engines.perfect import PerfectBot, load_requested_solution, unplayable_reason
+from arena.bots.engines.forms import choose_form, list_reported_options
+from arena.bots.engines.from_file import load_bot_class, make_engine_name
+from arena.bots.engines.perfect import PerfectBot, find_unplayable_reason, load_requested_solution
 from arena.bots.engines.searching import SearchingBot
 from arena.bots.engines.simple import GreedyBot, RandomBot
 from arena.bots.evaluators.catalogue import NAMES as EVALUATORS
@@ -48,9 +48,9 @@ class Engine:
         """
         if self.parsed is None:
             return EngineInfo(self.name[:MAX_NAME_LENGTH] or "?")
-        values = reported_options(self.parsed)
+        values = list_reported_options(self.parsed)
         options = {name: value[:MAX_OPTION_LENGTH] for name, value in values.items() if name != "threads"}
-        return EngineInfo(self.name, options, engine_threads(self.parsed, cores))
+        return EngineInfo(self.name, options, count_engine_threads(self.parsed, cores))
 
 
 def make_engine(spec: str) -> Engine:
@@ -59,7 +59,7 @@ def make_engine(spec: str) -> Engine:
     Raises BadSpec with the valid forms in one line.
     """
     if is_file_spec(spec):
-        return Engine(engine_name(spec), spec, load_bot_class(spec))
+        return Engine(make_engine_name(spec), spec, load_bot_class(spec))
     try:
         parsed = parse_spec(spec, ENGINES)
     except BadSpec as error:
@@ -86,7 +86,7 @@ def find_incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
         load_requested_solution(parsed, game)
     except BadSpec as error:
         return str(error)
-    return (unplayable_reason(game) or None) if parsed.name == "perfect" else None
+    return (find_unplayable_reason(game) or None) if parsed.name == "perfect" else None
 
 
 def _make_bot(spec: Spec) -> Bot:

@@ -41,16 +41,16 @@ class SeenPositions:
         """
         game, limit = self._game, DEFAULT_RULES.repetition
         counts = Counter(self._keys.values())
-        repeated = {key for key, times in counts.items() if limit is not None and times >= limit - 1}
+        repeated = {key for key, count in counts.items() if limit is not None and count >= limit - 1}
         if not repeated:
             return None, ()
         before = (
             {key for ply, key in self._keys.items() if self._keys.get(ply + 1) in repeated} if ahead else ()
         )
-        draws: list[Any] = []
-        risky: list[Any] = []
-        others: list[Any] = []
+        drawing_moves: list[Any] = []
+        risky_moves: list[Any] = []
+        other_moves: list[Any] = []
         for move in game.moves(position):
             key = game.repetition_key(game.successor(position, move))
-            (draws if key in repeated else risky if key in before else others).append(move)
-        return others or risky, draws
+            (drawing_moves if key in repeated else risky_moves if key in before else other_moves).append(move)
+        return other_moves or risky_moves, drawing_moves

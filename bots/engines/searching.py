@@ -19,7 +19,7 @@ from arena.bots.api.budget import Budget, DeepeningRule, plan
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.engines.forms import choose_form
 from arena.bots.engines.garbage_collector import GARBAGE_COLLECTOR
-from arena.bots.engines.perfect import load_requested_solution, missing_table_reason, to_search_value
+from arena.bots.engines.perfect import find_missing_table_reason, load_requested_solution, to_search_value
 from arena.bots.engines.repetition import SeenPositions
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import NO_LIMIT, DeepeningSearcher, PythonSearcher, Report
@@ -94,9 +94,9 @@ class Deadline:
     of a node, the machine was running something else.
     """
 
-    def __init__(self, hard: float, stopped: Callable[[], bool]) -> None:
+    def __init__(self, hard_limit: float, stopped: Callable[[], bool]) -> None:
         self.stall = 0.0
-        self._hard = hard
+        self._hard = hard_limit
         self._stopped = stopped
         self._last = time.monotonic()
 
@@ -125,7 +125,7 @@ class SearchingBot(Bot):
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._ahead = False
+        self._is_ahead = False
         """True if the last search valued the position as better than a draw for this bot."""
         self._stalls: deque[float] = deque(maxlen=MAX_STALLS)
 
@@ -135,8 +135,8 @@ class SearchingBot(Bot):
             self._searcher = make_searcher(self._spec, self.match)
         except (BadSpec, BadTable) as error:
             raise Resign(str(error)) from None
-        self._seen = SeenPositions(self.game)
-        if why := missing_table_reason(self._spec, self._solution, self.game):
+        self._seen_positions = SeenPositions(self.game)
+        if why := find_missing_table_reason(self._spec, self._solution, self.game):
             _log_line(why)
         # Warm up: afterwards everything is loaded, and the delays of a busy machine are measured.
         nodes = self._spec.values["nodes"]
@@ -145,36 +145,36 @@ class SearchingBot(Bot):
         self._search_position(self.game.start(), deadline, max_nodes=min(nodes, WARM_UP_NODES) or NO_LIMIT)
 
     def choose(self, position: Any, clock: Clock) -> Any:
-        self._seen.add(position)
+        self._seen_positions.add(position)
         move = self._choose_move(position, clock)
-        self._seen.add(self.game.successor(position, move))
+        self._seen_positions.add(self.game.successor(position, move))
         return move
 
     def _choose_move(self, position: Any, clock: Clock) -> Any:
-        truth, moves = self._solved_moves(position)
+        truth, moves = self._find_solved_moves(position)
         if moves is not None and (truth.plies is not None or len(moves) == 1):
             value = self.seat.sign * to_search_value(truth)
             self.thinking = Thinking(depth=truth.plies, value=value, nodes=len(moves), line=moves[:1])
             return moves[0]
-        draws: Sequence[Any] = ()
+        drawing_moves: Sequence[Any] = ()
         if moves is None:
-            moves, draws = self._seen.split_moves(position, ahead=self._ahead)
-        if draws and not moves:
-            self.thinking = Thinking(value=0, line=draws[:1])
-            return draws[0]
+            moves, drawing_moves = self._seen_positions.split_moves(position, ahead=self._is_ahead)
+        if drawing_moves and not moves:
+            self.thinking = Thinking(value=0, line=drawing_moves[:1])
+            return drawing_moves[0]
         stall = max(self._stalls, default=0.0)
         budget = plan(clock, self.game.expected_plies(position), stall)
         if self._nodes < NO_LIMIT:
             budget = Budget(budget.hard, budget.hard)
         deadline = Deadline(clock.arrived + budget.hard, lambda: self.stopped)
         best = self._search_position(position, deadline, clock.arrived, budget, moves, max_nodes=self._nodes)
-        if draws and self.seat.sign * best.value < 0:
-            best = replace(best, value=0, move=draws[0], line=(draws[0],))
-        self._ahead = self.seat.sign * best.value > 0
+        if drawing_moves and self.seat.sign * best.value < 0:
+            best = replace(best, value=0, move=drawing_moves[0], line=(drawing_moves[0],))
+        self._is_ahead = self.seat.sign * best.value > 0
         self.thinking = Thinking(depth=best.depth, value=best.value, nodes=best.nodes, line=best.line)
         return best.move
 
-    def _solved_moves(self, position: Any) -> tuple[SolvedValue, Sequence[Any] | None]:
+    def _find_solved_moves(self, position: Any) -> tuple[SolvedValue, Sequence[Any] | None]:
         """Return the solved value of the position, and the moves that keep this value.
 
         Return a draw and None if there is no tablebase for the position.
@@ -201,7 +201,7 @@ class SearchingBot(Bot):
         best: Report[Any] | None = None
         rule: DeepeningRule[Any] = DeepeningRule(budget)
         depth = self._spec.values["depth"]
-        with GARBAGE_COLLECTOR.paused():
+        with GARBAGE_COLLECTOR.pause():
             reports = self._searcher.deepen(
                 position, stop=deadline.is_over, max_depth=depth, max_nodes=max_nodes, moves=moves
             )

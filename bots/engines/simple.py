@@ -34,8 +34,8 @@ class GreedyBot(Bot):
         moves = self.game.moves(position)
         values = [self._problem.expand(self.game.successor(position, move), 0, 1).value for move in moves]
         best = max(values, key=lambda value: self.seat.sign * value)
-        equals = [move for move, value in zip(moves, values, strict=True) if value == best]
-        move = self._random.choice(equals) if self._random else equals[0]
+        best_moves = [move for move, value in zip(moves, values, strict=True) if value == best]
+        move = self._random.choice(best_moves) if self._random else best_moves[0]
         self.thinking = Thinking(depth=1, value=best, nodes=len(moves), line=[move])
         return move
 

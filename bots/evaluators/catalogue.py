@@ -8,8 +8,14 @@ from typing import Any, cast
 
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.evaluators import riskless, tictactoe
-from arena.bots.evaluators.linear import WEIGHTS_FOLDER, Features, Weights, linear_evaluator, load_weights
-from arena.bots.evaluators.outcomes import category_evaluator, category_function, load_outcomes
+from arena.bots.evaluators.linear import (
+    WEIGHTS_FOLDER,
+    Features,
+    Weights,
+    load_weights,
+    make_linear_evaluator,
+)
+from arena.bots.evaluators.outcomes import load_outcomes, make_category_evaluator, make_category_function
 from arena.bots.search.problem import Evaluator
 from arena.bots.search.search_values import ESTIMATE_LIMIT, clamp_estimate
 from arena.games.core import Game, M, P
@@ -30,32 +36,32 @@ EXPLICIT = "explicit"
 def find_features(game: Game[Any, Any]) -> tuple[Features[Any], Sequence[str]] | None:
     """Return the feature function of a game and the features' names, or None if the game has no features."""
     if isinstance(game, Riskless):
-        return riskless.feature_function(game), riskless.NAMES
+        return riskless.make_feature_function(game), riskless.NAMES
     if isinstance(game, TicTacToe):
-        return tictactoe.feature_function(game), tictactoe.NAMES
+        return tictactoe.make_feature_function(game), tictactoe.NAMES
     return None
 
 
-def _family_name(game: Game[Any, Any]) -> str:
+def _get_family_name(game: Game[Any, Any]) -> str:
     """Return the name of the game whose weights and outcomes apply to `game`: for a variant of Riskless, `riskless`."""
     return next((each.name for each in (Riskless, TicTacToe) if isinstance(game, each)), game.name)
 
 
-def dynamic_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
+def make_dynamic_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
     """Return a predicate that is True for positions too unstable to estimate (source 000).
 
     Return None if the game has no such predicate.
     """
-    return riskless.attack_predicate(game) if isinstance(game, Riskless) else None
+    return riskless.make_attack_predicate(game) if isinstance(game, Riskless) else None
 
 
-def feature_units(game: Game[Any, Any]) -> Sequence[float]:
+def compute_feature_units(game: Game[Any, Any]) -> Sequence[float]:
     """Return the unit of each feature in this game, in the order of the feature names.
 
     A feature's weight is multiplied by its unit (`scale_weights`). In Riskless the units depend on the map.
     """
     if isinstance(game, Riskless):
-        return riskless.feature_units(game.map)
+        return riskless.compute_feature_units(game.map)
     return [1.0] * len(tictactoe.NAMES)
 
 
@@ -66,7 +72,7 @@ def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
     """
     return {
         name: round(weight * unit)
-        for (name, weight), unit in zip(weights.items(), feature_units(game), strict=True)
+        for (name, weight), unit in zip(weights.items(), compute_feature_units(game), strict=True)
     }
 
 
@@ -76,11 +82,11 @@ def load_named_weights(game: Game[Any, Any], name: str, names: Sequence[str]) ->
     name    `features`, or the path of a weights file
     names   names of the game's features
     """
-    path = WEIGHTS_FOLDER / f"{_family_name(game)}.toml" if name == "features" else Path(name)
+    path = WEIGHTS_FOLDER / f"{_get_family_name(game)}.toml" if name == "features" else Path(name)
     return scale_weights(game, load_weights(path, names))
 
 
-def plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
+def make_plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
     """Return the evaluator that multiplies the game's own estimate by 100.
 
     In an explicit tree it returns the leaf's value unchanged.
@@ -107,19 +113,21 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     Raises BadSpec if there is no such evaluator or the game does not support it, and BadWeights for an invalid file.
     """
     if name == "plain":
-        return plain_evaluator(game)
+        return make_plain_evaluator(game)
     if name == OUTCOMES or name.endswith(OUTCOMES_FILE):
-        category_of = category_function(game)
+        category_of = make_category_function(game)
         if category_of is None:
             raise BadSpec(f"{game.name} has no position categories: use plain")
-        path = WEIGHTS_FOLDER / f"{_family_name(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
-        return category_evaluator(game, category_of, load_outcomes(path))
+        path = (
+            WEIGHTS_FOLDER / f"{_get_family_name(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
+        )
+        return make_category_evaluator(game, category_of, load_outcomes(path))
     if name.endswith(NETWORK_FILE):
         if not isinstance(game, Riskless):
             raise BadSpec(f"networks support only riskless, not {game.name}: use plain")
-        from arena.bots.evaluators.network import load_network, network_evaluator  # noqa: PLC0415 - an extra
+        from arena.bots.evaluators.network import load_network, make_network_evaluator  # noqa: PLC0415 - an extra
 
-        return cast("Evaluator[P]", network_evaluator(game, load_network(Path(name))))
+        return cast("Evaluator[P]", make_network_evaluator(game, load_network(Path(name))))
     if name != "features" and not name.endswith(".toml"):
         raise BadSpec(
             f"no evaluator is called {name!r:.60}: choose from {', '.join(NAMES)}, or a file NAME.toml or NAME.npz"
@@ -127,7 +135,7 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     extractor = find_features(game)
     if extractor is None:
         if name == "features":
-            return plain_evaluator(game)
+            return make_plain_evaluator(game)
         raise BadSpec(f"{game.name} has no features, so it cannot use a weights file: use plain")
     features, names = extractor
-    return cast("Evaluator[P]", linear_evaluator(features, names, load_named_weights(game, name, names)))
+    return cast("Evaluator[P]", make_linear_evaluator(features, names, load_named_weights(game, name, names)))

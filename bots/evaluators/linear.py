@@ -25,7 +25,7 @@ Weights = Mapping[str, int]
 """Weight of each feature, by name, in hundredths of an army per unit of the feature."""
 
 
-def linear_evaluator(features: Features[P], names: Sequence[str], weights: Weights) -> Evaluator[P]:
+def make_linear_evaluator(features: Features[P], names: Sequence[str], weights: Weights) -> Evaluator[P]:
     """Return the evaluator that sums the weighted features, limited to ±ESTIMATE_LIMIT.
 
     `names` are the feature names, in the order of the numbers that `features` returns. Raises KeyError if a feature has no

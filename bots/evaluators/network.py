@@ -100,17 +100,17 @@ def encode_inputs(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.flo
     armies = np.asarray(signed, np.int64).reshape(-1, map.size)
     count, cap, goal = len(armies), map.territory_cap, map.armies_to_win
     levels = armies * (LEVELS / cap)
-    kinds = _territory_kinds(levels)
+    kinds = _classify_territories(levels)
     sources, targets = np.array([(v, w) for v, near in enumerate(map.neighbours) for w in near]).T
     pairs = kinds[:, sources] * KINDS + kinds[:, targets]
-    parts = [_step_shares(levels + LEVELS, KINDS), _step_shares(pairs, KINDS * KINDS)]
+    parts = [_compute_step_shares(levels + LEVELS, KINDS), _compute_step_shares(pairs, KINDS * KINDS)]
     for sign in (1, -1):
         total = np.maximum(sign * armies, 0).sum(1, keepdims=True)
-        parts.append(_step_shares(np.minimum(total * (STEPS / goal), STEPS), STEPS + 1))
+        parts.append(_compute_step_shares(np.minimum(total * (STEPS / goal), STEPS), STEPS + 1))
     return np.asarray(np.concatenate(parts, 1).reshape(count, INPUTS), np.float32)
 
 
-def _territory_kinds(levels: FloatArray) -> Rows:
+def _classify_territories(levels: FloatArray) -> Rows:
     """Return the kind of each territory from its armies, given in steps of the cap.
 
     Fractions of a step are rounded away from empty.
@@ -118,17 +118,17 @@ def _territory_kinds(levels: FloatArray) -> Rows:
     return LEVELS + (np.sign(levels) * np.ceil(np.abs(levels) - 1e-9)).astype(np.int64)
 
 
-def _step_shares(values: FloatArray | Rows, steps: int) -> FloatArray:
+def _compute_step_shares(values: FloatArray | Rows, steps: int) -> FloatArray:
     """Return the share of the values in each row that lie at each step, with shape (rows, `steps`).
 
     A value between two steps is split between them.
     """
     below = np.minimum(np.floor(values).astype(np.int64), steps - 2)
-    above = values - below
+    fractions = values - below
     cells = below + steps * np.arange(len(values))[:, None]
     size = len(values) * steps
-    counts = np.bincount(cells.ravel(), (1 - above).ravel(), size) + np.bincount(
-        cells.ravel() + 1, above.ravel(), size
+    counts = np.bincount(cells.ravel(), (1 - fractions).ravel(), size) + np.bincount(
+        cells.ravel() + 1, fractions.ravel(), size
     )
     return np.asarray(counts.reshape(len(values), steps) / values.shape[1])
 
@@ -163,13 +163,14 @@ class Tables:
         cap, goal, hidden = map.territory_cap, map.armies_to_win, network.hidden
         levels = np.arange(cap + 1) * (LEVELS / cap)
         ends = sum(len(near) for near in map.neighbours)
-        both = np.stack([levels, -levels])
+        both_signs = np.stack([levels, -levels])
         territories = (
-            np.stack([_step_shares(each[:, None] + LEVELS, KINDS) for each in both]) @ hidden[:KINDS]
+            np.stack([_compute_step_shares(each[:, None] + LEVELS, KINDS) for each in both_signs])
+            @ hidden[:KINDS]
         )
         roads = hidden[KINDS:OWN].reshape(KINDS, KINDS, UNITS)
         roads = (roads + roads.transpose(1, 0, 2)) / 2
-        steps = _step_shares(np.arange(goal + 1)[:, None] * (STEPS / goal), STEPS + 1)
+        steps = _compute_step_shares(np.arange(goal + 1)[:, None] * (STEPS / goal), STEPS + 1)
         totals = np.stack([steps @ hidden[OWN:OTHER], steps @ hidden[OTHER:]])
         largest = np.abs(territories).max() + np.abs(roads).max() + 2 * np.abs(totals).max()
         # Each row is rounded; the subtraction leaves room for the sum of all rounding errors.
@@ -177,14 +178,14 @@ class Tables:
         value = 100 * goal * GOAL_SHARE / scale * 2**SHIFT
         return cls(
             np.rint(territories * (scale / map.size)).astype(np.int64),
-            _territory_kinds(both),
+            _classify_territories(both_signs),
             np.rint(roads * (2 * scale / ends)).astype(np.int64),
             np.rint(totals * scale).astype(np.int64),
             np.rint(np.clip(network.output * value, -(2**40), 2**40)).astype(np.int64),
         )
 
 
-def network_evaluator(game: Riskless, network: Network) -> Evaluator[Armies]:
+def make_network_evaluator(game: Riskless, network: Network) -> Evaluator[Armies]:
     """Return the evaluator that applies a network to positions on the game's map."""
     tables = Tables.of(network, game.map)
     roads = [(v, w) for v, near in enumerate(game.map.neighbours) for w in near if v < w]

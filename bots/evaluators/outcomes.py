@@ -34,7 +34,7 @@ MAX_COUNT = 2
 """Largest count that a category distinguishes; larger counts are treated as equal to it."""
 
 
-def category_function(game: Game[Any, Any]) -> CategoryFunction | None:
+def make_category_function(game: Game[Any, Any]) -> CategoryFunction | None:
     """Return the function that maps a game's positions to categories, or None for a game without categories.
 
     A category is a tuple of small numbers. In Riskless these are the mover's lead in the race to the goal (in eighths of the goal),
@@ -43,18 +43,18 @@ def category_function(game: Game[Any, Any]) -> CategoryFunction | None:
     the opponent's number.
     """
     if isinstance(game, Riskless):
-        count, goal = riskless.feature_function(game), game.map.armies_to_win
-        places = [riskless.NAMES.index(name) for name in ("race", "attacks", "exposed")]
+        count, goal = riskless.make_feature_function(game), game.map.armies_to_win
+        indexes = [riskless.NAMES.index(name) for name in ("race", "attacks", "exposed")]
 
         def riskless_category(position: Any) -> Category:
             features, sign = count(position), game.player(position).sign
-            race, attacks, exposed = (sign * features[place] for place in places)
+            race, attacks, exposed = (sign * features[place] for place in indexes)
             step = abs(race) * RACE_STEPS // goal
             return (step if race >= 0 else -step, min(attacks, MAX_COUNT), min(exposed, MAX_COUNT))
 
         return riskless_category
     if isinstance(game, TicTacToe):
-        lines = tictactoe.feature_function(game)
+        lines = tictactoe.make_feature_function(game)
 
         def tictactoe_category(position: Any) -> Category:
             sign = game.player(position).sign
@@ -69,13 +69,13 @@ def category_function(game: Game[Any, Any]) -> CategoryFunction | None:
     return None
 
 
-def expected_outcome(counts: Counts) -> float:
+def compute_expected_outcome(counts: Counts) -> float:
     """Return the expected outcome for the player to move, from -1 to 1. At least one match must be counted."""
     won, drawn, lost = counts
     return (won - lost) / (won + drawn + lost)
 
 
-def category_evaluator(
+def make_category_evaluator(
     game: Game[Any, Any], category_of: CategoryFunction, outcomes: Mapping[Category, Counts]
 ) -> Evaluator[Any]:
     """Return the evaluator that values a position by the expected outcome of its category, from `outcomes`.
@@ -83,7 +83,8 @@ def category_evaluator(
     A category that is not in `outcomes` has the value 0.
     """
     values = {
-        category: round(CERTAIN_WIN_VALUE * expected_outcome(counts)) for category, counts in outcomes.items()
+        category: round(CERTAIN_WIN_VALUE * compute_expected_outcome(counts))
+        for category, counts in outcomes.items()
     }
 
     def evaluate(position: Any) -> int:

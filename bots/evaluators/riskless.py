@@ -4,7 +4,7 @@ Before training, a move never changes the difference between the players' armies
 only training and the cap. The other features see the effects of training and of the next moves.
 
 A weight is valid for maps of every size, cap and goal. Features therefore count either armies or territories, and
-a territory weighs as much as its share of the goal, armies_to_win / territories (`feature_units`).
+a territory weighs as much as its share of the goal, armies_to_win / territories (`compute_feature_units`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ TERRITORIES = NAMES[NAMES.index("territories") :]
 """Features that count territories."""
 
 
-def feature_units(map: RisklessMap) -> Sequence[float]:
+def compute_feature_units(map: RisklessMap) -> Sequence[float]:
     """Return the unit of each feature on a map, in armies and in the order of NAMES.
 
     The unit of a feature that counts armies is 1; that of a feature that counts territories is a territory's share of the
@@ -58,7 +58,7 @@ def feature_units(map: RisklessMap) -> Sequence[float]:
     return [share if name in TERRITORIES else 1.0 for name in NAMES]
 
 
-def feature_function(game: Riskless) -> Features[Armies]:
+def make_feature_function(game: Riskless) -> Features[Armies]:
     """Return the function that computes the features of a position of this game.
 
     The function's time grows with the number of territories and roads.
@@ -94,7 +94,7 @@ def feature_function(game: Riskless) -> Features[Armies]:
         mover = position.player.sign
         return (
             maxie - minnie,
-            race_feature(goal, maxie, own, minnie, others),
+            compute_race_feature(goal, maxie, own, minnie, others),
             maxie * maxie // goal - minnie * minnie // goal,
             borders,
             own - others,
@@ -115,7 +115,7 @@ A position is dynamic if the opponent could take a territory that holds at least
 """
 
 
-def attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
+def make_attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
     """Return a predicate that is True for dynamic positions, which are too unstable to estimate (source 000).
 
     A position is dynamic if the player to move could take a territory with at least a fifth of the opponent's armies. The
@@ -135,7 +135,7 @@ def attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
     return is_attacked
 
 
-def race_feature(
+def compute_race_feature(
     goal: int, own_armies: int, own_territories: int, other_armies: int, other_territories: int
 ) -> int:
     """Return the feature `race` (see NAMES) for the player with `own_armies`: from -goal to goal, rounded towards 0."""

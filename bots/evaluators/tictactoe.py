@@ -17,7 +17,7 @@ center  the middle cell, which lies on four lines
 """
 
 
-def feature_function(_: TicTacToe) -> Features[Board]:
+def make_feature_function(_: TicTacToe) -> Features[Board]:
     """Return the function that computes the features of a position of this game."""
 
     def count_features(position: Board) -> Sequence[int]:

@@ -21,12 +21,12 @@ def records(path: str | Path) -> dict[str, list[Any]]:
     """
     table: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for _, record in read_numbered_records(Path(path)):
-        for name, value in zip(COLUMNS, _record_row(record), strict=True):
+        for name, value in zip(COLUMNS, _make_record_row(record), strict=True):
             table[name].append(value)
     return table
 
 
-def _record_row(record: Record) -> tuple[Any, ...]:
+def _make_record_row(record: Record) -> tuple[Any, ...]:
     result, players = record.result, record.players
     return (
         *(record.match, record.event, record.game, record.setup.get("map"), players.maxie, players.minnie),

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from arena.bots.learning.pictures import (
     Picture,
-    picture_of_match,
-    picture_of_position,
-    picture_of_search,
+    make_match_picture,
+    make_position_picture,
+    make_search_picture,
 )
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import Game, Outcome
@@ -41,7 +41,7 @@ class Environment:
         """Create the environment. `reset` starts each match with `opening` random moves."""
         self.game = game
         self._opening = opening
-        self._moves = _all_moves(game)
+        self._moves = _list_all_moves(game)
         self._numbers = {move: number for number, move in enumerate(self._moves)}
 
     @property
@@ -61,14 +61,14 @@ class Environment:
 
         Raises ValueError if none of a hundred random matches is that long.
         """
-        game, dice = self.game, Random(seed)
+        game, rng = self.game, Random(seed)
         for _ in range(MAX_TRIES):
             position = game.start()
             moves: list[Any] = []
             while game.outcome(position) is None:
                 if len(moves) == count:
                     return tuple(moves)
-                move = dice.choice(game.moves(position))
+                move = rng.choice(game.moves(position))
                 moves.append(game.move_to_data(move))
                 position = game.successor(position, move)
         raise ValueError(
@@ -138,18 +138,18 @@ class Environment:
 
     def show(self, position: Any) -> Picture:
         """Return a picture of a position. Notebooks draw it, and `print` writes it as text."""
-        return picture_of_position(self.game, position)
+        return make_position_picture(self.game, position)
 
     def show_match(self, record: Record) -> Picture:
         """Return a chart of a match: the game's estimate ply by ply. `print` writes its moves. Raises BadRecord."""
-        return picture_of_match(verify_record(record))
+        return make_match_picture(verify_record(record))
 
     def show_search(self, position: Any, algorithm: str = "alphabeta", depth: int = 2) -> Picture:
         """Return the tree that a reference algorithm visits from a position. `print` writes its trace.
 
         Raises BadSpec, and SearchTooLarge if the search visits too many nodes to keep its trace.
         """
-        return picture_of_search(self.game, position, algorithm, depth)
+        return make_search_picture(self.game, position, algorithm, depth)
 
     def positions(self, record: Record) -> Sequence[Any]:
         """Return all positions of a recorded match, from its start to its end. Raises BadRecord."""
@@ -189,7 +189,7 @@ def batch(
     return make(game, map=map, opening=opening).batch(size, seed)
 
 
-def _all_moves(game: Game[Any, Any]) -> tuple[Any, ...]:
+def _list_all_moves(game: Game[Any, Any]) -> tuple[Any, ...]:
     """Return every move that is legal in some position, in the order of the move indices.
 
     Empty if the game has no move indices.

@@ -73,11 +73,11 @@ def play_match(
             make_bot = make_engine(maker).make_bot if isinstance(maker, str) else maker
             side = sides[seat] = _SeatedBot(make_bot(), terms, seat, referee)
             side.prepare()
-        before: Player | None = None
+        earlier_mover: Player | None = None
         while (result := referee.recorded_result) is None:
             mover = referee.mover
-            sides[mover].play_turn(is_reply=before is mover.opponent)
-            before = mover
+            sides[mover].play_turn(is_reply=earlier_mover is mover.opponent)
+            earlier_mover = mover
     finally:
         for side in sides.values():
             side.close()

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.bots.review.analysis import line_to_path, make_report, parse_reference, run_reference
-from arena.bots.search.reports.trace_text import trace_lines
-from arena.bots.search.reports.tree_picture import search_svg
-from arena.charts import Area, svg_document, text_element
+from arena.bots.search.reports.trace_text import format_trace_lines
+from arena.bots.search.reports.tree_picture import render_search
+from arena.charts import Area, render_svg_document, render_text_element
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map_file
@@ -41,7 +41,7 @@ class Picture:
         return self.draw()
 
 
-def picture_of_position(game: Game[Any, Any], position: Any) -> Picture:
+def make_position_picture(game: Game[Any, Any], position: Any) -> Picture:
     """Return a picture of a position: the map for Riskless, and the output of `Game.picture` for other games.
 
     Drawing the picture raises MapError if the map no longer exists.
@@ -49,16 +49,16 @@ def picture_of_position(game: Game[Any, Any], position: Any) -> Picture:
     words = game.picture(position)
     if isinstance(game, Riskless):
         return Picture(words, lambda: draw_svg(load_map_file(game.map.name), position.armies))
-    return Picture(words, lambda: _lines_svg(words.splitlines()))
+    return Picture(words, lambda: _render_lines(words.splitlines()))
 
 
-def picture_of_match(replay: Replay) -> Picture:
+def make_match_picture(replay: Replay) -> Picture:
     """Return a chart of a match, with the game's estimate of each position. As text, it has a line for each move."""
     text = "\n".join(replay.describe_move(ply) for ply in range(replay.plies + 1))
-    return Picture(text, lambda: _match_svg(replay))
+    return Picture(text, lambda: _render_match(replay))
 
 
-def picture_of_search(game: Game[Any, Any], position: Any, algorithm: str, depth: int) -> Picture:
+def make_search_picture(game: Game[Any, Any], position: Any, algorithm: str, depth: int) -> Picture:
     """Return the tree that a reference algorithm visits from a position, drawn as by `arena trace --svg`.
 
     As text, the picture is the trace. A large tree is drawn only to the depth that its title states.
@@ -71,39 +71,39 @@ def picture_of_search(game: Game[Any, Any], position: Any, algorithm: str, depth
     title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
     line = line_to_path(game, position, make_report(result, monitor, depth).line)
     return Picture(
-        "\n".join(trace_lines(game, events)),
-        lambda: search_svg(game, position, depth, events, title, line),
+        "\n".join(format_trace_lines(game, events)),
+        lambda: render_search(game, position, depth, events, title, line),
     )
 
 
-def _lines_svg(lines: list[str]) -> str:
+def _render_lines(lines: list[str]) -> str:
     width = 2 * MARGIN + LETTER_WIDTH * max(map(len, lines), default=0)
     height = 2 * MARGIN + LINE_HEIGHT * len(lines)
     style = ' style="font: 14px monospace; white-space: pre"'
     texts = [
-        text_element(MARGIN, MARGIN + LINE_HEIGHT * (number + 0.75), line, attributes=style)
+        render_text_element(MARGIN, MARGIN + LINE_HEIGHT * (number + 0.75), line, attributes=style)
         for number, line in enumerate(lines)
     ]
-    return svg_document(width, height, texts)
+    return render_svg_document(width, height, texts)
 
 
-def _match_svg(replay: Replay) -> str:
+def _render_match(replay: Replay) -> str:
     leads = [replay.game.estimate(position) for position in replay.positions]
     top, plies = max(1, *map(abs, leads)), replay.plies
     area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-top, top))
     marks = (top, 0, -top)
-    return svg_document(
+    return render_svg_document(
         WIDTH,
         HEIGHT,
         [
-            text_element(LEFT, 26, summarize_record(replay.record), INK),
-            *area.horizontal_lines(marks, GRID),
-            *(text_element(LEFT - 8, area.y(mark) + 4, f"{mark:+d}", INK, "end") for mark in marks),
+            render_text_element(LEFT, 26, summarize_record(replay.record), INK),
+            *area.render_horizontal_lines(marks, GRID),
+            *(render_text_element(LEFT - 8, area.y(mark) + 4, f"{mark:+d}", INK, "end") for mark in marks),
             *(
-                text_element(area.x(ply), HEIGHT - 28, str(ply), INK, "middle")
+                render_text_element(area.x(ply), HEIGHT - 28, str(ply), INK, "middle")
                 for ply in sorted({0, plies // 2, plies})
             ),
-            text_element(LEFT, HEIGHT - 10, "ply; the estimate of the game, high for maxie", INK),
-            area.curve_element(enumerate(leads), LEAD_COLOUR, 2),
+            render_text_element(LEFT, HEIGHT - 10, "ply; the estimate of the game, high for maxie", INK),
+            area.render_curve(enumerate(leads), LEAD_COLOUR, 2),
         ],
     )

@@ -23,13 +23,13 @@ from arena.bots.api.engine_spec import (
     Options,
     Spec,
     TextOption,
-    engine_threads,
+    count_engine_threads,
     parse_spec,
 )
 from arena.bots.engines.forms import check_evaluator, choose_form
 from arena.bots.engines.registry import check_evaluator_name
 from arena.bots.engines.searching import make_searcher
-from arena.bots.evaluators.catalogue import dynamic_predicate, evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for, make_dynamic_predicate
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
 from arena.bots.search.monitor import SearchMonitor, Stopped, never_stop, stop_after
@@ -37,7 +37,7 @@ from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
 from arena.clock import MONOTONIC
-from arena.cores import usable_cores
+from arena.cores import list_usable_cores
 from arena.games.core import Game, Player
 
 REFERENCE_WORD = "reference"
@@ -64,7 +64,7 @@ class SearchTooLarge(ValueError):
     """Raised when a search visits more nodes than allowed; the message is one line."""
 
 
-def _reference_options(name: str) -> Options:
+def _make_reference_options(name: str) -> Options:
     options: dict[str, IntegerOption | FractionOption | TextOption] = {"evaluator": _EVALUATOR}
     if ALGORITHMS[name].parallel:
         options["threads"] = IntegerOption(1, 1, 64)
@@ -77,7 +77,7 @@ def _reference_options(name: str) -> Options:
     return options
 
 
-REFERENCE_OPTIONS: Mapping[str, Options] = {name: _reference_options(name) for name in ALGORITHMS}
+REFERENCE_OPTIONS: Mapping[str, Options] = {name: _make_reference_options(name) for name in ALGORITHMS}
 """Options of each reference algorithm."""
 
 ENGINE_OPTIONS: Mapping[str, Options] = {name: ENGINES[name] for name in ("minimax", "alphabeta", "jamboree")}
@@ -89,12 +89,12 @@ class SearchLimits:
     """Limits of one search of an engine. A reference algorithm uses only `depth`."""
 
     nodes: int | None = None
-    """Maximum number of nodes; None for the default of `nodes_for`."""
+    """Maximum number of nodes; None for the default of `get_max_nodes`."""
     seconds: float = math.inf
     depth: int | None = None
     """Maximum depth, in plies; None for no limit."""
 
-    def nodes_for(self, *, compiled: bool) -> int:
+    def get_max_nodes(self, *, compiled: bool) -> int:
         """Return the node limit of a search: `nodes` if it is set, no limit if another limit is set, otherwise the default."""
         if self.nodes is not None:
             return self.nodes
@@ -143,7 +143,7 @@ def run_reference(
     monitor = SearchMonitor(never_stop if limit == NO_LIMIT else stop_after(limit), tracing=tracing)
     try:
         with ThreadPool(spec.values.get("threads", 1)) as pool:
-            settings = _algorithm_settings(game, spec, pool)
+            settings = _make_algorithm_settings(game, spec, pool)
             return ALGORITHMS[spec.name].run(problem, position, depth, monitor, settings), monitor
     except Stopped:
         raise SearchTooLarge(
@@ -152,9 +152,9 @@ def run_reference(
         ) from None
 
 
-def _algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
+def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
     bound = spec.values.get("dynamic", 0)
-    dynamic = dynamic_predicate(game) if bound else None
+    dynamic = make_dynamic_predicate(game) if bound else None
     if bound and dynamic is None:
         raise BadSpec(
             f"{spec.name}: the option dynamic works only with riskless, because {game.name} has no dynamic positions: "
@@ -205,11 +205,11 @@ class EngineAnalyst(Analyst):
         super().__init__(game)
         self._depth = min(limits.depth or MAX_DEPTH, spec.values["depth"])
         self._seconds = limits.seconds
-        self._nodes = spec.values["nodes"] or limits.nodes_for(compiled=choose_form(spec, game).compiled)
+        self._nodes = spec.values["nodes"] or limits.get_max_nodes(compiled=choose_form(spec, game).compiled)
         self._searcher = make_searcher(
-            spec, Match(game, Player.MAXIE, threads=engine_threads(spec, len(usable_cores())))
+            spec, Match(game, Player.MAXIE, threads=count_engine_threads(spec, len(list_usable_cores())))
         )
-        self._last: tuple[Any, list[Report[Any]]] | None = None
+        self._last_analysis: tuple[Any, list[Report[Any]]] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -220,25 +220,30 @@ class EngineAnalyst(Analyst):
         self._searcher.close()
 
     def analyse(self, position: Any) -> list[Report[Any]]:
-        if self._last is None or self._last[0] != position:
-            self._last = position, self._search_position(position, self._depth, self._nodes)
-        return self._last[1]
+        if self._last_analysis is None or self._last_analysis[0] != position:
+            self._last_analysis = position, self._search_position(position, self._depth, self._nodes)
+        return self._last_analysis[1]
 
     def _analyse_reply(self, position: Any) -> list[Report[Any]]:
         """Return the reports of a search with the same budget as for the root."""
         return self.analyse(position)
 
-    def best_moves(self, position: Any, count: int) -> list[Report[Any]]:
+    def analyse_best_moves(self, position: Any, count: int) -> list[Report[Any]]:
         """Return the `count` best moves, the best first. Each search excludes the moves already found.
 
         All are searched to the depth of the best move, or less deep if four times the node budget does not suffice.
         """
-        first = self.analyse(position)[-1]
-        reports, others = [first], [move for move in self._game.moves(position) if move != first.move]
-        while others and len(reports) < count:
-            most = NO_LIMIT if self._nodes == NO_LIMIT else FURTHER_MOVE_FACTOR * self._nodes
-            reports.append(self._search_position(position, max(1, first.depth), most, others)[-1])
-            others.remove(reports[-1].move)
+        first_report = self.analyse(position)[-1]
+        reports, other_moves = (
+            [first_report],
+            [move for move in self._game.moves(position) if move != first_report.move],
+        )
+        while other_moves and len(reports) < count:
+            max_nodes = NO_LIMIT if self._nodes == NO_LIMIT else FURTHER_MOVE_FACTOR * self._nodes
+            reports.append(
+                self._search_position(position, max(1, first_report.depth), max_nodes, other_moves)[-1]
+            )
+            other_moves.remove(reports[-1].move)
         sign = self._game.player(position).sign
         return sorted(reports, key=lambda each: -sign * each.value)
 

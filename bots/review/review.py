@@ -144,7 +144,7 @@ def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerRevi
         ]
         if not moves:
             continue
-        accuracies = [_accuracy(each.chance_lost) for each, _ in moves]
+        accuracies = [_compute_accuracy(each.chance_lost) for each, _ in moves]
         weighted = fmean(accuracies, [weight for _, weight in moves])
         reviews[player.value] = PlayerReview(
             moves=len(moves),
@@ -155,7 +155,7 @@ def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerRevi
     return reviews
 
 
-def _accuracy(chance_lost: float) -> float:
+def _compute_accuracy(chance_lost: float) -> float:
     """Return the accuracy in percent of a move that lost `chance_lost`, from 0 to 1, of the chance of winning."""
     return min(100.0, max(0.0, 103.1668 * exp(-4.354 * chance_lost) - 3.1669))
 

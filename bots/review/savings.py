@@ -13,7 +13,7 @@ from typing import Any
 
 from arena.bots.api.engine_spec import Spec
 from arena.bots.review.analysis import SearchTooLarge, run_reference
-from arena.bots.search.reports.trace_text import value_text
+from arena.bots.search.reports.trace_text import format_value
 from arena.games.core import Game
 
 MAX_NODES = 200_000
@@ -43,13 +43,13 @@ class Saving:
     def describe(self) -> str:
         """Return the comparison as one line."""
         smaller_text = (
-            f"{self.what}: {self.nodes:,} nodes, {self.leaves:,} estimates, {value_text(self.value)}"
+            f"{self.what}: {self.nodes:,} nodes, {self.leaves:,} estimates, {format_value(self.value)}"
         )
         if self.whole_nodes is None or self.whole_leaves is None or self.whole_value is None:
             return f"{smaller_text}. {self.whole}: more than {self.max_nodes:,} nodes"
         share = self.nodes / self.whole_nodes
         larger_text = (
-            f"{self.whole_nodes:,} nodes, {self.whole_leaves:,} estimates, {value_text(self.whole_value)}"
+            f"{self.whole_nodes:,} nodes, {self.whole_leaves:,} estimates, {format_value(self.whole_value)}"
         )
         times = f"{share:.0%} of" if share < 1 else f"{share:.1f} ×"
         return f"{smaller_text}. {self.whole}: {larger_text}. That is {times} the nodes"

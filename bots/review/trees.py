@@ -27,7 +27,7 @@ class UnknownTree(TreeError):
     """Raised when no tree has the given name."""
 
 
-def tree_names() -> list[str]:
+def list_tree_names() -> list[str]:
     """Return the names of the trees that come with the project."""
     return sorted(path.stem for path in TREES_FOLDER.glob("*.json"))
 
@@ -36,11 +36,11 @@ def load_tree(name: str) -> Explicit:
     """Return the tree called `name`, ignoring case, or the tree in the file NAME.json. Raises TreeError."""
     if name.endswith(".json"):
         return _read_tree(Path(name))
-    for each in tree_names():
+    for each in list_tree_names():
         if each.casefold() == name.casefold():
             return _read_tree(TREES_FOLDER / f"{each}.json")
     raise UnknownTree(
-        f"no tree is called {name!r:.60}: choose from {', '.join(tree_names())}, or a file NAME.json"
+        f"no tree is called {name!r:.60}: choose from {', '.join(list_tree_names())}, or a file NAME.json"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from arena.bots.review.review import ReviewedMove
 from arena.bots.search.search_values import ESTIMATE_LIMIT
-from arena.charts import Area, dot_element, svg_document, text_element
+from arena.charts import Area, render_dot, render_svg_document, render_text_element
 
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
@@ -16,7 +16,7 @@ MIN_AXIS_VALUE = 200
 """Smallest value at the ends of the value axis, in hundredths of an army, so that a quiet match looks quiet."""
 
 
-def review_svg(
+def render_review(
     reviews: Sequence[ReviewedMove], title: str, names: tuple[str, str], engine: str, *, armies: bool = True
 ) -> str:
     """Return the chart. Values are for Maxie, and certain wins are drawn on the edge.
@@ -46,29 +46,32 @@ def review_svg(
 
     marks = (top, 0, -top)
     elements = [
-        text_element(LEFT, 26, title, INK, attributes=' font-size="15"'),
-        *area.horizontal_lines(marks, GRID),
+        render_text_element(LEFT, 26, title, INK, attributes=' font-size="15"'),
+        *area.render_horizontal_lines(marks, GRID),
     ]
-    elements += [text_element(LEFT - 8, area.y(mark) + 4, f"{mark / 100:+g}", INK, "end") for mark in marks]
+    elements += [
+        render_text_element(LEFT - 8, area.y(mark) + 4, f"{mark / 100:+g}", INK, "end") for mark in marks
+    ]
     below = HEIGHT - BOTTOM + 20
     elements += [
-        text_element(area.x(ply), below, str(ply), INK, "middle") for ply in sorted({0, plies // 2, plies})
+        render_text_element(area.x(ply), below, str(ply), INK, "middle")
+        for ply in sorted({0, plies // 2, plies})
     ]
     unit = "in armies" if armies else "in hundreds"
     legend = f"ply; values {unit}, high for maxie, a certain win on the edge; ?!, ?, ??: lost chances"
-    elements.append(text_element(LEFT, HEIGHT - 10, legend, INK))
+    elements.append(render_text_element(LEFT, HEIGHT - 10, legend, INK))
     for name, points in lines.items():
         if points:
             elements.append(
-                area.curve_element([(ply, clamp(value)) for ply, value in points], COLOURS[name], 1.6)
+                area.render_curve([(ply, clamp(value)) for ply, value in points], COLOURS[name], 1.6)
             )
     for each in reviews:
         if each.mark:
             x, y, colour = area.x(each.ply), area.y(clamp(each.after)), COLOURS[each.player]
-            elements.append(
-                dot_element(x, y, 4, colour, f"ply {each.ply}: {each.move}, better {each.better}")
-            )
-            elements.append(text_element(x, y - 8, each.mark, colour, "middle", ' font-weight="bold"'))
+            elements.append(render_dot(x, y, 4, colour, f"ply {each.ply}: {each.move}, better {each.better}"))
+            elements.append(render_text_element(x, y - 8, each.mark, colour, "middle", ' font-weight="bold"'))
     for row, (name, label) in enumerate(zip(lines, (engine, *names), strict=True)):
-        elements.append(text_element(WIDTH - RIGHT + 8, TOP + 14 + 18 * row, label[:18], COLOURS[name]))
-    return svg_document(WIDTH, HEIGHT, elements)
+        elements.append(
+            render_text_element(WIDTH - RIGHT + 8, TOP + 14 + 18 * row, label[:18], COLOURS[name])
+        )
+    return render_svg_document(WIDTH, HEIGHT, elements)

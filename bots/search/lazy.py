@@ -154,7 +154,7 @@ def gametree(
 ) -> Tree[TreePosition[P]]:
     """Return the complete, possibly infinite, game tree from a position.
 
-    `monitor.enter` and `monitor.count_held_node` are called for each node when it is created.
+    `monitor.enter` and `monitor.track_live_node` are called for each node when it is created.
 
     memoize   True to keep computed nodes; otherwise the tree can be walked only once
     """
@@ -163,7 +163,7 @@ def gametree(
     def enter(node: TreePosition[P]) -> TreePosition[P]:
         if monitor is not None:
             monitor.enter(node.path, node.position, 0)
-            monitor.count_held_node(node)
+            monitor.track_live_node(node)
         return node
 
     def successors(node: TreePosition[P]) -> Iterator[TreePosition[P]]:

@@ -138,7 +138,7 @@ class Comparison:
         """Return the greatest depth that any method reached, at most `max_depth`; 0 for none."""
         return max((len(counts) for counts in self.bounded_leaves.values()), default=0)
 
-    def branching_factor(self, depth: int) -> float | None:
+    def compute_branching_factor(self, depth: int) -> float | None:
         """Return q, the p-th root of minimax's leaves at depth p = `depth`, or at the last depth that minimax reached.
 
         Return None if minimax reached no depth.
@@ -149,15 +149,15 @@ class Comparison:
         plies = min(depth, len(counts))
         return float(counts[plies - 1] ** (1 / plies))
 
-    def expected_leaves(self, depth: int, share: float) -> int | None:
-        """Return q^(share × depth), rounded, or None without a q (see `branching_factor`).
+    def compute_expected_leaves(self, depth: int, share: float) -> int | None:
+        """Return q^(share × depth), rounded, or None without a q (see `compute_branching_factor`).
 
         `share` is 1 for minimax, 3/4 for random move order, 1/2 for perfect order.
         """
-        q = self.branching_factor(depth)
+        q = self.compute_branching_factor(depth)
         return None if q is None else round(q ** (share * depth))
 
-    def reached_depths(self) -> list[ReachedDepths]:
+    def list_reached_depths(self) -> list[ReachedDepths]:
         """Return the depth that each method reaches with the leaves of minimax: Holden's "twice as many moves as before".
 
         There is one entry for each depth that minimax finished, up to `max_depth`.
@@ -173,7 +173,7 @@ class Comparison:
                         for name in DEPTH_METHODS[1:]
                     },
                 },
-                _ideal_depth(leaves ** (1 / depth), leaves),
+                _find_ideal_depth(leaves ** (1 / depth), leaves),
             )
             for depth, leaves in enumerate(self.bounded_leaves["minimax"], 1)
         ]
@@ -193,7 +193,7 @@ def compare_methods(problem: Problem[Any, Any], position: Any, max_depth: int, b
     return Comparison(leaves, budget, max_depth)
 
 
-def _ideal_depth(branching_factor: float, leaves: int) -> int | None:
+def _find_ideal_depth(branching_factor: float, leaves: int) -> int | None:
     if leaves == 1:
         return None
     depth = 0

@@ -99,7 +99,17 @@ class SearchMonitor:
     held     for a search that builds a tree, the maximum number of nodes in memory at once
     """
 
-    __slots__ = ("_live", "events", "held", "hints", "horizon", "leaves", "nodes", "sorted", "stop")
+    __slots__ = (
+        "_live_nodes",
+        "events",
+        "hints",
+        "horizon",
+        "leaves",
+        "max_live_nodes",
+        "nodes",
+        "sorted",
+        "stop",
+    )
 
     def __init__(self, stop: Stop = never_stop, *, tracing: bool = False) -> None:
         self.stop = stop
@@ -109,8 +119,8 @@ class SearchMonitor:
         self.horizon = False
         self.events: list[Event] | None = [] if tracing else None
         self.hints: dict[Any, Any] = {}
-        self.held = 0
-        self._live: set[weakref.ref[object]] = set()
+        self.max_live_nodes = 0
+        self._live_nodes: set[weakref.ref[object]] = set()
 
     def enter(
         self,
@@ -127,10 +137,10 @@ class SearchMonitor:
         if self.events is not None:
             self.events.append(Entered(path, position, depth, _to_move_value(alpha), _to_move_value(beta)))
 
-    def count_held_node(self, node: object) -> None:
+    def track_live_node(self, node: object) -> None:
         """Count a tree node as held in memory, until it is garbage-collected."""
-        self._live.add(_NodeReference(node, self._live.discard))
-        self.held = max(self.held, len(self._live))
+        self._live_nodes.add(_NodeReference(node, self._live_nodes.discard))
+        self.max_live_nodes = max(self.max_live_nodes, len(self._live_nodes))
 
     def record_leaf(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
         """Record the value of a leaf for Maxie. `horizon` is True if the leaf was only estimated."""

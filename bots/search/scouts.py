@@ -85,11 +85,11 @@ class _InnerNode(Generic[P, M]):
         self.path = path
         self.moves = moves
         # Forks of the monitor for each child: one for its test, and one for its second search, if any.
-        self.forks: list[list[SearchMonitor]] = [[monitor.fork(self.stopping)] for _ in moves]
+        self.forks: list[list[SearchMonitor]] = [[monitor.fork(self.should_stop)] for _ in moves]
         # Set by a test that reaches beta; read by every node below through `stopping`.
         self.cut: ValueAndLine[M] | None = None
 
-    def stopping(self) -> bool:
+    def should_stop(self) -> bool:
         """Return True if everything below this node must stop."""
         return self.cut is not None or self.monitor.stop()
 
@@ -129,9 +129,9 @@ class _InnerNode(Generic[P, M]):
                 return self.cut
             if passed:
                 # All earlier siblings are done, so this child has to beat the current alpha.
-                again = self.monitor.fork(self.stopping)
-                self.forks[index].append(again)
-                answer = self._search_child(index, again, (self.alpha, self.beta))
+                full_window_monitor = self.monitor.fork(self.should_stop)
+                self.forks[index].append(full_window_monitor)
+                answer = self._search_child(index, full_window_monitor, (self.alpha, self.beta))
             if answer[0] > best[0]:
                 best = answer
             self.alpha = max(self.alpha, answer[0])

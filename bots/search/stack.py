@@ -89,14 +89,14 @@ class _StackSearch(Generic[P, M]):
     def search(self, position: P, depth: int) -> SearchResult[M]:
         stack = self._stack
         answer = self._enter_node(position, depth, -INFINITY, INFINITY)
-        last: M | None = None
+        last_move: M | None = None
         while stack:
             frame = stack[-1]
             if answer is not None:
                 self._update_best(frame, frame.sign * answer)
                 answer = None
             if frame.next == len(frame.moves) or (self._cutting and frame.best >= frame.beta):
-                answer, last = self._leave_node()
+                answer, last_move = self._leave_node()
                 continue
             move = frame.moves[frame.next]
             frame.next += 1
@@ -106,7 +106,7 @@ class _StackSearch(Generic[P, M]):
             answer = self._enter_node(child, frame.depth - 1, *window)
         if answer is None:
             raise AssertionError("the stack is empty, but the root has no value")
-        return SearchResult(answer, last, () if last is None else (last,))
+        return SearchResult(answer, last_move, () if last_move is None else (last_move,))
 
     def _enter_node(self, position: P, depth: int, low: int, high: int) -> int | None:
         """Enter a node with the window (`low`, `high`) for Maxie. Return its value for Maxie if it is a leaf or known.
@@ -139,13 +139,16 @@ class _StackSearch(Generic[P, M]):
     def _leave_node(self) -> tuple[int, M | None]:
         """Leave the node on top of the stack. Return its value for Maxie and its best move."""
         frame = self._stack.pop()
-        cut = self._cutting and frame.best >= frame.beta
+        is_cut = self._cutting and frame.best >= frame.beta
         self._monitor.leave(
-            self._current_path(), frame.position, MoveValue(frame.sign * frame.best, frame.move), pruned=cut
+            self._current_path(),
+            frame.position,
+            MoveValue(frame.sign * frame.best, frame.move),
+            pruned=is_cut,
         )
         if self._table is not None and frame.move is not None:
-            upper = self._cutting and frame.best <= frame.alpha
-            kind = Bound.LOWER if cut else Bound.UPPER if upper else Bound.EXACT
+            is_upper = self._cutting and frame.best <= frame.alpha
+            kind = Bound.LOWER if is_cut else Bound.UPPER if is_upper else Bound.EXACT
             self._table.store(frame.position, frame.depth, len(self._stack), frame.best, kind, frame.move)
         return frame.sign * frame.best, frame.move
 

@@ -108,17 +108,17 @@ def check(
 
     Example: arena maps check my_map.toml
     """
-    wrong = 0
+    invalid_count = 0
     for name in files:
         try:
             map = load_map_file(name).map
         except MapError as error:
-            wrong += 1
+            invalid_count += 1
             err.print(str(error))
         else:
             text = f"{name}: ok, {map.size} territories, {len(list_roads(map))} roads"
             out.print(text)
-    if wrong:
+    if invalid_count:
         raise typer.Exit(1)
 
 
@@ -146,10 +146,10 @@ def _print_territories(file: MapFile, width: int) -> None:
     """Print the territories' numbers and names, in as many columns as fit into `width` characters."""
     map = file.map
     cells = [f"{v:>{len(str(map.size))}} {name}" for v, name in enumerate(map.territories)]
-    wide = max(len(cell) for cell in cells) + 3
-    columns = max(1, width // wide)
-    down = -(-len(cells) // columns)
-    for row in range(down):
-        line = "".join(f"{cell:<{wide}}" for cell in cells[row::down]).rstrip()
+    column_width = max(len(cell) for cell in cells) + 3
+    columns = max(1, width // column_width)
+    row_count = -(-len(cells) // columns)
+    for row in range(row_count):
+        line = "".join(f"{cell:<{column_width}}" for cell in cells[row::row_count]).rstrip()
         out.print(line)
     out.print()

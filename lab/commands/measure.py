@@ -24,7 +24,7 @@ from arena.console import (
     register_game,
     write_json,
 )
-from arena.cores import usable_cores
+from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
@@ -131,14 +131,14 @@ def measure_command(
                 matches=matches,
                 openings=starts,
                 seed=seed,
-                processes=processes or len(usable_cores()),
+                processes=processes or len(list_usable_cores()),
                 progress=lambda count: bar.advance(task, count),
             )
     except BadWeights as problem:
         raise UsageError(f"--evaluator: {problem}") from None
-    rows = [row for each in measured for row in table_rows(each)]
+    rows = [row for each in measured for row in make_table_rows(each)]
     if json is not None:
-        write_json([json_fields(each) for each in measured], json)
+        write_json([make_json_fields(each) for each in measured], json)
         if str(json) == "-":
             return
     _print_tables(rows)
@@ -163,7 +163,7 @@ def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> li
     return found
 
 
-def table_rows(measured: MeasuredMap) -> list[list[str]]:
+def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
     """Return the table rows of a map, one for each strength. Only the first has the columns about the map itself."""
     map, unequal = measured.map, measured.unequal_results
     rows = []
@@ -200,7 +200,7 @@ def format_share(mean: EstimatedMean) -> str:
     return f"{100 * mean.value:.0f} ± {100 * mean.error:.0f} %"
 
 
-def json_fields(measured: MeasuredMap) -> dict[str, Any]:
+def make_json_fields(measured: MeasuredMap) -> dict[str, Any]:
     """Return the measurements of a map for `--json`. An error is half the width of a 95 % interval."""
     map, unequal = measured.map, measured.unequal_results
     return {
@@ -213,13 +213,13 @@ def json_fields(measured: MeasuredMap) -> dict[str, Any]:
             {
                 "nodes": each.nodes,
                 "matches": each.matches,
-                "drawn": _mean_fields(each.drawn),
-                "plies": _mean_fields(each.length),
+                "drawn": _make_mean_fields(each.drawn),
+                "plies": _make_mean_fields(each.length),
                 "median_plies": each.median,
-                "maxie": _mean_fields(each.maxie),
+                "maxie": _make_mean_fields(each.maxie),
                 "endings": dict(sorted(each.endings.items())),
-                "eliminated": _mean_fields(each.eliminated),
-                "comebacks": None if each.comebacks is None else _mean_fields(each.comebacks),
+                "eliminated": _make_mean_fields(each.eliminated),
+                "comebacks": None if each.comebacks is None else _make_mean_fields(each.comebacks),
                 "lead_changes": each.lead_changes,
                 "back_and_forth": each.recaptures,
                 "gap": each.gap,
@@ -229,16 +229,16 @@ def json_fields(measured: MeasuredMap) -> dict[str, Any]:
         "signal": {
             "nodes": [unequal.strong, unequal.weak],
             "pairs": unequal.pairs,
-            "score": _mean_fields(unequal.score),
+            "score": _make_mean_fields(unequal.score),
             "elo": unequal.difference.elo,
             "elo_error": unequal.difference.error,
-            "drawn": _mean_fields(unequal.drawn),
+            "drawn": _make_mean_fields(unequal.drawn),
             "pairs_needed": unequal.pairs_needed if unequal.pairs_needed < 10_000 else None,
         },
     }
 
 
-def _mean_fields(mean: EstimatedMean) -> dict[str, float]:
+def _make_mean_fields(mean: EstimatedMean) -> dict[str, float]:
     return {"value": mean.value, "error": mean.error}
 
 

@@ -17,7 +17,7 @@ from arena.bots.api.engine_spec import ENGINES, BadSpec, Spec, parse_spec
 from arena.bots.engines.registry import make_engine
 from arena.bots.evaluators.linear import BadWeights
 from arena.console import CommandError, MapOption, ProcessesOption, SeedOption, UsageError, err, write_text
-from arena.cores import usable_cores
+from arena.cores import list_usable_cores
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.lab.commands.compiled_map import load_compiled_map
@@ -126,7 +126,7 @@ def make(
 
     Example: arena openings make --map world --plies 8 --count 200 --nodes 20000 --output world.txt
     """
-    judged_by = _parse_engine(engine)
+    engine_spec = _parse_engine(engine)
     numbers = _parse_strengths(strengths)
     from arena.lab.opening_search import OpeningCriteria, make_openings  # noqa: PLC0415 - an extra, and slow to load
 
@@ -135,9 +135,9 @@ def make(
     if not path.parent.is_dir():  # reported before the long work, not after it
         raise CommandError(f"cannot write {path}: folder {path.parent} does not exist")
     criteria = OpeningCriteria(
-        evaluator=judged_by.values["evaluator"],
-        exact=judged_by.values["exact"] == "yes",
-        depth=judged_by.values["depth"],
+        evaluator=engine_spec.values["evaluator"],
+        exact=engine_spec.values["exact"] == "yes",
+        depth=engine_spec.values["depth"],
         nodes=nodes,
         window=window / 100,
         gap=gap / 100,
@@ -161,7 +161,7 @@ def make(
                 criteria,
                 seed=seed,
                 tries=MAX_TRIES_PER_OPENING * count,
-                processes=processes or len(usable_cores()),
+                processes=processes or len(list_usable_cores()),
                 progress=progress,
             )
             with closing(openings):
@@ -179,10 +179,10 @@ def make(
     options = {"map": Path(map).name, "plies": plies, "count": count, "engine": engine, "nodes": nodes}
     options |= {"window": f"{window:g}", "gap": f"{gap:g}"}
     options |= {"strengths": ",".join(str(each) for each in numbers), "seed": seed}
-    write_text(_openings_text(board, kept_openings, options), path)
-    where = "above" if str(path) == "-" else f"in {path}"
-    few = "" if len(kept_openings) == count else f"; no more were found among {candidates:,}"
-    err.print(f"{len(kept_openings)} openings are {where}{few}")
+    write_text(_format_openings(board, kept_openings, options), path)
+    location = "above" if str(path) == "-" else f"in {path}"
+    shortage_text = "" if len(kept_openings) == count else f"; no more were found among {candidates:,}"
+    err.print(f"{len(kept_openings)} openings are {location}{shortage_text}")
 
 
 def _parse_engine(engine: str) -> Spec:
@@ -205,7 +205,7 @@ def _parse_strengths(text: str) -> tuple[int, ...]:
     return tuple(int(word) for word in words)
 
 
-def _openings_text(map: RisklessMap, openings: Sequence[Opening], options: Mapping[str, object]) -> str:
+def _format_openings(map: RisklessMap, openings: Sequence[Opening], options: Mapping[str, object]) -> str:
     """Return the text of a file of openings: the options used, the map's fingerprint, and one line per opening."""
     command = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
     game = Riskless(map)

@@ -15,7 +15,7 @@ from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from arena.console import CommandError, JsonOption, UsageError, err, out, write_json
-from arena.cores import usable_cores
+from arena.cores import list_usable_cores
 from arena.games.riskless_map import RisklessMap
 from arena.lab.variants import load_variant
 from arena.maps.loader import MapError
@@ -43,7 +43,7 @@ class SolvedMap:
     table: SolvedTable
     seconds: float | None
     """Duration of the solving, in seconds; None if the table existed already."""
-    verified: Verification | None
+    verification: Verification | None
     """Result of `--verify`; None without it."""
 
     @property
@@ -85,7 +85,7 @@ def solve_command(
         variant_map = load_variant(map)
     except MapError as error:
         raise UsageError(str(error)) from None
-    threads = len(usable_cores())
+    threads = len(list_usable_cores())
     path = find_table(Boards.from_map(variant_map))
     seconds = None
     if again or path is None:
@@ -94,7 +94,7 @@ def solve_command(
     try:
         table = check_table(SolvedTable(path), Boards.from_map(variant_map))
         solved = SolvedMap(variant_map, table, seconds, _verify(table, threads) if verify else None)
-        row = _json_fields(solved)
+        row = _make_json_fields(solved)
     except BadTable as error:
         raise CommandError(str(error)) from None
     if json is not None:
@@ -123,8 +123,8 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
             else "with its start, no cap is small enough"
         )
         raise CommandError(
-            f"{map.name} is too large: {_count_text(boards.count)} boards take "
-            f"{_bytes_text(cost.bytes if cost is not None else CODE_BYTES * boards.count)} of memory, but only "
+            f"{map.name} is too large: {_format_count(boards.count)} boards take "
+            f"{_format_bytes(cost.bytes if cost is not None else CODE_BYTES * boards.count)} of memory, but only "
             f"{decimal(limit)} are available; {cap_advice}"
         )
     err.print(
@@ -150,11 +150,11 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
     return time.monotonic() - began
 
 
-def _count_text(count: int) -> str:
+def _format_count(count: int) -> str:
     return f"{count:,}" if count < 10**15 else f"10^{int(log10(count))}"
 
 
-def _bytes_text(size: int) -> str:
+def _format_bytes(size: int) -> str:
     return decimal(size) if size < 10**15 else f"10^{int(log10(size))} bytes"
 
 
@@ -177,7 +177,7 @@ def _verify(table: SolvedTable, threads: int) -> Verification:
         return verify_table(table, threads, lambda done, total: bar.update(task, completed=done, total=total))
 
 
-def _json_fields(solved: SolvedMap) -> dict[str, Any]:
+def _make_json_fields(solved: SolvedMap) -> dict[str, Any]:
     header, map, start = solved.table.header, solved.map, solved.start
     boards = solved.table.boards
     return {
@@ -193,16 +193,16 @@ def _json_fields(solved: SolvedMap) -> dict[str, Any]:
         "value": start.result.value,
         "plies": start.plies,
         "longest": header.longest,
-        "longest_position": _longest_win_position(solved),
+        "longest_position": _find_longest_win_position(solved),
         "file": str(solved.table.path),
         "bytes": solved.table.size,
         "seconds": solved.seconds,
-        "peak_memory": _peak_memory() if solved.seconds is not None else None,
-        "verified": solved.verified.totals.open if solved.verified is not None else None,
+        "peak_memory": _measure_peak_memory() if solved.seconds is not None else None,
+        "verified": solved.verification.totals.open if solved.verification is not None else None,
     }
 
 
-def _longest_win_position(solved: SolvedMap) -> str | None:
+def _find_longest_win_position(solved: SolvedMap) -> str | None:
     header = solved.table.header
     if not header.longest:
         return None
@@ -210,7 +210,7 @@ def _longest_win_position(solved: SolvedMap) -> str | None:
     return " ".join([*(f"{n:+d}" if n else "." for n in board), "maxie", "0"])
 
 
-def _peak_memory() -> int:
+def _measure_peak_memory() -> int:
     """Return the peak memory of this process, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
@@ -224,22 +224,28 @@ def _print_solution(solved: SolvedMap) -> None:
         for number, what in ((totals.won, "won"), (totals.lost, "lost"), (totals.drawn, "drawn"))
     )
     lines = [
-        f"{solved.map.name}: from the start {_start_value_text(start)}",
+        f"{solved.map.name}: from the start {_describe_start_value(start)}",
         f"{totals.open:,} boards in play, for the player to move: {shares}",
     ]
     if header.longest:
-        lines.append(f"longest win: {header.longest} plies, from {_longest_win_position(solved)}")
+        lines.append(f"longest win: {header.longest} plies, from {_find_longest_win_position(solved)}")
     lines.append(f"table: {solved.table.path}, {decimal(solved.table.size)}")
     if solved.seconds is not None:
-        lines.append(f"solved in {solved.seconds:.1f} s, using at most {decimal(_peak_memory())} of memory")
-    if solved.verified is not None and solved.verified.fault is None and not solved.verified.false_statements:
         lines.append(
-            f"verified: the values of all {solved.verified.totals.open:,} boards follow from those of their successors"
+            f"solved in {solved.seconds:.1f} s, using at most {decimal(_measure_peak_memory())} of memory"
+        )
+    if (
+        solved.verification is not None
+        and solved.verification.fault is None
+        and not solved.verification.false_statements
+    ):
+        lines.append(
+            f"verified: the values of all {solved.verification.totals.open:,} boards follow from those of their successors"
         )
     out.print("\n".join(lines))
 
 
-def _start_value_text(start: SolvedValue) -> str:
+def _describe_start_value(start: SolvedValue) -> str:
     if start.plies is None:
         return "nobody can force a win"
     return f"{'Maxie' if start.result.sign > 0 else 'Minnie'} wins in {start.plies} plies"
@@ -247,16 +253,16 @@ def _start_value_text(start: SolvedValue) -> str:
 
 def _check_table(solved: SolvedMap) -> None:
     """Raise CommandError if the verification found the table to be wrong."""
-    verified = solved.verified
-    if verified is None:
+    verification = solved.verification
+    if verification is None:
         return
-    if verified.fault is not None:
-        fault = verified.fault
+    if verification.fault is not None:
+        fault = verification.fault
         raise CommandError(
             f"{solved.table.path} is corrupt: board {' '.join(map(str, fault.board))} is stored as {fault.stored}, but its "
             f"successors give {fault.correct}; run with --again to solve the map anew"
         )
-    if verified.false_statements:
+    if verification.false_statements:
         raise CommandError(
-            f"{solved.table.path} is corrupt: {verified.false_statements[0]}; run with --again to solve the map anew"
+            f"{solved.table.path} is corrupt: {verification.false_statements[0]}; run with --again to solve the map anew"
         )

@@ -139,7 +139,7 @@ def tune_command(
     features = find_features(games[0])
     if features is None:
         raise UsageError(f"--game: {game} has no features to tune")
-    start = _first_weights(first or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), features[1])
+    start = _load_first_weights(first or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), features[1])
     _check_options(features[1], start, generations, rounds, without or (), outcomes=outcomes)
     command = " ".join(
         [
@@ -179,15 +179,20 @@ def tune_command(
                 without=without or (),
             )
     seconds = f"{time.process_time() - began:,.0f} s of CPU time"
-    on = [f"on {', '.join(names)}"] if names else []
+    maps_line = [f"on {', '.join(names)}"] if names else []
     if outcomes:
-        lines = [f"Counted in {seconds}, by", f"  {command}", *on, f"in matches of {format_weights(start)}"]
+        lines = [
+            f"Counted in {seconds}, by",
+            f"  {command}",
+            *maps_line,
+            f"in matches of {format_weights(start)}",
+        ]
         _write_file(format_outcomes([OUTCOMES_COMMENT, *lines], outcomes_by_category), to, "outcomes")
         return
     lines = [
         f"Learned by self-play in {seconds}; another search would learn other weights:",
         f"  {command}",
-        *on,
+        *maps_line,
         f"from {format_weights(start) if any(start.values()) else 'nothing: all 0'}",
         *steps,
     ]
@@ -232,7 +237,7 @@ def _write_file(text: str, path: Path, content: str) -> None:
     out.print(f"{content} in {path}")
 
 
-def _first_weights(first: Path | None, names: Sequence[str]) -> Mapping[str, int]:
+def _load_first_weights(first: Path | None, names: Sequence[str]) -> Mapping[str, int]:
     if first is None:
         return dict.fromkeys(names, 0)
     try:

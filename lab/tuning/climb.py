@@ -22,10 +22,10 @@ import numpy.typing as npt
 
 from arena.bots.compiled.calibrate import sample_positions
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.catalogue import feature_units, find_features, scale_weights
+from arena.bots.evaluators.catalogue import compute_feature_units, find_features, scale_weights
 from arena.games.core import Game
 from arena.games.riskless import Riskless
-from arena.lab.selfplay import play_pair, random_start
+from arena.lab.selfplay import make_random_start, play_pair
 
 FIRST_STEP = 0.15
 """First step of a weight, as a fraction of the change in that weight that would change estimates by their usual size."""
@@ -76,31 +76,34 @@ def climb_weights(
     """
     rng = random.Random(seed)
     names = list(weights)
-    at = np.array([float(weights[name]) for name in names])
-    steps = _first_steps(games, at, rng)
+    current_weights = np.array([float(weights[name]) for name in names])
+    steps = _choose_first_steps(games, current_weights, rng)
     total, tail_rounds = np.zeros(len(names)), 0
     stages = []
     for number in range(rounds):
-        lot = np.array([rng.choice((-1.0, 1.0)) for _ in names])
-        step = steps * lot / (number + 1) ** 0.101
-        weights_a, weights_b = _rounded_weights(names, at + step), _rounded_weights(names, at - step)
-        won = sum(_score_round(game, weights_a, weights_b, nodes, rng) for game in games) / len(games)
+        signs = np.array([rng.choice((-1.0, 1.0)) for _ in names])
+        step = steps * signs / (number + 1) ** 0.101
+        weights_a, weights_b = (
+            _round_weights(names, current_weights + step),
+            _round_weights(names, current_weights - step),
+        )
+        score = sum(_score_round(game, weights_a, weights_b, nodes, rng) for game in games) / len(games)
         pace = (
             FIRST_ROUND_STEPS
             * ((1 + FULL_PACE_SHARE * rounds) / (1 + number + FULL_PACE_SHARE * rounds)) ** 0.602
         )
-        at += pace * won * steps * lot
+        current_weights += pace * score * steps * signs
         if 2 * number >= rounds:
-            total, tail_rounds = total + at, tail_rounds + 1
+            total, tail_rounds = total + current_weights, tail_rounds + 1
         if (number + 1) * 10 // rounds > number * 10 // rounds:
-            stages.append(_rounded_weights(names, at))
+            stages.append(_round_weights(names, current_weights))
         progress()
     return Climb(
-        _rounded_weights(names, total / tail_rounds), stages, rounds, PAIRS_PER_ROUND * rounds * len(games)
+        _round_weights(names, total / tail_rounds), stages, rounds, PAIRS_PER_ROUND * rounds * len(games)
     )
 
 
-def _first_steps(
+def _choose_first_steps(
     games: Sequence[Game[Any, Any]], weights: npt.NDArray[np.float64], rng: random.Random
 ) -> npt.NDArray[np.float64]:
     """Return the first step of each weight, from positions of random matches; 0 for a weight of 0."""
@@ -109,16 +112,16 @@ def _first_steps(
         extractor = find_features(game)
         if extractor is None:
             raise ValueError(f"{game.name} has no features to tune")
-        sizes = np.array(feature_units(game))
+        sizes = np.array(compute_feature_units(game))
         rows += [sizes * extractor[0](position) for position in sample_positions(game, rng)]
     values = np.array(rows)
     spreads = np.sqrt(np.mean(values**2, axis=0))
-    whole = np.sqrt(np.mean((values @ weights) ** 2))
-    return np.asarray(FIRST_STEP * whole / np.maximum(spreads, 1e-3) * (weights != 0))
+    estimate_spread = np.sqrt(np.mean((values @ weights) ** 2))
+    return np.asarray(FIRST_STEP * estimate_spread / np.maximum(spreads, 1e-3) * (weights != 0))
 
 
-def _rounded_weights(names: Sequence[str], at: npt.NDArray[np.float64]) -> Mapping[str, int]:
-    return {name: round(value) for name, value in zip(names, at, strict=True)}
+def _round_weights(names: Sequence[str], vector: npt.NDArray[np.float64]) -> Mapping[str, int]:
+    return {name: round(value) for name, value in zip(names, vector, strict=True)}
 
 
 def _score_round(
@@ -136,7 +139,7 @@ def _score_round(
     points = 0.0
     try:
         for _ in range(PAIRS_PER_ROUND):
-            start = random_start(
+            start = make_random_start(
                 game,
                 rng,
                 rng.randint(*(RANDOM_PLIES if isinstance(game, Riskless) else TICTACTOE_RANDOM_PLIES)),

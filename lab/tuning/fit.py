@@ -22,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.catalogue import feature_units, find_features, scale_weights
-from arena.bots.evaluators.outcomes import Category, Counts, category_function
+from arena.bots.evaluators.catalogue import compute_feature_units, find_features, scale_weights
+from arena.bots.evaluators.outcomes import Category, Counts, make_category_function
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
-from arena.lab.selfplay import PlayedMatch, play_match, random_position, random_start
+from arena.lab.selfplay import PlayedMatch, make_random_position, make_random_start, play_match
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -101,22 +101,22 @@ def self_play(
     ends: list[float] = []
     numbers: list[tuple[int, int]] = []
     number = 0
-    for place, game in enumerate(games):
+    for game_index, game in enumerate(games):
         extractor = find_features(game)
         if extractor is None:
             raise ValueError(f"{game.name} has no features to tune")
         count, _ = extractor
-        sizes = feature_units(game)
+        sizes = compute_feature_units(game)
         for match in _play_matches(game, weights, range(number, number + matches), nodes, rng):
-            end = _result_for_maxie(game, match)
+            end = _compute_result_for_maxie(game, match)
             for plies, position in enumerate(reversed(match.positions)):
                 rows.append([unit * n for unit, n in zip(sizes, count(position), strict=True)])
-                ends.append(_discounted_result(end, plies))
-                numbers.append((number, place))
+                ends.append(_discount_result(end, plies))
+                numbers.append((number, game_index))
             number += 1
             progress()
-    which = np.array(numbers, np.int64)
-    return Samples(np.array(rows, float), np.array(ends), which[:, 0], which[:, 1])
+    match_and_game = np.array(numbers, np.int64)
+    return Samples(np.array(rows, float), np.array(ends), match_and_game[:, 0], match_and_game[:, 1])
 
 
 def _play_matches(
@@ -133,7 +133,7 @@ def _play_matches(
         searcher.close()
 
 
-def _discounted_result(end: float, plies: int) -> float:
+def _discount_result(end: float, plies: int) -> float:
     """Return the result `end`, moved towards one half for a position `plies` plies before the end."""
     return float(0.5 + (end - 0.5) * 0.5 ** (plies / HALF_LIFE_PLIES))
 
@@ -141,11 +141,15 @@ def _discounted_result(end: float, plies: int) -> float:
 def _make_start(game: Game[Any, Any], rng: random.Random, number: int) -> Any:
     """Return the start of a match: random armies for every second match of Riskless, otherwise a few random plies."""
     if isinstance(game, Riskless):
-        return random_position(game, rng) if number % 2 else random_start(game, rng, rng.randint(2, 12))
-    return random_start(game, rng, rng.randint(0, 3))
+        return (
+            make_random_position(game, rng)
+            if number % 2
+            else make_random_start(game, rng, rng.randint(2, 12))
+        )
+    return make_random_start(game, rng, rng.randint(0, 3))
 
 
-def _result_for_maxie(game: Game[Any, Any], match: PlayedMatch) -> float:
+def _compute_result_for_maxie(game: Game[Any, Any], match: PlayedMatch) -> float:
     """Return 1 if Maxie won and 0 if she lost; for a draw one half, or in Riskless her share of the armies."""
     if match.winner is not None:
         return float(match.winner is Player.MAXIE)
@@ -171,7 +175,7 @@ def count_outcomes(
     rng = random.Random(seed)
     counts: dict[Category, list[int]] = {}
     for game in games:
-        category_of = category_function(game)
+        category_of = make_category_function(game)
         if category_of is None:
             raise ValueError(f"{game.name} has no position categories")
         for match in _play_matches(game, weights, range(matches), nodes, rng):
@@ -199,27 +203,32 @@ def fit_weights(
     held_out = samples.matches % HELD_OUT_INTERVAL == HELD_OUT_INTERVAL - 1
     # each match counts the same, since a long one has many positions but only one result
     share = 1.0 / np.bincount(samples.matches)[samples.matches]
-    old = np.array([float(weights[name]) for name in names])
-    new = old
+    old_weights = np.array([float(weights[name]) for name in names])
+    new_weights = old_weights
     for number in range(MAX_ITERATIONS):
-        if number or old.any():
-            slopes = _fit_slopes(samples, share, ~held_out, new)
+        if number or old_weights.any():
+            slopes = _fit_slopes(samples, share, ~held_out, new_weights)
         else:
             slopes = np.full(int(samples.games.max()) + 1, FIRST_SLOPE)
         scaled = samples.features * slopes[samples.games][:, None]
-        new = _fit_logistic(scaled[~held_out], samples.ends[~held_out], share[~held_out], old, RIDGE)
+        new_weights = _fit_logistic(
+            scaled[~held_out], samples.ends[~held_out], share[~held_out], old_weights, RIDGE
+        )
     # the unit is an army, so values are as large as the plain estimate's
-    unit = float(np.std(100 * samples.features[:, 0]) / np.std(samples.features @ new))
-    whole = {name: round(unit * value) for name, value in zip(names, new, strict=True)}
-    shipped = np.array([float(whole[name]) for name in names])
+    unit = float(np.std(100 * samples.features[:, 0]) / np.std(samples.features @ new_weights))
+    rounded_weights = {name: round(unit * value) for name, value in zip(names, new_weights, strict=True)}
+    shipped = np.array([float(rounded_weights[name]) for name in names])
 
-    def losses(vector: FloatArray) -> list[float]:
+    def compute_losses(vector: FloatArray) -> list[float]:
         values = samples.features @ vector * _fit_slopes(samples, share, ~held_out, vector)[samples.games]
-        return [_mean_loss(values[part], samples.ends[part], share[part]) for part in (~held_out, held_out)]
+        return [
+            _compute_mean_loss(values[part], samples.ends[part], share[part])
+            for part in (~held_out, held_out)
+        ]
 
-    before, after = losses(old), losses(shipped)
+    before, after = compute_losses(old_weights), compute_losses(shipped)
     matches = int(samples.matches[-1]) + 1
-    return Fit(whole, matches, len(samples.ends), before[0], after[0], before[1], after[1])
+    return Fit(rounded_weights, matches, len(samples.ends), before[0], after[0], before[1], after[1])
 
 
 def _fit_slopes(
@@ -259,7 +268,7 @@ def _fit_logistic(
     return np.asarray(weights / spread, float)
 
 
-def _mean_loss(values: FloatArray, results: FloatArray, sample_weights: FloatArray) -> float:
+def _compute_mean_loss(values: FloatArray, results: FloatArray, sample_weights: FloatArray) -> float:
     predicted = np.clip(1 / (1 + np.exp(-np.clip(values, -30, 30))), 1e-9, 1 - 1e-9)
     bits = -(results * np.log2(predicted) + (1 - results) * np.log2(1 - predicted))
     return float(np.average(bits, weights=sample_weights)) if len(bits) else 0.0

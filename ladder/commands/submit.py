@@ -14,7 +14,7 @@ import typer
 from msgspec import Struct
 
 from arena.bots.api.engine_spec import IMAGE_SEPARATOR, SUBMISSION_PREFIX, BadSpec
-from arena.bots.engines.container import container_engine
+from arena.bots.engines.container import make_container_engine
 from arena.bots.engines.submission import unpack_submission
 from arena.console import (
     CommandError,
@@ -158,7 +158,7 @@ def check(
         raise UsageError(f"{file} does not exist; give the name of a submission, or the path of a .zip file")
     spec = f"{SUBMISSION_PREFIX}{file}{IMAGE_SEPARATOR}{image}" if image else f"{SUBMISSION_PREFIX}{file}"
     try:
-        container_engine(spec)
+        make_container_engine(spec)
     except BadSpec as error:
         raise CommandError(str(error)) from None
     control = parse_time_option(tc, "--tc")

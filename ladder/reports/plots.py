@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from arena.charts import Area, dot_element, line_element, text_element
+from arena.charts import Area, render_dot, render_line, render_text_element
 from arena.rating.standings import StandingsRow
 
 WIDTH, LEFT, RIGHT = 360, 46, 20
@@ -65,19 +65,23 @@ def plot_ratings(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
     )
     bottom = 34 * len(rated) + 6
     area = Area(LEFT, WIDTH - RIGHT, 0, bottom, (marks[0], marks[-1]), (0, 1))
-    elements = [line_element(area.x(mark), 0, area.x(mark), bottom, GRID) for mark in marks]
-    elements += [text_element(area.x(mark), bottom + 15, f"{mark:+z.0f}", INK, "middle") for mark in marks]
+    elements = [render_line(area.x(mark), 0, area.x(mark), bottom, GRID) for mark in marks]
+    elements += [
+        render_text_element(area.x(mark), bottom + 15, f"{mark:+z.0f}", INK, "middle") for mark in marks
+    ]
     for index, row in enumerate(rated):
         y, bot_colour = 34 * index + 24, colour[row.bot]
         elements += [
-            text_element(2, y - 10, row.bot[:MAX_NAME_LENGTH], INK),
-            line_element(
+            render_text_element(2, y - 10, row.bot[:MAX_NAME_LENGTH], INK),
+            render_line(
                 area.x(row.elo - row.elo_error), y, area.x(row.elo + row.elo_error), y, bot_colour, 3
             ),
-            dot_element(area.x(row.elo), y, 5, bot_colour),
+            render_dot(area.x(row.elo), y, 5, bot_colour),
         ]
     elements.append(
-        text_element(WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", INK, "end")
+        render_text_element(
+            WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", INK, "end"
+        )
     )
     return _render_plot(bottom + 38, "The rating of each bot with its 95 % interval, in Elo", elements)
 
@@ -98,18 +102,22 @@ def plot_by_ply(
     ply_ticks = choose_axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
     top, bottom = 22, 22 + PLOT_HEIGHT
     area = Area(LEFT, WIDTH - RIGHT, top, bottom, (0, ply_ticks[-1]), (0, value_ticks[-1]))
-    elements = area.horizontal_lines(value_ticks, GRID)
-    elements += [text_element(LEFT - 5, area.y(mark) + 4, f"{mark:g}", INK, "end") for mark in value_ticks]
-    elements += [text_element(area.x(mark), bottom + 16, f"{mark:g}", INK, "middle") for mark in ply_ticks]
+    elements = area.render_horizontal_lines(value_ticks, GRID)
     elements += [
-        line_element(LEFT, top, LEFT, bottom, INK),
-        line_element(LEFT, bottom, area.right, bottom, INK),
-        text_element(2, 12, unit, INK),
-        text_element(area.right, bottom + 32, "ply", INK, "end"),
+        render_text_element(LEFT - 5, area.y(mark) + 4, f"{mark:g}", INK, "end") for mark in value_ticks
+    ]
+    elements += [
+        render_text_element(area.x(mark), bottom + 16, f"{mark:g}", INK, "middle") for mark in ply_ticks
+    ]
+    elements += [
+        render_line(LEFT, top, LEFT, bottom, INK),
+        render_line(LEFT, bottom, area.right, bottom, INK),
+        render_text_element(2, 12, unit, INK),
+        render_text_element(area.right, bottom + 32, "ply", INK, "end"),
     ]
     for bot in (bot for bot in colour if bot in curves):
         points = sorted(curves[bot].items())
-        elements.append(area.curve_element(points, colour[bot], 2, ' stroke-linejoin="round"', bot))
+        elements.append(area.render_curve(points, colour[bot], 2, ' stroke-linejoin="round"', bot))
     legend = "".join(
         f"<li>{render_colour_swatch(colour[bot])}{escape(bot)}</li>" for bot in colour if bot in curves
     )

@@ -16,7 +16,7 @@ import pytest
 
 from arena.bots.api.bot import Clock, assign_match, request_move
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.engines.container import container_engine
+from arena.bots.engines.container import make_container_engine
 from arena.protocol.codes import EndReason
 from arena.protocol.record import read_records
 from testkit.parts import mark_requires
@@ -79,7 +79,7 @@ def test_a_bot_finds_nothing_of_its_host(tmp_path: Path, image: str, monkeypatch
     with socket.create_server(("0.0.0.0", 0)) as server:
         port = str(server.getsockname()[1])
         file = hostile(tmp_path, "look", secret, str(tmp_path / secret), port)
-        bot = container_engine(f"submit:{file},image={image}", tmp_path / "logs").make_bot()
+        bot = make_container_engine(f"submit:{file},image={image}", tmp_path / "logs").make_bot()
         assign_match(bot, MATCH, Event())
         try:
             bot.prepare()
@@ -159,7 +159,7 @@ def test_an_image_with_a_volume_is_refused(image: str) -> None:
     build_image(name, f"FROM {image}\nVOLUME /data\n")
     try:
         with pytest.raises(BadSpec, match="has a VOLUME, which is not allowed"):
-            container_engine(f"image:{name}")
+            make_container_engine(f"image:{name}")
     finally:
         docker("image", "rm", "--force", name)
 
@@ -168,7 +168,7 @@ def test_a_python_file_plays_in_an_image_with_the_arena(tmp_path: Path, arena_im
     bot = "from arena import Bot\nclass First(Bot):\n    def choose(self, position, clock):\n"
     bot += "        return self.game.moves(position)[0]\n"
     file = zipped(tmp_path / "first.zip", {"bot.toml": 'engine = "my_bot.py"', "my_bot.py": bot})
-    made = container_engine(f"submit:{file},image={arena_image}").make_bot()
+    made = make_container_engine(f"submit:{file},image={arena_image}").make_bot()
     assign_match(made, MATCH, Event())
     try:
         made.prepare()

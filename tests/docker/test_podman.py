@@ -16,7 +16,7 @@ import pytest
 
 from arena.bots.api.bot import Clock, assign_match, request_move
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.engines.container import container_engine
+from arena.bots.engines.container import make_container_engine
 from testkit.parts import mark_requires, skip_without
 from tests.bots.engines.programs import LONG, MATCH
 from tests.bots.engines.test_submission import zipped
@@ -51,7 +51,7 @@ def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_a_move_is_played_in_a_container_of_podman(tmp_path: Path, image: str) -> None:
     file = zipped(tmp_path / "camel.zip", {"bot.toml": "exec = '/bin/sh bot.sh'", "bot.sh": BOT})
     try:
-        bot = container_engine(f"submit:{file},image={image}").make_bot()
+        bot = make_container_engine(f"submit:{file},image={image}").make_bot()
     except BadSpec as refused:
         if "cannot limit the memory, processes and cores of a container" not in str(refused):
             raise

@@ -11,7 +11,7 @@ import pytest
 
 from arena.bots.api.bot import Match
 from arena.bots.client.local_match import LocalMatch
-from arena.bots.engines.from_program import program_engine
+from arena.bots.engines.from_program import make_program_engine
 from arena.bots.engines.registry import Engine, make_engine
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import failsoft
@@ -62,7 +62,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     made = tmp_path_factory.mktemp("c") / "alphabeta"
     source = EXAMPLES / "alphabeta.c"
     subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", made, source], check=True)
-    return program_engine(shlex.quote(str(made)))
+    return make_program_engine(shlex.quote(str(made)))
 
 
 @pytest.mark.parametrize("plies", [0, 1, 6, 11])

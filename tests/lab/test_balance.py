@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena.games.graph import Graph
 from arena.games.riskless_map import RisklessMap
-from arena.lab.balance import Balance, all_distances
+from arena.lab.balance import Balance, compute_all_distances
 from arena.maps.generators import make_grid_map, make_ring_map
 from tests.games.strategies import riskless_maps
 from tests.properties import examples
@@ -25,7 +25,7 @@ def by_rounds(graph: Graph) -> list[list[int]]:
 
 @given(riskless_maps())
 def test_distances_count_the_moves(map: RisklessMap) -> None:
-    assert all_distances(map.neighbours) == by_rounds(map.neighbours)
+    assert compute_all_distances(map.neighbours) == by_rounds(map.neighbours)
 
 
 @given(map=riskless_maps(), data=st.data())
@@ -34,8 +34,8 @@ def test_imbalance_does_not_know_the_sides(map: RisklessMap, data: st.DataObject
     each = data.draw(st.integers(1, map.size // 2))
     one, other = order[:each], order[each : 2 * each]
     balance = Balance(map.neighbours)
-    assert balance.imbalance(one, other) == balance.imbalance(other, one) >= 0
-    assert balance.imbalance(one, one) == 0
+    assert balance.compute_imbalance(one, other) == balance.compute_imbalance(other, one) >= 0
+    assert balance.compute_imbalance(one, one) == 0
 
 
 @given(size=st.integers(2, 12), data=st.data())
@@ -43,7 +43,7 @@ def test_starts_that_are_images_of_each_other_are_even(size: int, data: st.DataO
     graph = make_ring_map(2 * size).neighbours
     side = data.draw(st.sets(st.integers(0, size - 1), min_size=1))
     turned = [v + size for v in side]
-    assert Balance(graph).imbalance(sorted(side), turned) == 0
+    assert Balance(graph).compute_imbalance(sorted(side), turned) == 0
 
 
 def test_a_corner_against_the_middle_is_not_even() -> None:
@@ -51,8 +51,8 @@ def test_a_corner_against_the_middle_is_not_even() -> None:
     # three cells are nearer to the middle (itself, and two more), the corner has itself only.
     graph = make_grid_map(3, 3).neighbours
     corner, middle = [0], [4]
-    assert Balance(graph).imbalance(corner, middle) >= 2 + 2
-    assert Balance(graph).imbalance(corner, [8]) == 0
+    assert Balance(graph).compute_imbalance(corner, middle) >= 2 + 2
+    assert Balance(graph).compute_imbalance(corner, [8]) == 0
 
 
 @examples(8)
@@ -62,14 +62,14 @@ def test_a_proposal_keeps_its_territories_apart(width: int, height: int, each: i
     maxie, minnie = balance.propose_start(each)
     chosen = (*maxie, *minnie)
     assert len(set(chosen)) == 2 * each
-    assert all(balance.far[a][b] > 1 for a in chosen for b in chosen if a != b)
+    assert all(balance.distances[a][b] > 1 for a in chosen for b in chosen if a != b)
     assert min(chosen) in maxie
     assert balance.propose_start(each) == (maxie, minnie), "the same graph gives the same start"
 
 
 def test_on_an_even_ground_the_proposal_is_even() -> None:
     balance = Balance(make_grid_map(5, 5).neighbours)
-    assert balance.imbalance(*balance.propose_start(3)) == 0
+    assert balance.compute_imbalance(*balance.propose_start(3)) == 0
 
 
 def test_too_many_do_not_fit() -> None:

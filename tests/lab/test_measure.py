@@ -22,7 +22,7 @@ from arena.lab.measure import (
     measure_maps,
     measure_match,
 )
-from arena.lab.selfplay import PlayedMatch, gap_to_median, reply_chances
+from arena.lab.selfplay import PlayedMatch, compute_gap_to_median, compute_reply_chances
 from arena.maps.loader import load_map
 from arena.match.openings import make_random_opening
 from tests.games.own import EXAMPLES
@@ -155,12 +155,12 @@ def test_the_course_of_a_match(
 
 def test_the_gap_is_that_of_the_best_reply_and_the_median_one() -> None:
     searcher = Searcher(M1, weights_for(M1, "plain"), Settings(table_mb=1, exact=True))
-    chances = reply_chances(M1, searcher, M1.start(), 10_000)
+    chances = compute_reply_chances(M1, searcher, M1.start(), 10_000)
     searcher.close()
     assert len(chances) == len(M1.moves(M1.start()))
     assert chances == sorted(chances, reverse=True)
-    assert gap_to_median(chances) == chances[0] - chances[len(chances) // 2] >= 0
-    assert gap_to_median([0.7]) == 0
+    assert compute_gap_to_median(chances) == chances[0] - chances[len(chances) // 2] >= 0
+    assert compute_gap_to_median([0.7]) == 0
 
 
 def test_a_territory_that_is_taken_back_and_forth_is_a_poke_from_the_third_time_on() -> None:

@@ -9,7 +9,13 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.core import Player
 from arena.games.riskless import Riskless
-from arena.lab.selfplay import MAX_PLIES_REASON, play_match, play_pair, random_position, random_start
+from arena.lab.selfplay import (
+    MAX_PLIES_REASON,
+    make_random_position,
+    make_random_start,
+    play_match,
+    play_pair,
+)
 from arena.lab.variants import load_variant
 from arena.maps.loader import load_map
 from arena.protocol.adjudication import REPETITION_RULE
@@ -26,16 +32,16 @@ def searcher(evaluator: str = "features") -> Searcher[Any, Any]:
 def test_openings_and_scattered_armies_are_in_play(plies: int) -> None:
     rng = random.Random(plies)
     for _ in range(20):
-        position = random_start(M1, rng, plies)
+        position = make_random_start(M1, rng, plies)
         assert M1.outcome(position) is None
         assert M1.ply(position) == plies
-        assert M1.outcome(random_position(M1, rng)) is None
+        assert M1.outcome(make_random_position(M1, rng)) is None
 
 
 def test_an_opening_is_shorter_where_no_match_lasts_so_long() -> None:
     game = Riskless(load_variant("path4:cap=3,goal=5"))
     for seed in range(5):
-        position = random_start(game, random.Random(seed), 40)
+        position = make_random_start(game, random.Random(seed), 40)
         assert game.outcome(position) is None
         assert position.ply <= 20
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from arena.cores import usable_cores
+from arena.cores import list_usable_cores
 from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.plan import BotPlan
 from tests.ladder.test_ladder_run import ladder
@@ -15,8 +15,8 @@ def test_concurrency_follows_the_cores_but_not_beyond_the_matches(tmp_path: Path
     few = ladder(tmp_path / "r", bot("a"), bot("b"), concurrency=9)
     assert (few.total_matches, few.concurrency) == (2, 2)
     many = ladder(tmp_path / "r", bot("a"), bot("b"), rounds=500)
-    assert (many.total_matches, many.concurrency) == (1000, len(usable_cores()))
-    assert usable_cores()
+    assert (many.total_matches, many.concurrency) == (1000, len(list_usable_cores()))
+    assert list_usable_cores()
 
 
 def test_what_an_event_is_known_by_tells_which_openings_it_has(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.cores import usable_cores
+from arena.cores import list_usable_cores
 from arena.ladder.bot_processes import open_bot_processes
 from arena.ladder.ladder_run import run_ladder
 from arena.ladder.pinning import Pinning, can_pin, choose_cores_for_bots, pin_process
@@ -61,7 +61,7 @@ def busy() -> Iterator[int]:
 
 
 def test_every_thread_and_child_is_pinned(busy: int) -> None:
-    one = frozenset(usable_cores()[-1:])
+    one = frozenset(list_usable_cores()[-1:])
     assert len(threads_below(busy)) >= 3
     pin_process(busy, one)
     assert {frozenset(os.sched_getaffinity(each)) for each in threads_below(busy)} == {one}
@@ -70,7 +70,7 @@ def test_every_thread_and_child_is_pinned(busy: int) -> None:
 def test_a_process_that_is_gone_keeps_no_other_from_its_cores(busy: int) -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
-    one = usable_cores()[-1:]
+    one = list_usable_cores()[-1:]
     pinning = Pinning(one, 1, {"gone": gone.pid, "busy": busy}.get)
     with pinning.pin_to_cores(("gone", "busy"), 1):
         assert {frozenset(os.sched_getaffinity(each)) for each in threads_below(busy)} == {frozenset(one)}
@@ -121,7 +121,7 @@ def test_cores_are_given_back(cores: int, most: int, threads: int) -> None:
 
 @pytest.mark.slow
 async def test_bots_that_play_are_on_the_cores_of_their_match(host: Host) -> None:
-    own = usable_cores()
+    own = list_usable_cores()
     async with open_bot_processes(
         host, [bot("a"), bot("b"), bot("c")], folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
     ) as fleet:
@@ -145,4 +145,4 @@ async def test_a_ladder_of_pinned_bots(tmp_path: Path) -> None:
     finished = list(records.read_records(tmp_path / "record.jsonl"))
     assert len(finished) == 12
     assert not any(map(is_void, finished))
-    assert set(os.sched_getaffinity(0)) == set(usable_cores())
+    assert set(os.sched_getaffinity(0)) == set(list_usable_cores())

@@ -117,7 +117,7 @@ async def play(ladder: Ladder, announced: AnnouncedThreads | None = None) -> Tab
 
 
 def ladder_of(plan: LadderPlan, cores: int) -> Ladder:
-    return Ladder(plan, [game_of()], usable_cores=range(cores))
+    return Ladder(plan, [game_of()], list_usable_cores=range(cores))
 
 
 async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:

@@ -231,7 +231,7 @@ def test_the_measured_maps_start_with_sides_that_are_even_on_the_graph(name: str
     maxie = [v for v, n in enumerate(map.start) if n > 0]
     minnie = [v for v, n in enumerate(map.start) if n < 0]
     assert len(maxie) == len(minnie) == each
-    assert Balance(map.neighbours).imbalance(maxie, minnie) <= 2
+    assert Balance(map.neighbours).compute_imbalance(maxie, minnie) <= 2
 
 
 @pytest.mark.parametrize("name", ["m1", "m2", "path4", "ring:8", "grid:6x7"])
@@ -239,4 +239,4 @@ def test_the_starts_opposite_each_other_are_even(name: str) -> None:
     map = load_map(name)
     maxie = [v for v, n in enumerate(map.start) if n > 0]
     minnie = [v for v, n in enumerate(map.start) if n < 0]
-    assert Balance(map.neighbours).imbalance(maxie, minnie) == 0
+    assert Balance(map.neighbours).compute_imbalance(maxie, minnie) == 0

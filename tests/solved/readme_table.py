@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from arena.cores import usable_cores
+from arena.cores import list_usable_cores
 from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify_table
@@ -80,7 +80,7 @@ def table_of(map: RisklessMap) -> SolvedTable:
     if path is None:
         path = get_local_folder() / make_table_file_name(map)
         path.parent.mkdir(parents=True, exist_ok=True)
-        Solver(boards, path.with_suffix(".part"), len(usable_cores()), lambda _: None).solve(path)
+        Solver(boards, path.with_suffix(".part"), len(list_usable_cores()), lambda _: None).solve(path)
     return SolvedTable(path)
 
 
@@ -142,7 +142,7 @@ def page_with_rows(text: str, rows: dict[str, str]) -> str:
 
 def wrong(table: SolvedTable) -> str:
     """Return the faults that the second program finds in a table; empty if there are none."""
-    replay = verify_table(table, len(usable_cores()), lambda _done, _total: None)
+    replay = verify_table(table, len(list_usable_cores()), lambda _done, _total: None)
     return str(replay.fault or "") or "; ".join(replay.false_statements)
 
 

@@ -198,9 +198,9 @@ class Machine:
         """Return the challenges to send now: as many as there is room for, none if the client challenges nobody."""
         if not self.welcomed:
             return []
-        room = self._hello.matches - len(self._matches)
-        room = room if self._quota is None else min(room, self._quota)
-        return [SendMessage(challenge) for challenge in self._challenger.open_challenges(room)]
+        free_slots = self._hello.matches - len(self._matches)
+        free_slots = free_slots if self._quota is None else min(free_slots, self._quota)
+        return [SendMessage(challenge) for challenge in self._challenger.open_challenges(free_slots)]
 
     def _handle_challenge_over(self, message: ChallengeOver) -> list[Action]:
         if message.challenge in self._open_challenges:
@@ -217,12 +217,12 @@ class Machine:
         if self._quota == 0 and standing.quota == 0:
             self._quota_confirmed = True
         # The server has already mentioned all matches in play. Any other match is over; `ready` requests its end.
-        over = [SendMessage(Ready(match)) for match in sorted(self._previous_matches)]
+        ready_messages = [SendMessage(Ready(match)) for match in sorted(self._previous_matches)]
         ratings = {} if standing.ratings is UNSET else standing.ratings
         changed = sum(rating != self._ratings.get(game) for game, rating in ratings.items())
         self.unrated, self._ratings = max(0, self.unrated - changed), ratings
         deviations = {} if standing.deviations is UNSET else standing.deviations
-        return [*over, ReportStatus(standing.state, standing.detail, ratings, deviations)]
+        return [*ready_messages, ReportStatus(standing.state, standing.detail, ratings, deviations)]
 
     def _accept_challenge(self) -> list[Action]:
         """Accept the oldest open challenge to this bot, if there is room for a match."""
@@ -298,7 +298,7 @@ class Machine:
         self._hello = structs.replace(self._hello, session=welcome.session)
         # Matches may have ended while the client was disconnected, even if the server has forgotten the session.
         # A repeated `ready` is harmless, and the server answers it with the end of a match that is over.
-        back: list[Action] = [
+        ready_messages: list[Action] = [
             SendMessage(Ready(match))
             for match, state in self._matches.items()
             if state.phase is not Phase.PREPARING
@@ -311,13 +311,18 @@ class Machine:
             if self._previous_matches
             else []
         )
-        enter = [SendMessage(EnterEvent(self._event))] if self._event else []
-        return [*back, *actions, *enter, *self.send_challenges()]
+        enter_event = [SendMessage(EnterEvent(self._event))] if self._event else []
+        return [*ready_messages, *actions, *enter_event, *self.send_challenges()]
 
     def _end_match(self, state: MatchState, ending: Ending) -> list[Action]:
         del self._matches[state.match.id]
-        stop: list[Action] = [CancelMove(state.match.id)] if state.phase is Phase.CHOOSING else []
-        return [*stop, EndMatch(state.match, ending), *self._accept_challenge(), *self.send_challenges()]
+        cancellation: list[Action] = [CancelMove(state.match.id)] if state.phase is Phase.CHOOSING else []
+        return [
+            *cancellation,
+            EndMatch(state.match, ending),
+            *self._accept_challenge(),
+            *self.send_challenges(),
+        ]
 
     def _handle_start(self, start: Start) -> list[Action]:
         self._challenger.record_start(start.match)
@@ -337,9 +342,11 @@ class Machine:
             return [WarnOwner(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
         try:
             game = make_game(start.game, start.setup)
-            differ = find_rules_mismatch_reason(game, start.rules) if start.rules is not UNSET else None
-            if differ is not None:
-                raise BadGame(differ)
+            rules_difference = (
+                find_rules_mismatch_reason(game, start.rules) if start.rules is not UNSET else None
+            )
+            if rules_difference is not None:
+                raise BadGame(rules_difference)
         except GameError as error:
             why = f"match {start.match} cannot be played here: {error}"
             return [WarnOwner(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
@@ -381,34 +388,36 @@ class Machine:
             return [SendMessage(state.answer)]
         if turn.ply < len(state.moves) or (state.phase is Phase.CHOOSING and turn.ply == len(state.moves)):
             return []
-        stop: list[Action] = [CancelMove(turn.match)] if state.phase is Phase.CHOOSING else []
+        cancellation: list[Action] = [CancelMove(turn.match)] if state.phase is Phase.CHOOSING else []
         try:
             state.catch_up(turn.moves)
         except GameError as error:
             return [
-                *stop,
+                *cancellation,
                 *self.handle_bot_failed(turn.match, f"the server sent moves that break the rules: {error}"),
             ]
         game, position = state.match.game, state.position
-        ours = game.outcome(position) is None and game.player(position) is state.match.seat
-        if turn.ply != len(turn.moves) or not ours:
+        is_own_turn = game.outcome(position) is None and game.player(position) is state.match.seat
+        if turn.ply != len(turn.moves) or not is_own_turn:
             why = f"the server sent an impossible turn, at ply {turn.ply} after {len(turn.moves)} moves"
-            return [*stop, *self.handle_bot_failed(turn.match, why)]
+            return [*cancellation, *self.handle_bot_failed(turn.match, why)]
         state.phase = Phase.CHOOSING
-        state.clock = state.clock_at(turn, arrived)
-        return [*stop, ChooseMove(turn.match, turn.ply, state.position, state.clock, state.last_move)]
+        state.clock = state.make_clock(turn, arrived)
+        return [*cancellation, ChooseMove(turn.match, turn.ply, state.position, state.clock, state.last_move)]
 
     def _handle_end(self, state: MatchState, end: End) -> list[Action]:
         try:
             state.catch_up(end.moves)
         except GameError as error:
-            note: list[Action] = [WarnOwner(f"match {end.match}: its last moves break the rules: {error}")]
+            warnings: list[Action] = [
+                WarnOwner(f"match {end.match}: its last moves break the rules: {error}")
+            ]
         else:
-            note = []
+            warnings = []
         winner = Player(end.winner) if end.winner else None
         ending = Ending(winner, end.reason, end.detail, len(end.moves), state.position)
         self.unrated += state.rated
-        return [*note, *self._end_match(state, ending)]
+        return [*warnings, *self._end_match(state, ending)]
 
     def _handle_error(self, error: Error) -> list[Action]:
         if error.fatal:
@@ -434,6 +443,6 @@ class Machine:
             if not self._matches:
                 return [Disconnect(error.code, error.detail)]
             return [WarnOwner(f"the challenge is refused, and not repeated: {error.detail}"), *self.finish()]
-        where = f"match {error.match}: " if error.match else ""
-        ply = f" at ply {error.ply}" if error.ply is not None else ""
-        return [WarnOwner(f"{where}the server says {error.code.value}{ply}: {error.detail}")]
+        match_text = f"match {error.match}: " if error.match else ""
+        ply_text = f" at ply {error.ply}" if error.ply is not None else ""
+        return [WarnOwner(f"{match_text}the server says {error.code.value}{ply_text}: {error.detail}")]

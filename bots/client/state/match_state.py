@@ -71,7 +71,7 @@ class MatchState:
             self.position = game.play(self.position, move)
         self.moves = list(moves)
 
-    def clock_at(self, turn: Turn, arrived: float) -> Clock:
+    def make_clock(self, turn: Turn, arrived: float) -> Clock:
         """Return the bot's clock for a turn that arrived at the time `arrived`."""
         maxie, minnie = turn.clocks.maxie_ms / 1000, turn.clocks.minnie_ms / 1000
         own_seconds, opponent_seconds = (

@@ -48,14 +48,14 @@ def make_move_message(
         why = error if isinstance(error, BadData) else f"one is {game.moves(position)[0]!r}"
         raise BadChoice(f"choose returned {move!r:.60}, which is not a move of {game.name}: {why}") from None
     try:
-        thinking_fields = _sendable_thinking(match, thinking)
+        thinking_fields = _make_sendable_thinking(match, thinking)
     except _CONVERSION_ERRORS as error:
         thinking_fields = UNSET
         warnings.append(f"self.thinking is not sent at ply {ply}: {error}: {thinking!r:.200}")
     return Move(match.id, ply, data, thinking_fields), warnings
 
 
-def _sendable_thinking(match: Match, thinking: Thinking | None) -> values.Thinking | UnsetType:
+def _make_sendable_thinking(match: Match, thinking: Thinking | None) -> values.Thinking | UnsetType:
     """Return the analysis within the limits of the protocol, without numbers that are not finite."""
     if thinking is None:
         return UNSET

@@ -36,7 +36,7 @@ def should_reconnect(code: Code, *, was_welcomed: bool) -> bool:
     return code in (_TEMPORARY_CODES_AFTER_WELCOME if was_welcomed else _TEMPORARY_CODES)
 
 
-def max_reconnect_delay(tries: int, *, stopped: bool, playing: bool, grace: float) -> float:
+def compute_max_reconnect_delay(tries: int, *, stopped: bool, playing: bool, grace: float) -> float:
     """Return the longest pause in seconds before the next attempt to connect, after `tries` consecutive failures.
 
     A client waits for a random time between half of this pause and all of it.
@@ -45,6 +45,6 @@ def max_reconnect_delay(tries: int, *, stopped: bool, playing: bool, grace: floa
     playing   True if the client has unfinished matches
     grace     seconds that a restarted server waits for the client
     """
-    longest = min(MAX_PAUSE, max(FIRST_PAUSE, grace / GRACE_DIVISOR)) if playing else MAX_PAUSE
+    max_pause = min(MAX_PAUSE, max(FIRST_PAUSE, grace / GRACE_DIVISOR)) if playing else MAX_PAUSE
     # The exponent is limited, in case a client retries for months.
-    return min(longest, (STOP_PAUSE if stopped else FIRST_PAUSE) * 2.0 ** min(tries, 16))
+    return min(max_pause, (STOP_PAUSE if stopped else FIRST_PAUSE) * 2.0 ** min(tries, 16))

@@ -19,7 +19,7 @@ def register_game(env: Environment) -> Any:
 
     Raises ValueError if the name is already registered with another setup.
     """
-    name = game_short_name(env)
+    name = make_game_short_name(env)
     entry = _REGISTERED.get(name)
     if entry is not None:
         if entry[0].game.setup() != env.game.setup():
@@ -27,13 +27,13 @@ def register_game(env: Environment) -> Any:
                 f"OpenSpiel game {name} is already registered with another setup: use one setup per process"
             )
         return entry[1]()
-    game = _game_class(env, name)
+    game = _make_game_class(env, name)
     pyspiel.register_game(game.kind, game)
     _REGISTERED[name] = env, game
     return game()
 
 
-def game_short_name(env: Environment) -> str:
+def make_game_short_name(env: Environment) -> str:
     """Return the name of the game for `pyspiel.load_game`, such as `arena_riskless_italy`."""
     place = env.game.setup().get("map")
     name = env.game.name if place is None else f"{env.game.name}_{place}"
@@ -112,7 +112,7 @@ class Observer:
         return str(state)
 
 
-def _game_class(env: Environment, name: str) -> Any:
+def _make_game_class(env: Environment, name: str) -> Any:
     kind = pyspiel.GameType(
         short_name=name,
         long_name=name.replace("_", " "),

@@ -8,7 +8,7 @@ from typing import Generic
 from arena.bots.search.monitor import Path, SearchMonitor, Stopped
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.ordering import OrderedMove, order_best_first
-from arena.bots.search.play.root import Progress, Root, ordered_root_moves
+from arena.bots.search.play.root import Progress, Root, list_ordered_root_moves
 from arena.bots.search.problem import Evaluator, Line, Problem, SearchResult
 from arena.bots.search.search_values import INFINITY
 from arena.bots.search.table import Bound, Table
@@ -46,7 +46,7 @@ class AlphaBeta(Generic[P, M]):
         problem = Problem(game, self.evaluator)
         root: Root[P, M] = Root(game.player(position).sign, progress)
         monitor.enter((), position, depth, -INFINITY, INFINITY)
-        self._search_root(problem, monitor, root, ordered_root_moves(problem, position, order), depth)
+        self._search_root(problem, monitor, root, list_ordered_root_moves(problem, position, order), depth)
         result = root.result()
         monitor.leave((), position, MoveValue(result.value, result.move))
         self._hints = dict(monitor.hints)
@@ -61,7 +61,7 @@ class AlphaBeta(Generic[P, M]):
         depth: int,
     ) -> None:
         for ordered in ordered_moves:
-            alpha = root.alpha_for(ordered.number)
+            alpha = root.get_alpha(ordered.number)
             value, line = self._search_node(
                 problem, monitor, ordered.child, depth - 1, (ordered.number,), root.sign, alpha, INFINITY
             )
@@ -91,8 +91,8 @@ class AlphaBeta(Generic[P, M]):
         if self.table is not None and depth > 0:
             entry = self.table.probe(position, depth, len(path), alpha, beta)
             if entry is not None:
-                value, older = entry
-                monitor.record_table_hit(path, position, sign * value, horizon=older)
+                value, is_older = entry
+                monitor.record_table_hit(path, position, sign * value, horizon=is_older)
                 return sign * mover * value, ()
         moves = problem.game.moves(position) if depth > 0 else ()
         if not moves:
@@ -100,7 +100,7 @@ class AlphaBeta(Generic[P, M]):
             monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
             return mover * expansion.value, ()
         if depth == 1 and monitor.events is None:
-            value, line = self._search_leaves(problem, monitor, position, moves, len(path) + 1, beta)
+            value, line = self._search_leaf_children(problem, monitor, position, moves, len(path) + 1, beta)
         else:
             static = self.static and depth > 1
             if static:
@@ -109,7 +109,7 @@ class AlphaBeta(Generic[P, M]):
                 problem,
                 position,
                 moves,
-                self._hint_for(position),
+                self._find_hint(position),
                 distance=len(path),
                 static=static,
             )
@@ -124,7 +124,7 @@ class AlphaBeta(Generic[P, M]):
             self.table.store(position, depth, len(path), value, kind, line[0])
         return sign * mover * value, line
 
-    def _hint_for(self, position: P) -> M | None:
+    def _find_hint(self, position: P) -> M | None:
         hint = self._hints.get(position)
         if hint is None and self.table is not None:
             return self.table.stored_move(position)
@@ -164,7 +164,7 @@ class AlphaBeta(Generic[P, M]):
                     break
         return best, best_line
 
-    def _search_leaves(
+    def _search_leaf_children(
         self,
         problem: Problem[P, M],
         monitor: SearchMonitor,
@@ -180,7 +180,7 @@ class AlphaBeta(Generic[P, M]):
         """
         sign = problem.game.player(position).sign
         successor, outcome, evaluator = problem.game.successor, problem.game.outcome, problem.evaluator
-        stop, hint = monitor.stop, self._hint_for(position)
+        stop, hint = monitor.stop, self._find_hint(position)
         best, best_move = -INFINITY, moves[0]
         count, horizon = 0, False
         for move in moves if hint is None else sorted(moves, key=lambda move: move != hint):

@@ -36,13 +36,15 @@ class Jamboree(AlphaBeta[P, M]):
         ordered_moves: Sequence[OrderedMove[P, M]],
         depth: int,
     ) -> None:
-        first, rest = split_moves(ordered_moves, self.prune)
-        super()._search_root(problem, monitor, root, first, depth)
-        if not rest:
+        sequential_moves, parallel_moves = split_moves(ordered_moves, self.prune)
+        super()._search_root(problem, monitor, root, sequential_moves, depth)
+        if not parallel_moves:
             return
-        windows = [(root.alpha_for(ordered.number), INFINITY) for ordered in rest]
+        windows = [(root.get_alpha(ordered.number), INFINITY) for ordered in parallel_moves]
         for ordered, (value, line) in zip(
-            rest, self._search_parallel(problem, monitor, rest, windows, depth, (), root.sign), strict=True
+            parallel_moves,
+            self._search_parallel(problem, monitor, parallel_moves, windows, depth, (), root.sign),
+            strict=True,
         ):
             root.record_result(ordered, value, line)
         root.report_progress()
@@ -58,13 +60,17 @@ class Jamboree(AlphaBeta[P, M]):
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        first, rest = split_moves(list(ordered_moves), self.prune)
-        best, best_line = super()._search_children(problem, monitor, first, depth, path, sign, alpha, beta)
-        if best >= beta or not rest:
+        sequential_moves, parallel_moves = split_moves(list(ordered_moves), self.prune)
+        best, best_line = super()._search_children(
+            problem, monitor, sequential_moves, depth, path, sign, alpha, beta
+        )
+        if best >= beta or not parallel_moves:
             return best, best_line
-        windows = [(max(alpha, best), beta)] * len(rest)
+        windows = [(max(alpha, best), beta)] * len(parallel_moves)
         for ordered, (value, line) in zip(
-            rest, self._search_parallel(problem, monitor, rest, windows, depth, path, sign), strict=True
+            parallel_moves,
+            self._search_parallel(problem, monitor, parallel_moves, windows, depth, path, sign),
+            strict=True,
         ):
             if value > best:
                 best, best_line = value, (ordered.move, *line)

@@ -7,7 +7,7 @@ from typing import Generic
 
 from arena.bots.search.monitor import Path, SearchMonitor
 from arena.bots.search.move_values import MoveValue
-from arena.bots.search.play.root import Progress, Root, ordered_root_moves
+from arena.bots.search.play.root import Progress, Root, list_ordered_root_moves
 from arena.bots.search.problem import Evaluator, Line, Problem, SearchResult
 from arena.bots.search.search_values import INFINITY
 from arena.games.core import Game, M, P
@@ -33,7 +33,7 @@ class Minimax(Generic[P, M]):
         sign = game.player(position).sign
         root: Root[P, M] = Root(sign, progress)
         monitor.enter((), position, depth)
-        for ordered in ordered_root_moves(problem, position, order):
+        for ordered in list_ordered_root_moves(problem, position, order):
             value, line = self._search_node(problem, monitor, ordered.child, depth - 1, (ordered.number,))
             root.record_result(ordered, sign * value, line)
             root.report_progress()

@@ -52,14 +52,14 @@ class Root(Generic[P, M]):
         self.index = -1
         self.line: Line[M] = ()
 
-    def alpha_for(self, index: int) -> int:
+    def get_alpha(self, index: int) -> int:
         """Return the lower bound of the window for the root move with the number `index`, for the player to move."""
         return self.value - 1 if index < self.index else self.value
 
     def record_result(self, ordered_move: OrderedMove[P, M], value: int, line: Line[M]) -> None:
         """Record the value and the main line of a root move that was searched, and keep the move if it is the best so far.
 
-        `value` is for the player to move, and exact if it exceeds the alpha of this move (`alpha_for`).
+        `value` is for the player to move, and exact if it exceeds the alpha of this move (`get_alpha`).
         """
         if value > self.value or (value == self.value and ordered_move.number < self.index):
             self.value, self.index, self.line = value, ordered_move.number, (ordered_move.move, *line)
@@ -73,7 +73,9 @@ class Root(Generic[P, M]):
         return SearchResult(self.sign * self.value, self.line[0], self.line)
 
 
-def ordered_root_moves(problem: Problem[P, M], position: P, order: Sequence[M]) -> list[OrderedMove[P, M]]:
+def list_ordered_root_moves(
+    problem: Problem[P, M], position: P, order: Sequence[M]
+) -> list[OrderedMove[P, M]]:
     """Return the root's moves in the order `order`, each with its index in move order and the position after it."""
     numbers = {move: index for index, move in enumerate(problem.game.moves(position))}
     successor = problem.game.successor

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from math import ceil, floor, log10
 
 from arena.bots.search.leaf_counts import Comparison
-from arena.charts import Area, dot_element, line_element, svg_document, text_element
+from arena.charts import Area, render_dot, render_line, render_svg_document, render_text_element
 
 WIDTH, HEIGHT = 760, 480
 LEFT, RIGHT, TOP, BOTTOM = 78, 140, 48, 56
@@ -18,7 +18,7 @@ COLOURS = ("#1b1b1b", "#b15928", "#6a3d9a", "#c2261d", "#1452b8", "#0b7a3b", "#d
 POWERS = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
 
 
-def leaves_chart_svg(comparison: Comparison, title: str) -> str:
+def render_leaves_chart(comparison: Comparison, title: str) -> str:
     """Return the chart as an SVG document. Raises ValueError if no algorithm finished depth 1."""
     depth = comparison.deepest
     if depth == 0:
@@ -26,43 +26,43 @@ def leaves_chart_svg(comparison: Comparison, title: str) -> str:
     lines = {name: list(enumerate(counts, 1)) for name, counts in comparison.bounded_leaves.items() if counts}
     powers: dict[str, list[tuple[int, int]]] = {}
     for share, name in POWERS:
-        expected = [(p, comparison.expected_leaves(p, share)) for p in range(1, depth + 1)]
+        expected = [(p, comparison.compute_expected_leaves(p, share)) for p in range(1, depth + 1)]
         powers[name] = [(p, y) for p, y in expected if y is not None and y <= 10 * comparison.budget]
-    every = [y for points in (*lines.values(), *powers.values()) for _, y in points]
-    low, high = floor(log10(max(1, min(every)))), max(1, ceil(log10(max(every))))
+    all_counts = [y for points in (*lines.values(), *powers.values()) for _, y in points]
+    low, high = floor(log10(max(1, min(all_counts)))), max(1, ceil(log10(max(all_counts))))
     area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (1, depth), (low, high))
     ends: list[tuple[float, float, str, str]] = []
     elements = [
-        text_element(LEFT, 26, title, INK, attributes=' font-size="15"'),
+        render_text_element(LEFT, 26, title, INK, attributes=' font-size="15"'),
         *_draw_axes(area, depth, range(low, high + 1)),
     ]
     for name, points in powers.items():
         if points:
-            scaled = _log_points(points)
-            elements.append(area.curve_element(scaled, SOFT, 1.4, ' stroke-dasharray="5 4"'))
+            scaled = _to_log_points(points)
+            elements.append(area.render_curve(scaled, SOFT, 1.4, ' stroke-dasharray="5 4"'))
             ends.append((area.x(scaled[-1][0]), area.y(scaled[-1][1]), name, SOFT))
     for (name, points), colour in zip(lines.items(), COLOURS, strict=False):
-        scaled = _log_points(points)
-        elements.append(area.curve_element(scaled, colour, 2))
-        elements += [dot_element(area.x(x), area.y(y), 2.8, colour) for x, y in scaled]
+        scaled = _to_log_points(points)
+        elements.append(area.render_curve(scaled, colour, 2))
+        elements += [render_dot(area.x(x), area.y(y), 2.8, colour) for x, y in scaled]
         ends.append((area.x(scaled[-1][0]), area.y(scaled[-1][1]), name, colour))
-    return svg_document(WIDTH, HEIGHT, [*elements, *_draw_labels(ends)])
+    return render_svg_document(WIDTH, HEIGHT, [*elements, *_draw_labels(ends)])
 
 
-def _log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
+def _to_log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
     """Return the points with each count replaced by its logarithm."""
     return [(depth, log10(max(1, count))) for depth, count in points]
 
 
 def _draw_axes(area: Area, depth: int, powers: range) -> Iterator[str]:
-    yield from area.horizontal_lines(powers, GRID)
+    yield from area.render_horizontal_lines(powers, GRID)
     for power in powers:
-        yield text_element(LEFT - 10, area.y(power) + 4, f"{10**power:,}", INK, "end")
+        yield render_text_element(LEFT - 10, area.y(power) + 4, f"{10**power:,}", INK, "end")
     for each in range(1, depth + 1):
-        yield text_element(area.x(each), HEIGHT - BOTTOM + 20, str(each), INK, "middle")
-    yield text_element((LEFT + area.right) / 2, HEIGHT - 14, "depth p, in plies", INK, "middle")
-    turned = f' transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2:.0f}) rotate(-90)"'
-    yield text_element(0, 0, "leaves", INK, "middle", turned)
+        yield render_text_element(area.x(each), HEIGHT - BOTTOM + 20, str(each), INK, "middle")
+    yield render_text_element((LEFT + area.right) / 2, HEIGHT - 14, "depth p, in plies", INK, "middle")
+    rotation = f' transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2:.0f}) rotate(-90)"'
+    yield render_text_element(0, 0, "leaves", INK, "middle", rotation)
 
 
 def _draw_labels(ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
@@ -74,7 +74,7 @@ def _draw_labels(ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
     column = WIDTH - RIGHT + 34
     for x, y, name, colour in ends:
         if x < WIDTH - RIGHT - 20:
-            yield text_element(x - 6, y - 9, name, colour, "end")
+            yield render_text_element(x - 6, y - 9, name, colour, "end")
     ends = [end for end in ends if end[0] >= WIDTH - RIGHT - 20]
     floor_y = HEIGHT - BOTTOM
     heights: list[float] = []
@@ -87,5 +87,5 @@ def _draw_labels(ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
             limit = floor_y if n == len(heights) - 1 else heights[n + 1] - gap
             heights[n] = min(heights[n], limit)
     for (x, y, name, colour), height in zip(ordered, heights, strict=True):
-        yield line_element(x + 4, y, column - 4, height, colour, 0.8, ' opacity="0.55"')
-        yield text_element(column, height + 4, name, colour)
+        yield render_line(x + 4, y, column - 4, height, colour, 0.8, ' opacity="0.55"')
+        yield render_text_element(column, height + 4, name, colour)

@@ -28,57 +28,57 @@ _SIDES = {2: ("left", "right"), 3: ("left", "middle", "right")}
 NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 
 
-def trace_lines(game: Game[Any, Any], events: Iterable[Event], *, estimates: bool = True) -> Iterator[str]:
+def format_trace_lines(
+    game: Game[Any, Any], events: Iterable[Event], *, estimates: bool = True
+) -> Iterator[str]:
     """Yield one line for each event of a search. The valuation of a leaf has no line if `estimates` is False."""
     for event in events:
-        node = f"({NAMES[game.player(event.position)]},{state_text(game, event.position)})"
+        node = f"({NAMES[game.player(event.position)]},{format_state(game, event.position)})"
         match event:
             case Entered(alpha=MoveValue() as alpha, beta=MoveValue() as beta):
-                window = f"({_move_value_text(game, alpha)},{_move_value_text(game, beta)})"
-                yield f"{_function_letter(game, event)}: state {node} with ab={window}"
+                window = f"({_format_move_value(game, alpha)},{_format_move_value(game, beta)})"
+                yield f"{_get_function_letter(game, event)}: state {node} with ab={window}"
             case Entered():
-                yield f"{_function_letter(game, event)}: state {node}"
+                yield f"{_get_function_letter(game, event)}: state {node}"
             case Valued():
                 if estimates:
-                    yield _leaf_text(game, event)
+                    yield _format_leaf(game, event)
             case TableHit(value=value):
-                yield f"Remembering state {state_text(game, event.position)}[{_number_text(value)}]"
+                yield f"Remembering state {format_state(game, event.position)}[{_format_number(value)}]"
             case Exited(result=result, pruned=pruned):
                 mark = " (* Pruned *)" if pruned else ""
-                yield f"Result of {node} is {_move_value_text(game, result)}{mark}"
+                yield f"Result of {node} is {_format_move_value(game, result)}{mark}"
             case _:
                 assert_never(event)
 
 
-def closing_lines(
+def format_closing_lines(
     game: Game[Any, Any], position: Any, result: SearchResult[Any], leaf_count: int
 ) -> list[str]:
     """Return the lines below a trace: the root's value and best move, the number of leaves, and the move chosen."""
-    node = f"({NAMES[game.player(position)]},{state_text(game, position)})"
+    node = f"({NAMES[game.player(position)]},{format_state(game, position)})"
     move = "none" if result.move is None else game.move_to_text(result.move)
     side = _SIDES.get(len(game.moves(position)), ()) if isinstance(game, Explicit) else ()
     where = f"[{side[result.move]}]" if side and result.move is not None else ""
     return [
-        f"Therefore value of {node} is {value_text(result.value)}, and best move is {move}.",
+        f"Therefore value of {node} is {format_value(result.value)}, and best move is {move}.",
         f"Terminals visited: {leaf_count}",
         f"Overall choice: move {move}{where}" if result.move is not None else "Overall choice: none",
     ]
 
 
-def results_line(game: Game[Any, Any], events: Iterable[Event]) -> str:
+def format_results_line(game: Game[Any, Any], events: Iterable[Event]) -> str:
     """Return a line with the results of the root's moves, in the order of the search."""
     results = Seq(event.result for event in events if isinstance(event, Exited) and len(event.path) == 1)
-    return (
-        f"Results of the moves: [{', '.join(_move_value_text(game, result) for result in to_list(results))}]"
-    )
+    return f"Results of the moves: [{', '.join(_format_move_value(game, result) for result in to_list(results))}]"
 
 
-def state_text(game: Game[Any, Any], position: Any) -> str:
+def format_state(game: Game[Any, Any], position: Any) -> str:
     """Return a node's name in an explicit tree, or the position as one line in another game."""
     return game.node_name(position) if isinstance(game, Explicit) else game.position_to_text(position)
 
 
-def value_text(value: int) -> str:
+def format_value(value: int) -> str:
     """Return a value for Maxie as source 001 prints it.
 
     An infinite bound is printed as a win of Maxie (+∞) or Minnie (-∞).
@@ -88,25 +88,25 @@ def value_text(value: int) -> str:
     plies = plies_to_end(value)
     if plies is not None:
         return f"{'Maxie' if value > 0 else 'Minnie'} wins in {plies}"
-    return f"Guess: {_number_text(value)}"
+    return f"Guess: {_format_number(value)}"
 
 
-def _function_letter(game: Game[Any, Any], event: Event) -> str:
+def _get_function_letter(game: Game[Any, Any], event: Event) -> str:
     return "F" if game.player(event.position) is Player.MAXIE else "G"
 
 
-def _move_value_text(game: Game[Any, Any], result: MoveValue) -> str:
-    value = value_text(result.value)
+def _format_move_value(game: Game[Any, Any], result: MoveValue) -> str:
+    value = format_value(result.value)
     return f"Step({game.move_to_text(result.move)}, {value})" if result.is_step else f"Leaf({value})"
 
 
-def _leaf_text(game: Game[Any, Any], event: Valued) -> str:
+def _format_leaf(game: Game[Any, Any], event: Valued) -> str:
     outcome = game.outcome(event.position)
-    state = state_text(game, event.position)
+    state = format_state(game, event.position)
     if outcome is not None and outcome.reason is not Reason.LEAF:
         return f"State {state} is over: {outcome}"
-    return f"Estimating state {state}[{_number_text(event.value)}]"
+    return f"Estimating state {state}[{_format_number(event.value)}]"
 
 
-def _number_text(value: int) -> str:
+def _format_number(value: int) -> str:
     return f"~{-value}" if value < 0 else str(value)

@@ -9,7 +9,7 @@ from typing import Any
 
 from arena.bots.search.monitor import Entered, Event, Exited, Path, TableHit, Valued
 from arena.bots.search.move_values import MoveValue
-from arena.bots.search.reports.trace_text import state_text
+from arena.bots.search.reports.trace_text import format_state
 from arena.games.core import Game, Player
 from arena.games.explicit import Explicit
 
@@ -41,7 +41,7 @@ class TracedNode:
     children: list[TracedNode] = field(default_factory=list)
 
 
-def traced_tree(
+def build_traced_tree(
     game: Game[Any, Any], position: Any, depth: int, events: Iterable[Event], max_nodes: float = math.inf
 ) -> tuple[TracedNode, int | None]:
     """Return the tree below `position`, of visited and unvisited nodes, and its last ply; None if no ply is left out.
@@ -50,14 +50,14 @@ def traced_tree(
     children of visited nodes. The first ply with which the tree would have more than `max_nodes` nodes is left out,
     and so are all later plies.
     """
-    by_path: dict[Path, list[Event]] = {}
+    events_by_path: dict[Path, list[Event]] = {}
     for event in events:
-        by_path.setdefault(event.path, []).append(event)
+        events_by_path.setdefault(event.path, []).append(event)
     explicit = game if isinstance(game, Explicit) else None
 
     def make_node(position: Any, path: Path, move: str) -> TracedNode:
-        node = TracedNode(path, state_text(game, position), move, game.player(position))
-        for event in by_path.get(path, ()):
+        node = TracedNode(path, format_state(game, position), move, game.player(position))
+        for event in events_by_path.get(path, ()):
             _add_event(node, event)
         return node
 
@@ -65,24 +65,24 @@ def traced_tree(
     level, size, ply = [(root, position)], 1, 0
     while level:
         next_level: list[tuple[TracedNode, Any]] = []
-        for node, reached in level:
-            below = ply < depth and (
+        for node, position_here in level:
+            has_children_here = ply < depth and (
                 explicit is not None or (node.visited and not node.leaf and not node.recalled)
             )
-            for index, move in enumerate(game.moves(reached) if below else ()):
+            for index, move in enumerate(game.moves(position_here) if has_children_here else ()):
                 if size + len(next_level) == max_nodes:
                     for each, _ in level:
                         each.children.clear()
                     return root, ply
-                after = game.successor(reached, move)
+                after = game.successor(position_here, move)
                 child = make_node(after, (*node.path, index), game.move_to_text(move))
                 node.children.append(child)
                 next_level.append((child, after))
-        for node, reached in level:
+        for node, position_here in level:
             if not node.children:
                 node.leaf = True
                 if explicit is not None and not node.visited:
-                    value = explicit.nodes[reached.node].value
+                    value = explicit.nodes[position_here.node].value
                     node.result = None if value is None else MoveValue(value)
             node.cut = node.visited and any(not child.visited for child in node.children)
         level, size, ply = next_level, size + len(next_level), ply + 1

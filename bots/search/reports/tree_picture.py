@@ -13,9 +13,9 @@ from typing import Any
 
 from arena.bots.search.monitor import Event
 from arena.bots.search.move_values import MoveValue
-from arena.bots.search.reports.traced_tree import TracedNode, traced_tree
+from arena.bots.search.reports.traced_tree import TracedNode, build_traced_tree
 from arena.bots.search.search_values import INFINITY, plies_to_end
-from arena.charts import line_element, svg_document, text_element
+from arena.charts import render_line, render_svg_document, render_text_element
 from arena.games.core import Game, Player
 
 MAX_NODES = 600
@@ -25,7 +25,7 @@ MARGIN_X, MARGIN_TOP, MARGIN_BOTTOM = 48, 74, 76
 INK, GREY, BLUE, RED, GREEN = "#1b1b1b", "#a3a3a3", "#1452b8", "#c2261d", "#0b7a3b"
 
 
-def search_svg(
+def render_search(
     game: Game[Any, Any],
     position: Any,
     depth: int,
@@ -38,13 +38,13 @@ def search_svg(
     The path `line` is drawn thick. Only the first plies are drawn if the tree has more than MAX_NODES nodes; the title says
     so.
     """
-    tree, last_ply = traced_tree(game, position, depth, events, MAX_NODES)
+    tree, last_ply = build_traced_tree(game, position, depth, events, MAX_NODES)
     if last_ply is not None:
         title = f"{title} (drawn to depth {last_ply}: at most {MAX_NODES} nodes fit)"
-    return tree_svg(tree, title, line)
+    return render_tree(tree, title, line)
 
 
-def tree_svg(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str:
+def render_tree(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str:
     """Return an SVG drawing of the tree, with the path `line` drawn thick: the best line of the search."""
     places: dict[tuple[int, ...], tuple[float, float]] = {}
     columns = _place_nodes(tree, 0, places)
@@ -52,10 +52,12 @@ def tree_svg(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str:
     width = max(560, 2 * MARGIN_X + (columns - 1) * STEP_X)
     height = MARGIN_TOP + depth * STEP_Y + MARGIN_BOTTOM
     shift = (width - (columns - 1) * STEP_X) / 2
-    at = {path: (shift + x * STEP_X, MARGIN_TOP + y * STEP_Y) for path, (x, y) in places.items()}
-    heading = text_element(width / 2, 22, title, INK, "middle", ' font-size="15"')
-    elements = [heading, *_draw_edges(tree, at, line), *_draw_nodes(tree, at)]
-    return svg_document(width, height, [*elements, *_draw_legend(width, height, tree, played=bool(line))])
+    points = {path: (shift + x * STEP_X, MARGIN_TOP + y * STEP_Y) for path, (x, y) in places.items()}
+    heading = render_text_element(width / 2, 22, title, INK, "middle", ' font-size="15"')
+    elements = [heading, *_draw_edges(tree, points, line), *_draw_nodes(tree, points)]
+    return render_svg_document(
+        width, height, [*elements, *_draw_legend(width, height, tree, played=bool(line))]
+    )
 
 
 def _place_nodes(node: TracedNode, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
@@ -87,22 +89,22 @@ def _draw_edges(tree: TracedNode, points: Points, line: tuple[int, ...]) -> Iter
             on_line = child.path == line[: len(child.path)]
             ends = (x, y + 15, to_x, to_y - 15)
             if child.visited:
-                yield line_element(*ends, INK, 3.5 if on_line else 1.2)
+                yield render_line(*ends, INK, 3.5 if on_line else 1.2)
             else:
-                yield line_element(*ends, GREY, 1.2, ' stroke-dasharray="4 4"')
+                yield render_line(*ends, GREY, 1.2, ' stroke-dasharray="4 4"')
         if node.cut:
             skipped = [points[child.path] for child in node.children if not child.visited]
-            yield from _cut_strokes(x, y + 15, *skipped[0])
+            yield from _draw_cut_strokes(x, y + 15, *skipped[0])
 
 
-def _cut_strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
+def _draw_cut_strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
     """Yield two strokes across an edge, slightly below its upper end."""
     dx, dy = to_x - x, to_y - 15 - y
     length = (dx * dx + dy * dy) ** 0.5
     for share in (0.26, 0.34):
         mid_x, mid_y = x + share * dx, y + share * dy
         off_x, off_y = -dy / length * 8, dx / length * 8
-        yield line_element(mid_x - off_x, mid_y - off_y, mid_x + off_x, mid_y + off_y, RED, 2.2)
+        yield render_line(mid_x - off_x, mid_y - off_y, mid_x + off_x, mid_y + off_y, RED, 2.2)
 
 
 def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
@@ -111,49 +113,53 @@ def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
         ink = INK if node.visited else GREY
         fill = "#eef3fb" if node.visited else "white"
         dash = "" if node.visited else ' stroke-dasharray="4 3"'
-        yield f"<g><title>{escape(_tooltip(node))}</title>{_node_shape(node, x, y, fill, ink, dash)}"
+        yield f"<g><title>{escape(_make_tooltip(node))}</title>{_draw_node_shape(node, x, y, fill, ink, dash)}"
         name = node.label if len(node.label) <= 3 else node.move if len(node.move) <= 5 else ""
         inside = 0 if node.leaf else 4 if node.player is Player.MAXIE else -4
         if name:
-            yield text_element(x, y + 4 + inside, name, ink, "middle", ' font-size="11"')
+            yield render_text_element(x, y + 4 + inside, name, ink, "middle", ' font-size="11"')
         if node.result is not None:
             colour = BLUE if node.visited else GREY
             below = y + 30
             weight = ' font-weight="bold"' if node.visited else ""
             # The value of an inner node stands beside the node, because edges start below it.
             if node.leaf:
-                yield _outlined_text(x, below, value_label(node.result.value), colour, weight)
+                yield _draw_outlined_text(x, below, format_value_label(node.result.value), colour, weight)
             else:
-                yield _outlined_text(x + 19, y + 5, value_label(node.result.value), colour, weight, "start")
+                yield _draw_outlined_text(
+                    x + 19, y + 5, format_value_label(node.result.value), colour, weight, "start"
+                )
         for number, (alpha, beta) in enumerate(reversed(node.windows[-2:])):
-            yield from _window_label(x, y - 21 - 11 * number, _window_text(alpha, beta))
+            yield from _render_window_label(x, y - 21 - 11 * number, _format_window(alpha, beta))
         yield "</g>"
 
 
-def _node_shape(node: TracedNode, x: float, y: float, fill: str, ink: str, dash: str) -> str:
-    look = f'fill="{fill}" stroke="{ink}" stroke-width="1.4"{dash}'
+def _draw_node_shape(node: TracedNode, x: float, y: float, fill: str, ink: str, dash: str) -> str:
+    attributes = f'fill="{fill}" stroke="{ink}" stroke-width="1.4"{dash}'
     if node.leaf:
-        return f'<rect x="{x - 14:.1f}" y="{y - 14:.1f}" width="28" height="28" {look}/>'
+        return f'<rect x="{x - 14:.1f}" y="{y - 14:.1f}" width="28" height="28" {attributes}/>'
     tip, base = (y - 16, y + 14) if node.player is Player.MAXIE else (y + 16, y - 14)
-    return f'<polygon points="{x:.1f},{tip:.1f} {x + 19:.1f},{base:.1f} {x - 19:.1f},{base:.1f}" {look}/>'
+    return (
+        f'<polygon points="{x:.1f},{tip:.1f} {x + 19:.1f},{base:.1f} {x - 19:.1f},{base:.1f}" {attributes}/>'
+    )
 
 
-def _outlined_text(
+def _draw_outlined_text(
     x: float, y: float, text: str, colour: str, attributes: str = "", anchor: str = "middle"
 ) -> str:
     """Return text with a white border, because edges pass behind the text."""
     halo = ' stroke="white" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"'
-    return text_element(x, y, text, colour, anchor, halo + attributes)
+    return render_text_element(x, y, text, colour, anchor, halo + attributes)
 
 
-def _window_label(x: float, y: float, text: str) -> Iterator[str]:
+def _render_window_label(x: float, y: float, text: str) -> Iterator[str]:
     """Yield a window as text on a white background, since the edge to the node's parent passes behind the text."""
     width = 5.6 * len(text) + 4
     yield f'<rect x="{x - width / 2:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="11" fill="white"/>'
-    yield _outlined_text(x, y, text, GREEN, ' font-size="10"')
+    yield _draw_outlined_text(x, y, text, GREEN, ' font-size="10"')
 
 
-def value_label(value: int) -> str:
+def format_value_label(value: int) -> str:
     """Return a value for a picture: a number, `∞`, or the winner with the number of plies to the win."""
     if abs(value) >= INFINITY:
         return "∞" if value > 0 else "−∞"
@@ -163,15 +169,15 @@ def value_label(value: int) -> str:
     return str(value).replace("-", "−")
 
 
-def _window_text(alpha: MoveValue, beta: MoveValue) -> str:
-    return f"{value_label(alpha.value)} … {value_label(beta.value)}"
+def _format_window(alpha: MoveValue, beta: MoveValue) -> str:
+    return f"{format_value_label(alpha.value)} … {format_value_label(beta.value)}"
 
 
-def _tooltip(node: TracedNode) -> str:
+def _make_tooltip(node: TracedNode) -> str:
     lines = [f"{node.label}, {node.player}"]
-    lines += [f"window {_window_text(*window)}" for window in node.windows]
+    lines += [f"window {_format_window(*window)}" for window in node.windows]
     if node.result is not None and node.visited:
-        lines.append(f"result {value_label(node.result.value)}")
+        lines.append(f"result {format_value_label(node.result.value)}")
     if not node.visited:
         lines.append("not visited")
     return "\n".join(lines)
@@ -180,16 +186,16 @@ def _tooltip(node: TracedNode) -> str:
 def _draw_legend(width: float, height: float, tree: TracedNode, *, played: bool) -> Iterator[str]:
     y = height - 14
     nodes = list(_walk_nodes(tree))
-    every = [
+    entries = [
         ("α … β: the window", GREEN, 110, any(node.windows for node in nodes)),
         ("result", BLUE, 40, True),
         ("thick: to be played", INK, 112, played),
         ("// cut", RED, 36, any(node.cut for node in nodes)),
         ("not visited", GREY, 64, any(not node.visited for node in nodes)),
     ]
-    parts = [(words, colour, size) for words, colour, size, there in every if there]
+    shown_entries = [(words, colour, size) for words, colour, size, is_needed in entries if is_needed]
     gap = 26
-    x = width / 2 - (sum(size for *_, size in parts) + gap * (len(parts) - 1)) / 2
-    for words, colour, size in parts:
-        yield _outlined_text(x, y, words, colour, anchor="start")
+    x = width / 2 - (sum(size for *_, size in shown_entries) + gap * (len(shown_entries) - 1)) / 2
+    for words, colour, size in shown_entries:
+        yield _draw_outlined_text(x, y, words, colour, anchor="start")
         x += size + gap

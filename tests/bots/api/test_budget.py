@@ -16,8 +16,8 @@ from arena.bots.api.budget import (
     OVERHEAD_SECONDS,
     Budget,
     DeepeningRule,
+    compute_reserve_seconds,
     plan,
-    reserve_seconds,
 )
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
@@ -42,12 +42,12 @@ stalls = st.floats(0, 10)
 def test_limits_are_ordered_and_inside_the_clock(clock: Clock, plies: float, stall: float) -> None:
     budget = plan(clock, plies, stall)
     assert 0 <= budget.soft <= budget.hard <= clock.mine
-    assert budget.hard <= clock.mine - reserve_seconds(clock, stall)
+    assert budget.hard <= clock.mine - compute_reserve_seconds(clock, stall)
 
 
 @given(clock=clocks, stall=stalls)
 def test_the_reserve_is_at_most_half_and_else_covers_lag_and_stalls(clock: Clock, stall: float) -> None:
-    kept = reserve_seconds(clock, stall)
+    kept = compute_reserve_seconds(clock, stall)
     assert 0 <= kept <= clock.mine / 2
     if kept < clock.mine / 2:
         assert kept >= OVERHEAD_SECONDS
@@ -57,7 +57,7 @@ def test_the_reserve_is_at_most_half_and_else_covers_lag_and_stalls(clock: Clock
 @given(mine=st.floats(1, 600), plies=st.floats(3, 2000))
 def test_the_last_move_has_the_clock_and_a_longer_way_means_less_for_each(mine: float, plies: float) -> None:
     clock = Clock(mine, margin=1.0)
-    last = mine - reserve_seconds(clock)
+    last = mine - compute_reserve_seconds(clock)
     assert plan(clock, 1) == Budget(last, last)
     assert plan(clock, plies + 2).soft <= plan(clock, plies).soft < last
 

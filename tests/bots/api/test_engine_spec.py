@@ -13,7 +13,7 @@ from arena.bots.api.engine_spec import (
     IntegerOption,
     Options,
     TextOption,
-    engine_threads,
+    count_engine_threads,
     parse_spec,
 )
 
@@ -75,9 +75,9 @@ def test_anything_else_is_a_bad_spec(text: str) -> None:
 def test_only_jamboree_asks_for_more_than_a_thread(cores: int, told: int) -> None:
     for name in ENGINES:
         expected = min(8, cores) if name == "jamboree" else 1
-        assert engine_threads(parse_spec(name, ENGINES), cores) == expected
-    assert engine_threads(parse_spec(f"jamboree:threads={told}", ENGINES), cores) == told
-    assert engine_threads(parse_spec("jamboree:threads=0", ENGINES), cores) == min(8, cores)
+        assert count_engine_threads(parse_spec(name, ENGINES), cores) == expected
+    assert count_engine_threads(parse_spec(f"jamboree:threads={told}", ENGINES), cores) == told
+    assert count_engine_threads(parse_spec("jamboree:threads=0", ENGINES), cores) == min(8, cores)
 
 
 def test_every_default_is_a_value_that_can_be_typed() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.client.session_file import SessionFile, session_file_name
+from arena.bots.client.session_file import SessionFile, make_session_file_name
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import Error, Move, Ready, Status
 from arena.protocol.messages import Standing as StandingMessage
@@ -20,7 +20,7 @@ URL = "ws://127.0.0.1:8765"
 
 
 def open_session_file(folder: Path, name: str = "me", url: str = URL) -> SessionFile:
-    return SessionFile(folder / session_file_name(name, url))
+    return SessionFile(folder / make_session_file_name(name, url))
 
 
 def only_file(folder: Path) -> Path:
@@ -48,8 +48,8 @@ def test_a_saved_session_is_readable_by_the_next_process_and_no_other_user(tmp_p
 
 @given(st.text(), st.text())
 def test_every_bot_has_a_file_name_on_every_file_system(name: str, other: str) -> None:
-    assert re.fullmatch("[A-Za-z0-9-]{13,45}[.]session", session_file_name(name, URL))
-    assert (session_file_name(name, URL) == session_file_name(other, URL)) == (name == other)
+    assert re.fullmatch("[A-Za-z0-9-]{13,45}[.]session", make_session_file_name(name, URL))
+    assert (make_session_file_name(name, URL) == make_session_file_name(other, URL)) == (name == other)
 
 
 def test_one_process_has_the_file_at_a_time(tmp_path: Path) -> None:

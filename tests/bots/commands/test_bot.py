@@ -14,7 +14,7 @@ import anyio
 import pytest
 from msgspec import structs
 
-from arena.cores import usable_cores
+from arena.cores import list_usable_cores
 from arena.maps.game_on_map import make_game_on_map
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.codes import EndReason
@@ -119,7 +119,10 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
     ("words", "engine"),
     [
         (("alphabeta:depth=4,exact=no",), "alphabeta:depth=4,evaluator=features,exact=no, 1 thread"),
-        (("jamboree", "--matches", "1000", "--challenges-only"), f"{min(8, len(usable_cores()))} thread"),
+        (
+            ("jamboree", "--matches", "1000", "--challenges-only"),
+            f"{min(8, len(list_usable_cores()))} thread",
+        ),
         (("jamboree", "--matches", "1000"), "1 thread"),
     ],
 )

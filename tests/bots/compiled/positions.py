@@ -49,7 +49,7 @@ def _random_map(rng: random.Random, most: int, caps: tuple[int, ...]) -> Riskles
     )
 
 
-def random_position(game: Riskless, rng: random.Random) -> Armies:
+def make_random_position(game: Riskless, rng: random.Random) -> Armies:
     """Return a position that is not over: of a random match, or armies anywhere."""
     while True:
         position = _wander(game, rng) if rng.random() < 0.5 else _anything(game, rng)

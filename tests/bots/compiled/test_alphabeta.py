@@ -9,12 +9,12 @@ import pytest
 
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators import riskless
-from arena.bots.evaluators.linear import linear_evaluator
+from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.bots.search.deepening import deepen
 from arena.bots.search.play import alphabeta_search
 from arena.games.core import Game
 from arena.games.riskless import Riskless
-from tests.bots.compiled.positions import minimax, random_map, random_position, some_weights
+from tests.bots.compiled.positions import make_random_position, minimax, random_map, some_weights
 from tests.properties import examples
 
 EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
@@ -43,11 +43,11 @@ def test_riskless_is_minimax_at_every_depth(way: str) -> None:
         weights = some_weights(rng, riskless.NAMES)
         if number % 2:
             weights |= {"attacks": 0, "exposed": 0}  # then leaves are told from above
-        evaluate = linear_evaluator(riskless.feature_function(game), riskless.NAMES, weights)
+        evaluate = make_linear_evaluator(riskless.make_feature_function(game), riskless.NAMES, weights)
         searcher = Searcher(game, weights, Settings(**{**EXACT, **WAYS[way]}))
         # several positions with one table: what it knows of others must not change a value
         for _ in range(3):
-            position = random_position(game, rng)
+            position = make_random_position(game, rng)
             for report in searcher.deepen(position, max_depth=4):
                 if report.depth:
                     expected = minimax(game, position, report.depth, evaluate)
@@ -69,8 +69,8 @@ def test_deeper_searches_agree_with_the_reference(threads: int) -> None:
     for _ in range(6):
         game = Riskless(random_map(rng, 8))
         weights = some_weights(rng, riskless.NAMES)
-        evaluate = linear_evaluator(riskless.feature_function(game), riskless.NAMES, weights)
-        position = random_position(game, rng)
+        evaluate = make_linear_evaluator(riskless.make_feature_function(game), riskless.NAMES, weights)
+        position = make_random_position(game, rng)
         searcher = Searcher(game, weights, Settings(**EXACT, threads=threads))
         mine = {report.depth: report for report in searcher.deepen(position, max_depth=7)}
         for report in deepen(game, position, alphabeta_search(evaluate), max_depth=7):

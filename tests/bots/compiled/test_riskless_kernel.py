@@ -15,10 +15,10 @@ from arena.bots.compiled.intrinsics import put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON
 from arena.bots.compiled.riskless_kernel import compile_game, layout_for, plane_count, riskless_kernel
 from arena.bots.evaluators import riskless
-from arena.bots.evaluators.linear import linear_evaluator
+from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.games.core import Outcome, Player
 from arena.games.riskless import Armies, Riskless
-from tests.bots.compiled.positions import random_map, random_position, some_weights
+from tests.bots.compiled.positions import make_random_position, random_map, some_weights
 
 MOVES_AT = 64
 
@@ -58,7 +58,7 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
     words = compiled.pack(position)
     mem[: len(words)] = words
     probe(planes)(compiled.rules, mem, compiled.move_to_number(move), out)
-    evaluate = linear_evaluator(riskless.feature_function(game), riskless.NAMES, weights)
+    evaluate = make_linear_evaluator(riskless.make_feature_function(game), riskless.NAMES, weights)
     assert out[0] == PLAYING
     assert out[1] == position.player.sign * evaluate(position)
     listed = [compiled.number_to_move(int(number)) for number in mem[MOVES_AT : MOVES_AT + out[2]]]
@@ -78,7 +78,7 @@ def test_functions_are_the_rules_and_the_features(caps: tuple[int, ...]) -> None
     rng = random.Random(1)
     for _ in range(500):
         game = Riskless(random_map(rng, 12, caps))
-        check(game, random_position(game, rng), rng)
+        check(game, make_random_position(game, rng), rng)
 
 
 def test_the_largest_maps() -> None:
@@ -91,7 +91,7 @@ def test_the_largest_maps() -> None:
             continue
         found += 1
         game = Riskless(map)
-        check(game, random_position(game, rng), rng)
+        check(game, make_random_position(game, rng), rng)
 
 
 def test_a_cap_above_255_does_not_fit_the_kernel() -> None:

@@ -16,7 +16,7 @@ from arena.bots.compiled.riskless_kernel import compile_game, layout_for, plane_
 from arena.bots.compiled.riskless_leaves import UNFORESEEN
 from arena.bots.evaluators import riskless
 from arena.games.riskless import Riskless
-from tests.bots.compiled.positions import random_map, random_position, some_weights
+from tests.bots.compiled.positions import make_random_position, random_map, some_weights
 
 
 @cache
@@ -47,7 +47,7 @@ def check(game: Riskless, rng: random.Random, weights: dict[str, int]) -> int:
     compiled = compile_game(game, weights)
     assert compiled is not None
     planes = plane_count(game)
-    words = compiled.pack(random_position(game, rng))
+    words = compiled.pack(make_random_position(game, rng))
     mem = np.zeros(2 * layout_for(planes).words + compiled.move_count, np.int64)
     out = np.zeros(2 * compiled.move_count, np.int64)
     mem[: len(words)] = words

@@ -13,11 +13,11 @@ from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import put
 from arena.bots.compiled.riskless_kernel import compile_game, plane_count, riskless_kernel
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.network import network_evaluator
+from arena.bots.evaluators.network import make_network_evaluator
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
 from arena.maps.loader import load_map
-from tests.bots.compiled.positions import minimax, random_map, random_position
+from tests.bots.compiled.positions import make_random_position, minimax, random_map
 from tests.bots.evaluators.networks import some_network
 
 
@@ -40,7 +40,7 @@ def check(game: Riskless, position: Armies, seed: int) -> None:
     words = compiled.pack(position)
     mem[: len(words)] = words
     probe(plane_count(game))(compiled.rules, mem, out)
-    assert out[0] == position.player.sign * network_evaluator(game, network)(position)
+    assert out[0] == position.player.sign * make_network_evaluator(game, network)(position)
 
 
 @pytest.mark.parametrize("caps", [(1, 2, 7, 10, 15), (16, 31, 50, 63), (64, 100, 255)])
@@ -48,7 +48,7 @@ def test_the_kernel_agrees_with_the_python_rules(caps: tuple[int, ...]) -> None:
     rng = random.Random(1)
     for seed in range(200):
         game = Riskless(random_map(rng, 12, caps))
-        check(game, random_position(game, rng), seed)
+        check(game, make_random_position(game, rng), seed)
 
 
 def test_the_largest_map_and_the_largest_sums_fit() -> None:
@@ -76,12 +76,12 @@ def test_an_exact_search_with_a_network_is_minimax() -> None:
     rng = random.Random(2)
     for seed in range(6):
         game = Riskless(random_map(rng, 6))
-        position, network = random_position(game, rng), some_network(seed)
+        position, network = make_random_position(game, rng), some_network(seed)
         searcher = Searcher(game, network, Settings(exact=True, table_mb=1))
         try:
             *_, report = searcher.deepen(position, max_depth=3)
         finally:
             searcher.close()
         assert (report.value, report.move) == minimax(
-            game, position, report.depth, network_evaluator(game, network)
+            game, position, report.depth, make_network_evaluator(game, network)
         )

@@ -19,7 +19,7 @@ from arena.games.core import AnyGame, Player
 from arena.games.riskless import Armies, Riskless
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import get_boards
-from tests.bots.compiled.positions import random_map, random_position
+from tests.bots.compiled.positions import make_random_position, random_map
 
 PATH = Riskless(load_map("path4"))
 PLAYS = {"as it plays": {}, "exact": {"exact": True}}
@@ -112,7 +112,7 @@ def test_a_too_large_map_or_zero_threads_are_refused() -> None:
 def test_clear_forgets(make: Callable[..., Any]) -> None:
     game = Riskless(load_map("m2"))
     searcher = make(game, exact=True)
-    position = random_position(game, random.Random(7))
+    position = make_random_position(game, random.Random(7))
     first = list(searcher.deepen(position, max_depth=6))[-1]
     again = list(searcher.deepen(position, max_depth=6))[-1]
     searcher.clear()

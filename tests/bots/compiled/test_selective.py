@@ -11,10 +11,10 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.memory_layout import Option
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators import riskless
-from arena.bots.evaluators.linear import linear_evaluator
+from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
-from tests.bots.compiled.positions import minimax, random_map, random_position, some_weights
+from tests.bots.compiled.positions import make_random_position, minimax, random_map, some_weights
 
 
 @pytest.mark.parametrize("map", ["m2", "usa", "world"])
@@ -40,10 +40,10 @@ def test_nothing_is_left_out_of_a_search_to_the_ply_limit() -> None:
         map = random_map(rng, 7)
         game = Riskless(map)
         weights = some_weights(rng, riskless.NAMES)
-        evaluate = linear_evaluator(riskless.feature_function(game), riskless.NAMES, weights)
+        evaluate = make_linear_evaluator(riskless.make_feature_function(game), riskless.NAMES, weights)
         searcher = Searcher(game, weights, Settings(table_mb=1))
         for _ in range(3):
-            position = random_position(game, rng)._replace(ply=map.ply_limit - rng.randint(1, 5))
+            position = make_random_position(game, rng)._replace(ply=map.ply_limit - rng.randint(1, 5))
             *_, last = searcher.deepen(position)
             expected, _ = minimax(game, position, map.ply_limit - position.ply, evaluate)
             assert last.value == expected, (map, position)

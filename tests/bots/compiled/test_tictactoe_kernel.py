@@ -8,7 +8,7 @@ import pytest
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators import tictactoe
-from arena.bots.evaluators.linear import linear_evaluator
+from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.games.tictactoe import TicTacToe
 from tests.bots.compiled.positions import minimax, some_weights
 
@@ -21,7 +21,7 @@ def test_tictactoe(threads: int) -> None:
     rng = random.Random(4)
     for _ in range(25):
         weights = some_weights(rng, tictactoe.NAMES)
-        evaluate = linear_evaluator(tictactoe.feature_function(game), tictactoe.NAMES, weights)
+        evaluate = make_linear_evaluator(tictactoe.make_feature_function(game), tictactoe.NAMES, weights)
         position = game.start()
         for _ in range(rng.randint(2, 6)):
             moves = game.moves(position)

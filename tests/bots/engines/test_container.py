@@ -17,7 +17,7 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Crash, assign_match, request_move
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.engines.container import LIMIT_OPTIONS, PODMAN_OPTIONS, container_engine
+from arena.bots.engines.container import LIMIT_OPTIONS, PODMAN_OPTIONS, make_container_engine
 from tests.bots.command_line import fails
 from tests.bots.engines.programs import HONEST, LONG, MATCH
 from tests.bots.engines.test_submission import zipped
@@ -82,7 +82,7 @@ def submitted(tmp_path: Path, after: str = "") -> str:
 
 
 def seat_bot(spec: str) -> Bot:
-    bot = container_engine(spec).make_bot()
+    bot = make_container_engine(spec).make_bot()
     assign_match(bot, MATCH, Event())
     return bot
 
@@ -195,7 +195,7 @@ def test_options_that_a_box_has_no_use_for(tmp_path: Path) -> None:
 def test_a_machine_without_an_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BadSpec, match="a container needs Docker or Podman, and neither is in the PATH"):
-        container_engine("image:mine")
+        make_container_engine("image:mine")
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_an_engine_that_bounds_no_container_is_refused(
         (engine / "docker").rename(engine / "podman")
     monkeypatch.setenv("PATH", str(engine))
     with pytest.raises(BadSpec, match=why):
-        container_engine("image:mine")
+        make_container_engine("image:mine")
 
 
 @pytest.mark.parametrize("docker", ["missing", "stopped"])

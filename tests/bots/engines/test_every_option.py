@@ -188,7 +188,7 @@ def searched(text: str, threads: int = 1) -> tuple[object, int]:
     root = next(each for each in positions(M2) if len(M2.moves(each)) >= 6)
     game = Noting(root, threads)
     result, monitor = run_reference(game, root, 3, parse_reference(text), tracing=False)
-    return (result, monitor.nodes, monitor.held), len(game.threads)
+    return (result, monitor.nodes, monitor.max_live_nodes), len(game.threads)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arena.bots.api.bot import Match, Resign, assign_match
 from arena.bots.api.engine_spec import ENGINES, BadSpec, FractionOption, IntegerOption, Spec, parse_spec
-from arena.bots.engines.forms import choose_form, reported_options
+from arena.bots.engines.forms import choose_form, list_reported_options
 from arena.bots.engines.registry import find_incompatibility_reason, make_engine
 from arena.games.core import AnyGame, Player
 from arena.games.hexapawn import Hexapawn
@@ -102,7 +102,7 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
     assert parsed.explicit - {"form"} <= choice.spec.values.keys()
     if "form" in parsed.explicit:
         assert choice.spec.values.get("form", "course") == parsed.values["form"]
-    assert set(reported_options(parsed)) >= parsed.explicit
+    assert set(list_reported_options(parsed)) >= parsed.explicit
 
 
 @pytest.mark.parametrize(

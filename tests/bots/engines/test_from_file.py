@@ -7,7 +7,7 @@ import pytest
 
 from arena.bots.api.bot import Bot
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.engines.from_file import engine_name, load_bot_class
+from arena.bots.engines.from_file import load_bot_class, make_engine_name
 from arena.games.loading import is_file_spec
 
 GOOD = """\
@@ -30,7 +30,7 @@ def test_a_spec_names_a_file_or_a_class_in_it() -> None:
     assert is_file_spec("my_bot.py:MyBot")
     assert not is_file_spec("alphabeta:depth=3")
     assert not is_file_spec("minimax")
-    assert engine_name("there/my_bot.py:MyBot") == engine_name("my_bot.py") == "my_bot"
+    assert make_engine_name("there/my_bot.py:MyBot") == make_engine_name("my_bot.py") == "my_bot"
 
 
 def test_the_one_bot_of_a_file_is_found(tmp_path: Path) -> None:

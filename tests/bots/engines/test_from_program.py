@@ -13,7 +13,7 @@ from arena.bots.api.bot import Clock, Ending, request_move
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.client.state.actions import ChooseMove
 from arena.bots.client.worker import BotEnded, MoveChosen, Prepared, Report, Worker
-from arena.bots.engines.from_program import ProgramBot, program_engine
+from arena.bots.engines.from_program import ProgramBot, make_program_engine
 from arena.games.core import Player
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seat_program
 
@@ -75,11 +75,11 @@ def test_each_match_has_its_own_process() -> None:
 )
 def test_a_command_that_is_none(command: str, told: str) -> None:
     with pytest.raises(BadSpec, match=told):
-        program_engine(command)
+        make_program_engine(command)
 
 
 def test_an_engine_is_named_after_the_file(tmp_path: Path) -> None:
     file = tmp_path / "camel.pl"
     file.touch()
-    assert program_engine(shlex.join([sys.executable, str(file)])).name == "camel"
-    assert program_engine("/bin/sh -c true").name == "sh"
+    assert make_program_engine(shlex.join([sys.executable, str(file)])).name == "camel"
+    assert make_program_engine("/bin/sh -c true").name == "sh"

@@ -22,11 +22,11 @@ def test_the_collector_rests_until_the_last_thinker_is_done() -> None:
     inside, done = Barrier(2), Barrier(2)
 
     def think() -> None:
-        with collector.paused():
+        with collector.pause():
             inside.wait()
             done.wait()
 
-    with collector.paused():
+    with collector.pause():
         thread = Thread(target=think)
         thread.start()
         inside.wait()
@@ -45,7 +45,7 @@ def test_in_a_process_of_its_own() -> None:
 
 def what_thinking_left_is_set_aside_until_it_is_tidied() -> None:
     collector = GarbageCollector()
-    with collector.paused():
+    with collector.pause():
         objects = [[number] for number in range(1000)]
     assert gc.get_freeze_count() >= len(objects)
     collector.collect()
@@ -63,7 +63,7 @@ def quick_matches_share_one_look_at_everything() -> None:
     collector = GarbageCollector(clock)
 
     def looked() -> bool:
-        with collector.paused():
+        with collector.pause():
             pass
         collector.collect()
         return gc.get_freeze_count() == 0
@@ -77,14 +77,14 @@ def quick_matches_share_one_look_at_everything() -> None:
 
 def test_nothing_is_walked_while_somebody_thinks() -> None:
     collector = GarbageCollector()
-    with collector.paused():
+    with collector.pause():
         pass
-    with collector.paused():
+    with collector.pause():
         collector.collect()
         assert gc.get_freeze_count() > 0
 
 
 def test_an_error_inside_wakes_the_collector_too() -> None:
-    with suppress(ZeroDivisionError), GarbageCollector().paused():
+    with suppress(ZeroDivisionError), GarbageCollector().pause():
         _ = 1 // 0
     assert gc.isenabled()

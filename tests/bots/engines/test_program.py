@@ -63,7 +63,7 @@ def test_a_program_may_be_ready_before_it_is_asked() -> None:
     running = Program(["sh", "-c", "echo '{\"ready\": true}'; cat"], lambda _line: None)
     try:
         deadline = time.monotonic() + LONG
-        while not running._in.qsize():  # its first line has been read
+        while not running._incoming_lines.qsize():  # its first line has been read
             assert time.monotonic() < deadline
             time.sleep(0.005)
         assert running.request({"type": "start"}, "{}", lambda: False) == {"ready": True}
@@ -78,12 +78,12 @@ def test_an_extra_line_is_a_fault() -> None:
     bot = seat_program(program(twice))
     bot.prepare()
     assert request_move(bot, MATCH.game.start(), Clock(LONG), Event()) == 0
-    assert bot._running is not None
+    assert bot._program is not None
     try:
         with pytest.raises(ProgramFault, match=r'an unexpected line: \{"move": 1\}'):
             for _ in range(1000):  # the reader needs a moment
                 time.sleep(0.005)
-                bot._running._require_no_output()
+                bot._program._reject_unexpected_output()
     finally:
         bot.close()
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from arena.bots.evaluators.catalogue import evaluator_for, find_features
-from arena.bots.evaluators.linear import WEIGHTS_FOLDER, BadWeights, linear_evaluator, load_weights
+from arena.bots.evaluators.linear import WEIGHTS_FOLDER, BadWeights, load_weights, make_linear_evaluator
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
@@ -17,10 +17,10 @@ PATH = Riskless(path_map(5, 6, 20, 50))
 
 
 def test_an_estimate_is_never_a_win() -> None:
-    huge = linear_evaluator(lambda _: (10**6,), ("f",), {"f": 10**6})
+    huge = make_linear_evaluator(lambda _: (10**6,), ("f",), {"f": 10**6})
     assert huge(None) == ESTIMATE_LIMIT
     with pytest.raises(KeyError):
-        linear_evaluator(lambda _: (1, 2), ("f", "g"), {"f": 1})
+        make_linear_evaluator(lambda _: (1, 2), ("f", "g"), {"f": 1})
 
 
 @pytest.mark.parametrize("game", [PATH, TicTacToe()], ids=lambda game: game.name)

@@ -26,12 +26,12 @@ from arena.bots.evaluators.network import (  # noqa: E402
     STEPS,
     encode_inputs,
     load_network,
-    network_evaluator,
+    make_network_evaluator,
 )
 from arena.games.riskless import Riskless  # noqa: E402
 from arena.games.tictactoe import TicTacToe  # noqa: E402
 from arena.maps.loader import load_map  # noqa: E402
-from tests.bots.compiled.positions import random_map, random_position  # noqa: E402
+from tests.bots.compiled.positions import make_random_position, random_map  # noqa: E402
 from tests.bots.evaluators.networks import file_of, some_network  # noqa: E402
 
 CAPS = (1, 2, 7, 10, 15, 40, 255)
@@ -63,7 +63,7 @@ def test_inputs_and_estimates_are_as_defined() -> None:
     rng = random.Random(1)
     for seed in range(200):
         game = Riskless(random_map(rng, 12, CAPS))
-        position = random_position(game, rng)
+        position = make_random_position(game, rng)
         seen = [position.player.sign * n for n in position.armies]
         inputs = encode_inputs(game.map, [seen, seen])
         assert inputs.shape == (2, INPUTS)
@@ -73,7 +73,7 @@ def test_inputs_and_estimates_are_as_defined() -> None:
         odds = float(np.maximum(inputs[0] @ network.hidden, 0) @ network.output)
         # whole numbers lose a part in a thousand or two of what the units sum up
         most = np.abs(network.hidden).max() * np.abs(network.output).sum()
-        told = position.player.sign * network_evaluator(game, network)(position)
+        told = position.player.sign * make_network_evaluator(game, network)(position)
         wanted = max(-900_000.0, min(900_000.0, 100 * odds * game.map.armies_to_win / 16))
         assert abs(told - wanted) <= 0.02 * most * 100 * game.map.armies_to_win / 16 + 1
 
@@ -84,7 +84,7 @@ def test_a_file_is_an_evaluator(tmp_path: Path) -> None:
     game = Riskless(load_map("m2"))
     kept = load_network(Path(name))
     np.testing.assert_allclose(kept.hidden, network.hidden, rtol=1e-6)
-    assert evaluator_for(game, name)(game.start()) == network_evaluator(game, kept)(game.start())
+    assert evaluator_for(game, name)(game.start()) == make_network_evaluator(game, kept)(game.start())
     with pytest.raises(BadSpec, match="networks support only riskless, not tictactoe"):
         evaluator_for(TicTacToe(), name)
 

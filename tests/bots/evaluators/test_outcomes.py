@@ -10,10 +10,10 @@ from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.evaluators.outcomes import (
     CERTAIN_WIN_VALUE,
-    category_function,
-    expected_outcome,
+    compute_expected_outcome,
     format_outcomes,
     load_outcomes,
+    make_category_function,
 )
 from arena.games.core import Player
 from arena.games.hexapawn import Hexapawn
@@ -23,14 +23,14 @@ from arena.maps.loader import load_map
 
 
 def test_the_lectures_own_example() -> None:
-    assert expected_outcome((5, 4, 1)) == pytest.approx(0.4)
+    assert compute_expected_outcome((5, 4, 1)) == pytest.approx(0.4)
 
 
 def test_the_value_of_a_position_is_the_mean_result_of_its_category(tmp_path: Path) -> None:
     file = tmp_path / "mine-outcomes.toml"
     game = TicTacToe()
     board = Board("XX..O....")  # it is O's turn; X has more open lines with two marks
-    category_of = category_function(game)
+    category_of = make_category_function(game)
     assert category_of is not None
     file.write_text(format_outcomes(["made by hand"], {category_of(board): (1, 4, 5)}), encoding="utf-8")
     evaluate = evaluator_for(game, str(file))
@@ -40,7 +40,7 @@ def test_the_value_of_a_position_is_the_mean_result_of_its_category(tmp_path: Pa
 
 def test_positions_equal_for_both_players_share_a_category() -> None:
     game = Riskless(load_map("m1"))
-    category_of = category_function(game)
+    category_of = make_category_function(game)
     assert category_of is not None
     armies = (3, 0, -2, 5, 0, -1)
     mirror = Armies(tuple(-n for n in armies), Player.MINNIE, 4)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from arena.bots.evaluators import riskless
-from arena.bots.evaluators.catalogue import dynamic_predicate, evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for, make_dynamic_predicate
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
@@ -14,7 +14,7 @@ PATH = Riskless(path_map(5, 6, 20, 50))
 
 
 def count_features(*armies: int, player: Player = Player.MAXIE) -> dict[str, int]:
-    found = riskless.feature_function(PATH)(Armies(armies, player, 0))
+    found = riskless.make_feature_function(PATH)(Armies(armies, player, 0))
     return dict(zip(riskless.NAMES, found, strict=True))
 
 
@@ -42,16 +42,18 @@ def test_the_player_to_move_decides_between_attacked_and_exposed() -> None:
 
 
 def test_a_race_is_a_share_of_the_goal() -> None:
-    assert riskless.race_feature(100, 50, 5, 50, 5) == 0
-    assert riskless.race_feature(100, 100, 5, 50, 5) == 100
-    assert riskless.race_feature(100, 60, 5, 50, 10) == -riskless.race_feature(100, 50, 10, 60, 5)
+    assert riskless.compute_race_feature(100, 50, 5, 50, 5) == 0
+    assert riskless.compute_race_feature(100, 100, 5, 50, 5) == 100
+    assert riskless.compute_race_feature(100, 60, 5, 50, 10) == -riskless.compute_race_feature(
+        100, 50, 10, 60, 5
+    )
     # 40 armies at 10 a ply take 4 plies, 40 at 5 a ply 8
-    assert riskless.race_feature(90, 50, 10, 50, 5) == 90 * (8 - 4) // 12
-    assert riskless.race_feature(90, 0, 0, 0, 0) == 0
+    assert riskless.compute_race_feature(90, 50, 10, 50, 5) == 90 * (8 - 4) // 12
+    assert riskless.compute_race_feature(90, 0, 0, 0, 0) == 0
 
 
 def test_a_territory_counts_its_share_of_the_goal() -> None:
-    units = dict(zip(riskless.NAMES, riskless.feature_units(PATH.map), strict=True))
+    units = dict(zip(riskless.NAMES, riskless.compute_feature_units(PATH.map), strict=True))
     assert units["territories"] == units["exposed"] == 20 / 5
     assert units["armies"] == units["race"] == 1
 
@@ -69,7 +71,7 @@ def test_riskless_is_fair(case: Case) -> None:
 
 def test_great_armies_under_attack_make_a_position_dynamic() -> None:
     """c holds a fifth or more of Minnie's armies and can be taken by b; what can be taken otherwise is small or safe."""
-    dynamic = riskless.attack_predicate(PATH)
+    dynamic = riskless.make_attack_predicate(PATH)
     assert dynamic(Armies((1, 5, -3, -1, -6), Player.MAXIE, 0))
     assert not dynamic(Armies((1, 5, -2, -6, -6), Player.MAXIE, 0)), "c has less than a fifth"
     assert not dynamic(Armies((1, 2, -3, -1, -6), Player.MAXIE, 0)), "b cannot take it"
@@ -81,6 +83,6 @@ def test_great_armies_under_attack_make_a_position_dynamic() -> None:
 def test_a_position_is_dynamic_for_either_player_to_move(case: Case) -> None:
     position = case.position
     mirror = Armies(tuple(-n for n in position.armies), position.player.opponent, position.ply)
-    dynamic = dynamic_predicate(case.game)
+    dynamic = make_dynamic_predicate(case.game)
     assert dynamic is not None
     assert dynamic(position) == dynamic(mirror)

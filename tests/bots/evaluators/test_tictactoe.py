@@ -9,7 +9,7 @@ from tests.bots.search.problems import Case, tictactoe_cases
 
 
 def test_features_of_tictactoe_by_hand() -> None:
-    found = tictactoe.feature_function(TicTacToe())(Board("XX..O...."))
+    found = tictactoe.make_feature_function(TicTacToe())(Board("XX..O...."))
     assert dict(zip(tictactoe.NAMES, found, strict=True)) == {
         "open": 4 - 4,  # X: top, bottom, left, right; O: middle row, bottom, right, one diagonal
         "ones": 1 - 2,  # the left column; the middle row and the diagonal

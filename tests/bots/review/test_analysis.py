@@ -65,7 +65,7 @@ def test_lines_begin_with_different_moves_the_best_first(game: AnyGame) -> None:
     start = game.start()
     count = len(game.moves(start)) + 5
     with engine(game, "alphabeta:exact=yes", SearchLimits(depth=3)) as analyst:
-        found = analyst.best_moves(start, count)
+        found = analyst.analyse_best_moves(start, count)
         best = analyst.analyse(start)[-1]
     assert {each.move for each in found} == set(game.moves(start))
     assert len(found) == len(game.moves(start))

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots.review.trees import TreeError, load_tree, load_tree_game, tree_names
+from arena.bots.review.trees import TreeError, list_tree_names, load_tree, load_tree_game
 from arena.games.core import Player
 from arena.games.riskless import Riskless
 
 
 def test_the_trees_of_the_sources() -> None:
-    assert tree_names() == ["Cuts", "HandoutBig", "HandoutSmall", "Holden", "Hughes", "Intro"]
-    assert {name: (len(load_tree(name).nodes), load_tree(name).height) for name in tree_names()} == {
+    assert list_tree_names() == ["Cuts", "HandoutBig", "HandoutSmall", "Holden", "Hughes", "Intro"]
+    assert {name: (len(load_tree(name).nodes), load_tree(name).height) for name in list_tree_names()} == {
         "Cuts": (33, 4),
         "HandoutBig": (25, 4),
         "HandoutSmall": (13, 2),

@@ -89,7 +89,7 @@ def moves_again_cases(draw: st.DrawFn) -> Case:
     return Case(game, game.start(), draw(st.integers(0, game.height + 1)))
 
 
-def random_position(draw: st.DrawFn, game: Game[Any, Any], plies: int) -> Any:
+def make_random_position(draw: st.DrawFn, game: Game[Any, Any], plies: int) -> Any:
     """Return a position in play that is reached by at most so many random moves."""
     position = game.start()
     for _ in range(draw(st.integers(0, plies))):
@@ -105,13 +105,13 @@ def riskless_cases(draw: st.DrawFn) -> Case:
     # with so few plies every way to end is near
     game = Riskless(replace(draw(riskless_maps(5)), ply_limit=draw(st.integers(1, 12))))
     evaluator = draw(st.sampled_from(["plain", "features"]))
-    return Case(game, random_position(draw, game, 4), draw(st.integers(0, 3)), evaluator)
+    return Case(game, make_random_position(draw, game, 4), draw(st.integers(0, 3)), evaluator)
 
 
 @st.composite
 def tictactoe_cases(draw: st.DrawFn) -> Case:
     game = TicTacToe()
-    position = random_position(draw, game, 8)
+    position = make_random_position(draw, game, 8)
     most = 3 if game.ply(position) < 4 else 5
     return Case(game, position, draw(st.integers(0, most)), draw(st.sampled_from(["plain", "features"])))
 
@@ -119,7 +119,7 @@ def tictactoe_cases(draw: st.DrawFn) -> Case:
 @st.composite
 def hexapawn_cases(draw: st.DrawFn) -> Case:
     game = Hexapawn(draw(st.integers(1, 4)), draw(st.integers(3, 4)))
-    return Case(game, random_position(draw, game, 5), draw(st.integers(0, 5)))
+    return Case(game, make_random_position(draw, game, 5), draw(st.integers(0, 5)))
 
 
 cases = st.one_of(

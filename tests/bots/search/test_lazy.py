@@ -131,8 +131,8 @@ def test_only_visited_nodes_are_in_memory(case: Case, ordered: bool) -> None:
     assert (dropped.nodes, dropped.leaves) == (kept.nodes, kept.leaves)
     most = max(1, *map(len, _moves_below(case))) if case.depth else 1
     # A level may hold one more, looked at to see whether there is any; sorted siblings may each have looked at a child.
-    assert dropped.held <= 1 + case.depth * (2 + 2 * most if ordered else 2)
-    assert dropped.held <= kept.held <= kept.nodes
+    assert dropped.max_live_nodes <= 1 + case.depth * (2 + 2 * most if ordered else 2)
+    assert dropped.max_live_nodes <= kept.max_live_nodes <= kept.nodes
 
 
 def _moves_below(case: Case) -> Iterator[Sequence[object]]:

@@ -33,9 +33,9 @@ def test_a_uniform_tree_has_its_number_of_children_as_branching_factor(
     counts = [children**ply for ply in range(1, reached + 1)]
     comparison = Comparison({"minimax": counts}, budget=9**5, max_depth=5)
     if reached == 0:
-        assert comparison.branching_factor(depth) is None
-        assert comparison.expected_leaves(depth, 1) is None
+        assert comparison.compute_branching_factor(depth) is None
+        assert comparison.compute_expected_leaves(depth, 1) is None
         return
-    assert comparison.branching_factor(depth) == pytest.approx(children)
-    assert comparison.expected_leaves(depth, 1) == children**depth
-    assert comparison.expected_leaves(depth, 1 / 2) == round(children ** (depth / 2))
+    assert comparison.compute_branching_factor(depth) == pytest.approx(children)
+    assert comparison.compute_expected_leaves(depth, 1) == children**depth
+    assert comparison.compute_expected_leaves(depth, 1 / 2) == round(children ** (depth / 2))

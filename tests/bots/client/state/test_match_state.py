@@ -50,7 +50,7 @@ def test_moves_that_the_rules_forbid_are_an_error() -> None:
 def test_the_clock_is_in_seconds_and_the_bots_own_comes_first(
     seat: Player, mine: float, theirs: float
 ) -> None:
-    clock = state(seat).clock_at(turn([]), 5.0)
+    clock = state(seat).make_clock(turn([]), 5.0)
     assert (clock.mine, clock.theirs, clock.increment, clock.arrived) == (mine, theirs, 0.1, 5.0)
 
 
@@ -58,8 +58,8 @@ def test_the_clock_is_in_seconds_and_the_bots_own_comes_first(
 def test_the_worst_of_the_last_lags_is_kept_back(lags: list[float]) -> None:
     match = state()
     for ply, lag in enumerate(lags):
-        match.clock = match.clock_at(turn([]), 100.0)
+        match.clock = match.make_clock(turn([]), 100.0)
         match.answer, match.answered_at = Move("m", ply, 0), 101.0
         match.record_lag(Accepted("m", ply, 1000 * (1 + lag), 0))
         match.record_lag(Accepted("m", ply + 1, 99_999.0, 0))
-    assert match.clock_at(turn([]), 200.0).lag == pytest.approx(max(lags[-MAX_LAGS:]), abs=1e-6)
+    assert match.make_clock(turn([]), 200.0).lag == pytest.approx(max(lags[-MAX_LAGS:]), abs=1e-6)

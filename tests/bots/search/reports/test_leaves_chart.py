@@ -7,7 +7,7 @@ import pytest
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.leaf_counts import Comparison, compare_methods
 from arena.bots.search.problem import Problem
-from arena.bots.search.reports.leaves_chart import WIDTH, leaves_chart_svg
+from arena.bots.search.reports.leaves_chart import WIDTH, render_leaves_chart
 from arena.games.tictactoe import TicTacToe
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -20,7 +20,7 @@ def compared(budget: int) -> Comparison:
 
 def test_there_is_a_dot_for_every_count_and_a_name_for_every_line() -> None:
     comparison = compared(800)
-    picture = ET.fromstring(leaves_chart_svg(comparison, "leaves & depth"))
+    picture = ET.fromstring(render_leaves_chart(comparison, "leaves & depth"))
     assert len(list(picture.iter(f"{SVG}circle"))) == sum(map(len, comparison.bounded_leaves.values()))
     texts = ["".join(text.itertext()) for text in picture.iter(f"{SVG}text")]
     for name in ("leaves & depth", *(name for name, counts in comparison.bounded_leaves.items() if counts)):
@@ -30,4 +30,4 @@ def test_there_is_a_dot_for_every_count_and_a_name_for_every_line() -> None:
 
 def test_nothing_counted_is_nothing_to_draw() -> None:
     with pytest.raises(ValueError, match="nothing to draw"):
-        leaves_chart_svg(compared(1), "empty")
+        render_leaves_chart(compared(1), "empty")

@@ -12,7 +12,7 @@ from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.monitor import Exited, SearchMonitor, Valued
 from arena.bots.search.problem import Problem, SearchResult
-from arena.bots.search.reports.trace_text import closing_lines, trace_lines, value_text
+from arena.bots.search.reports.trace_text import format_closing_lines, format_trace_lines, format_value
 from arena.bots.search.search_values import INFINITY, WIN
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.explicit import Explicit
@@ -34,7 +34,7 @@ def test_printed_traces(name: str, threads: int) -> None:
         result = algorithm.run(problem, game.start(), printed["search_depth"], monitor, settings)
     events = monitor.events or []
     estimates = any(line.startswith("Estimating") for line in printed["trace_lines"])
-    assert list(trace_lines(game, events, estimates=estimates)) == printed["trace_lines"]
+    assert list(format_trace_lines(game, events, estimates=estimates)) == printed["trace_lines"]
     assert (result.value, result.move) == (printed["value"], printed["move"])
     assert [game.node_name(e.position) for e in events if isinstance(e, Valued)] == printed["terminals"]
     assert monitor.leaves == printed["terminals_visited"]
@@ -48,15 +48,15 @@ def test_closing_lines() -> None:
     monitor = SearchMonitor()
     with ThreadPool(1) as pool:
         result = ALGORITHMS["alphabeta"].run(problem, game.start(), 4, monitor, AlgorithmSettings(pool))
-    assert closing_lines(game, game.start(), result, monitor.leaves) == [
+    assert format_closing_lines(game, game.start(), result, monitor.leaves) == [
         "Therefore value of (Maxie,a) is Guess: 3, and best move is 0.",
         "Terminals visited: 6",
         "Overall choice: move 0[left]",
     ]
     leaf = Explicit.from_tree({"name": "a", "value": 3})
-    assert closing_lines(leaf, leaf.start(), SearchResult(3, None), 1)[-1] == "Overall choice: none"
+    assert format_closing_lines(leaf, leaf.start(), SearchResult(3, None), 1)[-1] == "Overall choice: none"
     many = Explicit.from_tree({"name": "a", "children": [{"name": each, "value": 1} for each in "bcde"]})
-    assert closing_lines(many, many.start(), SearchResult(1, 3), 4)[-1] == "Overall choice: move 3"
+    assert format_closing_lines(many, many.start(), SearchResult(1, 3), 4)[-1] == "Overall choice: move 3"
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_closing_lines() -> None:
     ],
 )
 def test_values(value: int, text: str) -> None:
-    assert value_text(value) == text
+    assert format_value(value) == text

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from arena.bots.search.alphabeta import alphabeta
 from arena.bots.search.monitor import Entered, Exited, SearchMonitor
-from arena.bots.search.reports.traced_tree import TracedNode, traced_tree
+from arena.bots.search.reports.traced_tree import TracedNode, build_traced_tree
 from tests.bots.search.problems import Case, cases
 
 
@@ -22,7 +22,7 @@ def test_exactly_the_entered_nodes_are_visited(case: Case) -> None:
     monitor = SearchMonitor(tracing=True)
     alphabeta(case.problem, case.position, case.depth, monitor)
     assert monitor.events is not None
-    tree, last_ply = traced_tree(case.game, case.position, case.depth, monitor.events)
+    tree, last_ply = build_traced_tree(case.game, case.position, case.depth, monitor.events)
     assert last_ply is None
     seen = list(every(tree))
     entered = {event.path for event in monitor.events if isinstance(event, Entered)}
@@ -38,8 +38,10 @@ def test_a_tree_with_too_many_nodes_is_cut_between_two_plies(case: Case, max_nod
     monitor = SearchMonitor(tracing=True)
     alphabeta(case.problem, case.position, case.depth, monitor)
     events = monitor.events or ()
-    whole = {node.path: node for node in every(traced_tree(case.game, case.position, case.depth, events)[0])}
-    tree, last_ply = traced_tree(case.game, case.position, case.depth, events, max_nodes)
+    whole = {
+        node.path: node for node in every(build_traced_tree(case.game, case.position, case.depth, events)[0])
+    }
+    tree, last_ply = build_traced_tree(case.game, case.position, case.depth, events, max_nodes)
     seen = {node.path: node for node in every(tree)}
     if last_ply is None:
         assert seen == whole
