@@ -130,6 +130,6 @@ def test_an_invalid_directive_is_reported_in_one_line(database: str) -> None:
     fails("the time must be a duration such as", 2, "ban", "anna", "--for", "soon", "--db", database)
     for address in ("999.1.1.1", "192.0.2.0/33", "2001:db8::/129", "2001:db8:::1"):
         fails(f"'{address}' is not an address or a network: write", 2, "ban", address, "--db", database)
-    fails("all printable", 2, "notice", "a\nb", "--db", database)
+    fails("printable characters", 2, "notice", "a\nb", "--db", database)
     arena("token", "create", "anna", "--db", database)
     fails("anna is not banned: `arena ban` lists the bans", 1, "ban", "anna", "--lift", "--db", database)
