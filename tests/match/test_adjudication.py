@@ -13,15 +13,16 @@ from msgspec.structs import replace
 
 from arena.games.core import Player
 from arena.match.adjudication import adjudicate
-from arena.match.referee import SEATS, Referee
-from arena.match.referee_events import Event, Finish, MatchOpened, Moved, PlayerReady, TurnStarted
+from arena.match.referee import Referee
+from arena.match.referee_events import Finish
 from arena.match.replay import verify_record
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import End
-from arena.protocol.record import BadRecord, Record, RecordedMove, from_line, to_line
+from arena.protocol.record import BadRecord, RecordedMove
 from arena.protocol.values import Thinking
-from tests.server.matches import game_of, record, terms
+from tests.match.refereed import Journal, play_match, record_of
+from tests.server.matches import game_of, terms
 from tests.server.played import NOBODY_WINS
 from tests.server.refereed import MAXIE, MINNIE, messages_to
 
@@ -90,40 +91,15 @@ def test_one_bot_alone_ends_nothing(values: list[float | None], rules: Adjudicat
 # under a referee
 
 
-def refereed(
+def play_tictactoe(
     rules: Adjudication, moves: Sequence[tuple[int, float | None]], opening: Sequence[int] = ()
-) -> tuple[Referee, list[tuple[int, Event]], list[Any]]:
-    """Return a match of tic-tac-toe: the referee, the events that it took, and the last effects."""
-    referee = Referee(replace(terms(), adjudication=rules, opening=tuple(opening)))
-    journal: list[tuple[int, Event]] = []
-    effects: list[Any] = []
-
-    def handle(event: Event) -> None:
-        nonlocal effects
-        journal.append((len(journal), event))
-        effects = referee.handle(event, len(journal) - 1)
-
-    for event in (MatchOpened(), PlayerReady(MAXIE), PlayerReady(MINNIE)):
-        handle(event)
-    for move, value in moves:
-        if referee.is_over:
-            break
-        handle(TurnStarted(referee.ply))
-        handle(Moved(referee.mover, referee.ply, move, None if value is None else Thinking(value=value)))
-    return referee, journal, effects
-
-
-def record_of(referee: Referee) -> Record:
-    finish = referee.result
-    assert finish is not None
-    made = record(winner=SEATS[finish.winner] if finish.winner else None, reason=finish.reason)
-    made = msgspec.structs.replace(made, moves=referee.moves, adjudication=referee.terms.adjudication)
-    return from_line(to_line(made))
+) -> tuple[Referee, Journal, list[Any]]:
+    return play_match(replace(terms(), adjudication=rules, opening=tuple(opening)), moves)
 
 
 def test_both_are_told_the_end_and_its_reason() -> None:
     moves = [(cell, 500.0) for cell in NOBODY_WINS]
-    referee, _, effects = refereed(WIN, moves)
+    referee, _, effects = play_tictactoe(WIN, moves)
     detail = "both bots said in their last 2 moves each that maxie wins, by 500 or more"
     assert referee.result == Finish(MAXIE, EndReason.ADJUDICATED, detail)
     for player in Player:
@@ -134,7 +110,7 @@ def test_both_are_told_the_end_and_its_reason() -> None:
 
 
 def test_the_end_of_the_game_goes_before_adjudication() -> None:
-    referee, _, _ = refereed(Adjudication(limit=5), [(cell, None) for cell in (0, 3, 1, 4, 2)])
+    referee, _, _ = play_tictactoe(Adjudication(limit=5), [(cell, None) for cell in (0, 3, 1, 4, 2)])
     assert referee.result is not None
     assert referee.result.reason is EndReason.LINE
 
@@ -148,7 +124,7 @@ def test_the_end_of_the_game_goes_before_adjudication() -> None:
 def test_the_journal_and_the_record_lead_to_the_same_end(
     cells: list[int], values: list[float | None], rules: Adjudication, opening: int
 ) -> None:
-    referee, journal, _ = refereed(
+    referee, journal, _ = play_tictactoe(
         rules, list(zip(cells[opening:], values[opening:], strict=True)), cells[:opening]
     )
     again = Referee(referee.terms)

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace as with_changes
-from random import Random
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.match.adjudication import adjudicate
-from arena.match.referee import SEATS, Referee
+from arena.match.referee import Referee
 from arena.match.referee_events import (
-    Event,
     Finish,
-    MatchOpened,
     Moved,
-    PlayerReady,
     ServerRecovered,
-    TurnStarted,
     decode_from_journal,
     encode_for_journal,
 )
@@ -31,27 +25,22 @@ from arena.match.replay import verify_record
 from arena.match.terms import Terms, from_json, to_json
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
 from arena.protocol.codes import EndReason
-from arena.protocol.record import BadRecord, Record, RecordedMove, Result, from_line, to_line
+from arena.protocol.record import BadRecord, RecordedMove, Result
+from tests.games import setups
 from tests.games.strategies import riskless_maps
+from tests.match.refereed import Journal, play_match, record_of
 from tests.properties import examples
-from tests.server.matches import PATH, record, terms
-from tests.server.refereed import MAXIE
+from tests.server.matches import PATH, terms
 
 # A cap of 1 makes all armies alike, so that the two go in circles soon, and nobody reaches the goal.
 SMALL = with_changes(PATH, territory_cap=1, armies_to_win=4, ply_limit=200, start=(1, 0, 0, -1))
 LIMIT = 120
-BEGINNING: tuple[Event, ...] = (MatchOpened(), PlayerReady(Player.MAXIE), PlayerReady(Player.MINNIE))
 
 
 def random_match(map: RisklessMap, seed: int) -> tuple[list[Armies], list[list[int]]]:
     """Return the positions and the moves of a match of random moves, by the rules of the game alone."""
-    game, random = Riskless(map), Random(seed)
-    positions, moves = [game.start()], list[list[int]]()
-    while game.outcome(positions[-1]) is None and len(moves) < LIMIT:
-        move = random.choice(game.moves(positions[-1]))
-        moves.append(list(move))
-        positions.append(game.play(positions[-1], move))
-    return positions, moves
+    played = setups.random_match(Riskless(map), seed, LIMIT)
+    return list(played.positions), [list(move) for move in played.moves]
 
 
 def first_end(positions: list[Armies], times: int, opening: int) -> int | None:
@@ -69,36 +58,9 @@ def agree_terms(map: RisklessMap, rules: Adjudication | None, opening: list[list
     return replace(terms(), game=Riskless(map), adjudication=rules, opening=tuple(opening))
 
 
-def refereed(given: Terms, moves: list[list[int]]) -> tuple[Referee, list[tuple[int, Event]]]:
-    """Return the moves after the opening under a referee, until all are played or the match is over."""
-    referee = Referee(given)
-    journal: list[tuple[int, Event]] = []
-
-    def handle(event: Event) -> None:
-        journal.append((len(journal), event))
-        referee.handle(event, len(journal) - 1)
-
-    for event in BEGINNING:
-        handle(event)
-    for move in moves:
-        if referee.is_over:
-            break
-        handle(TurnStarted(referee.ply))
-        handle(Moved(referee.mover, referee.ply, move))
+def refereed(given: Terms, moves: list[list[int]]) -> tuple[Referee, Journal]:
+    referee, journal, _ = play_match(given, [(move, None) for move in moves])
     return referee, journal
-
-
-def record_of(referee: Referee) -> Record:
-    """Return the match as a room writes it down, resigned where it is not over."""
-    finish = referee.result or Finish(MAXIE, EndReason.RESIGNATION, "")
-    made = replace(
-        record(game="riskless"),
-        setup=dict(referee.terms.game.setup()),
-        moves=referee.moves,
-        adjudication=referee.terms.adjudication,
-        result=Result(SEATS[finish.winner] if finish.winner else None, finish.reason, finish.detail),
-    )
-    return from_line(to_line(made))
 
 
 MAPS = st.just(SMALL) | riskless_maps(4).map(
@@ -140,7 +102,7 @@ def test_a_match_ends_when_the_oracle_says_so_and_its_record_tells_nothing_else(
     _judged_alike_after_a_restart(given, journal, referee)
 
 
-def _judged_alike_after_a_restart(given: Terms, journal: list[tuple[int, Event]], referee: Referee) -> None:
+def _judged_alike_after_a_restart(given: Terms, journal: Journal, referee: Referee) -> None:
     """Check that another server, which takes over in the middle from the store, judges the match alike."""
     middle = len(journal) // 2
     again = Referee(from_json(to_json(given)))
