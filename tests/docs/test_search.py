@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli import main
+from tests.bots.command_line import arena
 
 ROOT = Path(__file__).parents[2]
 PAGE = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("search.md", "engine.md"))
@@ -30,7 +30,6 @@ def test_a_shown_command(
     shown: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """An … alone on a line stands for any lines."""
     if "--analyse" in command:
@@ -41,11 +40,9 @@ def test_a_shown_command(
     monkeypatch.chdir(tmp_path)
     program, *words = shlex.split(command)
     assert program == "arena"
-    with pytest.raises(SystemExit) as left:
-        main(words)
-    output = capsys.readouterr()
-    assert (left.value.code, output.err) == (0, "")
-    printed = "".join(f"{line.rstrip()}\n" for line in output.out.splitlines())
+    result = arena(*words)
+    assert (result.code, result.stderr) == (0, "")
+    printed = "".join(f"{line.rstrip()}\n" for line in result.stdout.splitlines())
     pattern = ".*".join(re.escape(part) for part in re.split(r"^…\n", shown, flags=re.MULTILINE))
     assert re.fullmatch(pattern, printed, re.DOTALL), printed
     drawn = list(pictures.iterdir())

@@ -7,26 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli import main
 from arena.lab.commands.measure import HEADINGS
+from tests.bots.command_line import arena, fails
 
 
-def run(*arguments: str) -> object:
-    with pytest.raises(SystemExit) as ended:
-        main(["maps", "measure", *arguments])
-    return ended.value.code
-
-
-def test_a_map_is_measured_into_json_and_into_a_markdown_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_map_is_measured_into_json_and_into_a_markdown_table(tmp_path: Path) -> None:
     told = tmp_path / "measured.json"
-    assert run("path4", "--matches", "2", "--processes", "1", "--json", str(told)) == 0
+    result = arena("maps", "measure", "path4", "--matches", "2", "--processes", "1", "--json", told)
+    assert result.code == 0, result
     [facts] = json.loads(told.read_text())
     assert (facts["map"], facts["armies_to_win"]) == ("path4", 20)
     assert [each["nodes"] for each in facts["equals"]] == [500, 4_000, 32_000]
     assert all(sum(each["endings"].values()) == each["matches"] == 2 for each in facts["equals"])
-    heading, *_, last = capsys.readouterr().out.splitlines()
+    heading, *_, last = result.stdout.splitlines()
     assert [cell.strip() for cell in heading.strip("|").split("|")] == list(HEADINGS)
     assert "32,000" in last
 
@@ -43,8 +36,5 @@ def test_a_map_is_measured_into_json_and_into_a_markdown_table(
         (["m1", "--openings", "shipped", "--matches", "999"], 2, "--matches: must be at most"),
     ],
 )
-def test_an_unmeasurable_map_is_reported_in_one_line(
-    arguments: list[str], code: int, why: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(*arguments) == code
-    assert why in capsys.readouterr().err
+def test_an_unmeasurable_map_is_reported_in_one_line(arguments: list[str], code: int, why: str) -> None:
+    fails(why, code, "maps", "measure", *arguments)
