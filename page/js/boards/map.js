@@ -27,7 +27,6 @@ const FIGURE = 0.7; // radius of a number without its mark, relative to a mark
 const LEAD = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
 const FARTHEST = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
 const CLASH_MS = 320;
-const OUTCOME_HEIGHT = 16;
 
 const pen = h("canvas").getContext("2d");
 
@@ -380,13 +379,8 @@ export class MapBoard {
       const told = this.game.told(this.shown[0], [selected, v]);
       const text = outcome(told);
       if (!text) continue;
-      const width = 12 + widthIn(BADGE_FONT)(text);
-      const [x, y] = this.layout.at[v];
-      const { size } = this;
-      this.hideNames(box(x, y + (RADIUS + 1 + OUTCOME_HEIGHT / 2) * size, width * size, OUTCOME_HEIGHT * size), "data-foretold");
-      this.outcomes.append(svg("g", { "data-what": told.what, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
-        svg("rect", { x: -width / 2, y: RADIUS + 1, width, height: OUTCOME_HEIGHT, rx: OUTCOME_HEIGHT / 2 }),
-        svg("text", { y: RADIUS + 13 }, text)));
+      const line = this.layout.lines(selected, v).at(-1);
+      this.outcomes.append(set(this.badge(text, v, line, { hides: "data-foretold" }), { "data-what": told.what }));
     }
   }
 

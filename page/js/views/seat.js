@@ -52,7 +52,7 @@ export class SeatView {
     set(this.viewer.moves.element, { hidden: !match.moves.length });
     set(this.viewer.choices, { hidden: !this.viewer.playback.follows });
     this.viewer.tell(this.words(match, mine.length > 0), playing.lostAt !== null);
-    set(this.viewer.status, { "data-turn": mine.length && playing.lostAt === null ? playing.seat : null, "data-premove": playing.premove !== null });
+    set(this.viewer.status, { "data-turn": mine.length && playing.lostAt === null ? playing.seat : null, "data-next": playing.premove !== null });
     if (match.end) this.offerRematch();
     else this.offerResignation();
     document.title = mine.length ? "Your turn" : `${match.players.maxie} v ${match.players.minnie}`;
