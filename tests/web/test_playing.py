@@ -256,7 +256,7 @@ def test_a_whole_game_by_clicks_and_a_rematch_with_the_seats_swapped(idle: Brows
 def test_a_premove_is_sent_with_the_turn_and_dropped_where_it_is_illegal(
     idle: BrowserArena, page: Page
 ) -> None:
-    status, premove = page.locator(".status").first, page.locator("[data-premove]")
+    status, premove = page.locator(".status").first, page.locator(".cell[data-premove]")
     cell = page.locator(".cell")
     with against(idle, page, "patient", "tictactoe") as (guest, match):
         cell.nth(0).click()
@@ -304,12 +304,12 @@ def test_a_premove_on_a_map_is_two_clicks_or_keys(idle: BrowserArena, page: Page
         else:
             spot.click()
             page.locator("[data-ahead]").first.click()
-        expect(page.locator("[data-premove]")).to_have_count(2)
+        expect(page.locator(".spot[data-premove]")).to_have_count(2)
         expect(page.locator("[data-source], [data-target]")).to_have_count(0)
         guest.say(type="move", match=match, ply=1, move=list(reply))
         moves = guest.hear("turn")["moves"]
         assert (len(moves), moves[2][0]) == (3, int(spot.get_attribute("data-spot") or -1))
-        expect(page.locator("[data-premove]")).to_have_count(0)
+        expect(page.locator(".spot[data-premove]")).to_have_count(0)
         resign(page)
 
 

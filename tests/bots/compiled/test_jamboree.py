@@ -72,7 +72,7 @@ def trees(draw: st.DrawFn) -> Trees:
 
 @pytest.mark.parametrize("threads", [1, 3])
 @given(tree=trees(), prune=st.sampled_from([0, 0.3, 0.5, 0.75, 1]))
-@examples(150)
+@examples(60)
 def test_the_courses_form_leaves_the_trace_of_the_reference(threads: int, tree: Trees, prune: float) -> None:
     """Every node that is visited, and every window, in the same order; with several threads in any order."""
     monitor = SearchMonitor(tracing=True)
