@@ -209,7 +209,7 @@ class Playing extends EventTarget {
     try {
       const record = await fetchJson(`record/${encodeURIComponent(match)}`);
       if (this.matchId !== match) return;
-      if (this.match) this.follower.end({ ...record.result, moves: record.moves.map(({ move }) => move), clocks: this.match.nowClocks() });
+      if (this.match) this.follower.finish(record);
       else this.drop();
     } catch {
       if (this.matchId !== match) return;

@@ -159,6 +159,12 @@ export function when(iso) {
   return date.toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
 }
 
+// Return the date of a time, as in 3 Nov 2026.
+export function dateOf(iso) {
+  const at = new Date(iso);
+  return Number.isNaN(at.getTime()) ? iso : at.toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
+}
+
 // Return the day of a time: Today, Yesterday, or its date.
 export function day(iso) {
   const date = new Date(iso);

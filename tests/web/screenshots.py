@@ -90,7 +90,7 @@ def reviewed(page: Page, **_random: Path) -> None:
     """Show a review of the built-in match. A review of random moves would say little."""
     opened(page, DEMO_FILE)
     page.get_by_role("button", name="Analyse", exact=True).click()
-    page.get_by_text("Accuracy").wait_for()
+    page.get_by_text("accuracy").first.wait_for()
     page.locator(".moves li:has(.mark:not(:empty)) a").last.click()
     page.evaluate("scrollTo(0, 0)")
 

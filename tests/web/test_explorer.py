@@ -171,6 +171,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     review = served.fetch_json(f"review/{judged}")
     shares = [round(review["players"][seat]["accuracy"]) for seat in ("maxie", "minnie")]
     expect(told).to_have_text(f"Accuracy: Blue {shares[0]} %, Orange {shares[1]} %")
+    expect(page.locator(".player .accuracy")).to_have_text([f"{share} % accuracy" for share in shares])
     marks = [each["mark"] for each in review["moves"]]
     expect(page.locator(".moves .mark")).to_have_text(marks)
     expect(page.locator(".plot .chances")).to_have_attribute("d", re.compile("L.*L"))
@@ -178,20 +179,23 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     mistake = page.get_by_role("button", name="Next mistake")
     marked = [at for at, mark in enumerate(marks, 1) if mark]
     later = [at for at in marked if at > 1]  # the match is shown from its first move on
+    study = page.get_by_role("region", name="Analysis")
     for at in [*later, marked[0]]:
         mistake.click()
         expect(page.locator(".moves a[aria-current] .number")).to_have_text(str(at))
+        expect(study).to_contain_text(f"Mistake {marked.index(at) + 1} of {len(marked)}")
+    page.get_by_role("button", name="Previous mistake").click()
+    expect(study).to_contain_text(f"Mistake {len(marked)} of {len(marked)}")
     expect(page.locator(".map .better")).to_have_attribute("d", re.compile("^M"))
     page.get_by_role("button", name="Previous move").click()
     expect(page.locator(".map .better")).not_to_have_attribute("d", re.compile(""))
     page.locator(".moves a").nth(ply - 1).click()
-    expect(page.locator(".told")).to_contain_text(f"{marks[ply - 1]} ")
+    expect(study.locator(".mark")).to_have_text(marks[ply - 1])
     chance = review["moves"][ply - 1]["chance"]
     ahead = f"{round(100 * max(chance, 1 - chance))} %"
     expect(page.locator(".tug .share-of").filter(has_text="%")).to_have_text(ahead)
     play = page.get_by_role("button", name="Play out ")
     better = play.inner_text().removeprefix("Play out ")
-    expect(page.locator(".told")).to_contain_text(f"better: {better}")
     play.click()
     expect(page.locator(".told")).to_have_text(f"Your own line, move {ply}: {better}")
     expect(page.get_by_role("button", name="Follow its line")).to_be_visible()
@@ -200,6 +204,11 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 780})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for width, height in ((390, 780), (360, 640), (844, 390)):
+        page.set_viewport_size({"width": width, "height": height})
+        for each in (mistake, play):  # without the sheet of a phone being pulled up
+            each.click(trial=True)
+            expect(each).to_be_in_viewport(ratio=0.99)
 
 
 def test_a_file_of_ones_own_is_analysed(served: BrowserArena, page: Page, tmp_path: Path) -> None:
@@ -223,7 +232,7 @@ def test_what_was_played_from_a_position_is_told_and_tried(
 ) -> None:
     page.set_viewport_size({"width": 390, "height": 780})
     page.goto(f"{served.url}match/{judged}/0")
-    page.get_by_role("button", name="Moves and values").click()  # pulls up the sheet of a phone
+    page.get_by_role("button", name="Moves and graph").click()  # pulls up the sheet of a phone
     page.get_by_text("Openings", exact=True).click()
     opening = page.locator(".openings")
     moves = [each["move"] for each in served.fetch_json(f"record/{judged}")["moves"]]

@@ -215,7 +215,7 @@ def test_on_a_phone_a_map_is_whole_while_it_is_looked_at_and_larger_where_moves_
     show_replay(page, "usa")
     page.wait_for_function(IS_WHOLE)
     assert min(px for px in page.evaluate(MEASURED)["figures"] if px) >= 10
-    page.get_by_role("button", name="Moves and values").click()
+    page.get_by_role("button", name="Moves and graph").click()
     page.get_by_role("button", name="Try moves").click()
     page.wait_for_function(f"() => !({IS_WHOLE})()")
     assert page.evaluate(SCALE) > 0.5

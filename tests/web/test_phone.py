@@ -101,7 +101,7 @@ def test_a_move_chosen_in_the_list_is_seen_on_the_board(played: BrowserArena, pa
     longest = max(played.fetch_json("records")["matches"], key=lambda each: each["plies"])
     page.goto(f"{played.url}match/{longest['match']}/{longest['plies'] - 1}")
     expect(page.locator(".map .area-of").first).to_be_visible()
-    page.get_by_role("button", name="Moves and values").click()
+    page.get_by_role("button", name="Moves and graph").click()
     page.locator(".moves a").nth(2).click()
     expect(page.locator(".told")).to_contain_text("Move 3")
     expect(page.locator(".board")).to_be_in_viewport(ratio=0.9)
@@ -134,7 +134,7 @@ def test_moves_and_graph_of_a_match_are_pulled_up_while_the_board_stays_in_sight
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{empty.url}table")
     show_replay(page, "usa")
-    grip = page.get_by_role("button", name="Moves and values")
+    grip = page.get_by_role("button", name="Moves and graph")
     for sign in (".board", ".controls", ".story"):
         expect(page.locator(sign)).to_be_in_viewport(ratio=0.99)
     grip.click()

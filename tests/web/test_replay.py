@@ -93,14 +93,16 @@ def test_the_current_move_stays_in_sight_in_its_list(shown: Page) -> None:
 
 
 def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> None:
-    shown.keyboard.press("End")
     marks = shown.get_by_role("button", name=re.compile("^Key moment"))
+    expect(marks, "what is ahead is not told").to_have_count(0)
+    shown.keyboard.press("End")
+    expect(marks.first).to_be_visible()
     assert (shown.locator(".plot .moments").get_attribute("d") or "").count("M") == marks.count() > 0
     told = re.search(r"([0-9]+): (.*)", marks.first.get_attribute("aria-label") or "")
     assert told
     marks.first.click()
     expect(shown.locator(".told")).to_contain_text(f"Move {told[1]},")
-    expect(shown.locator(".plot p").last).to_contain_text(told[2])
+    expect(shown.locator(".story")).to_have_text(told[2])
 
 
 UNVALUED = """async (setup) => {
@@ -128,13 +130,15 @@ def test_the_graph_of_a_match_in_play_has_what_there_is_to_draw(timed: Page) -> 
         expect(timed.locator(".told")).to_contain_text("Move 2,")
         expect(timed.locator(".plot")).to_be_visible(visible=factor > 1)
     expect(timed.locator(".plot .area").first).to_be_visible()
-    expect(timed.locator(".plot .key").filter(visible=True)).to_have_text([re.compile("^Chance of winning")])
+    expect(timed.locator(".plot .key").filter(visible=True)).to_have_text(
+        [re.compile("^Chance of winning"), "Key moment"]
+    )
 
 
 def test_the_graph_has_an_axis_and_tells_of_the_ply_under_the_pointer(shown: Page) -> None:
     expect(shown.locator(".axis span").first).to_have_text("90 %")
     expect(shown.locator(".plot .key").filter(visible=True)).to_have_text(
-        [re.compile("^Chance of winning"), re.compile("^Blue’s value"), "Orange’s value"]
+        [re.compile("^Chance of winning"), re.compile("^Blue’s value"), "Orange’s value", "Key moment"]
     )
     shown.keyboard.press("End")
     shown.keyboard.press("Home")

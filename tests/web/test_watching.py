@@ -74,6 +74,15 @@ def test_a_match_that_has_just_ended_is_shown_from_its_record(board: BrowserAren
             expect(page.locator(".cell:not([data-owner=nobody])").nth(4)).to_be_visible()
 
 
+SPOILED = """() => {
+  new MutationObserver(() => {
+    const over = /wins|Draw/.test(document.querySelector('.viewer .status').textContent);
+    window.spoiled ||= !over && document.querySelector('.viewer .links').hasChildNodes();
+  }).observe(document.querySelector('main'), { subtree: true, childList: true, characterData: true, attributes: true });
+}"""
+"""Notes in `window.spoiled` whether the page offers what a finished match has before it tells the end."""
+
+
 def test_a_watcher_who_is_behind_watches_on_after_a_break(board: BrowserArena, page: Page) -> None:
     sockets: list[WebSocketRoute] = []
 
@@ -88,9 +97,14 @@ def test_a_watcher_who_is_behind_watches_on_after_a_break(board: BrowserArena, p
     with board.speed_up_bots(0.01):
         match = page.url.rpartition("/")[2]
         wait_until(lambda: match in {each["match"] for each in board.fetch_json("records")["matches"]})
+    page.evaluate(SPOILED)
     for socket in sockets:
         socket.close()
     expect(page.locator(".status")).to_contain_text(re.compile("wins|Draw"))
+    expect(page.get_by_role("link", name="Matches with the same opening")).to_be_visible()
+    assert not page.evaluate("window.spoiled"), (
+        "what only a finished match has is offered before its end is shown"
+    )
 
 
 def test_a_watcher_is_back_after_the_server_was_killed(tmp_path: Path, page: Page) -> None:
@@ -126,7 +140,8 @@ def test_replay_by_slider_keys_links_and_address(board: BrowserArena, page: Page
     page.get_by_role("button", name="Last move").click()
     expect(filled).to_have_count(match["plies"])
     with page.expect_download() as download:
-        page.get_by_role("link", name="Download").click()
+        page.get_by_text("Share", exact=True).click()
+        page.get_by_role("link", name="Moves (JSONL)").click()
     record = json.loads(download.value.path().read_text())
     assert len(record["moves"]) == match["plies"]
 

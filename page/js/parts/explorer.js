@@ -25,9 +25,9 @@ export class Explorer {
     this.leave = button("Back to the match", () => this.stop());
     this.asking = button("Ask the engine", () => this.ask());
     this.follow = button("Follow its line", () => this.next());
-    this.better = h("button", { type: "button", class: "small play-out", onclick: () => this.playBetter() });
-    this.told = h("span", { role: "status" });
-    this.element = h("div", { class: "explorer" }, this.better, this.begin, this.undo, this.leave, this.asking, this.follow, this.told);
+    this.better = h("button", { type: "button", class: "button play-out", onclick: () => this.playBetter() });
+    this.told = h("p", { role: "status" });
+    this.element = h("div", { class: "explorer" }, this.better, this.told, h("div", { class: "actions" }, this.leave, this.undo, this.follow));
     this.ply = 0;
     this.playing = false;
     engineFor(match).then((found) => {
@@ -60,13 +60,13 @@ export class Explorer {
     this.playing = playing;
     const known = !(this.match.game instanceof Declared);
     set(this.element, { hidden: playing || !known });
+    set(this.begin, { hidden: playing || !known || this.active });
     const [better] = this.active ? [] : this.review.better(ply);
     set(this.better, { hidden: better === undefined });
     say(this.better, better !== undefined ? `Play out ${this.match.game.text(better)}` : "");
-    set(this.begin, { hidden: this.active });
     set(this.undo, { hidden: !this.active, disabled: !this.steps.length });
     set(this.leave, { hidden: !this.active });
-    set(this.asking, { hidden: !this.engine });
+    set(this.asking, { hidden: playing || !known || !this.engine });
     set(this.follow, { hidden: !this.advised.length });
   }
 
@@ -134,6 +134,7 @@ export class Explorer {
     const position = this.active ? this.position : match.positions[this.ply];
     set(this.asking, { disabled: true });
     say(this.told, "Thinking…");
+    this.shown();
     try {
       const found = await fetchJson(`advice/${encodeURIComponent(match.setup.map)}?position=${encodeURIComponent(written(position))}`);
       if (position !== (this.active ? this.position : match.positions[this.ply])) return;
@@ -143,7 +144,7 @@ export class Explorer {
       say(this.told, error.message);
     } finally {
       set(this.asking, { disabled: false });
-      this.show(this.ply);
+      this.shown();
     }
   }
 

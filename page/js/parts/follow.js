@@ -73,6 +73,13 @@ export class Follower {
     for (const move of moves.slice(this.match.moves.length)) this.match.add({ move });
   }
 
+  // Handle the record of the match, whose end was missed.
+  finish({ result, moves }) {
+    const { match } = this;
+    for (const played of moves.slice(match.moves.length)) match.add(played);
+    this.end({ ...result, moves: moves.map(({ move }) => move), clocks: match.clocks && match.nowClocks() });
+  }
+
   end({ winner, reason, detail, moves, clocks }) {
     const { match } = this;
     this.catchUp(moves);

@@ -1,7 +1,7 @@
 // The end of a match, over its board: winner, reason, and possible next steps.
 
 import { h, say, set } from "../dom.js";
-import { SEATS, headline, how, result } from "../text.js";
+import { SEATS, SIDES, headline, how, result } from "../text.js";
 
 export class GameOver {
   // seat: the reader's seat, null for a spectator.
@@ -9,9 +9,12 @@ export class GameOver {
     this.seat = seat;
     this.words = h("p", { class: "finale-words" });
     this.reason = h("p", { class: "quiet" });
+    this.armies = SEATS.map(() => h("span", null));
+    this.score = h("p", { class: "finale-score" }, SEATS.map((each, n) => h("span", { "data-owner": each },
+      h("span", { class: "shape", role: "img", "aria-label": SIDES[each] }), this.armies[n])));
     this.place = h("div", { class: "finale-actions" });
     this.element = h("section", { class: "finale", "aria-label": "Result", hidden: true },
-      h("div", { class: "finale-box" }, this.words, this.reason, this.place));
+      h("div", { class: "finale-box" }, this.words, this.reason, this.score, this.place));
   }
 
   // Scroll until the end is in sight.
@@ -28,8 +31,12 @@ export class GameOver {
     const armies = score ? SEATS.map((seat) => score[seat].armies) : null;
     set(this.element, { "data-owner": end.winner });
     say(this.words, headline(end, players, this.seat, armies));
-    const sums = armies && !this.seat && end.reason !== "server_fault" ? ` · ${Math.max(...armies)} : ${Math.min(...armies)} armies` : "";
-    say(this.reason, `${this.why(end, players)}${sums}`);
+    say(this.reason, this.why(end, players));
+    set(this.score, { hidden: !armies || Boolean(this.seat) || end.reason === "server_fault" });
+    SEATS.forEach((seat, n) => {
+      say(this.armies[n], armies ? String(armies[n]) : "");
+      set(this.armies[n].parentElement, { "data-won": end.winner === seat });
+    });
   }
 
   // Return why the match is over, as it follows the headline.

@@ -15,10 +15,11 @@ export class MoveList {
     this.items = [];
     this.current = /** @type {any} */ (null);
     this.element = h("ol", { class: "moves", tabindex: 0, "aria-label": "Moves" });
-    let before = 0;
+    let before = "";
     new ResizeObserver(([{ contentRect: { width } }]) => {
-      if (width !== before) this.follow(); // in an open sheet each new move changes the height
-      before = width;
+      const size = `${width} ${this.frame.clientHeight}`; // in an open sheet each new move changes the height of the list
+      if (size !== before) this.follow();
+      before = size;
     }).observe(this.element);
   }
 

@@ -28,17 +28,18 @@ export class Players {
     const armies = h("strong", { class: "armies-of" });
     const [goal, places, lead] = ["goal-of", "places-of", "lead-of"].map((each) => h("span", { class: each }));
     const score = h("span", { class: "score", title: "Armies needed to win, territories, and the lead in armies" }, goal, places, lead);
+    const accuracy = h("span", { class: "accuracy" });
     const thinking = h("p", { class: "thinking" });
     const pace = h("p", { class: "pace quiet" });
     const bar = this.match.setup.armies_to_win ? h("div", { class: "goal", "aria-hidden": "true" }, h("span", { class: "reached" })) : null;
     const element = h("section", { class: "player", "data-owner": seat, "aria-label": `${SIDES[seat]}: ${name}` },
       h("span", { class: "shape", "aria-hidden": "true" }),
       h("a", { class: "name", href: addressOf("bot", botOf(bot)), title: bot === botOf(bot) ? bot : `Another process of ${botOf(bot)}` }, seat === this.own ? "You" : name),
-      time, bar ? h("span", { class: "count" }, armies, score) : null, bar);
+      time, bar ? h("span", { class: "count" }, armies, score) : null, accuracy, bar);
     const said = this.match.engines[seat];
     const more = h("div", { class: "more-of", "data-owner": seat }, h("p", null, h("span", { class: "shape", "aria-hidden": "true" }), " ", h("strong", null, name), " plays ", word(SEAT_NAMES[seat])),
       said ? h("p", { class: "engine" }, engine(said)) : null, thinking, pace);
-    return { element, time, armies, goal, places, lead, thinking, pace, more, reached: bar?.firstElementChild };
+    return { element, time, accuracy, armies, goal, places, lead, thinking, pace, more, reached: bar?.firstElementChild };
   }
 
   tick() {
@@ -64,6 +65,13 @@ export class Players {
       say(card.thinking, last >= 0 ? this.words(match.moves[last].thinking, last) : "");
     });
     this.tick();
+  }
+
+  // Show each player's accuracy in per cent, by the engine's review.
+  judge(accuracy) {
+    for (const seat of SEATS) {
+      if (accuracy[seat] !== undefined) this.cards[seat].accuracy.replaceChildren(h("strong", null, `${accuracy[seat]} %`), " accuracy");
+    }
   }
 
   // Return a player's progress: armies of those needed to win, territories, and the lead in armies.

@@ -14,6 +14,7 @@ const SHORTEST = 10; // plies on the axis, at least
 const TICKS = 6; // on the axis of moves, at most
 const STEPS = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000];
 const ROOM = 0.7; // of the match, up to which the button has room in the part that was not shown
+const MARK_PX = 6; // from the middle of a mark to where the pointer no longer finds it
 const LEAD = 0.2; // of the range from even to won: a smaller lead in armies is hardly to be seen
 
 export class Plot {
@@ -54,14 +55,18 @@ export class Plot {
     this.chanceKey = h("span", { class: "key chance-key" }, word("chance", "Chance of winning"));
     this.judgeKey = h("span", null, " by the engine");
     this.chanceKey.append(this.judgeKey);
+    this.turnKey = h("span", { class: "key turn-key" });
     this.rest = h("button", { type: "button", class: "small", hidden: true, title: "The rest of the match, with its result", onclick: reveal }, "Show the rest");
-    this.element = h("figure", { class: "plot" }, h("figcaption", null, this.chanceKey, this.keys),
+    this.element = h("figure", { class: "plot" }, h("figcaption", null, this.chanceKey, this.keys, this.turnKey),
       h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", { class: "drawn" }, this.svg, this.rest, this.plies)), this.words);
   }
 
+  // Return the ply under the pointer, or that of a mark beside it.
   plyAt({ clientX }) {
     const { left, width } = this.svg.getBoundingClientRect();
-    return Math.max(0, Math.min(this.seen, Math.round(((clientX - left) / width) * this.most)));
+    const at = ((clientX - left) / width) * this.most;
+    const mark = this.turns.find(({ ply }) => Math.abs(ply - at) * width < MARK_PX * this.most);
+    return mark?.ply ?? Math.max(0, Math.min(this.seen, Math.round(at)));
   }
 
   y(share) {
@@ -82,8 +87,8 @@ export class Plot {
   }
 
   // Show the match up to the last ply that was shown, on an axis as long as the reader may know, and mark the current ply.
-  // `moments`: the key moments.
-  show({ at, seen, known, end }, moments) {
+  // `turns`: the turning points that the reader has seen, as { ply, words }.
+  show({ at, seen, known, end }, turns) {
     const { match } = this;
     const judged = match.judged.length > 0;
     this.at = at;
@@ -93,16 +98,16 @@ export class Plot {
       const share = chanceAt(match, ply);
       return share === null ? [] : [[ply, 2 * share - 1]];
     });
-    this.turns = judged
-      ? this.review.moves.flatMap(({ mark }, n) => (mark && n < seen ? [{ ply: n + 1, words: this.review.describe(n + 1) }] : []))
-      : moments.filter(({ ply }) => ply <= seen);
-    const told = this.showValues();
+    this.turns = turns;
+    const told = this.showValues(judged);
     const led = this.points.some(([, share]) => Math.abs(share) >= LEAD);
     const hasChances = Boolean(match.setup.armies_to_win) || judged;
     const chances = this.points.length > 1 && hasChances;
     set(this.element, { hidden: !told && !(chances && (end || led || judged)) });
     set(this.chanceKey, { hidden: !hasChances });
     set(this.judgeKey, { hidden: !judged });
+    set(this.turnKey, { hidden: !match.game.told && !judged, "data-judged": judged });
+    say(this.turnKey, judged ? "Mistake" : "Key moment");
     set(this.rest, { hidden: seen > ROOM * known });
     set(this.unseen, { x: this.x(seen), width: Math.max(0, WIDTH - Number(this.x(seen))), hidden: seen >= known });
     this.draw(chances, judged);
@@ -111,13 +116,14 @@ export class Plot {
   }
 
   // Show both bots' values, and return true if there are any; later ones have their keys from the start, so that they move nothing.
-  showValues() {
+  // The engine's review takes their place.
+  showValues(judged) {
     const { match, seen } = this;
     const values = SEATS.map((seat) => match.moves.flatMap(({ thinking }, n) => (
       match.seatOf(n) === seat && typeof thinking?.value === "number" ? [[n + 1, this.scale.at(thinking.value)]] : [])));
     values.forEach((points, side) => {
-      set(this.lines[side], { d: this.path(points.filter(([n]) => n <= seen)) });
-      set(this.keys[side], { hidden: !points.length });
+      set(this.lines[side], { d: judged ? null : this.path(points.filter(([n]) => n <= seen)) });
+      set(this.keys[side], { hidden: judged || !points.length });
     });
     return values.some((points) => points.length > 0);
   }
@@ -153,10 +159,11 @@ export class Plot {
 
   hover(ply) {
     set(this.pointer, { x1: ply === null ? null : this.x(ply), x2: ply === null ? null : this.x(ply), "data-shown": ply !== null });
-    this.tell(ply ?? this.at);
+    this.tell(ply ?? this.at, ply !== null);
   }
 
-  tell(ply) {
+  // `pointed`: the sentence about a turning point is told, which otherwise stands below the board.
+  tell(ply, pointed = false) {
     const { match } = this;
     const value = match.moves[ply - 1]?.thinking?.value;
     const text = [
@@ -164,7 +171,7 @@ export class Plot {
       odds(chanceAt(match, ply)),
       typeof value === "number" ? opinion(SIDES[match.seatOf(ply - 1)], valueText(value)) : "",
       match.game.score ? difference(match.game.score(match.positions[ply])) : "",
-      this.turns.find((each) => each.ply === ply)?.words ?? this.scale.words,
+      (pointed && this.turns.find((each) => each.ply === ply)?.words) || this.scale.words,
     ].filter(Boolean).join(" · ");
     say(this.words, text);
     set(this.svg, { "aria-label": `The match move by move. ${text}` });

@@ -1,4 +1,4 @@
-// The engine's review of a finished match: Maxie's chance of winning after each move, and the mover's loss.
+// The engine's review of a finished match: Maxie's chance of winning after each move, and the way from mistake to mistake.
 
 import { fetchJson } from "../api.js";
 import { h, say, set } from "../dom.js";
@@ -7,52 +7,98 @@ import { read, reviewFor, reviewOfMoves } from "./engine.js";
 import { percent } from "./values.js";
 
 export class Review {
-  // changed() is called when the review is ready. `of`: the server reviews the "stored" match or its "moves"; empty for no review.
-  constructor(match, changed, of = "") {
+  // changed() is called when the review is ready, and go(ply) where the reader goes to a mistake. `of`: the server reviews the "stored"
+  // match or its "moves"; empty for no review.
+  constructor(match, { changed, go, of = "" }) {
     this.match = match;
     this.of = of;
     this.changed = changed;
     this.available = false;
     this.asking = false;
     this.moves = /** @type {any[]} */ ([]); // { mark, chance, chance_lost, line } of each move; empty before the review is there
-    this.button = h("button", { type: "button", class: "small", onclick: () => this.ask() }, "Analyse");
-    this.told = h("span", { class: "quiet", role: "status" });
-    this.element = h("span", { class: "review" }, this.button, this.told);
+    this.accuracy = /** @type {Record<string, number>} */ ({}); // of each player in per cent
+    this.ply = 0;
+    this.button = h("button", { type: "button", class: "button wordy", onclick: () => this.ask() }, "Analyse");
+    this.next = h("button", { type: "button", class: "button wordy next-mistake", hidden: true, onclick: () => go(this.nextMistake()) }, "Next mistake");
+    const step = (label, sign, to) => h("button", { type: "button", "aria-label": label, title: label, onclick: () => go(to()) }, sign);
+    this.place = h("strong", null);
+    this.head = h("div", { class: "mistake-head", hidden: true },
+      step("Previous mistake", "‹", () => this.previousMistake()), this.place, step("Next mistake", "›", () => this.nextMistake()));
+    this.told = h("p", { role: "status" });
+    this.played = h("p", null);
+    this.element = h("div", { class: "review", hidden: true }, this.told, this.head, this.played);
     this.over = false;
-    this.show(false);
+    this.offer(false);
     if (of) {
       reviewFor(match).then((found) => {
         this.available = found;
-        this.show(this.over);
+        this.offer(this.over);
       });
     }
   }
 
+  get ready() {
+    return this.moves.length > 0;
+  }
+
   // Offer the review of a match that is over, as the reader knows.
-  show(over) {
+  offer(over) {
     this.over = over;
-    set(this.element, { hidden: !this.available || !over || !this.match.moves.length });
+    set(this.button, { hidden: this.ready || this.asking || !this.available || !over || !this.match.moves.length });
+  }
+
+  // Tell of the move that led to a ply, if it was a mistake.
+  show(over, ply) {
+    this.offer(over);
+    this.ply = ply;
+    set(this.element, { hidden: !this.told.textContent });
+    if (!this.ready) return;
+    const { mistakes } = this;
+    const place = mistakes.indexOf(ply);
+    set(this.head, { hidden: !mistakes.length });
+    set(this.next, { hidden: !mistakes.length });
+    say(this.place, place < 0 ? `${mistakes.length} ${mistakes.length === 1 ? "mistake" : "mistakes"}` : `Mistake ${place + 1} of ${mistakes.length}`);
+    this.played.replaceChildren(...this.words(ply));
+  }
+
+  // Return the loss of the move that led to a ply, in words and elements; otherwise whose the mistakes are.
+  words(ply) {
+    const { match, mistakes } = this;
+    if (!mistakes.length) return ["Neither player made a mistake."];
+    if (!this.mark(ply)) {
+      return [SEATS.map((seat) => `${SIDES[seat]} ${mistakes.filter((each) => match.seatOf(each - 1) === seat).length}`).join(" · ")];
+    }
+    return [h("strong", null, match.game.text(match.moves[ply - 1].move), " ", h("span", { class: "mark" }, this.mark(ply))), h("span", null, this.loss(ply))];
   }
 
   async ask() {
     const { match } = this;
-    if (this.moves.length || this.asking) return;
+    if (this.ready || this.asking) return;
     this.asking = true;
-    set(this.button, { hidden: true });
-    say(this.told, "Analysing…");
+    this.tell("Analysing…");
     try {
       const { players, moves } = await fetchJson(this.of === "stored" ? `review/${encodeURIComponent(match.id)}` : reviewOfMoves(match));
       if (moves.length !== match.moves.length) throw new Error("The review belongs to another match. Reload the page.");
+      this.asking = false;
       this.moves = moves;
       match.judged = moves.map(({ chance }) => chance);
-      say(this.told, `Accuracy: ${SEATS.filter((seat) => players[seat]).map((seat) => `${SIDES[seat]} ${Math.round(players[seat].accuracy)} %`).join(", ")}`);
-      this.changed();
+      for (const seat of SEATS) if (players[seat]) this.accuracy[seat] = Math.round(players[seat].accuracy);
+      set(this.told, { class: "unseen" }); // the players' cards show it
+      this.tell(`Accuracy: ${SEATS.filter((seat) => players[seat]).map((seat) => `${SIDES[seat]} ${this.accuracy[seat]} %`).join(", ")}`);
     } catch (error) {
-      say(this.told, error.message);
-      set(this.button, { hidden: false });
-    } finally {
       this.asking = false;
+      this.tell(error.message);
     }
+  }
+
+  tell(words) {
+    say(this.told, words);
+    this.changed();
+  }
+
+  // Plies after mistakes.
+  get mistakes() {
+    return this.moves.flatMap(({ mark }, n) => (mark ? [n + 1] : []));
   }
 
   // The mark of the move that led to a ply: ?!, ?, ??, or none.
@@ -66,17 +112,29 @@ export class Review {
     return this.mark(ply) ? read(match.game, match.positions[ply - 1], this.moves[ply - 1].line) : [];
   }
 
-  // Return the ply of the next marked move after a ply; after the last one, that of the first.
-  nextMistake(ply) {
-    const marked = this.moves.flatMap(({ mark }, n) => (mark ? [n + 1] : []));
-    return marked.find((each) => each > ply) ?? marked[0];
+  // Return the ply of the next mistake; after the last one, that of the first.
+  nextMistake() {
+    const { mistakes } = this;
+    return mistakes.find((each) => each > this.ply) ?? mistakes[0];
   }
 
-  // Return the loss of the move that led to a ply, in words.
+  // Return the ply of the mistake before; before the first one, that of the last.
+  previousMistake() {
+    const { mistakes } = this;
+    const before = mistakes.filter((each) => each < this.ply);
+    return (before.length ? before : mistakes).at(-1);
+  }
+
+  // Return the mover's chance of winning after the move that led to a ply, beside that after the better move.
+  loss(ply) {
+    const { chance, chance_lost: lost } = this.moves[ply - 1];
+    const seat = this.match.seatOf(ply - 1);
+    const left = seat === "maxie" ? chance : 1 - chance;
+    return `${SIDES[seat]}’s chance of winning: ${percent(left)} instead of ${percent(Math.min(1, left + lost))}`;
+  }
+
+  // Return what a mistake was, in one line.
   describe(ply) {
-    if (!this.mark(ply)) return "";
-    const { mark, chance_lost: lost } = this.moves[ply - 1];
-    const [move] = this.better(ply);
-    return `${mark} Chance of winning down ${percent(lost)}${move !== undefined ? `; better: ${this.match.game.text(move)}` : ""}`;
+    return `${this.mark(ply)} ${this.loss(ply)}`;
   }
 }

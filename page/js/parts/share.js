@@ -1,7 +1,7 @@
-// Ways to share a match: a link, a picture, a film, and code to embed it.
+// Ways to share a match: a link, code to embed it, and files to download.
 
 import { addressOf } from "../router.js";
-import { h, say, set } from "../dom.js";
+import { capitalized, h, say, set } from "../dom.js";
 
 // ply() returns the reader's ply; null for the newest. A match in progress has no film yet.
 export function share(id, ply, { over }) {
@@ -15,14 +15,26 @@ export function share(id, ply, { over }) {
     set(picture, { href: `/picture${addressOf("match", id, ply())}.png` });
     say(told, "");
   };
-  const copying = (what, input) => h("button", { type: "button", onclick: async () => say(told, await copy(input) ? `${what} copied.` : "Press Ctrl-C to copy.") }, "Copy");
-  const element = h("details", { class: "share", ontoggle: refresh }, h("summary", { class: "button plain" }, "Share"),
+  const copying = (what, input, style = "") => h("button", { type: "button", class: style, onclick: async () => say(told, await copy(input) ? `${capitalized(what)} copied.` : "Press Ctrl-C to copy.") }, `Copy ${what}`);
+  const files = [picture,
+    over && h("a", { class: "button plain", href: `/film/${encodeURIComponent(id)}.gif`, download: `${id}.gif` }, "Highlights (GIF)"),
+    over && h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(id)}?download` }, "Moves (JSONL)")];
+  const element = /** @type {any} */ (h("details", { class: "share", ontoggle: () => toggle() }, h("summary", { class: "button plain" }, "Share"),
     h("div", { class: "share-box" },
-      h("label", null, "Link", h("span", { class: "copied" }, link, copying("Link", link))),
+      h("label", null, "Link", h("span", { class: "copied" }, link, copying("link", link, "button"))),
       h("label", null, "Embed in your page", h("span", { class: "copied" }, code, copying("HTML", code))),
-      h("div", { class: "actions" }, picture,
-        over ? h("a", { class: "button plain", href: `/film/${encodeURIComponent(id)}.gif`, download: `${id}.gif` }, "Highlight (GIF)") : null),
-      told));
+      h("div", { class: "files", role: "group", "aria-label": "Download" }, h("span", null, "Download"), files),
+      told)));
+  const leave = (/** @type {any} */ { target, key }) => {
+    if (key ? key === "Escape" : !element.contains(target)) element.open = false;
+  };
+  const toggle = () => {
+    refresh();
+    for (const type of ["pointerdown", "keydown"]) {
+      if (element.open) document.addEventListener(type, leave);
+      else document.removeEventListener(type, leave);
+    }
+  };
   element.addEventListener("pointerdown", refresh);
   element.addEventListener("focusin", (event) => event.target === picture && refresh());
   return element;

@@ -12,8 +12,8 @@ export class Sheet {
     this.changed = changed;
     this.state = STATES[0];
     this.pulled = false;
-    this.grip = h("button", { type: "button", class: "grip", "aria-expanded": "false", "aria-label": "Moves and values",
-      onclick: () => this.tap(), onpointerdown: (event) => this.pull(event) });
+    this.grip = h("button", { type: "button", class: "grip", "aria-expanded": "false",
+      onclick: () => this.tap(), onpointerdown: (event) => this.pull(event) }, "Moves and graph");
     this.element = h("div", { class: "sheet" }, this.grip, first, rest);
     this.element.addEventListener("keydown", (event) => event.key === "Escape" && this.show(STATES[0]));
   }

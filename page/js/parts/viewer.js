@@ -7,7 +7,7 @@ import { h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
 import { describeMove, keyMoments, nextMoment, sentence, story } from "../story.js";
-import { SIDES, eventTitle, explained, gameTitle, watched } from "../text.js";
+import { SIDES, dateOf, eventTitle, explained, gameTitle, watched } from "../text.js";
 import { Explorer } from "./explorer.js";
 import { GameOver } from "./gameover.js";
 import { KeyList, keyAction } from "./keys.js";
@@ -48,10 +48,11 @@ export class Viewer {
     this.continents = /** @type {any[]} */ ([]);
     this.moments = /** @type {any[]} */ ([]);
     this.marked = "";
+    this.momentsOf = "";
     this.trackWidth = 0;
     this.board = /** @type {any} */ (makeBoard(match.game, (n) => this.spot(n), { whole, seat }));
     this.picker = new Picker(this.board);
-    this.review = new Review(match, () => this.showReview(), reviewed);
+    this.review = new Review(match, { changed: () => this.showReview(), go: (ply) => this.go(ply), of: reviewed });
     this.explorer = new Explorer(match, this.board, () => this.refresh(), this.review);
     this.openings = new Openings(match, (move) => this.explorer.tryMove(move));
     this.players = new Players(match, seat);
@@ -72,14 +73,13 @@ export class Viewer {
     this.slider = h("input", { type: "range", min: 0, "aria-label": "Move", oninput: () => this.slide(Number(this.slider.value)) });
     this.marks = h("div", { class: "marks" });
     this.actions = h("div", { class: "actions" });
-    this.again = h("button", { type: "button", class: "button", hidden: Boolean(seat), onclick: () => this.playback.play() }, "Watch again");
-    this.aside = h("button", { type: "button", onclick: () => this.putAside() }, "Review");
+    this.again = h("button", { type: "button", hidden: Boolean(seat), onclick: () => this.playback.play() }, "Watch again");
+    this.aside = h("button", { type: "button", class: seat ? "" : "button", onclick: () => this.putAside() }, whole ? "See the board" : "Review");
     this.choices = h("div", { class: "actions choices" }); // moves that no cell stands for
     this.keys = new KeyList();
     this.speed = h("select", { class: "speed", "aria-label": "Speed", title: "Speed", onchange: () => this.playback.hurry(Number(this.speed.value)) },
       SPEEDS.map((each) => h("option", { value: each, selected: each === 1 }, `${each === 0.5 ? "½" : each}×`)));
     this.highlights = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.playback.playCuts(this.cuts()) }, "Play highlights");
-    this.mistake = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.go(this.review.nextMistake(this.at)) }, "Next mistake");
     this.alone = h("button", { type: "button", class: "extra", "aria-label": "Full screen", title: "Full screen (F)", onclick: () => this.toggleAlone() },
       svg("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4" })));
     this.playback = new Playback(match, () => this.refreshSoon(), {
@@ -111,19 +111,24 @@ export class Viewer {
       this.runButton,
       step("Next move", "›", () => this.go(this.at + 1)),
       step(this.live ? "Newest move" : "Last move", "»", () => this.go(null)),
-      h("div", { class: "track" }, this.slider, this.marks), this.speed,
+      h("div", { class: "track" }, this.slider, this.marks), this.speed, this.review.button, this.review.next,
       document.fullscreenEnabled ? this.alone : null,
       step("Keys", "?", () => this.keys.toggle(), "extra"), this.keys.element);
-    const more = [match.control, eventTitle(match.event)].filter(Boolean).map((each) => ` · ${each}`).join("");
+    const names = match.started && !this.seat ? h("span", { class: "names-of-title" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
+    const more = [match.control, eventTitle(match.event), match.started && dateOf(match.started)].filter(Boolean).join(" · ");
     this.title = h("div", { class: "title" },
-      h("h1", { class: "quiet", tabindex: -1 }, gameTitle(match.gameName, match.setup.map), h("span", { class: "more-of-title" }, more)),
+      h("h1", { class: "quiet", tabindex: -1 }, names, gameTitle(match.gameName, match.setup.map), more ? h("span", { class: "more-of-title" }, more) : null),
       h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
-      this.review.element, this.badge.element, this.seat ? null : this.status, this.badge.jump, this.aloud);
-    this.doing = h("div", { class: "doing" }, this.highlights, this.mistake, this.explorer.element);
+      this.badge.element, this.seat ? null : this.status, this.badge.jump, this.aloud);
+    this.study = h("section", { class: "study", "aria-label": "Analysis", hidden: true }, this.review.element, this.explorer.element);
+    this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.begin, this.explorer.asking);
+    this.links = h("p", { class: "links" });
     this.sheet = new Sheet(
       h("div", { class: "under" }, this.choices, this.controls, h("div", { class: "telling" }, this.story, this.told, this.board.overview?.element)),
-      h("aside", { class: "side", "aria-label": "Moves and values" }, this.doing, this.plot.element, this.moves.element, this.openings.element, this.players.details, this.inWords),
+      h("aside", { class: "side", "aria-label": "Moves and graph" }, this.study, this.doing, this.plot.element, this.moves.element,
+        this.openings.element, this.players.details, this.inWords, this.links),
       () => this.showState());
+    this.explorer.begin.addEventListener("click", () => this.sheet.show("peek")); // the board is where moves are tried
     return h("div", { class: "viewer", "data-seat": this.seat },
       this.title,
       h("div", { class: "table-top" },
@@ -215,21 +220,21 @@ export class Viewer {
     const position = explorer.active ? explorer.position : playback.running ? null : match.positions[at];
     this.openings.show(position, this.own);
     this.learnEnd();
-    this.review.show(this.over);
+    this.review.show(this.over, at);
     this.players.show(at, playback.behind > 0);
+    this.players.judge(this.review.accuracy);
+    this.showStudy();
     this.tug.show(match, at);
     this.showTrack(at);
-    this.plot.show(playback, this.over ? this.moments : keyMoments(story(match, this.continents, playback.seen), playback.seen));
+    this.plot.show(playback, this.turns);
     const told = story(match, this.continents, at);
     const { words, seat } = sentence(match, told, at);
-    say(this.story, playback.isOver ? "" : this.toReader(words)); // the state of the match tells its end
-    set(this.story, { "data-owner": playback.isOver ? null : seat });
-    const judged = this.review.describe(at);
+    const silent = playback.isOver || explorer.active; // the state of the match tells its end
+    say(this.story, silent ? "" : this.toReader(words));
+    set(this.story, { "data-owner": silent ? null : seat });
     const [better] = explorer.active ? [] : this.review.better(at);
     if ("suggest" in this.board) this.board.suggest(better ?? null);
-    set(this.mistake, { hidden: !this.review.moves.some(({ mark }) => mark) });
-    set(this.told, { "data-judged": Boolean(judged) && !explorer.active });
-    say(this.told, explorer.active ? explorer.describe() : [`${describeMove(match, at, this.seat)}${this.judged(at)}`, judged].filter(Boolean).join(" · "));
+    say(this.told, explorer.active ? explorer.describe() : `${describeMove(match, at, this.seat)}${this.judged(at)}`);
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm });
     if (this.seat === null) this.badge.show(playback);
@@ -257,34 +262,60 @@ export class Viewer {
     const before = this.element.dataset.sheet;
     set(this.element, { "data-own": this.own, "data-sheet": this.own || this.whole ? null : this.sheet.state });
     if (this.element.dataset.sheet === before) return;
+    this.refit();
+  }
+
+  refit() {
     this.board.zoom?.refit();
     this.moves.follow();
   }
 
-  // The slider with its key moments, and the buttons beside it.
+  // Show what the engine says, and the buttons of the reader's own line.
+  showStudy() {
+    const { explorer, review } = this;
+    const study = this.own ? null : explorer.active ? "line" : review.told.textContent ? "review" : explorer.told.textContent ? "advice" : null;
+    set(this.study, { hidden: !study });
+    if (study === (this.element.dataset.study ?? null)) return;
+    set(this.element, { "data-study": study });
+    this.refit();
+  }
+
+  // The turning points that the reader has seen: mistakes after a review, otherwise key moments.
+  get turns() {
+    const { match, review, playback: { seen } } = this;
+    if (review.ready) return review.mistakes.filter((ply) => ply <= seen).map((ply) => ({ ply, words: review.describe(ply) }));
+    const found = this.over ? this.moments : keyMoments(story(match, this.continents, seen), seen);
+    return found.filter(({ ply }) => ply <= seen);
+  }
+
+  // The slider with its turning points, and the buttons beside it.
   showTrack(at) {
     const { match, playback } = this;
     const last = playback.known;
     set(this.slider, { max: last, "aria-valuetext": `move ${at} of ${last}` });
     this.slider.value = String(at);
     this.showState();
-    set(this.highlights, { hidden: !this.over || !match.game.told });
+    set(this.highlights, { hidden: !this.over || !match.game.told || this.explorer.active });
     say(this.runButton, playback.running ? "❚❚" : "▶");
     if (!this.over) return;
     const width = this.trackWidth;
-    const key = `${last} ${this.continents.length} ${width}`;
+    const known = `${last} ${this.continents.length}`;
+    if (known !== this.momentsOf) this.moments = keyMoments(story(match, this.continents), last);
+    this.momentsOf = known;
+    const { turns } = this;
+    const name = this.review.ready ? "Mistake" : "Key moment";
+    const key = `${known} ${width} ${name} ${turns.length}`;
     if (key === this.marked) return;
     this.marked = key;
-    this.moments = keyMoments(story(match, this.continents), last);
-    let end = -Infinity; // of the marks so far: a finger can press each of them
-    const apart = this.moments.filter(({ ply }) => {
+    set(this.marks, { "data-judged": this.review.ready });
+    let end = -Infinity; // of the buttons so far: a finger can press each of them, and a mark between them is only seen
+    this.marks.replaceChildren(...turns.map(({ ply, words }) => {
       const place = (width * ply) / last;
-      if (place - end < MARK_WIDTH) return false;
-      end = place;
-      return true;
-    });
-    this.marks.replaceChildren(...apart.map(({ ply, words }) => {
-      const mark = h("button", { type: "button", "aria-label": `Key moment, move ${ply}: ${words}`, title: `Move ${ply}: ${words}`, onclick: () => this.go(ply) });
+      const apart = place - end >= MARK_WIDTH;
+      if (apart) end = place;
+      const mark = apart
+        ? h("button", { type: "button", "aria-label": `${name}, move ${ply}: ${words}`, "data-right": ply > last / 2, onclick: () => this.go(ply) })
+        : h("span", null);
       mark.style.left = `${((100 * ply) / last).toFixed(1)}%`;
       return mark;
     }));
@@ -305,7 +336,7 @@ export class Viewer {
     this.finale.show(match, over);
     const place = over ? this.finale.place : this.own ? this.controls : this.doing;
     if (this.actions.parentElement === place) return;
-    if (over) place.append(this.again, this.aside);
+    if (over) place.append(this.aside, this.again);
     place.append(this.actions);
     set(this.doing, { hidden: this.own });
     if (over && this.seat) this.finale.reveal();
@@ -313,8 +344,10 @@ export class Viewer {
 
   // The whole review is there to be looked at: nothing of the match is kept back, and nothing moves by itself.
   showReview() {
-    this.reviewed = true;
-    this.playback.reveal();
+    if (this.review.ready) {
+      this.reviewed = true;
+      this.playback.reveal();
+    }
     this.refresh();
   }
 
@@ -328,7 +361,7 @@ export class Viewer {
     this.reviewed = true;
     this.refresh();
     this.slider.focus();
-    if (this.seat && this.review.available) this.review.ask();
+    if (this.review.available) this.review.ask();
   }
 
   // A sound for one ply on; not for a jump, and not for what is shown again.
@@ -347,6 +380,7 @@ export class Viewer {
     if (match.game.fault) return `The board cannot be shown. ${match.game.fault}`;
     if (playback.isOver) return this.toReader(explained(match.end, match.players));
     if (this.message) return this.message;
+    if (playback.end && playback.seen === playback.last && !playback.running) return explained(match.end, match.players);
     if (playback.end) return `Move ${playback.at} of ${match.moves.length}`;
     if (playback.behind) return `Move ${playback.at}${watched(match)}`;
     if (!match.running && !match.moves.length) return "Waiting for the players…";

@@ -38,9 +38,11 @@ export class MatchView {
   // The match is over or unknown: look for its record. A match that has just ended may not be in the store yet.
   async past(retries = wasLive(this.id) ? RETRIES : 0) {
     try {
-      const match = Match.fromRecord(await fetchJson(`record/${encodeURIComponent(this.id)}`));
+      const record = await fetchJson(`record/${encodeURIComponent(this.id)}`);
       if (this.stopped) return;
-      this.show(match, false);
+      // A spectator who has come back watches on, and knows the end when it is shown.
+      if (this.follower.match) this.follower.finish(record);
+      else this.show(Match.fromRecord(record), false);
     } catch (error) {
       if (this.stopped) return;
       if (retries) setTimeout(() => this.stopped || this.past(retries - 1), RETRY_MS);
@@ -49,11 +51,6 @@ export class MatchView {
   }
 
   show(match, live) {
-    const before = this.viewer?.playback;
-    const kept = before ? before.at : this.ply;
-    const runs = before?.running;
-    before?.pause();
-    this.viewer?.stop();
     this.viewer = new Viewer(match, {
       live,
       whole: this.view === "embed",
@@ -64,8 +61,7 @@ export class MatchView {
     });
     this.main.replaceChildren(this.viewer.element);
     this.offer();
-    this.viewer.begin(kept); // on the page, where lists and maps can be scrolled to the ply
-    if (runs && kept < match.moves.length) this.viewer.playback.play();
+    this.viewer.begin(this.ply); // on the page, where lists and maps can be scrolled to the ply
     document.title = `${match.players.maxie} v ${match.players.minnie}`;
   }
 
@@ -74,14 +70,12 @@ export class MatchView {
     this.offer();
   }
 
-  // Buttons for other actions on the match; none if the page is embedded elsewhere.
+  // Other actions on the match, and a link to others like it; none if the page is embedded elsewhere.
   offer() {
     if (this.view === "embed") return;
     const { over } = this.viewer;
-    this.viewer.actions.replaceChildren(...[
-      over && h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(this.id)}?download` }, "Download"),
-      over && h("a", { class: "button plain", href: `/search?like=${encodeURIComponent(this.id)}` }, "Same opening"),
-      share(this.id, () => this.viewer.ply, { over })].filter(Boolean));
+    this.viewer.actions.replaceChildren(share(this.id, () => this.viewer.ply, { over }));
+    if (over) this.viewer.links.replaceChildren(h("a", { href: `/search?like=${encodeURIComponent(this.id)}` }, "Matches with the same opening"));
   }
 
   // For a solved map the server knows the true value of each move; for other maps it answers null.

@@ -151,7 +151,6 @@ export class SeatView {
     this.viewer.actions.replaceChildren(...[
       asked && h("button", { type: "button", class: "button", onclick: () => this.rematch(asked) }, "Rematch"),
       h("a", { class: "button plain again", href: addressOf("play", asked?.opponent) }, "New match"),
-      h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(this.id)}?download` }, "Download"),
       share(this.id, () => this.viewer.ply, { over: true }),
       this.told].filter(Boolean));
   }
