@@ -68,56 +68,6 @@ def test_times_are_those_of_the_cores_clock(exchange: SimulatedExchange) -> None
     assert before <= sent.at <= before + 3 * MS
 
 
-def test_a_lost_frame_is_noticed_by_the_next_one_and_by_a_beat(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
-    for number, how in enumerate(("up", "down"), 1):
-        exchange.loss = 1.0
-        if how == "up":
-            edge.say(client, number)
-        else:
-            core.send(client, number)
-        exchange.world.run_for(2 * MS)
-        exchange.loss = 0.0
-        exchange.world.run_for(HEARTBEAT_NS + 3 * MS)
-        assert edge.link.resync_count == number + 1
-        assert client in core.clients
-    assert core.heard() == [1], "it is said again, as the core may have missed it"
-    assert edge.heard() == [], "a core tells clients anew what counts"
-
-
-def test_messages_lost_in_both_directions_are_sent_again(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
-    exchange.loss = 1.0
-    edge.say(client, 1)
-    core.send(client, 1)
-    exchange.world.run_for(2 * MS)
-    exchange.loss = 0.0
-    core.send(client, 2)  # the edge is the first to notice
-    exchange.world.run_for(SECOND)
-    assert core.heard() == [1]
-
-
-def test_messages_from_the_start_of_an_outage_are_sent_again(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
-    exchange.away = True
-    edge.say(client, 1)
-    exchange.world.run_for(MAX_SILENCE_NS - 20 * MS)
-    exchange.away = False
-    exchange.world.run_for(3 * SECOND)
-    assert core.heard() == [1]
-
-
-def test_a_repeated_frame_is_taken_once(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
-    exchange.repeats = 0.5
-    for number in range(1, 100):
-        edge.say(client, number)
-        core.send(client, number)
-        exchange.world.run_for(3 * MS)
-    assert core.heard() == list(range(1, 100))
-    assert edge.heard() == list(range(1, 100))
-
-
 @pytest.mark.parametrize("seed", seeds(20))
 def test_after_any_losses_repeats_and_delays_both_sides_agree_who_is_connected(seed: int) -> None:
     with exchanging(seed) as exchange:
@@ -174,104 +124,6 @@ def test_a_silent_edge_is_gone_and_comes_back(exchange: SimulatedExchange) -> No
     assert core.heard() == [1]
 
 
-def test_while_the_core_is_dead_an_edge_holds_what_is_said_for_the_next_one(
-    exchange: SimulatedExchange,
-) -> None:
-    edge, core, client = synced_pair(exchange)
-    other = edge.request("bert")
-    exchange.world.run_for(SECOND)
-    core.process.kill()
-    edge.say(client, 1)  # before anybody can know
-    exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
-    assert not edge.in_sync()
-    edge.say(client, 2)
-    edge.leave(other)
-    late = edge.request("carl")
-    exchange.world.run_for(SECOND)
-    new = NotingCore(exchange, fencing_token=2)
-    exchange.world.run_for(SECOND)
-    assert edge.in_sync()
-    assert next(type(each) for each in new.given) is EdgeResynced
-    assert new.heard() == [1, 2]
-    assert new.clients == {client, late}
-    assert late in edge.connected
-
-
-def test_a_new_core_is_in_sync_within_a_beat(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
-    core.process.kill()
-    new = NotingCore(exchange, fencing_token=2)
-    exchange.world.run_for(HEARTBEAT_NS + 10 * MS)
-    assert edge.in_sync()
-    assert client in new.clients
-    edge.link.heartbeat()
-    exchange.world.run_for(SECOND)
-    assert edge.link.resync_count == 2
-
-
-def test_a_frozen_core_that_believes_it_leads_is_not_heard_and_learns_it(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
-    core.process.freeze()
-    exchange.world.run_for(2 * SECOND)
-    new = NotingCore(exchange, fencing_token=2)
-    exchange.world.run_for(SECOND)
-    assert client in new.clients
-    core.process.thaw()
-    core.send(client, 9)
-    exchange.world.run_for(SECOND)
-    assert edge.heard() == []
-    assert edge.in_sync()
-    assert edge.link.resync_count == 2
-    assert core.link.loss_reason == "core 2 leads"
-    assert not core.gone, "a core that stood still asks nobody to go"
-
-
-def test_every_edge_follows_the_core_with_the_higher_fencing_token(exchange: SimulatedExchange) -> None:
-    edges = [NotingEdge(exchange, number) for number in (5, 6, 7)]
-    old, new = NotingCore(exchange, fencing_token=3), NotingCore(exchange, fencing_token=4)
-    exchange.world.run_for(SECOND)
-    clients = {edge.request("anna") for edge in edges}
-    exchange.world.run_for(SECOND)
-    assert new.clients == clients
-    assert old.link.loss_reason
-
-
-def test_a_core_that_stood_still_for_a_moment_takes_no_edge_for_gone(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
-    core.process.freeze()
-    exchange.world.run_for(MAX_SILENCE_NS - HEARTBEAT_NS)
-    edge.say(client, 1)
-    core.process.thaw()
-    exchange.world.run_for(SECOND)
-    assert not core.gone
-    assert core.heard() == [1]
-
-
-def test_an_edge_that_is_started_again_is_another_edge(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
-    edge.process.kill()
-    again = NotingEdge(exchange, 8)
-    exchange.world.run_for(SECOND)
-    other = again.request("anna")
-    exchange.world.run_for(SECOND)
-    assert core.clients == {other}
-    assert client not in core.clients
-
-
-def test_a_bus_that_is_away_for_a_moment_costs_a_resync(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
-    exchange.away = True
-    exchange.world.run_for(MAX_SILENCE_NS - HEARTBEAT_NS)
-    edge.say(client, 1)
-    core.send(client, 1)
-    exchange.away = False
-    exchange.world.run_for(SECOND)
-    assert not core.link.loss_reason
-    assert not core.gone
-    assert core.heard() == [1]
-    assert client in core.clients
-
-
 def test_a_core_that_cannot_hear_the_bus_gives_up_and_takes_no_edge_for_gone(
     exchange: SimulatedExchange,
 ) -> None:
@@ -284,18 +136,6 @@ def test_a_core_that_cannot_hear_the_bus_gives_up_and_takes_no_edge_for_gone(
     exchange.world.run_for(SECOND)
     assert client in new.clients
     assert edge.in_sync()
-
-
-def test_a_buffer_that_is_full_loses_frames_and_that_is_noticed(exchange: SimulatedExchange) -> None:
-    edge, core, client = synced_pair(exchange)
-    core.bus.room = 3
-    for number in range(1, 9):
-        core.send(client, number)
-    core.bus.room = None
-    exchange.world.run_for(SECOND)
-    assert edge.heard() == [1, 2, 3]
-    assert edge.link.resync_count == 2
-    assert client in core.clients
 
 
 def test_held_messages_are_bounded_in_number_and_time(exchange: SimulatedExchange) -> None:

@@ -93,7 +93,7 @@ async def test_the_page_is_asked_for_anew_and_its_files_are_kept(host: Host) -> 
     assert (again, nothing) == (304, b"")
     files = re.findall(r'(?:src|href)="(/web/[^"]+)"', body.decode())
     assert {file.rpartition("/")[2] for file in files} == {
-        "icon.render_svg",
+        "icon.svg",
         "inter.woff2",
         "main.bundle.js",
         "manifest.webmanifest",

@@ -71,7 +71,7 @@ def test_each_page_asks_for_the_font_of_its_styles_at_once(files: StaticFiles, e
 
 def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) -> None:
     for name, policed in (
-        ("icon.render_svg", True),
+        ("icon.svg", True),
         ("js/main.js", False),
         ("css/page.css", False),
     ):
