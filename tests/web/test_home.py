@@ -190,7 +190,7 @@ def test_on_an_empty_server_a_recorded_match_plays(empty: BrowserArena, page: Pa
 
 def test_riskless_is_told_in_moving_pictures_that_can_be_stopped(empty: BrowserArena, page: Page) -> None:
     page.goto(empty.url)
-    primer = page.locator(".primer")
+    primer = page.locator(".wall .primer")  # nobody plays
     primer.scroll_into_view_if_needed()
     expect(primer.locator(".told")).not_to_contain_text("Two players, one map")  # the first step
     primer.get_by_role("button", name="Pause").click()

@@ -31,14 +31,15 @@ export class Home {
     this.matches = /** @type {any[]} */ ([]);
     this.held = /** @type {string | null} */ (null); // id of a finished match whose end the large board has not shown yet
     this.counted = h("p", { class: "quiet" }, "…");
+    this.wall = h("section", { class: "wall" }, h("h2", null, "Live"), this.counted, this.live.element);
+    this.below = h("div", { class: "below" }, this.primer.element, this.leading);
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
     this.fault = h("p", { class: "fault", role: "alert" });
     main.replaceChildren(
       h("div", { class: "pitch" }, h("h1", null, "Bots fight over maps. Watch them live, or play against one."),
         h("a", { class: "button big", href: "/play" }, "Play"), h("a", { class: "button plain big", href: "/tv" }, "Arena TV")),
-      h("div", { class: "hero" }, first ?? this.stage.element,
-        h("section", { class: "wall" }, h("h2", null, "Live"), this.counted, this.live.element)),
-      h("div", { class: "below" }, this.primer.element, this.leading),
+      h("div", { class: "hero" }, first ?? this.stage.element, this.wall),
+      this.below,
       h("section", null, h("h2", null, "Play against"), this.nobody, this.bots),
       h("section", null, h("h2", null, "Finished"), this.past, this.fault, this.more,
         h("p", { class: "quiet" }, "Have a record file? Drop it anywhere on this page, or ", h("a", { href: "/file" }, "open it"), ".")));
@@ -64,10 +65,14 @@ export class Home {
     set(this.nobody, { hidden: bots.length > 0 });
   }
 
-  // Count the boards of live matches. A match that has ended counts until its board has shown the end.
+  // Count the boards of live matches. A match that has ended counts until its board has shown the end. If there are none, the rules take
+  // their place.
   count() {
     const boards = this.live.cards.size || Number(this.stage.isLive);
     say(this.counted, boards ? plural(boards, "match", "matches") : "Nobody is playing right now.");
+    const { element } = this.primer;
+    if (!boards && !this.wall.contains(element)) this.wall.append(element);
+    else if (boards && !this.below.contains(element)) this.below.prepend(element);
   }
 
   bot({ name, program, matches, capacity, benched, house }) {
