@@ -35,7 +35,7 @@ def to_plain(value: object) -> Plain:
     if value is None or isinstance(value, bool | int | str):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: to_plain(getattr(value, each.name)) for each in fields(value) if each.init}
+        return {field_.name: to_plain(getattr(value, field_.name)) for field_ in fields(value) if field_.init}
     if isinstance(value, tuple):
         return [to_plain(each) for each in value]
     if isinstance(value, frozenset):

@@ -96,9 +96,9 @@ def measure_match(
         for one, other in pairwise(match.reports)
     ]
     leads = [
-        Player.MAXIE if each > 0.5 else Player.MINNIE
-        for each in chances
-        if abs(each - 0.5) >= MIN_LEAD_CHANCE - 0.5
+        Player.MAXIE if chance > 0.5 else Player.MINNIE
+        for chance in chances
+        if abs(chance - 0.5) >= MIN_LEAD_CHANCE - 0.5
     ]
     middle = len(chances) // 2
     comeback = None
@@ -210,25 +210,31 @@ class EqualStrengthResults:
 
         Matches in which nobody was behind do not count. None if no match counts.
         """
-        comebacks = [each.comeback for each in self.statistics if each.comeback is not None]
+        comebacks = [
+            match_statistics.comeback
+            for match_statistics in self.statistics
+            if match_statistics.comeback is not None
+        ]
         return estimate_share(sum(comebacks), len(comebacks)) if comebacks else None
 
     @property
     def lead_changes(self) -> float:
         """Mean number of lead changes in a match."""
-        return sum(each.lead_changes for each in self.statistics) / self.matches
+        return sum(match_statistics.lead_changes for match_statistics in self.statistics) / self.matches
 
     @property
     def recaptures(self) -> float:
         """Share of moves that take a territory which each of the two previous moves also took."""
-        return sum(each.recaptures for each in self.statistics) / max(
-            1, sum(each.moves for each in self.statistics)
+        return sum(match_statistics.recaptures for match_statistics in self.statistics) / max(
+            1, sum(match_statistics.moves for match_statistics in self.statistics)
         )
 
     @property
     def gap(self) -> float:
         """Mean difference in winning chance between the best and the median move; 0 without any move."""
-        gaps = [each.gap for each in self.statistics if each.gap is not None]
+        gaps = [
+            match_statistics.gap for match_statistics in self.statistics if match_statistics.gap is not None
+        ]
         return sum(gaps) / len(gaps) if gaps else 0.0
 
 
@@ -389,7 +395,7 @@ def count_matches(maps: int, matches: int, strengths: int = len(DEFAULT_STRENGTH
 
 def _count_results(measured: MeasuredMap, task: _Task, ends: Sequence[_MatchEnd]) -> None:
     if task.nodes_a == task.nodes_b:
-        [equals] = [each for each in measured.equal_results if each.nodes == task.nodes_a]
+        [equals] = [result for result in measured.equal_results if result.nodes == task.nodes_a]
         equals.plies += [end.plies for end in ends]
         equals.endings.update(end.reason for end in ends)
         equals.wins.update(end.winner for end in ends)

@@ -164,7 +164,7 @@ def _is_even_in_play(
         matches = [
             play_match(game, position, seats, max(1, nodes * quarters // 4)) for quarters in STRENGTH_QUARTERS
         ]
-        points = sum(get_points(each.winner, Player.MAXIE) for each in matches)
+        points = sum(get_points(match.winner, Player.MAXIE) for match in matches)
         if abs(points - len(matches) / 2) > 0.5:
             return False
     return True

@@ -138,7 +138,7 @@ def search_settled_value(
     Estimates alternate between odd and even depths, because an estimate favours the player who made the last move.
     """
     reports = searcher.deepen(position, max_depth=depth, max_nodes=nodes)
-    values = [each.value for each in reports if each.finished][-2:]
+    values = [report.value for report in reports if report.finished][-2:]
     return values[-1] if is_decided(values[-1]) else round(sum(values) / len(values))
 
 
@@ -157,7 +157,7 @@ def compute_reply_chances(
         else:
             values.append(outcome_value(outcome, 1))
     chances = (compute_winning_chance(game, value) for value in values)
-    return sorted((each if player is Player.MAXIE else 1 - each for each in chances), reverse=True)
+    return sorted((chance if player is Player.MAXIE else 1 - chance for chance in chances), reverse=True)
 
 
 def compute_gap_to_median(chances: Sequence[float]) -> float:

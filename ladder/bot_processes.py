@@ -64,7 +64,9 @@ class BotProcesses:
 
     def find_process_id(self, connection: str) -> int | None:
         """Return the process id of the bot that is connected under the name `connection`; None if it is not running."""
-        return next((each.process_id for each in self._list_all_processes() if each.name == connection), None)
+        return next(
+            (process.process_id for process in self._list_all_processes() if process.name == connection), None
+        )
 
     def is_lost(self, bot: str) -> bool:
         return all(process.state is BotState.LOST for process in self._processes[bot])

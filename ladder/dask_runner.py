@@ -249,7 +249,9 @@ def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
     """
     pairs: list[tuple[str, Pairing]] = []
     while next_pairings := [
-        each for each in schedule.list_startable_pairings() if not pairs or each.pair == pairs[0][1].pair
+        pairing
+        for pairing in schedule.list_startable_pairings()
+        if not pairs or pairing.pair == pairs[0][1].pair
     ]:
         pairs.append((schedule.make_next_match_id(next_pairings[0]), next_pairings[0]))
         schedule.mark_started(next_pairings[0])
@@ -273,7 +275,7 @@ def check_record(line: str, terms: Terms) -> Record:
     for name, value in expected.items():
         if getattr(record, name) != value:
             raise BadRecord(f"the record's field `{name}` differs from that of the match")
-    opening = tuple(each.move for each in record.moves if each.opening)
+    opening = tuple(move.move for move in record.moves if move.opening)
     if record.moves and list(opening) != list(terms.opening):
         raise BadRecord("the record does not begin with the opening of the match")
     verify_record(record)

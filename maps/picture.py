@@ -187,7 +187,7 @@ class MapPicture:
             "L".join(f"{x:.1f} {y:.1f}" for x, y in (self._to_pixels((x, y)) for x, y in ring))
             for ring in rings
         )
-        return "".join(f"M{each}Z" for each in outlines)
+        return "".join(f"M{outline}Z" for outline in outlines)
 
     @cached_property
     def _roads(self) -> str:

@@ -100,7 +100,7 @@ def _end_by_tablebase(position: Armies, solution: Solution) -> EarlyEnd | None:
 
 
 def _end_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
-    values = [_get_analysis_value(each) for each in moves[-2 * rules.moves :]]
+    values = [_get_analysis_value(move) for move in moves[-2 * rules.moves :]]
     known_values = [value for value in values if value is not None]
     if len(known_values) < len(values):
         return None

@@ -88,7 +88,7 @@ def list_movers(record: Record) -> list[Player]:
     if CATALOGUE.is_builtin(record.game):
         return [(Player.MAXIE, Player.MINNIE)[ply % 2] for ply in range(len(record.moves))]
     game = make_game(record.game, record.setup)
-    positions = list_positions(game, [each.move for each in record.moves])
+    positions = list_positions(game, [move.move for move in record.moves])
     return [game.player(position) for position in positions[:-1]]
 
 
@@ -109,7 +109,7 @@ def has_moved(record: Record, player: Player) -> bool | None:
     Return False if the player made no move, and lost on time or by not getting ready. Return None if the player never
     had to move.
     """
-    opening_plies = sum(each.opening for each in record.moves)
+    opening_plies = sum(move.opening for move in record.moves)
     if player in list_movers(record)[opening_plies:]:
         return True
     reason, winner = record.result.reason, record.result.winner

@@ -128,7 +128,12 @@ def _make_move_entry(
     now: int,
 ) -> TimelineEntry:
     receipt = next(
-        (each.message for each in _list_notifications(effects) if isinstance(each.message, Accepted)), None
+        (
+            notification.message
+            for notification in _list_notifications(effects)
+            if isinstance(notification.message, Accepted)
+        ),
+        None,
     )
     return TimelineEntry(
         at=round(turn_start, 1),
@@ -144,15 +149,19 @@ def _make_move_entry(
 
 
 def _list_notifications(effects: Sequence[Effect]) -> list[NotifyPlayer]:
-    return [each for each in effects if isinstance(each, NotifyPlayer)]
+    return [effect for effect in effects if isinstance(effect, NotifyPlayer)]
 
 
 def _describe_faults(effects: Sequence[Effect]) -> str:
     """Return the reason why an event was refused or ended the match; empty if neither."""
-    errors = [each.message for each in _list_notifications(effects) if isinstance(each.message, Error)]
+    errors = [
+        notification.message
+        for notification in _list_notifications(effects)
+        if isinstance(notification.message, Error)
+    ]
     if errors:
         return f"{errors[0].code.value}: {errors[0].detail}"
-    return next((each.detail for each in effects if isinstance(each, Finish)), "")
+    return next((effect.detail for effect in effects if isinstance(effect, Finish)), "")
 
 
 def _format_move(referee: Referee, data: Data) -> str:

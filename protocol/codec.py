@@ -43,8 +43,12 @@ ALLOWED_TYPES = SCALAR_TYPES | CONTAINER_TYPES | {float}
 
 encode: Callable[[Message], bytes] = msgspec.msgpack.Encoder(enc_hook=MovesSoFar.to_raw).encode
 """Function that returns the frame of a message."""
-_CLIENT_TYPES = {str(each.__struct_config__.tag): each for each in get_args(ClientMessage)}
-_SERVER_TYPES = {str(each.__struct_config__.tag): each for each in get_args(ServerMessage)}
+_CLIENT_TYPES = {
+    str(message_type.__struct_config__.tag): message_type for message_type in get_args(ClientMessage)
+}
+_SERVER_TYPES = {
+    str(message_type.__struct_config__.tag): message_type for message_type in get_args(ServerMessage)
+}
 
 
 class _FastPathThinking(Thinking, frozen=True, forbid_unknown_fields=True):

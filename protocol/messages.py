@@ -238,7 +238,7 @@ class End(Struct, frozen=True, tag="end"):
     @classmethod
     def from_record(cls, record: Record, clocks: Clocks) -> End:
         """Return the end message of a recorded match; `clocks` are the clocks at its end."""
-        result, moves = record.result, [each.move for each in record.moves]
+        result, moves = record.result, [move.move for move in record.moves]
         return cls(record.match, result.winner, result.reason, result.detail, moves, clocks)
 
 

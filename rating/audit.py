@@ -89,9 +89,9 @@ class Audit:
         if is_void(record) or is_walkover(record):
             return
         maxie, minnie = record.players.maxie, record.players.minnie
-        moves = [each.move for each in record.moves]
+        moves = [move.move for move in record.moves]
         digest = b""
-        if sum(not each.opening for each in record.moves) >= MIN_PLIES:
+        if sum(not move.opening for move in record.moves) >= MIN_PLIES:
             digest = sha256(msgspec.json.encode([record.setup, moves], order="deterministic")).digest()[:16]
         self._logs[record.game].append(_AuditedMatch(maxie, minnie, digest))
         if not rated:
@@ -199,8 +199,10 @@ class Audit:
     def _find_same_address(self) -> Iterator[Finding]:
         """Yield pairs of bots that played from the same address, if both played in the examined matches."""
         all_matches = [each for logs in self._logs.values() for each in logs]
-        bots = {name for each in all_matches for name in (each.maxie, each.minnie)}
-        met = Counter((min(each.maxie, each.minnie), max(each.maxie, each.minnie)) for each in all_matches)
+        bots = {name for match in all_matches for name in (match.maxie, match.minnie)}
+        met = Counter(
+            (min(match.maxie, match.minnie), max(match.maxie, match.minnie)) for match in all_matches
+        )
         for (bot, opponent), days in sorted(self._days.items()):
             if bot in bots and opponent in bots:
                 before = len(days) - 1

@@ -337,12 +337,12 @@ class Host:
 
     def send_ranks(self, event: str, places: Sequence[EventPlace]) -> None:
         """Send each connected bot its final rank and points in an event. Bots that are not connected get no message."""
-        for each in places:
-            bot = self.shell.core.find_bot(each.bot)
+        for place in places:
+            bot = self.shell.core.find_bot(place.bot)
             if bot is not None and bot.client is not None:
                 status = EventStatus(event, "over", entered=True, detail="")
                 self.shell.send(
-                    SendToClient(bot.client, add_final_rank(status, each.rank, each.points, len(places)))
+                    SendToClient(bot.client, add_final_rank(status, place.rank, place.points, len(places)))
                 )
 
     async def wait_for_change(self) -> None:
@@ -521,7 +521,7 @@ async def make_edge(
             pause_seconds=choose_pause_seconds(settings.matches.grace_seconds),
             # Without tokens, a page of another site has no more rights than any other client.
             any_origin=settings.server.anyone,
-            unlimited_names={each.name for each in house.engines},
+            unlimited_names={engine.name for engine in house.engines},
             lag=lag,
             is_storing=is_storing,
             clock=clock,
@@ -531,7 +531,7 @@ async def make_edge(
         PROGRAM,
         anyone=settings.server.anyone,
         guests=house.allows_guests,
-        house=tuple(each.name for each in house.engines),
+        house=tuple(engine.name for engine in house.engines),
         secure=uses_tls,
     )
     edge.pages = pages = Pages(

@@ -240,9 +240,9 @@ class ArenaSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 SETTING_TYPES: Mapping[str, Any] = {
-    f"{section.name}.{each.name}": each.type
+    f"{section.name}.{field_.name}": field_.type
     for section in fields(ArenaSettings)
-    for each in fields(section.type)
+    for field_ in fields(section.type)
 }
 """Annotated type of each setting, with its range and description, by the setting's key, such as `server.port`."""
 
@@ -256,9 +256,9 @@ RELOADABLE_KEYS = frozenset(
         "store.archive",
         "tls.cert",
         "tls.key",
-        *(f"pool.{each.name}" for each in fields(PoolSettings)),
-        *(f"log.{each.name}" for each in fields(LogSettings)),
-        *(f"limits.{each.name}" for each in fields(HostLimits)),
+        *(f"pool.{field_.name}" for field_ in fields(PoolSettings)),
+        *(f"log.{field_.name}" for field_ in fields(LogSettings)),
+        *(f"limits.{field_.name}" for field_ in fields(HostLimits)),
     }
 )
 """Keys of the settings that a running server applies on SIGHUP; all others need a restart."""

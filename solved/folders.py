@@ -11,7 +11,7 @@ from pathlib import Path
 
 from arena.games.riskless_map import RisklessMap
 from arena.solved.board_numbers import Boards
-from arena.solved.header import BadTable, boards_digest
+from arena.solved.header import BadTable, compute_boards_digest
 from arena.solved.solved_table import SolvedTable
 
 SHIPPED_FOLDER = Path(__file__).parent / "tables"
@@ -44,12 +44,12 @@ def get_local_folder() -> Path:
 def make_table_file_name(map: RisklessMap) -> str:
     """Return the file name of a map's table: the map's name and a digest of roads, cap and goal."""
     name = "".join(letter if letter.isalnum() else "-" for letter in map.name)
-    return f"{name}-{boards_digest(Boards.from_map(map))}{TABLE_SUFFIX}"
+    return f"{name}-{compute_boards_digest(Boards.from_map(map))}{TABLE_SUFFIX}"
 
 
 def find_table(boards: Boards) -> Path | None:
     """Return the file that has the table of `boards` according to its name, or None. The file is not read."""
-    pattern = f"*-{boards_digest(boards)}{TABLE_SUFFIX}"
+    pattern = f"*-{compute_boards_digest(boards)}{TABLE_SUFFIX}"
     for folder in (SHIPPED_FOLDER, *list_cache_folders()):
         for path in sorted(folder.glob(pattern)):
             return path

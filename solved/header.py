@@ -97,7 +97,7 @@ class Header(Struct, frozen=True, kw_only=True):
         return -(-self.boards.count // self.boards_in_block)
 
 
-def boards_digest(boards: Boards) -> str:
+def compute_boards_digest(boards: Boards) -> str:
     """Return 12 hexadecimal digits that identify the contents of a table: roads, cap, goal and version of the rules."""
     fields = [RULES_VERSION, boards.neighbours, boards.cap, boards.goal]
     return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()[:12]
@@ -110,8 +110,8 @@ def encode_header(header: Header, blocks: Iterable[bytes]) -> bytes:
     """
     data = msgspec.json.encode(header)
     index = b"".join(
-        len(each).to_bytes(LENGTH_BYTES, "little") + crc32(each).to_bytes(LENGTH_BYTES, "little")
-        for each in blocks
+        len(block).to_bytes(LENGTH_BYTES, "little") + crc32(block).to_bytes(LENGTH_BYTES, "little")
+        for block in blocks
     )
     head = MAGIC + len(data).to_bytes(LENGTH_BYTES, "little") + data + index
     return head + hashlib.sha256(head).digest()

@@ -58,8 +58,8 @@ def classify_moves(record: Record) -> list[tuple[Player, MoveQuality, SolvedValu
             return None
         game = solution.game
         positions = [game.start()]
-        for each in record.moves:
-            positions.append(game.play(positions[-1], game.move_from_data(each.move)))
+        for move in record.moves:
+            positions.append(game.play(positions[-1], game.move_from_data(move.move)))
         values = [solution.get_value(position) for position in positions]
     except (BadTable, GameError):
         return None

@@ -83,7 +83,7 @@ class BotFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """Folder for the session file; None for the bot.toml's folder, or without a bot.toml the user's state folder."""
 
 
-BOT_FILE_KEYS = tuple(each.encode_name for each in fields(BotFile))
+BOT_FILE_KEYS = tuple(field_.encode_name for field_ in fields(BotFile))
 """Valid keys of a bot.toml."""
 LIST_KEYS = frozenset({"game", "map", "tc"})
 """Keys whose value is a list. A single string is accepted as a list of one."""

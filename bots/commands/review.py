@@ -129,7 +129,7 @@ def _print_solved_moves(solved: list[SolvedMove]) -> None:
     out.print(table)
     for player in Player:
         player_moves = [each for each in solved if each.player == player.value]
-        mistakes = sum(each.kind is not MoveQuality.KEPT for each in player_moves)
+        mistakes = sum(move.kind is not MoveQuality.KEPT for move in player_moves)
         out.print(f"{player}: lost a win or a draw with {mistakes} of {len(player_moves)} moves")
 
 
@@ -140,17 +140,17 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
     for column in ("ply", "player", "move", "", "value", "chance", "lost", "better"):
         right = column in ("ply", "value", "chance", "lost")
         table.add_column(column, justify="right" if right else "left")
-    for each in reviews:
-        better = each.better if each.lost else ""
-        share = f"{100 * each.chance:.0f} %"
+    for review in reviews:
+        better = review.better if review.lost else ""
+        share = f"{100 * review.chance:.0f} %"
         table.add_row(
-            str(each.ply),
-            each.player,
-            each.move,
-            each.mark,
-            _format_value(each.after),
+            str(review.ply),
+            review.player,
+            review.move,
+            review.mark,
+            _format_value(review.after),
             share,
-            _format_loss(each),
+            _format_loss(review),
             better,
         )
     out.print(table)

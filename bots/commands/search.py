@@ -191,7 +191,7 @@ def _describe_memory(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[
         if monitor.max_live_nodes
         else []
     )
-    return [*memory, *(each.describe() for each in savings)]
+    return [*memory, *(saving.describe() for saving in savings)]
 
 
 def analyse_command(

@@ -20,7 +20,7 @@ from arena.games.riskless_map import RisklessMap
 from arena.games.tictactoe import TicTacToe
 
 
-def two_territory_game(cap: int) -> Riskless:
+def make_two_territory_game(cap: int) -> Riskless:
     """Return Riskless on a map of two territories. `cap`, the maximum armies on each, determines which kernel it uses."""
     places = ((0.0, 0.0), (1.0, 0.0))
     return Riskless(RisklessMap("two", ("a", "b"), ((1,), (0,)), cap, 2 * cap, 10, (1, -1), places))
@@ -32,7 +32,7 @@ def main() -> None:
     tictactoe = TicTacToe()
     searches: list[tuple[Game[Any, Any], Weights | Network]] = [(tictactoe, weights_for(tictactoe, "plain"))]
     for cap in (10, 50, 100):
-        game = two_territory_game(cap)
+        game = make_two_territory_game(cap)
         searches += [(game, weights_for(game, "plain")), (game, network)]
     for each, weights in searches:
         searcher = Searcher(each, weights, Settings(table_mb=1))

@@ -20,7 +20,7 @@ from arena.bots.compiled.cache import compile_kernel, inlined
 from arena.bots.compiled.intrinsics import atomic_load, atomic_store, fetch_add, get, put, yield_core
 from arena.bots.compiled.jamboree import SplitPoints, is_interrupted, value_to_exceed
 from arena.bots.compiled.kernel import PLAYING, Kernel
-from arena.bots.compiled.last_ply import LastPlySearch, end_value
+from arena.bots.compiled.last_ply import LastPlySearch, compute_end_value
 from arena.bots.compiled.memory_layout import (
     FIRST,
     UNFIXED,
@@ -28,11 +28,11 @@ from arena.bots.compiled.memory_layout import (
     ListState,
     Option,
     Register,
-    SearchStage,
+    SearchWindow,
     Shared,
     Sizes,
     Split,
-    SplitRole,
+    SplitPointRole,
 )
 from arena.bots.compiled.ordering import MoveOrdering
 from arena.bots.compiled.selective import UNSETTLED, SelectivePruning
@@ -70,7 +70,7 @@ def make_search(game: Kernel) -> Any:
     order = MoveOrdering(game)
     score_moves, pick_best, move_hint_first = order.score_moves, order.pick_best, order.move_hint_first
     selective = SelectivePruning(game)
-    settled_bound, skips_late_moves = selective.settled_bound, selective.skips_late_moves
+    find_settled_bound, skips_late_moves = selective.find_settled_bound, selective.skips_late_moves
     jamboree = SplitPoints(game, frame_words, pick_best)
     open_split, close_split = jamboree.open_split, jamboree.close_split
     take_move, report_value = jamboree.take_move, jamboree.report_value
@@ -116,12 +116,12 @@ def make_search(game: Kernel) -> Any:
         entered = get(mem, Register.ENTERED) + 1
         put(mem, Register.ENTERED, entered)
         put(mem, Register.NODES, get(mem, Register.NODES) + 1)
-        put(mem, node + Frame.ROLE, SplitRole.NONE)
-        put(mem, node + Frame.FIXED, UNFIXED)
+        put(mem, node + Frame.ROLE, SplitPointRole.NONE)
+        put(mem, node + Frame.FIXED_ALPHA, UNFIXED)
         if entered & _POLL == 0 and must_stop(mem, shared):
             return UNWIND
         if can_foresee and is_above_leaves(mem, shared, node):
-            value = settled_bound(mem, shared, rules, at)
+            value = find_settled_bound(mem, shared, rules, at)
             return (
                 search_last_ply(mem, shared, rules, at)
                 if value == UNSETTLED
@@ -135,7 +135,7 @@ def make_search(game: Kernel) -> Any:
             key = salt_key(key, plies_left)
         put(mem, node + Frame.KEY, key)
         prefetch_bucket(table, get(shared, Option.TABLE_MASK), key)
-        value = settled_bound(mem, shared, rules, at)
+        value = find_settled_bound(mem, shared, rules, at)
         if value != UNSETTLED:
             return return_value(mem, at, value)
         hint = -1
@@ -190,7 +190,7 @@ def make_search(game: Kernel) -> Any:
     def next_move(mem: Any, shared: Any, rules: Any) -> Any:
         at = get(mem, Register.AT)
         node = at + words
-        if get(mem, node + Frame.ROLE) != SplitRole.NONE:
+        if get(mem, node + Frame.ROLE) != SplitPointRole.NONE:
             return next_shared_move(mem, shared, at)
         i = get(mem, node + Frame.NEXT)
         if i >= get(mem, node + Frame.COUNT) or skips_late_moves(mem, shared, node, i):
@@ -202,7 +202,7 @@ def make_search(game: Kernel) -> Any:
             if (
                 i > 0
                 and atomic_load(shared, Shared.IDLE) > 0
-                and (get(shared, Option.COURSE) == 0 or get(mem, node + Frame.FIXED) != UNFIXED)
+                and (get(shared, Option.COURSE_FORM) == 0 or get(mem, node + Frame.FIXED_ALPHA) != UNFIXED)
                 and open_split(mem, shared, at)
             ):
                 return NEXT
@@ -214,40 +214,40 @@ def make_search(game: Kernel) -> Any:
         edge = value_to_exceed(
             get(mem, node + Frame.ALPHA), get(mem, node + Frame.BEST_MOVE), move, distance, exact
         )
-        fixed = get(mem, node + Frame.FIXED)
+        fixed = get(mem, node + Frame.FIXED_ALPHA)
         if fixed != UNFIXED:
             edge = value_to_exceed(fixed, get(mem, node + Frame.FIXED_MOVE), move, distance, exact)
         put(mem, node + Frame.NEXT, i + 1)
         put(mem, node + Frame.MOVE, move)
-        put(mem, node + Frame.EDGE, edge)
-        put(mem, node + Frame.PLACE, i)
+        put(mem, node + Frame.THRESHOLD, edge)
+        put(mem, node + Frame.RANK, i)
         return BEGIN
 
     @inlined
     def freeze_window(mem: Any, shared: Any, node: Any, i: Any) -> None:
         """In the course's form of Jamboree, keep the window after floor(prune × n) moves for all later ones."""
         first = get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000
-        if get(shared, Option.COURSE) != 0 and i == first:
-            put(mem, node + Frame.FIXED, get(mem, node + Frame.ALPHA))
+        if get(shared, Option.COURSE_FORM) != 0 and i == first:
+            put(mem, node + Frame.FIXED_ALPHA, get(mem, node + Frame.ALPHA))
             put(mem, node + Frame.FIXED_MOVE, get(mem, node + Frame.BEST_MOVE))
 
     @inlined
     def begin_move(mem: Any, shared: Any, rules: Any) -> Any:
-        """Begin to search MOVE, which is number PLACE in the search order, to find whether its value exceeds EDGE."""
+        """Begin to search MOVE, which is number RANK in the search order, to find whether its value exceeds THRESHOLD."""
         at = get(mem, Register.AT)
         node = at + words
-        i = get(mem, node + Frame.PLACE)
+        i = get(mem, node + Frame.RANK)
         to = at + frame_words
-        edge = get(mem, node + Frame.EDGE)
+        edge = get(mem, node + Frame.THRESHOLD)
         beta = get(mem, node + Frame.BETA)
         play(rules, mem, at, to, get(mem, node + Frame.MOVE))
         distance = get(mem, node + Frame.DISTANCE) + 1
         depth = get(mem, node + Frame.DEPTH) - 1
-        put(mem, node + Frame.STAGE, SearchStage.FULL)
+        put(mem, node + Frame.WINDOW, SearchWindow.FULL)
         ended = status(rules, mem, to)
         if ended != PLAYING:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
-            put(mem, Register.VALUE, end_value(ended, distance))
+            put(mem, Register.VALUE, compute_end_value(ended, distance))
             return GOT
         if distance >= get(shared, Option.PLIES_LEFT):
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
@@ -259,9 +259,9 @@ def make_search(game: Kernel) -> Any:
             put(mem, Register.VALUE, -estimate(rules, mem, to) - get(shared, Option.TEMPO))
             return GOT
         high = beta
-        fixed = get(mem, node + Frame.FIXED) != UNFIXED
+        fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED
         if i > 0 and beta - edge > 1 and get(shared, Option.NULL_WINDOWS) != 0 and not fixed:
-            put(mem, node + Frame.STAGE, SearchStage.TEST)
+            put(mem, node + Frame.WINDOW, SearchWindow.NULL)
             high = edge + 1
         return enter_child(mem, at, depth, edge, high)
 
@@ -270,15 +270,15 @@ def make_search(game: Kernel) -> Any:
         at = get(mem, Register.AT)
         node = at + words
         value = get(mem, Register.VALUE)
-        edge = get(mem, node + Frame.EDGE)
+        edge = get(mem, node + Frame.THRESHOLD)
         beta = get(mem, node + Frame.BETA)
-        shared_node = get(mem, node + Frame.ROLE) != SplitRole.NONE
-        stage = get(mem, node + Frame.STAGE)
+        shared_node = get(mem, node + Frame.ROLE) != SplitPointRole.NONE
+        stage = get(mem, node + Frame.WINDOW)
         if shared_node:
-            report_value(mem, shared, at, value, stage != SearchStage.FULL)
+            report_value(mem, shared, at, value, stage != SearchWindow.FULL)
             return NEXT
-        if stage == SearchStage.TEST and value > edge and value < beta:
-            put(mem, node + Frame.STAGE, SearchStage.FULL)
+        if stage == SearchWindow.NULL and value > edge and value < beta:
+            put(mem, node + Frame.WINDOW, SearchWindow.FULL)
             return enter_child(mem, at, get(mem, node + Frame.DEPTH) - 1, edge, beta)
         if value > get(mem, node + Frame.BEST):
             put(mem, node + Frame.BEST, value)
@@ -288,9 +288,9 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def update_best(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
-        """Make MOVE, whose value exceeds EDGE, the best move of the node, unless a better one was found meanwhile."""
+        """Make MOVE, whose value exceeds THRESHOLD, the best move of the node, unless a better one was found meanwhile."""
         move = get(mem, node + Frame.MOVE)
-        fixed = get(mem, node + Frame.FIXED) != UNFIXED
+        fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED
         if fixed:
             distance = get(mem, node + Frame.DISTANCE)
             best_move = get(mem, node + Frame.BEST_MOVE)
@@ -308,7 +308,7 @@ def make_search(game: Kernel) -> Any:
         at = get(mem, Register.AT)
         node = at + words
         best = get(mem, node + Frame.BEST)
-        chosen = at == FIRST and helping == 0 and get(mem, Register.SOME) != 0
+        chosen = at == FIRST and helping == 0 and get(mem, Register.IS_RESTRICTED) != 0
         if get(shared, Option.HINTS) != 0 and not chosen:
             bound = EXACT
             move = get(mem, node + Frame.BEST_MOVE)
@@ -338,10 +338,10 @@ def make_search(game: Kernel) -> Any:
         if take_move(mem, shared, at):
             # a claimed move is searched with the whole window, like a node's first move
             place = get(mem, node + Frame.INDEX) + get(shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED)
-            put(mem, node + Frame.PLACE, 0 if get(mem, node + Frame.CLAIMED) != 0 else place)
-            put(mem, Register.WAITED, 0)
+            put(mem, node + Frame.RANK, 0 if get(mem, node + Frame.CLAIMED) != 0 else place)
+            put(mem, Register.FAILED_LOOKS, 0)
             return BEGIN
-        if get(mem, node + Frame.ROLE) == SplitRole.HELPER:
+        if get(mem, node + Frame.ROLE) == SplitPointRole.HELPER:
             return IDLE if leave_split(mem, shared, at) else NEXT
         if close_split(mem, shared, at):
             return FINISH
@@ -356,11 +356,11 @@ def make_search(game: Kernel) -> Any:
         at = get(mem, Register.AT)
         node = at + words
         role = get(mem, node + Frame.ROLE)
-        if role == SplitRole.HELPER:
+        if role == SplitPointRole.HELPER:
             if leave_split(mem, shared, at):
                 return IDLE
             return UNWIND if is_interrupted(mem, shared) else NEXT
-        if role == SplitRole.OWNER:
+        if role == SplitPointRole.OWNER:
             atomic_store(shared, get(mem, node + Frame.SPLIT) + Split.CUT, 1)
             while not close_split(mem, shared, at):
                 yield_core()

@@ -22,7 +22,7 @@ from arena.bots.compiled.catalogue import compile_game, weights_for
 from arena.bots.compiled.kernel import LOST, PLAYING, WON, Kernel
 from arena.games.core import Game
 
-SPARE = 8
+SPARE_WORDS = 8
 """Number of padding words at the end of the memory, because vectors of four words are read."""
 
 
@@ -58,15 +58,15 @@ class Batch:
         """Number of actions. An action is the same move in all matches of the batch."""
         self.move, self.action = compiled.number_to_move, compiled.move_to_number
         self._rules, self._opening = compiled.rules, opening
-        self._longest = compiled.plies_left(game.start())
+        self._max_plies = compiled.plies_left(game.start())
         words = compiled.kernel.words
         self._start = np.zeros(words, np.int64)
         self._start[:] = compiled.pack(game.start())
-        self._memory = np.zeros((size + 1) * words + self.actions + SPARE, np.int64)
+        self._memory = np.zeros((size + 1) * words + self.actions + SPARE_WORDS, np.int64)
         self._legal = np.zeros((size, self.actions), np.uint8)
         self._done = np.zeros(size, np.uint8)
         self._rows = np.arange(size)
-        self._chances = np.zeros(size, np.int64)
+        self._random_states = np.zeros(size, np.int64)
         self.observations = np.zeros((size, compiled.cells), np.int8)
         self.legal: npt.NDArray[np.bool_] = self._legal.view(np.bool_)
         self.players = np.ones(size, np.int8)
@@ -74,7 +74,7 @@ class Batch:
         self.rewards = np.zeros(size, np.int8)
         self.done: npt.NDArray[np.bool_] = self._done.view(np.bool_)
         self.random = np.zeros(size, np.int32)
-        self._step = _step_kernel(compiled.kernel)
+        self._step = _make_step_kernel(compiled.kernel)
         self.reset(seed)
 
     @property
@@ -84,29 +84,37 @@ class Batch:
 
     def reset(self, seed: int) -> None:
         """Restart all matches, with openings determined by `seed`."""
-        self._chances[:] = np.random.default_rng(seed).integers(1, 2**62, self.size)
+        self._random_states[:] = np.random.default_rng(seed).integers(1, 2**62, self.size)
         self._run(np.full(self.size, -1, np.int32))
 
     def step(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
         """Play an action in each match. Return `rewards` and `done`. Raises ValueError for an illegal action."""
-        chosen = np.ascontiguousarray(actions, np.int32)
-        if chosen.shape != self.plies.shape:
+        chosen_actions = np.ascontiguousarray(actions, np.int32)
+        if chosen_actions.shape != self.plies.shape:
             raise ValueError(
-                f"actions must be {self.size} numbers, one per match, not an array of shape {chosen.shape}"
+                f"actions must be {self.size} numbers, one per match, not an array of shape {chosen_actions.shape}"
             )
-        in_range = (chosen >= 0) & (chosen < self.actions)
-        is_legal = in_range & self.legal[self._rows, np.where(in_range, chosen, 0)]
+        in_range = (chosen_actions >= 0) & (chosen_actions < self.actions)
+        is_legal = in_range & self.legal[self._rows, np.where(in_range, chosen_actions, 0)]
         if not is_legal.all():
             row = int(np.argmin(is_legal))
             raise ValueError(
-                f"action {chosen[row]} is not legal in match {row}: choose one that is True in `legal`"
+                f"action {chosen_actions[row]} is not legal in match {row}: choose one that is True in `legal`"
             )
-        self._run(chosen)
+        self._run(chosen_actions)
         return self.rewards, self.done
 
     def _run(self, actions: npt.NDArray[np.int32]) -> None:
         self._step(
-            *(self._rules, self._memory, self._start, actions, self._longest, self._opening, self._chances),
+            *(
+                self._rules,
+                self._memory,
+                self._start,
+                actions,
+                self._max_plies,
+                self._opening,
+                self._random_states,
+            ),
             *(
                 self.plies,
                 self.players,
@@ -120,19 +128,19 @@ class Batch:
 
 
 @cache
-def _step_kernel(game: Kernel) -> Any:
+def _make_step_kernel(game: Kernel) -> Any:
     """Return the kernel that plays one step of every match in a batch. It is compiled at its first call."""
     words, moves, play, status = game.words, game.moves, game.play, game.status
     observe: Any = game.observe
 
     @inlined
-    def draw_number(chances: Any, row: Any, count: Any) -> Any:
+    def draw_number(random_states: Any, row: Any, count: Any) -> Any:
         """Return a random number below `count`, by xorshift."""
-        state = chances[row]
+        state = random_states[row]
         state ^= state << 13
         state ^= (state >> 7) & 0x1FFFFFFFFFFFFFF
         state ^= state << 17
-        chances[row] = state
+        random_states[row] = state
         return ((state >> 11) & 0xFFFFFFFF) % count
 
     @inlined
@@ -146,9 +154,9 @@ def _step_kernel(game: Kernel) -> Any:
         mem: Any,
         start: Any,
         actions: Any,
-        longest: Any,
+        max_plies: Any,
         opening: Any,
-        chances: Any,
+        random_states: Any,
         plies: Any,
         players: Any,
         legal: Any,
@@ -159,45 +167,47 @@ def _step_kernel(game: Kernel) -> Any:
     ) -> None:
         size = plies.shape[0]
         scratch = size * words
-        listed = scratch + words
+        list_at = scratch + words
         for row in range(size):
             at = row * words
-            begins = actions[row] < 0
+            is_restart = actions[row] < 0
             rewards[row] = 0
             done[row] = 0
-            if not begins:
+            if not is_restart:
                 play_in_place(rules, mem, at, scratch, actions[row])
                 plies[row] += 1
                 players[row] = -players[row]
                 ended = status(rules, mem, at)
-                if ended != PLAYING or plies[row] >= longest:
+                if ended != PLAYING or plies[row] >= max_plies:
                     if ended == WON:
                         rewards[row] = players[row]
                     if ended == LOST:
                         rewards[row] = -players[row]
                     done[row] = 1
-                    begins = True
+                    is_restart = True
             count = 0
-            while begins:
+            while is_restart:
                 for word in range(words):
                     mem[at + word] = start[word]
                 plies[row] = 0
                 players[row] = 1
-                begins = False
+                is_restart = False
                 for _ in range(opening):
-                    count = moves(rules, mem, at, listed)
-                    play_in_place(rules, mem, at, scratch, mem[listed + draw_number(chances, row, count)])
+                    count = moves(rules, mem, at, list_at)
+                    play_in_place(
+                        rules, mem, at, scratch, mem[list_at + draw_number(random_states, row, count)]
+                    )
                     plies[row] += 1
                     players[row] = -players[row]
-                    if status(rules, mem, at) != PLAYING or plies[row] >= longest:
-                        begins = True
+                    if status(rules, mem, at) != PLAYING or plies[row] >= max_plies:
+                        is_restart = True
                         break
-            count = moves(rules, mem, at, listed)
+            count = moves(rules, mem, at, list_at)
             for action in range(legal.shape[1]):
                 legal[row, action] = 0
             for index in range(count):
-                legal[row, mem[listed + index]] = 1
-            random[row] = mem[listed + draw_number(chances, row, count)]
+                legal[row, mem[list_at + index]] = 1
+            random[row] = mem[list_at + draw_number(random_states, row, count)]
             observe(rules, mem, at, seen, row)
 
     with compile_lock():

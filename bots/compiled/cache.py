@@ -4,7 +4,7 @@ numba's own cache does not work for these kernels, which are closures over funct
 whether the file of the outermost function has changed. It also identifies a function by the content of its closure,
 which differs between processes if it contains another compiled function or an intrinsic. So here the name of the cache
 folder is a digest of all sources of this package, and a kernel in it is identified only by its name. The name of
-another package's kernel includes a digest of that package's sources (`sources_digest`).
+another package's kernel includes a digest of that package's sources (`compute_sources_digest`).
 
 Compiled code is for one processor model. A process looks for code for its own model: first in its cache, then in the
 folders listed in ARENA_KERNELS, which are only read. If there is none, it uses code from those folders compiled for any
@@ -50,41 +50,41 @@ ANY_PROCESSOR = ("generic", "")
 """Model and features for which numba compiles code that runs on every processor of an architecture."""
 
 
-def sources_digest(folder: Path) -> str:
+def compute_sources_digest(folder: Path) -> str:
     """Return a digest of the Python sources in a folder, and of the versions of numba and Python."""
-    whole = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for path in sorted(folder.rglob("*.py")):
-        whole.update(path.name.encode() + b"\0" + path.read_bytes())
-    return whole.hexdigest()[:20]
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:20]
 
 
 # Computed at import: a process that runs during an upgrade must not store old code under the new digest.
-DIGEST = sources_digest(Path(__file__).parent)
+DIGEST = compute_sources_digest(Path(__file__).parent)
 """Digest of the sources that this process runs."""
 
 
-def kernel_folder(cache: Path) -> Path:
+def get_kernel_folder(cache: Path) -> Path:
     """Return the folder in the cache folder `cache` for kernels compiled from this version of the sources."""
     return cache / "riskless-arena" / f"kernels-{DIGEST}"
 
 
-def precompiled_folders() -> list[Path]:
+def list_precompiled_folders() -> list[Path]:
     """Return the folders of precompiled kernels: one in each folder listed in ARENA_KERNELS.
 
     A listed folder is one that was XDG_CACHE_HOME when the kernels were compiled.
     """
-    named = os.environ.get(KERNELS_VARIABLE, "").split(os.pathsep)
-    return [kernel_folder(Path(each)) for each in named if each]
+    folder_names = os.environ.get(KERNELS_VARIABLE, "").split(os.pathsep)
+    return [get_kernel_folder(Path(each)) for each in folder_names if each]
 
 
-def cache_folders() -> Iterator[Path]:
+def list_cache_folders() -> Iterator[Path]:
     """Yield the cache folders to try, the preferred one first: the user's own, then one in the virtual environment.
 
     A user without a home directory, such as a service account, may still own its virtual environment.
     """
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if given.is_absolute():
-        yield given
+    xdg_folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if xdg_folder.is_absolute():
+        yield xdg_folder
     else:
         with suppress(RuntimeError):  # there is no known home directory
             yield Path.home() / ".cache"
@@ -98,19 +98,19 @@ def choose_folder(caches: Iterable[Path]) -> Path:
     Every process creates its own temporary folder, because anybody could put code into a folder with a predictable
     name.
     """
-    for each in caches:
-        wanted = kernel_folder(each)
+    for cache_folder in caches:
+        folder = get_kernel_folder(cache_folder)
         with suppress(OSError):
-            wanted.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=wanted):
-                return wanted
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
     return Path(tempfile.mkdtemp(prefix="riskless-arena-kernels-"))
 
 
 @cache
-def chosen_folder() -> Path:
+def get_chosen_folder() -> Path:
     """Return the folder in which this process stores compiled kernels."""
-    return choose_folder(cache_folders())
+    return choose_folder(list_cache_folders())
 
 
 @contextmanager
@@ -119,7 +119,7 @@ def compile_lock() -> Iterator[None]:
 
     If files cannot be locked, each process compiles for itself.
     """
-    with (chosen_folder() / "lock").open("w") as file:
+    with (get_chosen_folder() / "lock").open("w") as file:
         if sys.platform != "win32":
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -139,7 +139,7 @@ def compile_kernel(function: Function, name: str) -> Function:
         def __init__(self, py_func: Any) -> None:
             self._lineno = 0
             self._filename_base = name
-            self._locator = _Locator(chosen_folder())
+            self._locator = _Locator(get_chosen_folder())
             del py_func
 
     class Cache(_caching.Cache):  # type: ignore[misc]
@@ -156,8 +156,8 @@ def compile_kernel(function: Function, name: str) -> Function:
                 return found
             architecture, *processor = target_context.codegen().magic_tuple()
             for wanted in (tuple(processor), ANY_PROCESSOR):
-                for path in precompiled_folders():
-                    data = _precompiled_files(path, name).load((sig, (architecture, *wanted), name))
+                for path in list_precompiled_folders():
+                    data = _open_precompiled_cache(path, name).load((sig, (architecture, *wanted), name))
                     if data is not None:
                         return self._impl.rebuild(target_context, data)
             return None
@@ -166,7 +166,7 @@ def compile_kernel(function: Function, name: str) -> Function:
     return cast("Function", dispatcher)
 
 
-def _precompiled_files(path: Path, name: str) -> Any:
+def _open_precompiled_cache(path: Path, name: str) -> Any:
     """Return numba's access to the cache files of the kernel `name` in the folder `path`, which need not exist."""
     return _caching.IndexDataCacheFile(str(path), name, path.name)
 

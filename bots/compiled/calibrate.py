@@ -16,11 +16,11 @@ from typing import Any
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Game
 
-WALKS = 8
-LENGTH = 60
-STEP = 8
-DEEPEST = 3
-LEAST = 16
+RANDOM_WALKS = 8
+WALK_PLIES = 60
+SAMPLE_INTERVAL = 8
+MAX_SEARCH_DEPTH = 3
+MIN_SAMPLES = 16
 """Minimum number of positions for a measurement. A game with fewer is not searched selectively."""
 
 
@@ -35,14 +35,14 @@ class Calibration:
 
 
 def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
-    """Yield every STEP-th position of random matches, until LENGTH plies or the end of the match."""
-    for _ in range(WALKS):
+    """Yield every SAMPLE_INTERVAL-th position of random matches, until WALK_PLIES plies or the end of the match."""
+    for _ in range(RANDOM_WALKS):
         position = game.start()
-        for ply in range(LENGTH):
+        for ply in range(WALK_PLIES):
             moves = game.moves(position)
             if not moves:
                 break
-            if ply % STEP == 0:
+            if ply % SAMPLE_INTERVAL == 0:
                 yield position
             position = game.successor(position, rng.choice(moves))
 
@@ -55,10 +55,10 @@ def calibrate(game: Game[Any, Any], search_value: Callable[[Any, int], int]) -> 
     """
     found = []
     for position in sample_positions(game, random.Random(1)):
-        values = [search_value(position, depth) for depth in range(1, DEEPEST + 1)]
+        values = [search_value(position, depth) for depth in range(1, MAX_SEARCH_DEPTH + 1)]
         if all(abs(each) < ESTIMATE_LIMIT for each in values):
             found.append(values)
-    if len(found) < LEAST:
+    if len(found) < MIN_SAMPLES:
         return None
     tempo = statistics.median(one - 2 * two + three for one, two, three in found) / 4
     spread = statistics.pstdev(two - one for one, two, _ in found)

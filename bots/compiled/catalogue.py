@@ -73,16 +73,16 @@ def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:
         raise BadGame(
             f"{game.name}: a kernel must have 1 to {MAX_WORDS} words, 1 to `words` key words, and 1 to {MAX_MOVES} moves"
         )
-    return replace(compiled, kernel=_with_sources_digest(kernel))
+    return replace(compiled, kernel=_add_sources_digest(kernel))
 
 
 @cache
-def _with_sources_digest(kernel: Kernel) -> Kernel:
+def _add_sources_digest(kernel: Kernel) -> Kernel:
     files = {
         function.__code__.co_filename
         for function in (kernel.moves, kernel.play, kernel.status, kernel.estimate, kernel.promise)
     }
-    whole = sha256()
+    digest = sha256()
     for file in sorted(files):
-        whole.update(Path(file).read_bytes())
-    return replace(kernel, name=f"own-{kernel.name}-{whole.hexdigest()[:16]}")
+        digest.update(Path(file).read_bytes())
+    return replace(kernel, name=f"own-{kernel.name}-{digest.hexdigest()[:16]}")

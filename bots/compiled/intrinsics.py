@@ -28,7 +28,7 @@ Codegen = tuple[Any, Callable[..., Any]]
 _WORD = ir.IntType(64)
 _DOUBLE = ir.IntType(128)
 _INDEX = ir.IntType(32)
-_declared: Any = cgutils.get_or_insert_function
+_declare_function: Any = cgutils.get_or_insert_function
 
 
 def _instruction(definition: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,8 +99,8 @@ def quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
     del dividend, divisor
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        one, other = (builder.sitofp(each, ir.DoubleType()) for each in arguments)
-        return builder.fptosi(builder.fdiv(one, other), _WORD)
+        dividend_double, divisor_double = (builder.sitofp(each, ir.DoubleType()) for each in arguments)
+        return builder.fptosi(builder.fdiv(dividend_double, divisor_double), _WORD)
 
     return types.int64(types.int64, types.int64), generate
 
@@ -209,7 +209,7 @@ def prefetch(_typing: Any, array: Any, index: Any) -> Codegen:
         flag = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, flag, flag, flag])
         builder.call(
-            _declared(builder.module, kind, "llvm.prefetch.p0"),
+            _declare_function(builder.module, kind, "llvm.prefetch.p0"),
             [pointer, *(ir.Constant(flag, each) for each in (0, 3, 1))],
         )
         return context.get_dummy_value()
@@ -224,7 +224,7 @@ def spin_pause(_typing: Any) -> Codegen:
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         if platform.machine().lower() in {"x86_64", "amd64"}:
             kind = ir.FunctionType(ir.VoidType(), [])
-            builder.call(_declared(builder.module, kind, "llvm.x86.sse2.pause"), [])
+            builder.call(_declare_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
         return context.get_dummy_value()
 
     return types.void(), generate
@@ -237,7 +237,7 @@ def yield_core(_typing: Any) -> Codegen:
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         if sys.platform != "win32":  # its C library has no such function
             kind = ir.FunctionType(ir.IntType(32), [])
-            builder.call(_declared(builder.module, kind, "sched_yield"), [])
+            builder.call(_declare_function(builder.module, kind, "sched_yield"), [])
         return context.get_dummy_value()
 
     return types.void(), generate

@@ -43,12 +43,12 @@ from arena.bots.compiled.memory_layout import (
     Shared,
     Split,
     SplitMove,
-    SplitRole,
+    SplitPointRole,
 )
 
 _SPINS = 64
 """Number of spins on a lock before a thread yields its core."""
-MAX_LOOKS = 2000
+MAX_LOOKS_FOR_WORK = 2000
 """Number of times that an idle thread looks for work before it yields its core, about 0.1 ms in total.
 
 Work usually arrives within microseconds, but another program keeps a yielded core for milliseconds.
@@ -56,7 +56,7 @@ Work usually arrives within microseconds, but another program keeps a yielded co
 
 
 @inlined
-def lock(shared: Any, split: Any) -> None:
+def lock_split(shared: Any, split: Any) -> None:
     """Wait for the split point's lock, and acquire it."""
     spins = 0
     while atomic_swap(shared, split + Split.LOCK, 1) != 0:
@@ -67,7 +67,7 @@ def lock(shared: Any, split: Any) -> None:
 
 
 @inlined
-def unlock(shared: Any, split: Any) -> None:
+def unlock_split(shared: Any, split: Any) -> None:
     """Release the lock. The next thread that acquires it sees all writes made under it."""
     atomic_store(shared, split + Split.LOCK, 0)
 
@@ -77,7 +77,7 @@ def is_interrupted(mem: Any, shared: Any) -> Any:
     """Return True if all threads must stop, or if a split point above this thread's work was cut."""
     if atomic_load(shared, Shared.STOP) != 0:
         return True
-    split = get(mem, Register.INSIDE)
+    split = get(mem, Register.INNER_SPLIT)
     while split >= 0:
         if atomic_load(shared, split + Split.CUT) != 0:
             return True
@@ -86,7 +86,7 @@ def is_interrupted(mem: Any, shared: Any) -> Any:
 
 
 @inlined
-def is_below(shared: Any, split: Any, above: Any) -> Any:
+def is_below_split(shared: Any, split: Any, above: Any) -> Any:
     """Return True if `split` was opened by work below the split point `above`. Always True if `above` is -1."""
     if above < 0:
         return True
@@ -136,7 +136,7 @@ class SplitPoints:
             list_at = get(mem, node + Frame.LIST) + begun
             scored = get(mem, node + Frame.ORDER) == ListState.SCORED
             # another thread may still be checking whether the split point is open
-            lock(shared, split)
+            lock_split(shared, split)
             for i in range(count):
                 if scored:
                     pick_best(mem, node, begun + i)
@@ -147,7 +147,7 @@ class SplitPoints:
                 put(shared, split + position_at + i, get(mem, at + i))
             put(shared, split + Split.CUT, 0)
             put(shared, split + Split.MEMBERS, 1)
-            put(shared, split + Split.PARENT, get(mem, Register.INSIDE))
+            put(shared, split + Split.PARENT, get(mem, Register.INNER_SPLIT))
             put(shared, split + Split.NEXT, 0)
             put(shared, split + Split.COUNT, count)
             put(shared, split + Split.PREFIX, 0)
@@ -158,16 +158,16 @@ class SplitPoints:
             put(shared, split + Split.BEST_MOVE, get(mem, node + Frame.BEST_MOVE))
             put(shared, split + Split.DEPTH, get(mem, node + Frame.DEPTH))
             put(shared, split + Split.DISTANCE, get(mem, node + Frame.DISTANCE))
-            put(shared, split + Split.FIXED, get(mem, node + Frame.FIXED))
+            put(shared, split + Split.FIXED_ALPHA, get(mem, node + Frame.FIXED_ALPHA))
             put(shared, split + Split.FIXED_MOVE, get(mem, node + Frame.FIXED_MOVE))
             put(shared, split + Split.SKIPPED, begun)
             put(shared, split + Split.OPEN, 1)
-            unlock(shared, split)
+            unlock_split(shared, split)
             put(mem, node + Frame.NEXT, begun + count)
-            put(mem, node + Frame.OUTER, get(mem, Register.INSIDE))
+            put(mem, node + Frame.OUTER_SPLIT, get(mem, Register.INNER_SPLIT))
             put(mem, node + Frame.SPLIT, split)
-            put(mem, node + Frame.ROLE, SplitRole.OWNER)
-            put(mem, Register.INSIDE, split)
+            put(mem, node + Frame.ROLE, SplitPointRole.OWNER)
+            put(mem, Register.INNER_SPLIT, split)
             return True
 
         @inlined
@@ -175,17 +175,17 @@ class SplitPoints:
             """Copy the split point's result to frame `at`, and close it. Return False if it still has helpers."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
-            lock(shared, split)
-            alone = get(shared, split + Split.MEMBERS) == 1
-            if alone:
+            lock_split(shared, split)
+            is_alone = get(shared, split + Split.MEMBERS) == 1
+            if is_alone:
                 put(mem, node + Frame.ALPHA, get(shared, split + Split.ALPHA))
                 put(mem, node + Frame.BEST, get(shared, split + Split.BEST))
                 put(mem, node + Frame.BEST_MOVE, get(shared, split + Split.BEST_MOVE))
-                put(mem, node + Frame.ROLE, SplitRole.NONE)
-                put(mem, Register.INSIDE, get(mem, node + Frame.OUTER))
+                put(mem, node + Frame.ROLE, SplitPointRole.NONE)
+                put(mem, Register.INNER_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
                 put(shared, split + Split.OPEN, 0)
-            unlock(shared, split)
-            return alone
+            unlock_split(shared, split)
+            return is_alone
 
         @inlined
         def claim_second_search(mem: Any, shared: Any, split: Any, node: Any) -> Any:
@@ -213,26 +213,26 @@ class SplitPoints:
             put(mem, node + Frame.CLAIMED, claimed)
             put(mem, node + Frame.INDEX, i)
             put(mem, node + Frame.MOVE, move)
-            put(mem, node + Frame.EDGE, edge)
+            put(mem, node + Frame.THRESHOLD, edge)
             return True
 
         @inlined
         def take_move(mem: Any, shared: Any, at: Any) -> Any:
-            """Write the next move to search to the frame's MOVE, INDEX, EDGE and CLAIMED. Return False if there is none."""
+            """Write the next move to search to the frame's MOVE, INDEX, THRESHOLD and CLAIMED. Return False if there is none."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             found = False
-            lock(shared, split)
+            lock_split(shared, split)
             if get(shared, split + Split.CUT) == 0:
                 found = claim_second_search(mem, shared, split, node)
                 i = get(shared, split + Split.NEXT)
                 if not found and i < get(shared, split + Split.COUNT):
                     found = True
                     move = get(shared, move_record(split, i) + SplitMove.MOVE)
-                    fixed = get(shared, split + Split.FIXED)
-                    course = fixed != UNFIXED
-                    best = fixed if course else get(shared, split + Split.ALPHA)
-                    best_move = get(shared, split + (Split.FIXED_MOVE if course else Split.BEST_MOVE))
+                    fixed = get(shared, split + Split.FIXED_ALPHA)
+                    is_course_form = fixed != UNFIXED
+                    best = fixed if is_course_form else get(shared, split + Split.ALPHA)
+                    best_move = get(shared, split + (Split.FIXED_MOVE if is_course_form else Split.BEST_MOVE))
                     distance = get(shared, split + Split.DISTANCE)
                     put(shared, split + Split.NEXT, i + 1)
                     put(shared, move_record(split, i) + SplitMove.STATE, MoveState.RUNNING)
@@ -241,10 +241,10 @@ class SplitPoints:
                     put(mem, node + Frame.MOVE, move)
                     put(
                         mem,
-                        node + Frame.EDGE,
+                        node + Frame.THRESHOLD,
                         value_to_exceed(best, best_move, move, distance, get(shared, Option.EXACT)),
                     )
-            unlock(shared, split)
+            unlock_split(shared, split)
             return found
 
         @inlined
@@ -253,31 +253,31 @@ class SplitPoints:
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             move = get(mem, node + Frame.MOVE)
-            place = move_record(split, get(mem, node + Frame.INDEX))
-            edge = get(mem, node + Frame.EDGE)
-            lock(shared, split)
+            record_at = move_record(split, get(mem, node + Frame.INDEX))
+            edge = get(mem, node + Frame.THRESHOLD)
+            lock_split(shared, split)
             if get(mem, node + Frame.CLAIMED) != 0:
                 put(shared, split + Split.SEARCHING, 0)
             if get(shared, split + Split.CUT) == 0:
                 best_move = get(shared, split + Split.BEST_MOVE)
                 alpha = get(shared, split + Split.ALPHA)
-                now = value_to_exceed(
+                threshold = value_to_exceed(
                     alpha, best_move, move, get(shared, split + Split.DISTANCE), get(shared, Option.EXACT)
                 )
                 beta = get(shared, split + Split.BETA)
-                put(shared, place + SplitMove.STATE, MoveState.DONE)
+                put(shared, record_at + SplitMove.STATE, MoveState.DONE)
                 if value > edge and tested and value < beta:
-                    put(shared, place + SplitMove.STATE, MoveState.PENDING)
-                    put(shared, place + SplitMove.TESTED, edge)
+                    put(shared, record_at + SplitMove.STATE, MoveState.PENDING)
+                    put(shared, record_at + SplitMove.TESTED, edge)
                 else:
                     if value > get(shared, split + Split.BEST):
                         put(shared, split + Split.BEST, value)
-                    if value > edge and value > now:
+                    if value > edge and value > threshold:
                         put(shared, split + Split.BEST_MOVE, move)
                         put(shared, split + Split.ALPHA, value)
-                        if value >= beta and get(shared, split + Split.FIXED) == UNFIXED:
+                        if value >= beta and get(shared, split + Split.FIXED_ALPHA) == UNFIXED:
                             atomic_store(shared, split + Split.CUT, 1)
-            unlock(shared, split)
+            unlock_split(shared, split)
 
         @inlined
         def has_work(shared: Any, split: Any) -> Any:
@@ -292,8 +292,8 @@ class SplitPoints:
             """Join a split point as a helper, with a copy of its node in frame `at`. Return False if it has no work left."""
             node = at + words
             joined = False
-            lock(shared, split)
-            if has_work(shared, split) and is_below(shared, split, above):
+            lock_split(shared, split)
+            if has_work(shared, split) and is_below_split(shared, split, above):
                 joined = True
                 put(shared, split + Split.MEMBERS, get(shared, split + Split.MEMBERS) + 1)
                 for i in range(words):
@@ -301,13 +301,13 @@ class SplitPoints:
                 put(mem, node + Frame.DEPTH, get(shared, split + Split.DEPTH))
                 put(mem, node + Frame.DISTANCE, get(shared, split + Split.DISTANCE))
                 put(mem, node + Frame.BETA, get(shared, split + Split.BETA))
-                put(mem, node + Frame.FIXED, get(shared, split + Split.FIXED))
-                put(mem, node + Frame.OUTER, get(mem, Register.INSIDE))
+                put(mem, node + Frame.FIXED_ALPHA, get(shared, split + Split.FIXED_ALPHA))
+                put(mem, node + Frame.OUTER_SPLIT, get(mem, Register.INNER_SPLIT))
                 put(mem, node + Frame.SPLIT, split)
-                put(mem, node + Frame.ROLE, SplitRole.HELPER)
-                put(mem, Register.INSIDE, split)
+                put(mem, node + Frame.ROLE, SplitPointRole.HELPER)
+                put(mem, Register.INNER_SPLIT, split)
                 put(mem, Register.AT, at)
-            unlock(shared, split)
+            unlock_split(shared, split)
             return joined
 
         @inlined
@@ -329,11 +329,11 @@ class SplitPoints:
             """Leave a split point as a helper. Return True if frame `at` was the last on this thread's stack."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
-            put(mem, Register.INSIDE, get(mem, node + Frame.OUTER))
-            put(mem, node + Frame.ROLE, SplitRole.NONE)
-            lock(shared, split)
+            put(mem, Register.INNER_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
+            put(mem, node + Frame.ROLE, SplitPointRole.NONE)
+            lock_split(shared, split)
             put(shared, split + Split.MEMBERS, get(shared, split + Split.MEMBERS) - 1)
-            unlock(shared, split)
+            unlock_split(shared, split)
             if at == FIRST:
                 return True
             put(mem, Register.AT, at - frame_words)
@@ -351,23 +351,23 @@ class SplitPoints:
             while spins < _SPINS and atomic_load(shared, split + Split.MEMBERS) > 1:
                 spin_pause()
                 spins += 1
-            waited = get(mem, Register.WAITED) + spins
-            put(mem, Register.WAITED, waited)
-            if spins == _SPINS and waited >= MAX_LOOKS:
+            waited = get(mem, Register.FAILED_LOOKS) + spins
+            put(mem, Register.FAILED_LOOKS, waited)
+            if spins == _SPINS and waited >= MAX_LOOKS_FOR_WORK:
                 yield_core()
             fetch_add(shared, Shared.IDLE, -1)
 
         @inlined
         def wait_for_work(mem: Any, shared: Any) -> Any:
             """Wait until this thread has joined a split point. Return False if it must quit."""
-            put(mem, Register.INSIDE, -1)
+            put(mem, Register.INNER_SPLIT, -1)
             fetch_add(shared, Shared.IDLE, 1)
             found = False
             spins = 0
             while not found and atomic_load(shared, Shared.QUIT) == 0:
                 if atomic_load(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST, -1):
                     found = True
-                elif spins < MAX_LOOKS:
+                elif spins < MAX_LOOKS_FOR_WORK:
                     spin_pause()
                     spins += 1
                 else:
@@ -378,10 +378,10 @@ class SplitPoints:
         @inlined
         def is_interrupted_outside(mem: Any, shared: Any, node: Any) -> Any:
             """Return True if the search above the node's own split point is interrupted too."""
-            inside = get(mem, Register.INSIDE)
-            put(mem, Register.INSIDE, get(mem, node + Frame.OUTER))
+            inside = get(mem, Register.INNER_SPLIT)
+            put(mem, Register.INNER_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
             found = is_interrupted(mem, shared)
-            put(mem, Register.INSIDE, inside)
+            put(mem, Register.INNER_SPLIT, inside)
             return found
 
         self.open_split = open_split

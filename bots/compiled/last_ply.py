@@ -16,7 +16,7 @@ from arena.bots.search.search_values import INFINITY, WIN
 
 
 @inlined
-def end_value(ended: Any, distance: Any) -> Any:
+def compute_end_value(ended: Any, distance: Any) -> Any:
     """Return the value of a match that ended `distance` plies from the root, for the player who made the last move."""
     value = 0 if ended == DRAW else WIN - distance
     return value if ended == LOST else -value
@@ -69,7 +69,9 @@ class LastPlySearch:
                     to = at + frame_words
                     play(rules, mem, at, to, move)
                     ended = status(rules, mem, to)
-                    value = -estimate(rules, mem, to) if ended == PLAYING else end_value(ended, distance)
+                    value = (
+                        -estimate(rules, mem, to) if ended == PLAYING else compute_end_value(ended, distance)
+                    )
                 if ended == PLAYING:
                     value -= get(shared, Option.TEMPO)
                     estimates += 1

@@ -26,16 +26,16 @@ class Register(IntEnum):
     VALUE = 1  # value of the current frame's child for the current frame's player
     NODES = 2
     ESTIMATES = 3  # leaves whose value a deeper search could change, and values taken from the table
-    INSIDE = 4  # innermost split point above this thread's work, or -1
+    INNER_SPLIT = 4  # innermost split point above this thread's work, or -1
     THREAD = 5
     LISTS = 6  # start of the move lists
     ROOT = 7  # start of the order of the root's moves
     WIDTH = 8  # size of a move list, in words
     ENTERED = 9  # nodes that were not leaves
     COUNTED = 10  # nodes that are already added to Shared.NODES
-    WAITED = 11  # number of times that this thread looked for work since it last had some
+    FAILED_LOOKS = 11  # number of times that this thread looked for work since it last had some
     CHOSEN = 12  # number of the root's moves to search
-    SOME = 13  # 1 if CHOSEN is less than the number of all moves
+    IS_RESTRICTED = 13  # 1 if CHOSEN is less than the number of all moves
     END = 14
 
 
@@ -57,18 +57,18 @@ class Frame(IntEnum):
     NEXT = 8  # number of moves whose search has begun
     MOVE = 9  # move being searched
     INDEX = 10  # index of that move at the split point
-    STAGE = 11  # window with which that move is searched
-    EDGE = 12  # value that the move must exceed to be the best one
+    WINDOW = 11  # window with which that move is searched
+    THRESHOLD = 12  # value that the move must exceed to be the best one
     KEY = 13
     SPLIT = 14  # split point at this node; valid only if ROLE is not NONE
     ROLE = 15
-    OUTER = 16  # previous value of register INSIDE
+    OUTER_SPLIT = 16  # previous value of register INNER_SPLIT
     HINT = 17  # the table's move
     ORDER = 18  # state of the move list
     LIST = 19  # start of the move list
-    FIXED = 20  # alpha for all later moves in the course's form of Jamboree
-    FIXED_MOVE = 21  # best move when FIXED was set
-    PLACE = 23  # place of the move in the search order; 0 is searched with the whole window
+    FIXED_ALPHA = 20  # alpha for all later moves in the course's form of Jamboree
+    FIXED_MOVE = 21  # best move when FIXED_ALPHA was set
+    RANK = 23  # place of the move in the search order; 0 is searched with the whole window
     CLAIMED = 22  # 1 if the move is searched a second time, with the whole window
     END = 24
 
@@ -81,7 +81,7 @@ class ListState(IntEnum):
     FINAL = 2  # moves in search order
 
 
-class SplitRole(IntEnum):
+class SplitPointRole(IntEnum):
     """Role of a stack frame at a split point, a node whose moves several threads search."""
 
     NONE = 0  # the node is not split
@@ -89,11 +89,11 @@ class SplitRole(IntEnum):
     HELPER = 2  # this thread joined it
 
 
-class SearchStage(IntEnum):
+class SearchWindow(IntEnum):
     """Window with which a move is searched."""
 
     FULL = 0
-    TEST = 1  # null window, to find whether the move is better than the best so far
+    NULL = 1  # null window, to find whether the move is better than the best so far
 
 
 class Shared(IntEnum):
@@ -114,19 +114,19 @@ class Option(IntEnum):
     PLIES_LEFT = 34  # plies from the root until the match is a draw
     TABLE = 35  # 1 to use the transposition table's values
     HINTS = 36  # 1 to use the table's moves
-    PROMISE = 37
+    ORDER_BY_PROMISE = 37
     EXACT = 40
     TEMPO = 42  # value of being the player to move
     SPREAD = 43  # standard deviation of the change in value from one ply to the next
     SPLIT_DEPTH = 44
-    COURSE = 45  # 1 for the course's form of Jamboree
+    COURSE_FORM = 45  # 1 for the course's form of Jamboree
     PRUNE = 46  # fraction of moves that the course's form searches in sequence, in thousandths
     GENERATION = 47
     NULL_WINDOWS = 48  # 1 to test moves with a null window first, also without Jamboree
     TABLE_MASK = 49
     SPLIT_WORDS = 51
-    SETTLE = 52  # 1 to end a shallow search if its estimate is far outside the window
-    LATE = 53  # moves that a shallow search examines for each ply of depth; 0 for all
+    PRUNE_SETTLED = 52  # 1 to end a shallow search if its estimate is far outside the window
+    LATE_MOVES = 53  # moves that a shallow search examines for each ply of depth; 0 for all
     FORESEE = 54  # 1 to value leaves from the node above them
     END = 64
 
@@ -149,7 +149,7 @@ class Split(IntEnum):
     BEST_MOVE = 12
     DEPTH = 13
     DISTANCE = 14
-    FIXED = 15
+    FIXED_ALPHA = 15
     FIXED_MOVE = 16
     SKIPPED = 17  # number of moves begun before it was opened
     END = 24
@@ -207,4 +207,4 @@ class Sizes:
 
 
 UNFIXED = -3_000_000
-"""Value of FIXED while the window is not yet fixed; lower than every search value."""
+"""Value of FIXED_ALPHA while the window is not yet fixed; lower than every search value."""

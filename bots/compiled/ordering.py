@@ -30,7 +30,7 @@ class MoveOrdering:
             list_at = get(mem, node + Frame.LIST)
             for i in range(get(mem, node + Frame.NEXT), get(mem, node + Frame.COUNT)):
                 move = get(mem, list_at + i)
-                value = promise(rules, mem, at, move) if get(shared, Option.PROMISE) != 0 else 0
+                value = promise(rules, mem, at, move) if get(shared, Option.ORDER_BY_PROMISE) != 0 else 0
                 put(mem, list_at + i, (value << _MOVE_BITS) | (_LAST_MOVE - move))
             put(mem, node + Frame.ORDER, ListState.SCORED)
 

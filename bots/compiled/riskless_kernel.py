@@ -24,7 +24,7 @@ from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, CompiledGame, Kernel, Weights, Words
 from arena.bots.compiled.riskless_estimate import make_estimate
 from arena.bots.compiled.riskless_leaves import UNFORESEEN, make_leaves
-from arena.bots.compiled.riskless_network import NETWORK, make_network, network_words
+from arena.bots.compiled.riskless_network import NETWORK, make_network, make_network_words
 from arena.bots.evaluators.network import Network, Tables
 from arena.bots.evaluators.riskless import NAMES
 from arena.games.riskless import Armies, Riskless
@@ -72,16 +72,16 @@ class Layout:
 
 
 @cache
-def layout_for(planes: int) -> Layout:
+def make_layout(planes: int) -> Layout:
     """Return the memory layout for numbers of armies with `planes` bits."""
     table = 2 << 2 * planes
     position = [planes, 1, 1, 1, planes, 1, 1 << planes if planes <= 4 else 0, *[1] * 6]
     rules = [planes, 1, 65, len(NAMES), 1, 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 1]
-    places = [sum(position[:i]) for i in range(1, len(position) + 1)]
-    return Layout(planes, *places, *(sum(rules[:i]) for i in range(len(rules) + 1)))
+    ends = [sum(position[:i]) for i in range(1, len(position) + 1)]
+    return Layout(planes, *ends, *(sum(rules[:i]) for i in range(len(rules) + 1)))
 
 
-def plane_count(game: Riskless) -> int:
+def count_planes(game: Riskless) -> int:
     """Return the number of bits with which the kernels store a number of armies in this game."""
     return min(planes for planes in PLANES if game.map.territory_cap < 1 << planes)
 
@@ -91,7 +91,7 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
     if not has_compiled_search(game):
         return None
     map = game.map
-    planes = plane_count(game)
+    planes = count_planes(game)
     roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
 
     def pack(position: Armies) -> Words:
@@ -103,12 +103,12 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
     numbers = {road: number for number, road in enumerate(roads)}
     if isinstance(weights, Network):
         tables = Tables.of(weights, map)
-        rules = _rules_array(game, dict.fromkeys(NAMES, 0), planes)
-        rules = np.concatenate([rules, network_words(tables, map, planes)])
+        rules = _make_rules_array(game, dict.fromkeys(NAMES, 0), planes)
+        rules = np.concatenate([rules, make_network_words(tables, map, planes)])
     else:
-        rules = _rules_array(game, weights, planes)
+        rules = _make_rules_array(game, weights, planes)
     return CompiledGame(
-        riskless_kernel(planes, network=isinstance(weights, Network)),
+        make_riskless_kernel(planes, network=isinstance(weights, Network)),
         rules,
         len(roads),
         pack,
@@ -121,7 +121,7 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
 
 
 def _pack_position(position: Armies, planes: int) -> Words:
-    layout = layout_for(planes)
+    layout = make_layout(planes)
     words = np.zeros(layout.words, np.uint64)
     sign = position.player.sign
     totals = [0, 0]
@@ -136,8 +136,8 @@ def _pack_position(position: Armies, planes: int) -> Words:
     return words.view(np.int64)
 
 
-def _rules_array(game: Riskless, weights: Weights, planes: int) -> Words:
-    layout, map = layout_for(planes), game.map
+def _make_rules_array(game: Riskless, weights: Weights, planes: int) -> Words:
+    layout, map = make_layout(planes), game.map
     cap, goal = map.territory_cap, map.armies_to_win
     rules = np.zeros(layout.nearness + goal + 1, np.uint64).view(np.int64)
     for i in range(planes):
@@ -177,23 +177,27 @@ def _fill_tables(rules: Words, layout: Layout, cap: int) -> None:
     """
 
     moved = np.arange(1, cap + 1, dtype=np.int64)[:, None]
-    there = np.arange(-cap, cap + 1, dtype=np.int64)[None, :]
+    target_armies = np.arange(-cap, cap + 1, dtype=np.int64)[None, :]
     trained = np.minimum(np.arange(cap + 1, dtype=np.int64) + 1, cap)
     trained[0] = 0
-    after = moved + there
-    mine = (after >= 0).astype(np.int64)
-    left = np.minimum(np.abs(after) + 1, cap)
-    own = 1 - trained[moved] - trained[np.maximum(there, 0)] + mine * left
-    foe = (1 - mine) * left - trained[np.maximum(-there, 0)]
-    cell = (moved << layout.planes + 1) + ((there < 0).astype(np.int64) << layout.planes) + np.abs(there)
+    after = moved + target_armies
+    is_own = (after >= 0).astype(np.int64)
+    armies_left = np.minimum(np.abs(after) + 1, cap)
+    own = 1 - trained[moved] - trained[np.maximum(target_armies, 0)] + is_own * armies_left
+    foe = (1 - is_own) * armies_left - trained[np.maximum(-target_armies, 0)]
+    cell = (
+        (moved << layout.planes + 1)
+        + ((target_armies < 0).astype(np.int64) << layout.planes)
+        + np.abs(target_armies)
+    )
     rules[layout.change + cell] = (own << 32) + foe
-    rules[layout.result + cell] = 2 * left + mine
+    rules[layout.result + cell] = 2 * armies_left + is_own
 
 
 @cache
-def riskless_kernel(planes: int, *, network: bool = False) -> Kernel:
+def make_riskless_kernel(planes: int, *, network: bool = False) -> Kernel:
     """Return the kernel for numbers of armies with `planes` bits. A network or the weighted features estimate positions."""
-    layout = layout_for(planes)
+    layout = make_layout(planes)
     wide = planes + 1
     foe_at, own_at, totals_at = layout.foe, layout.own, layout.totals
     trained_at, trained_totals_at = layout.trained, layout.trained_totals

@@ -35,7 +35,7 @@ KIND_OF = ROAD_ROWS + KINDS * KINDS * ROW
 """Offsets in the words of a network that are the same for all maps. Kinds, territories and totals follow."""
 
 
-def network_words(tables: Tables, map: RisklessMap, planes: int) -> Words:
+def make_network_words(tables: Tables, map: RisklessMap, planes: int) -> Words:
     """Return the network as words, which follow those of the rules and are read by the function of `make_network`."""
     roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
     head = np.zeros(KIND_OF, np.int64)

@@ -33,7 +33,7 @@ from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
 from arena.games.core import Game, M, P
 
-LATE = 3
+LATE_MOVES_PER_PLY = 3
 """Number of moves that a shallow selective search examines per ply of depth."""
 POLL_SECONDS = 0.001
 """Interval between calls of a caller's stop function, in seconds."""
@@ -85,7 +85,7 @@ class Searcher(Generic[P, M]):
             )
         self._compiled = compiled
         self._search = make_search(compiled.kernel)
-        self._reader = make_main_line(compiled.kernel)
+        self._read_main_line = make_main_line(compiled.kernel)
         self._order: list[int] = []
         self._moves: dict[int, M] = {}
         sizes = Sizes(compiled.kernel.words, compiled.move_count)
@@ -103,9 +103,9 @@ class Searcher(Generic[P, M]):
             memory[Register.WIDTH] = sizes.moves
         self._shared = np.zeros(sizes.shared_words(threads), np.int64)
         self._table = make_table(self.settings.table_mb)
-        self._age = 0
+        self._generation = 0
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="search")
-        self._ready = False
+        self._is_calibrated = False
         self._set_options()
 
     def _set_options(self) -> None:
@@ -114,34 +114,34 @@ class Searcher(Generic[P, M]):
         shared[Option.TABLE] = s.table
         shared[Option.HINTS] = s.hints
         shared[Option.TABLE_MASK] = len(self._table) // 8 - 1
-        shared[Option.PROMISE] = s.promise
+        shared[Option.ORDER_BY_PROMISE] = s.promise
         shared[Option.FORESEE] = s.exact and s.foresee and self._compiled.can_foresee
         shared[Option.EXACT] = s.exact
         shared[Option.NULL_WINDOWS] = s.null_windows
         shared[Option.SPLIT_DEPTH] = s.split_depth
-        shared[Option.COURSE] = s.course
+        shared[Option.COURSE_FORM] = s.course
         shared[Option.PRUNE] = round(1000 * s.prune)
         shared[Option.SPLIT_WORDS] = self._sizes.split_words
 
     def _calibrate(self) -> None:
         """Measure tempo and spread for the selective search, before the first search. Until then every search is exact."""
-        if self._ready:
+        if self._is_calibrated:
             return
-        self._ready = True
+        self._is_calibrated = True
         s, shared = self.settings, self._shared
         if s.exact:
             return
         shared[Option.HINTS] = 0
-        measured = calibrate(
+        calibration = calibrate(
             self.game, lambda position, depth: self._search_value(position, depth, -INFINITY, INFINITY)
         )
         shared[Option.HINTS] = s.hints
-        if measured is None:
+        if calibration is None:
             return
-        shared[Option.TEMPO] = measured.tempo
-        shared[Option.SPREAD] = measured.spread
-        shared[Option.SETTLE] = 1
-        shared[Option.LATE] = LATE
+        shared[Option.TEMPO] = calibration.tempo
+        shared[Option.SPREAD] = calibration.spread
+        shared[Option.PRUNE_SETTLED] = 1
+        shared[Option.LATE_MOVES] = LATE_MOVES_PER_PLY
 
     def close(self) -> None:
         """End the threads. The searcher cannot be used afterwards."""
@@ -217,16 +217,16 @@ class Searcher(Generic[P, M]):
         words = compiled.pack(position)
         memory = self._memories[0]
         memory[Register.CHOSEN] = len(moves)
-        memory[Register.SOME] = len(moves) < len(all_moves)
+        memory[Register.IS_RESTRICTED] = len(moves) < len(all_moves)
         memory[FIRST : FIRST + len(words)] = words
-        self._age = (self._age + 1) % AGES
-        shared[Option.GENERATION] = self._age
+        self._generation = (self._generation + 1) % AGES
+        shared[Option.GENERATION] = self._generation
         shared[Option.NODE_LIMIT] = max_nodes
         shared[Option.PLIES_LEFT] = compiled.plies_left(position)
         shared[Shared.NODES] = 0
         shared[Shared.STOP] = 0
-        for each in self._memories:
-            each[[Register.NODES, Register.COUNTED, Register.ENTERED]] = 0
+        for memory_of_thread in self._memories:
+            memory_of_thread[[Register.NODES, Register.COUNTED, Register.ENTERED]] = 0
 
     def _root_field(self, field: Frame) -> int:
         return int(self._memories[0][FIRST + self._compiled.kernel.words + field])
@@ -266,7 +266,7 @@ class Searcher(Generic[P, M]):
         memory[root + Frame.BEST] = -INFINITY
         memory[first : first + len(self._order)] = self._order
         memory[Register.AT] = FIRST
-        memory[Register.INSIDE] = -1
+        memory[Register.INNER_SPLIT] = -1
 
     def _call_kernel(self, memory: Words, helping: int) -> int:
         rules = self._compiled.rules
@@ -291,5 +291,5 @@ class Searcher(Generic[P, M]):
     def _main_line(self, best: int, depth: int) -> tuple[M, ...]:
         found = np.zeros(MAX_DEPTH, np.int64)
         args = (self._memories[0], self._shared, self._compiled.rules, self._table)
-        length = self._reader(*args, best, depth, found)
+        length = self._read_main_line(*args, best, depth, found)
         return tuple(self._compiled.number_to_move(int(number)) for number in found[:length])

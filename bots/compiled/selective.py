@@ -18,9 +18,9 @@ from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 UNSETTLED = -3_000_000
 """Marker of a node that is not settled, lower than every value."""
-SHALLOW = 3
+MAX_SHALLOW_DEPTH = 3
 """Maximum depth of a node that its estimate may settle, or whose late moves may be skipped."""
-MARGIN = 125
+MARGIN_PERCENT = 125
 """Maximum change of an estimate that a search is assumed to make per ply of depth, in hundredths of SPREAD."""
 
 
@@ -45,14 +45,18 @@ class SelectivePruning:
             )
 
         @inlined
-        def settled_bound(mem: Any, shared: Any, rules: Any, at: Any) -> Any:
+        def find_settled_bound(mem: Any, shared: Any, rules: Any, at: Any) -> Any:
             """Return a bound computed from the node's estimate, if it lies outside the window; otherwise UNSETTLED."""
             node = at + words
             depth = get(mem, node + Frame.DEPTH)
-            if get(shared, Option.SETTLE) == 0 or depth > SHALLOW or not is_prunable(mem, shared, node):
+            if (
+                get(shared, Option.PRUNE_SETTLED) == 0
+                or depth > MAX_SHALLOW_DEPTH
+                or not is_prunable(mem, shared, node)
+            ):
                 return UNSETTLED
             value = estimate(rules, mem, at) + get(shared, Option.TEMPO)
-            margin = get(shared, Option.SPREAD) * depth * MARGIN // 100
+            margin = get(shared, Option.SPREAD) * depth * MARGIN_PERCENT // 100
             if value - margin >= get(mem, node + Frame.BETA):
                 return value - margin
             if value + margin <= get(mem, node + Frame.ALPHA):
@@ -62,14 +66,14 @@ class SelectivePruning:
         @inlined
         def skips_late_moves(mem: Any, shared: Any, node: Any, i: Any) -> Any:
             """Return True if the move at place `i` and all later moves are skipped."""
-            late = get(shared, Option.LATE) * get(mem, node + Frame.DEPTH)
+            late = get(shared, Option.LATE_MOVES) * get(mem, node + Frame.DEPTH)
             return (
                 late > 0
                 and i >= late
-                and get(mem, node + Frame.DEPTH) <= SHALLOW
+                and get(mem, node + Frame.DEPTH) <= MAX_SHALLOW_DEPTH
                 and get(mem, node + Frame.BEST) > -ESTIMATE_LIMIT
                 and is_prunable(mem, shared, node)
             )
 
-        self.settled_bound = settled_bound
+        self.find_settled_bound = find_settled_bound
         self.skips_late_moves = skips_late_moves

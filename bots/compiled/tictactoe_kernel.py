@@ -34,11 +34,11 @@ def compile_game(game: TicTacToe, weights: Weights) -> CompiledGame:
 
     lines = [sum(1 << cell for cell in line) for line in LINES]
     rules = np.array(lines + [weights[name] for name in NAMES], np.int64)
-    return CompiledGame(tictactoe_kernel(), rules, 9, pack, plies_left, int, int, cells=9)
+    return CompiledGame(make_tictactoe_kernel(), rules, 9, pack, plies_left, int, int, cells=9)
 
 
 @cache
-def tictactoe_kernel() -> Kernel:
+def make_tictactoe_kernel() -> Kernel:
     """Return the kernel of tic-tac-toe."""
 
     @inlined

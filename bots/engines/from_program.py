@@ -139,12 +139,12 @@ class ProgramBot(Bot):
         analysis_fields = {key: answer.get(key) for key in ("depth", "value", "nodes")}
         try:
             line = tuple(self.game.move_from_data(each) for each in answer.get("line") or ())
-            if not all(each is None or type(each) in (int, float) for each in analysis_fields.values()):
+            if not all(field is None or type(field) in (int, float) for field in analysis_fields.values()):
                 raise ValueError("depth, value and nodes must be numbers")  # noqa: TRY301 - the handler reports it like any other fault
         except (TypeError, ValueError) as error:
             self._log_line(f"the analysis in the program's answer is ignored: {error}")
             return
-        if line or any(each is not None for each in analysis_fields.values()):
+        if line or any(field is not None for field in analysis_fields.values()):
             self.thinking = Thinking(line=line, **analysis_fields)
 
     def _handle_line(self, line: str) -> None:

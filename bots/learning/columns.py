@@ -31,5 +31,5 @@ def _make_record_row(record: Record) -> tuple[Any, ...]:
     return (
         *(record.match, record.event, record.game, record.setup.get("map"), players.maxie, players.minnie),
         *(record.time_control, record.started, result.winner, result.reason.value, result.detail),
-        *(len(record.moves), [each.move for each in record.moves], [each.ms for each in record.moves]),
+        *(len(record.moves), [move.move for move in record.moves], [move.ms for move in record.moves]),
     )

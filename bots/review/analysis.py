@@ -260,7 +260,7 @@ class EngineAnalyst(Analyst):
                 moves=moves,
             )
         )
-        return [each for each in reports if each.depth] or reports
+        return [report for report in reports if report.depth] or reports
 
 
 class ReferenceAnalyst(Analyst):

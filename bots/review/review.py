@@ -105,7 +105,7 @@ def _mean_value(game: AnyGame, position: Any, reports: Sequence[Report[Any]], de
         return outcome_value(outcome, 1)
     if is_decided(reports[-1].value):
         return reports[-1].value
-    last = [each.value for each in reports if each.depth <= depth and each.finished][-2:] or [
+    last = [report.value for report in reports if report.depth <= depth and report.finished][-2:] or [
         reports[-1].value
     ]
     return round(sum(last) / len(last))
@@ -150,7 +150,7 @@ def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerRevi
             moves=len(moves),
             marked=sum(bool(each.mark) for each, _ in moves),
             chance_lost=fmean(each.chance_lost for each, _ in moves),
-            accuracy=(weighted + harmonic_mean([max(1.0, each) for each in accuracies])) / 2,
+            accuracy=(weighted + harmonic_mean([max(1.0, accuracy) for accuracy in accuracies])) / 2,
         )
     return reviews
 

@@ -29,12 +29,12 @@ def render_review(
     """
     if not reviews:
         raise ValueError("nothing to draw: no move was played")
-    lines: dict[str, list[tuple[int, float]]] = {"engine": [(each.ply, each.after) for each in reviews]}
+    lines: dict[str, list[tuple[int, float]]] = {"engine": [(review.ply, review.after) for review in reviews]}
     for player in ("maxie", "minnie"):
         lines[player] = [
-            (each.ply, each.reported_value)
-            for each in reviews
-            if each.player == player and each.reported_value is not None
+            (review.ply, review.reported_value)
+            for review in reviews
+            if review.player == player and review.reported_value is not None
         ]
     estimates = [abs(y) for points in lines.values() for _, y in points if abs(y) <= ESTIMATE_LIMIT]
     top = max(MIN_AXIS_VALUE, *estimates) if estimates else MIN_AXIS_VALUE
@@ -65,11 +65,15 @@ def render_review(
             elements.append(
                 area.render_curve([(ply, clamp(value)) for ply, value in points], COLOURS[name], 1.6)
             )
-    for each in reviews:
-        if each.mark:
-            x, y, colour = area.x(each.ply), area.y(clamp(each.after)), COLOURS[each.player]
-            elements.append(render_dot(x, y, 4, colour, f"ply {each.ply}: {each.move}, better {each.better}"))
-            elements.append(render_text_element(x, y - 8, each.mark, colour, "middle", ' font-weight="bold"'))
+    for review in reviews:
+        if review.mark:
+            x, y, colour = area.x(review.ply), area.y(clamp(review.after)), COLOURS[review.player]
+            elements.append(
+                render_dot(x, y, 4, colour, f"ply {review.ply}: {review.move}, better {review.better}")
+            )
+            elements.append(
+                render_text_element(x, y - 8, review.mark, colour, "middle", ' font-weight="bold"')
+            )
     for row, (name, label) in enumerate(zip(lines, (engine, *names), strict=True)):
         elements.append(
             render_text_element(WIDTH - RIGHT + 8, TOP + 14 + 18 * row, label[:18], COLOURS[name])

@@ -39,14 +39,14 @@ def maximize0(tree: Tree[int]) -> LazyList[int]:
     """Return numbers whose maximum is the result of `maximize`: the minima that may matter."""
     if not tree.subtrees:
         return LazyList([tree.label])
-    return LazyList(mapmin(minimize0(each) for each in tree.subtrees))
+    return LazyList(mapmin(minimize0(subtree) for subtree in tree.subtrees))
 
 
 def minimize0(tree: Tree[int]) -> LazyList[int]:
     """Return numbers whose minimum is the result of `minimize`: the maxima that may matter."""
     if not tree.subtrees:
         return LazyList([tree.label])
-    return LazyList(mapmax(maximize0(each) for each in tree.subtrees))
+    return LazyList(mapmax(maximize0(subtree) for subtree in tree.subtrees))
 
 
 Numbered = tuple[int, Numbers]
@@ -141,8 +141,8 @@ def alternate_players(tree: Tree[EstimatedPosition[P]]) -> Tree[EstimatedPositio
     """
 
     def make_subtrees() -> Iterator[Tree[EstimatedPosition[P]]]:
-        for each in tree.subtrees:
-            label, inner = each.label, alternate_players(each)
+        for subtree in tree.subtrees:
+            label, inner = subtree.label, alternate_players(subtree)
             again = label.maxie == tree.label.maxie
             yield Tree(lambda label=label: label, [inner], memoize=tree.memoize) if again else inner  # type: ignore[misc]
 

@@ -123,7 +123,7 @@ def reptree(successors: Callable[[A], Iterable[A]], label: A, *, memoize: bool =
 
 def maptree(function: Callable[[A], B], tree: Tree[A]) -> Tree[B]:
     """Return the tree with `function` applied to every label, on access."""
-    mapped = (maptree(function, each) for each in tree.subtrees)
+    mapped = (maptree(function, subtree) for subtree in tree.subtrees)
     return Tree(lambda: function(tree.label), mapped, memoize=tree.memoize)
 
 
@@ -138,11 +138,11 @@ def prune(
 
     def make_subtrees() -> Iterator[Tree[A]]:
         if depth > 0:
-            for each in tree.subtrees:
-                yield prune(depth - 1, each, dynamic=dynamic, bound=bound)
+            for subtree in tree.subtrees:
+                yield prune(depth - 1, subtree, dynamic=dynamic, bound=bound)
         elif dynamic is not None and bound > 0 and dynamic(tree.label):
-            for each in tree.subtrees:
-                yield prune(0, each, dynamic=dynamic, bound=bound - 1)
+            for subtree in tree.subtrees:
+                yield prune(0, subtree, dynamic=dynamic, bound=bound - 1)
 
     return Tree(lambda: tree.label, make_subtrees(), memoize=tree.memoize)
 
@@ -152,7 +152,7 @@ def foldtree(node: Callable[[Tree[A], Iterable[Tree[B]]], Tree[B]], tree: Tree[A
 
     `node` is called with each original tree and its rebuilt subtrees, and returns the rebuilt tree.
     """
-    return node(tree, (foldtree(node, each) for each in tree.subtrees))
+    return node(tree, (foldtree(node, subtree) for subtree in tree.subtrees))
 
 
 def taketree(count: int, tree: Tree[A]) -> Tree[A]:

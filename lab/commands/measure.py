@@ -211,20 +211,20 @@ def make_json_fields(measured: MeasuredMap) -> dict[str, Any]:
         "evaluator": measured.evaluator,
         "equals": [
             {
-                "nodes": each.nodes,
-                "matches": each.matches,
-                "drawn": _make_mean_fields(each.drawn),
-                "plies": _make_mean_fields(each.length),
-                "median_plies": each.median,
-                "maxie": _make_mean_fields(each.maxie),
-                "endings": dict(sorted(each.endings.items())),
-                "eliminated": _make_mean_fields(each.eliminated),
-                "comebacks": None if each.comebacks is None else _make_mean_fields(each.comebacks),
-                "lead_changes": each.lead_changes,
-                "back_and_forth": each.recaptures,
-                "gap": each.gap,
+                "nodes": result.nodes,
+                "matches": result.matches,
+                "drawn": _make_mean_fields(result.drawn),
+                "plies": _make_mean_fields(result.length),
+                "median_plies": result.median,
+                "maxie": _make_mean_fields(result.maxie),
+                "endings": dict(sorted(result.endings.items())),
+                "eliminated": _make_mean_fields(result.eliminated),
+                "comebacks": None if result.comebacks is None else _make_mean_fields(result.comebacks),
+                "lead_changes": result.lead_changes,
+                "back_and_forth": result.recaptures,
+                "gap": result.gap,
             }
-            for each in measured.equal_results
+            for result in measured.equal_results
         ],
         "signal": {
             "nodes": [unequal.strong, unequal.weak],
@@ -247,6 +247,6 @@ def _print_tables(rows: Sequence[Sequence[str]]) -> None:
     both = [heading for heading in HEADINGS if heading not in SECOND_TABLE_HEADINGS[2:]]
     for headings in (both, SECOND_TABLE_HEADINGS) if out.is_terminal else (HEADINGS,):
         columns: dict[str, Justify] = {
-            each: "left" if each in LEFT_ALIGNED_HEADINGS else "right" for each in headings
+            heading: "left" if heading in LEFT_ALIGNED_HEADINGS else "right" for heading in headings
         }
-        print_table(columns, [[row[each] for each in headings] for row in cells])
+        print_table(columns, [[row[heading] for heading in headings] for row in cells])

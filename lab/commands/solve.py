@@ -107,16 +107,16 @@ def solve_command(
 def _solve(map: RisklessMap, path: Path, threads: int) -> float:
     """Solve a map, write the table to `path`, and return the duration in seconds. Raises CommandError."""
     from arena.lab.solving.checkpoint import BadCheckpoint  # noqa: PLC0415 - an extra, and slow to load
-    from arena.lab.solving.cost import CODE_BYTES, available_memory, estimate_cost, largest_cap  # noqa: PLC0415
+    from arena.lab.solving.cost import CODE_BYTES, estimate_cost, find_largest_cap, measure_available_memory  # noqa: PLC0415
     from arena.lab.solving.layers import WinTooLong  # noqa: PLC0415
     from arena.lab.solving.solver import Solver  # noqa: PLC0415
 
     boards = Boards.from_map(map)
-    limit = available_memory()
+    limit = measure_available_memory()
     # Skip the exact cost of huge maps: with 1,000 territories there may be too many symmetries to count.
     cost = estimate_cost(boards) if CODE_BYTES * boards.count <= limit else None
     if cost is None or cost.bytes > limit:
-        largest = largest_cap(boards, limit, max(abs(n) for n in map.start))
+        largest = find_largest_cap(boards, limit, max(abs(n) for n in map.start))
         cap_advice = (
             f"the largest cap that would fit is {largest}"
             if largest

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from arena.bots.compiled.__main__ import two_territory_game
+from arena.bots.compiled.__main__ import make_two_territory_game
 from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify_table
 from arena.solved.board_numbers import Boards
@@ -20,7 +20,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "two.solved"
         Solver(
-            Boards.from_map(two_territory_game(2).map), path.with_suffix(".part"), 1, lambda _: None, 0
+            Boards.from_map(make_two_territory_game(2).map), path.with_suffix(".part"), 1, lambda _: None, 0
         ).solve(path)
         verify_table(SolvedTable(path), 1, lambda _done, _total: None)
 

@@ -39,7 +39,7 @@ class SolvingCost:
     def bytes(self) -> int:
         """Peak memory, in bytes."""
         count = self.boards.count
-        each = bytes_per_number(count) + CHECKPOINT_BYTES
+        each = count_bytes_per_number(count) + CHECKPOINT_BYTES
         return FIXED_BYTES + CODE_BYTES * count + count // 8 + each * self.representatives
 
     def seconds(self, cores: int) -> float:
@@ -48,7 +48,7 @@ class SolvingCost:
         return 2 + work / cores
 
 
-def bytes_per_number(count: int) -> int:
+def count_bytes_per_number(count: int) -> int:
     """Return the number of bytes that store the number of a board, if there are `count` boards."""
     return 4 if count <= 1 << 32 else 8
 
@@ -76,7 +76,7 @@ def _count_cycles(symmetry: Permutation) -> int:
     return count
 
 
-def largest_cap(boards: Boards, memory: int, least: int = 1) -> int | None:
+def find_largest_cap(boards: Boards, memory: int, least: int = 1) -> int | None:
     """Return the largest cap with which the boards can be solved in `memory` bytes, from `least` to the boards' own cap.
 
     Return None if no such cap fits.
@@ -90,7 +90,7 @@ def largest_cap(boards: Boards, memory: int, least: int = 1) -> int | None:
     return None
 
 
-def available_memory(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int:
+def measure_available_memory(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int:
     """Return the memory that this process can use without swapping, in bytes.
 
     The memory limit of the process's control group (version 2) is taken into account. If the system does not report its

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.bots.compiled.cache import Function, compile_kernel, sources_digest
+from arena.bots.compiled.cache import Function, compile_kernel, compute_sources_digest
 
-DIGEST = sources_digest(Path(__file__).parent)
+DIGEST = compute_sources_digest(Path(__file__).parent)
 
 
-def solver_kernel(function: Function, name: str) -> Function:
+def compile_solver_kernel(function: Function, name: str) -> Function:
     """Return `function` as a kernel that is compiled, or loaded from the cache under `name`, at its first call."""
     return compile_kernel(function, f"solve-{name}-{DIGEST}")

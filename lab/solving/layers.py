@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from arena.lab.solving.kernels import solver_kernel
+from arena.lab.solving.kernels import compile_solver_kernel
 
 MAX_CODE = 65_535
 
@@ -63,8 +63,8 @@ def compile_step(space: GameSpace) -> Any:
             count = write_successors(rules, scratch, number)
             lost = 1
             won = 0
-            for each in range(count):
-                code = codes[scratch[each]]
+            for index in range(count):
+                code = codes[scratch[index]]
                 if code < 2 or code >= undecided:
                     lost = 0
                 elif code & 1 == 0:
@@ -77,7 +77,7 @@ def compile_step(space: GameSpace) -> Any:
                 end += 1
         return end
 
-    return solver_kernel(step, f"step-{space.name}")
+    return compile_solver_kernel(step, f"step-{space.name}")
 
 
 @dataclass

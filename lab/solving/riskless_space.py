@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.lab.solving.kernels import solver_kernel
+from arena.lab.solving.kernels import compile_solver_kernel
 from arena.lab.solving.layers import GameSpace
 from arena.lab.solving.rules_array import (
     CAP,
@@ -82,7 +82,7 @@ RISKLESS = GameSpace("riskless", write_successors, write_code)
 
 
 @cache
-def survey_kernel() -> Any:
+def make_survey_kernel() -> Any:
     """Return the compiled function `survey`, which makes the first pass over all boards."""
 
     @inlined
@@ -146,11 +146,11 @@ def survey_kernel() -> Any:
                 v -= 1
                 scratch[here + v] += 1
 
-    return solver_kernel(survey, "survey")
+    return compile_solver_kernel(survey, "survey")
 
 
 @cache
-def gather_kernel() -> Any:
+def make_gather_kernel() -> Any:
     """Return the compiled function `gather`, which lists the boards that `survey` marked."""
 
     def gather(marks: Any, live: Any, first: Any, last: Any, to: Any) -> Any:
@@ -161,11 +161,11 @@ def gather_kernel() -> Any:
                 to += 1
         return to
 
-    return solver_kernel(gather, "gather")
+    return compile_solver_kernel(gather, "gather")
 
 
 @cache
-def restore_kernel() -> Any:
+def make_restore_kernel() -> Any:
     """Return the compiled function `restore`, which restores the codes of a checkpoint."""
 
     def restore(rules: Any, scratch: Any, numbers: Any, layer: Any, codes: Any, live: Any, to: Any) -> Any:
@@ -181,4 +181,4 @@ def restore_kernel() -> Any:
                 to += 1
         return to
 
-    return solver_kernel(restore, "restore")
+    return compile_solver_kernel(restore, "restore")

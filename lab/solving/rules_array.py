@@ -27,7 +27,7 @@ POWERS       first of V numbers: the place value of each territory's digit
 """
 
 
-def rules_array(boards: Boards) -> Words:
+def make_rules_array(boards: Boards) -> Words:
     """Return the rules of `boards` as the array that the compiled functions read."""
     size = boards.territories
     degrees = [len(near) for near in boards.neighbours]
@@ -41,7 +41,7 @@ def rules_array(boards: Boards) -> Words:
     )
 
 
-def scratch_words(boards: Boards) -> int:
+def count_scratch_words(boards: Boards) -> int:
     """Return the length of a thread's scratch array: the successors of a board, and its armies before and after training."""
     return sum(map(len, boards.neighbours)) + 2 * boards.territories
 

@@ -17,12 +17,17 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.lab.solving.checkpoint import load_checkpoint, save_checkpoint
-from arena.lab.solving.cost import bytes_per_number
+from arena.lab.solving.cost import count_bytes_per_number
 from arena.lab.solving.layers import Layers
-from arena.lab.solving.riskless_space import RISKLESS, gather_kernel, restore_kernel, survey_kernel
-from arena.lab.solving.rules_array import rules_array, scratch_words
+from arena.lab.solving.riskless_space import (
+    RISKLESS,
+    make_gather_kernel,
+    make_restore_kernel,
+    make_survey_kernel,
+)
+from arena.lab.solving.rules_array import count_scratch_words, make_rules_array
 from arena.solved.board_numbers import Boards
-from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, boards_digest
+from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, compute_boards_digest
 from arena.solved.solved_table import compress_codes, write_table
 
 BOARDS_PER_PART = BOARDS_IN_BLOCK * 16
@@ -80,8 +85,8 @@ class Solver:
 
     def _prepare(self) -> None:
         count = self.boards.count
-        self._rules = rules_array(self.boards)
-        self._words = scratch_words(self.boards)
+        self._rules = make_rules_array(self.boards)
+        self._words = count_scratch_words(self.boards)
         self._codes = np.zeros(count, np.uint16)
         self._marks = np.zeros(-(-count // 8), np.uint8)
         self._ranges = [
@@ -97,7 +102,7 @@ class Solver:
             yield result
 
     def _survey(self, workers: Executor) -> None:
-        survey = survey_kernel()
+        survey = make_survey_kernel()
 
         def survey_range(index: int) -> npt.NDArray[np.int64]:
             counts = np.zeros(2, np.int64)
@@ -109,14 +114,14 @@ class Solver:
         self._open = int(counts[:, 0].sum())
         self._ends = np.cumsum(counts[:, 1])
         live = np.zeros(
-            int(self._ends[-1]), np.uint32 if bytes_per_number(self.boards.count) == 4 else np.int64
+            int(self._ends[-1]), np.uint32 if count_bytes_per_number(self.boards.count) == 4 else np.int64
         )
         self._layers = Layers(RISKLESS, self._rules, self._codes, live, [], self._words)
         self._gather()
 
     def _gather(self) -> None:
         """Write the numbers of all unfinished representative boards to `live`, in ascending order."""
-        gather = gather_kernel()
+        gather = make_gather_kernel()
         firsts = [0, *map(int, self._ends[:-1])]
         for (first, last), to in zip(self._ranges, firsts, strict=True):
             gather(self._marks, self._layers.live, first, last, to)
@@ -150,26 +155,26 @@ class Solver:
 
     def _save(self, *, finished: bool) -> None:
         codes = np.concatenate(
-            [self._codes[self._numbers_in_range(index)] for index in range(len(self._ranges))]
+            [self._codes[self._list_numbers_in_range(index)] for index in range(len(self._ranges))]
         )
         save_checkpoint(
-            self.checkpoint, boards_digest(self.boards), self._layers.plies, codes, finished=finished
+            self.checkpoint, compute_boards_digest(self.boards), self._layers.plies, codes, finished=finished
         )
 
-    def _numbers_in_range(self, index: int) -> npt.NDArray[np.int64]:
+    def _list_numbers_in_range(self, index: int) -> npt.NDArray[np.int64]:
         """Return the numbers of the unfinished representative boards in the range with index `index`."""
         begin = int(self._ends[index - 1]) if index else 0
         numbers = np.zeros(int(self._ends[index]) - begin, np.int64)
-        gather_kernel()(self._marks, numbers, *self._ranges[index], 0)
+        make_gather_kernel()(self._marks, numbers, *self._ranges[index], 0)
         return numbers
 
     def _resume(self, workers: Executor) -> bool:
         """Load the results of a checkpoint, if there is one. Return True if all steps are done."""
-        checkpoint = load_checkpoint(self.checkpoint, boards_digest(self.boards), int(self._ends[-1]))
+        checkpoint = load_checkpoint(self.checkpoint, compute_boards_digest(self.boards), int(self._ends[-1]))
         if checkpoint is None:
             return False
         self._layers.plies, finished, codes = checkpoint
-        restore = restore_kernel()
+        restore = make_restore_kernel()
         firsts = [0, *map(int, self._ends[:-1])]
 
         def restore_range(index: int) -> tuple[int, int]:
@@ -177,7 +182,7 @@ class Solver:
             layer = codes[begin : int(self._ends[index])]
             live = self._layers.live
             return begin, restore(
-                self._rules, scratch, self._numbers_in_range(index), layer, self._codes, live, begin
+                self._rules, scratch, self._list_numbers_in_range(index), layer, self._codes, live, begin
             )
 
         self._layers.parts = list(
@@ -202,10 +207,10 @@ class Solver:
             width=1 if highest < 256 else 2,
             totals=Totals(self._open, won, lost, self._open - won - lost),
             longest=longest,
-            longest_board=self._first_board(2 * longest + 3) if longest else 0,
+            longest_board=self._find_first_board(2 * longest + 3) if longest else 0,
         )
 
-    def _first_board(self, code: int) -> int:
+    def _find_first_board(self, code: int) -> int:
         """Return the lowest number of a board with this code."""
         for first, last in self._ranges:
             indices = np.flatnonzero(self._codes[first:last] == code)
@@ -219,11 +224,11 @@ class Solver:
             if header.block_count <= MAX_SMALL_TABLE_BLOCKS
             else COMPRESSION_LEVEL
         )
-        kind = np.uint8 if header.width == 1 else np.dtype("<u2")
+        code_type = np.uint8 if header.width == 1 else np.dtype("<u2")
 
         def pack_block(block: int) -> bytes:
             first = block * BOARDS_IN_BLOCK
-            codes = self._codes[first : first + BOARDS_IN_BLOCK].astype(kind)
+            codes = self._codes[first : first + BOARDS_IN_BLOCK].astype(code_type)
             bits = self._marks[first // 8 : (first + BOARDS_IN_BLOCK) // 8 + 1]
             flags = np.unpackbits(bits, bitorder="little")[: len(codes)]
             if not flags.any():

@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.bots.compiled.cache import inlined
-from arena.lab.solving.kernels import solver_kernel
+from arena.lab.solving.kernels import compile_solver_kernel
 from arena.solved.board_numbers import Boards, Permutation
 from arena.solved.header import Totals
 from arena.solved.solved_table import SolvedTable
 
-PART = 1 << 20
+BOARDS_PER_PART = 1 << 20
 OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
 
 
@@ -60,9 +60,12 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
     boards = table.boards
     entries = _unpack_codes(table)
     codes = np.zeros(boards.count, np.uint16)
-    rules = _rules_array(boards)
-    ranges = [(first, min(first + PART, boards.count)) for first in range(0, boards.count, PART)]
-    unfold, check = unfold_kernel(), check_kernel()
+    rules = _make_rules_array(boards)
+    ranges = [
+        (first, min(first + BOARDS_PER_PART, boards.count))
+        for first in range(0, boards.count, BOARDS_PER_PART)
+    ]
+    unfold, check = make_unfold_kernel(), make_check_kernel()
 
     def unfold_part(part: tuple[int, int]) -> None:
         unfold(rules, np.zeros(2 * boards.territories, np.int64), entries, codes, *part)
@@ -86,23 +89,26 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
                 fault = CodeMismatch(boards.board(number), int(codes[number]), right)
     totals = Totals(*(int(n) for n in counts[[OPEN, WON, LOST, DRAWN]]))
     return Verification(
-        totals, int(counts[LONGEST_WIN]), fault, _false_statements(table, totals, int(counts[LONGEST_WIN]))
+        totals,
+        int(counts[LONGEST_WIN]),
+        fault,
+        _find_false_statements(table, totals, int(counts[LONGEST_WIN])),
     )
 
 
-def _false_statements(table: SolvedTable, totals: Totals, longest: int) -> list[str]:
+def _find_false_statements(table: SolvedTable, totals: Totals, longest: int) -> list[str]:
     header, boards = table.header, table.boards
-    found = []
+    statements = []
     if header.totals != totals:
-        found.append(f"the header has the totals {header.totals}, but the boards have {totals}")
+        statements.append(f"the header has the totals {header.totals}, but the boards have {totals}")
     if header.longest != longest:
-        found.append(
+        statements.append(
             f"the header has a longest win of {header.longest} plies, but the longest takes {longest}"
         )
-    found += [
+    statements += [
         f"{each} is not an automorphism" for each in boards.symmetries if not _keeps_roads(boards, each)
     ]
-    return found
+    return statements
 
 
 def _keeps_roads(boards: Boards, symmetry: Permutation) -> bool:
@@ -114,15 +120,15 @@ def _keeps_roads(boards: Boards, symmetry: Permutation) -> bool:
 
 def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
     header = table.header
-    kind = np.uint8 if header.width == 1 else np.dtype("<u2")
-    codes = np.zeros(table.boards.count, kind)
+    code_type = np.uint8 if header.width == 1 else np.dtype("<u2")
+    codes = np.zeros(table.boards.count, code_type)
     for number in range(header.block_count):
         first = number * header.boards_in_block
-        codes[first : first + header.boards_in_block] = np.frombuffer(table.block(number), kind)
+        codes[first : first + header.boards_in_block] = np.frombuffer(table.block(number), code_type)
     return codes
 
 
-def _rules_array(boards: Boards) -> npt.NDArray[np.int64]:
+def _make_rules_array(boards: Boards) -> npt.NDArray[np.int64]:
     """Return the rules as an array: size, cap, goal, number of symmetries, adjacency matrix, symmetries."""
     size = boards.territories
     roads = [int(w in near) for near in boards.neighbours for w in range(size)]
@@ -145,7 +151,7 @@ def read_board(rules: Any, work: Any, number: Any) -> Any:
 
 
 @cache
-def unfold_kernel() -> Any:
+def make_unfold_kernel() -> Any:
     """Return the compiled function `unfold`, which sets the code of every board.
 
     A finished board gets its code from the rules, and any other board the code of its representative.
@@ -176,11 +182,11 @@ def unfold_kernel() -> Any:
                 lowest = min(lowest, image)
             codes[number] = entries[lowest]
 
-    return solver_kernel(unfold, "verify-unfold")
+    return compile_solver_kernel(unfold, "verify-unfold")
 
 
 @cache
-def check_kernel() -> Any:
+def make_check_kernel() -> Any:
     """Return the compiled function `check`, which compares each unfinished board's value with those of its successors."""
 
     def check(rules: Any, work: Any, codes: Any, counts: Any, first: Any, last: Any) -> Any:
@@ -243,4 +249,4 @@ def check_kernel() -> Any:
                 fault = number * 65536 + right
         return fault
 
-    return solver_kernel(check, "verify-check")
+    return compile_solver_kernel(check, "verify-check")

@@ -123,8 +123,13 @@ def list_(folder: FolderOption = DEFAULT_FOLDER, json: JsonOption = None) -> Non
         write_json(submissions, json)
         return
     rows = [
-        (each.name, each.problem or each.runs, str(each.kib), each.sha256[:DIGEST_DIGITS])
-        for each in submissions
+        (
+            submission.name,
+            submission.problem or submission.runs,
+            str(submission.kib),
+            submission.sha256[:DIGEST_DIGITS],
+        )
+        for submission in submissions
     ]
     print_table({"name": "left", "runs": "left", "KiB": "right", "sha256": "left"}, rows)
 

@@ -73,7 +73,7 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
     body = [
         f"<h1>{escape(ladder.plan.event)}</h1>",
         f"<p>{len(records)} matches of {escape(ladder.plan.game)}, {escape(describe_time_controls(ladder))}</p>",
-        *(f"<p><strong>{escape(each)}</strong></p>" for each in findings),
+        *(f"<p><strong>{escape(finding)}</strong></p>" for finding in findings),
         f"<p>{escape(describe_draws(count_draws(ladder.records)))}</p>",
         *_render_bracket(ladder),
         "<h2>Ratings</h2>",
@@ -181,7 +181,7 @@ def _render_deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     scored = [(compute_pair_scores(first, pair), [record for _, record in pair]) for pair in pairs.values()]
     complete_pairs = [(scores[0], records) for scores, records in scored if scores]
     uneven_pairs = sorted(
-        (each for each in complete_pairs if each[0] != 1), key=lambda each: -abs(each[0] - 1)
+        (pair for pair in complete_pairs if pair[0] != 1), key=lambda each: -abs(each[0] - 1)
     )
     sentence = f"{escape(first)} and {escape(second)} scored equally in {len(complete_pairs) - len(uneven_pairs)} of their {len(complete_pairs)} pairs"
     matches = [record for _, records in uneven_pairs[:MAX_SECTION_MATCHES] for record in records]
@@ -255,7 +255,7 @@ def _render_losses_on_solved_maps(blunders: Sequence[BlunderReport], colour: Map
 
 def _render_duels(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
     """Return an HTML table with the results of the pairs of matches between each two bots; "" if no pair is complete."""
-    comparable = [each for each in duels if each.superiority is not None]
+    comparable = [duel for duel in duels if duel.superiority is not None]
     if not comparable:
         return ""
     head = ("bot", "against", "0", "½", "1", "1½", "2", "likelihood of superiority")

@@ -41,7 +41,9 @@ class Column:
 def make_extra_columns(records: Sequence[Record], blunders: Sequence[BlunderReport]) -> list[Column]:
     """Return the columns of blunders and of CPU time, without those for which there is no data."""
     columns = [
-        Column("blunders", BLUNDERS_LEGEND, {each.bot: f"{each.per_match:.2f}" for each in blunders}),
+        Column(
+            "blunders", BLUNDERS_LEGEND, {blunder.bot: f"{blunder.per_match:.2f}" for blunder in blunders}
+        ),
         Column("CPU ms", CPU_LEGEND, {bot: f"{ms:.1f}" for bot, ms in compute_mean_cpu_ms(records).items()}),
     ]
     return [column for column in columns if column.cells]

@@ -133,10 +133,10 @@ class _Connection:
         """Close the NATS client of this connection, within CLOSE_SECONDS."""
         with anyio.move_on_after(CLOSE_SECONDS, shield=True):
             await self.client.close()
-        for each in self._subscriptions:
+        for subscription in self._subscriptions:
             # The client leaves the tasks of subscriptions behind if NATS does not read the client's last messages, or
             # has reset the connection. A loop of our own over `messages` or `next_msg` would take 8 µs more a message.
-            each._stop_processing()  # noqa: SLF001  it has no public name
+            subscription._stop_processing()  # noqa: SLF001  it has no public name
 
 
 class NatsBus:

@@ -57,7 +57,7 @@ def audit(
             records.add_match(match, rated=match.rated)
         for pair, days in (await find_shared_days(engine)).items():
             records.add_address(*pair, days)
-        owners = {each.name: each.owner for each in await list_tokens(engine)}
+        owners = {token.name: token.owner for token in await list_tokens(engine)}
         return records.list_findings(lambda one, other: one in owners and owners[one] == owners.get(other))
 
     findings = run_on_store(db, find_suspicious_matches)

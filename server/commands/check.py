@@ -176,15 +176,15 @@ def _split_command(command: str) -> list[str]:
 
 
 def _print_results(results: Sequence[CheckResult]) -> None:
-    reached = [each for each in results if each.why != UNREACHED_TEXT]
+    reached = [result for result in results if result.why != UNREACHED_TEXT]
     rows = [(each.check, each.verdict, each.why or each.asked) for each in reached]
     print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
     if len(reached) < len(results):
         err.print(f"{len(results) - len(reached)} more checks are skipped: {UNREACHED_TEXT}")
-    for each in results:
-        if each.verdict != "failed":
+    for result in results:
+        if result.verdict != "failed":
             continue
-        lines = ["", f"{each.check}: {each.why}", *(f"  {frame}" for frame in each.frames)]
-        if each.printed:
-            lines += ["  the bot printed:", *(f"    {line}" for line in each.printed)]
+        lines = ["", f"{result.check}: {result.why}", *(f"  {frame}" for frame in result.frames)]
+        if result.printed:
+            lines += ["  the bot printed:", *(f"    {line}" for line in result.printed)]
         out.print("\n".join(lines))

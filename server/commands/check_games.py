@@ -47,16 +47,16 @@ def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None
     if json is not None:
         write_json(findings, json)
     else:
-        rows = [(each.check, each.verdict, each.why or each.asked) for each in findings]
+        rows = [(finding.check, finding.verdict, finding.why or finding.asked) for finding in findings]
         print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
         for each in findings:
             if each.moves:
                 out.print(f"{each.check}: after {_format_last_moves(each.moves)}")
-    failed = [each for each in findings if each.verdict == "failed"]
+    failed = [finding for finding in findings if finding.verdict == "failed"]
     if failed:
         names = ", ".join(each.check for each in failed)
         raise CommandError(f"{len(failed)} of {len(findings)} checks failed: {names}")
-    games = " and ".join(dict.fromkeys(each.game for each in findings))
+    games = " and ".join(dict.fromkeys(finding.game for finding in findings))
     out.print(f"{games}: no fault was found in {matches} random matches")
 
 
@@ -67,7 +67,7 @@ def _check_game(spec: str, matches: int, seed: int) -> list[RuleFinding]:
         raise UsageError(f"--game: {error}") from None
     lengths: list[int] = []
     findings = check_rules(game, Random(seed).randrange, matches, lengths.append)
-    faults: dict[str, BrokenRule] = {each.rule: each for each in findings}
+    faults: dict[str, BrokenRule] = {finding.rule: finding for finding in findings}
     if game.is_too_long(max(lengths, default=0)):
         err.print(
             f"{spec}: warning: a random match took {max(lengths):,} plies, but a match is a draw after {game.ply_limit:,}:"

@@ -101,8 +101,8 @@ def ban(
     if not subject:
         bans = [each for each in run_on_store(db, load_directives) if each.kind != "notice"]
         rows = [
-            [f"owner {each.subject}" if each.kind == "owner" else each.subject, each.until or "-", each.text]
-            for each in bans
+            [f"owner {ban.subject}" if ban.kind == "owner" else ban.subject, ban.until or "-", ban.text]
+            for ban in bans
         ]
         print_table(dict.fromkeys(("banned", "until", "reason"), "left"), rows)
         return

@@ -287,8 +287,8 @@ def _check_adjudication(settings: ArenaSettings, pool: Pool) -> None:
         rules = settings.matches.adjudication
     except BadAdjudication as error:
         raise BadSetting("matches.adjudicate", str(error)) from None
-    for each in pool.games:
-        why = find_unusable_table_reason(rules, each.game)
+    for game in pool.games:
+        why = find_unusable_table_reason(rules, game.game)
         if why is not None:
             raise BadSetting("matches.adjudicate", why)
 
@@ -327,9 +327,9 @@ def _check_store(settings: ArenaSettings) -> None:
 
 def _check_proxies(settings: ArenaSettings) -> None:
     """Raise BadSetting if `server.proxies` has a text that is not an address or network."""
-    for each in settings.server.proxies:
+    for proxy in settings.server.proxies:
         try:
-            ip_network(each)
+            ip_network(proxy)
         except ValueError as error:
             raise BadSetting(
                 "server.proxies", f"{error}: write an address or a network, as 127.0.0.1 or 10.0.0.0/8"
@@ -338,9 +338,9 @@ def _check_proxies(settings: ArenaSettings) -> None:
 
 def _check_origins(settings: ArenaSettings) -> None:
     """Raise BadSetting if `server.origins` has a text that is neither an origin nor `*`."""
-    for each in settings.server.origins:
-        if each != "*" and not ORIGIN_PATTERN.fullmatch(each):
-            raise BadSetting("server.origins", f"{each!r:.70} is not an origin: write https://HOST, or *")
+    for origin in settings.server.origins:
+        if origin != "*" and not ORIGIN_PATTERN.fullmatch(origin):
+            raise BadSetting("server.origins", f"{origin!r:.70} is not an origin: write https://HOST, or *")
 
 
 def _check_webhooks(settings: WebhookSettings) -> None:

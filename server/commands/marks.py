@@ -84,7 +84,7 @@ def marks(
         columns = dict.fromkeys(
             ("#", "bot", "points", "games", "Elo", "± 95 %", "above", "forfeits"), "right"
         )
-        print_table(columns | {"bot": "left"}, [_make_table_cells(each) for each in all_marks])  # type: ignore[arg-type]
+        print_table(columns | {"bot": "left"}, [_make_table_cells(mark) for mark in all_marks])  # type: ignore[arg-type]
 
 
 def make_marks(rows: list[StandingsRow], anchor_name: str) -> list[Mark]:
@@ -115,9 +115,9 @@ def format_marks_csv(marks: list[Mark]) -> str:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(Mark.__struct_fields__)
-    for each in marks:
-        numbers = (f"{each.elo:.0f}", f"{each.error:.0f}", f"{each.above:.3f}")
-        writer.writerow((each.rank, each.bot, f"{each.points:g}", each.games, *numbers, each.forfeits))
+    for mark in marks:
+        numbers = (f"{mark.elo:.0f}", f"{mark.error:.0f}", f"{mark.above:.3f}")
+        writer.writerow((mark.rank, mark.bot, f"{mark.points:g}", mark.games, *numbers, mark.forfeits))
     return text.getvalue()
 
 

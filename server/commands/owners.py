@@ -45,13 +45,13 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     summaries = run_on_store(db, owners.list_owners)
     rows = [
         [
-            each.owner,
-            ", ".join(each.bots) or "-",
-            ", ".join(each.retired) or "-",
-            f"{each.invited} until {each.until}" if each.until else "-",
-            each.banned or "-",
+            summary.owner,
+            ", ".join(summary.bots) or "-",
+            ", ".join(summary.retired) or "-",
+            f"{summary.invited} until {summary.until}" if summary.until else "-",
+            summary.banned or "-",
         ]
-        for each in summaries
+        for summary in summaries
     ]
     columns = ("owner", "bots", "retired", "invited", "banned")
     print_result(summaries, json, dict.fromkeys(columns, "left"), rows)
@@ -67,7 +67,9 @@ def hide(owner: OwnerArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
 
     async def rename_bots(engine: Engine) -> list[tuple[str, str, int]]:
         changes = await renaming.make_hidden_names(engine, owner)
-        return [(each.name, each.new_name, await renaming.rename_bot(engine, each)) for each in changes]
+        return [
+            (change.name, change.new_name, await renaming.rename_bot(engine, change)) for change in changes
+        ]
 
     rows = [[name, hidden_name, str(count)] for name, hidden_name, count in run_on_store(db, rename_bots)]
     print_table({"name": "left", "is now": "left", "matches": "right"}, rows)

@@ -118,16 +118,16 @@ def ratings(
 
 def print_ratings(standings: list[RatingRow], json: Path | None) -> None:
     """Print ratings as a table, or write them as JSON to the file `json` if it is given."""
-    data = [to_builtins(each) | {"provisional": each.glicko.is_provisional} for each in standings]
+    data = [to_builtins(row) | {"provisional": row.glicko.is_provisional} for row in standings]
     print_result(data, json, COLUMNS, _make_table_rows(standings))
 
 
 def _make_table_rows(standings: list[RatingRow]) -> list[list[str]]:
     ranks: dict[str, int] = {}
     rows = []
-    for each in standings:
-        ranks[each.game] = ranks.get(each.game, 0) + 1
-        numbers = (each.matches, each.wins, each.draws, each.losses, each.forfeits, each.crashes)
-        strength = [str(each.glicko), f"{each.deviation:.0f}", f"{each.volatility:.4f}"]
-        rows.append([str(ranks[each.game]), each.game, each.bot, *strength, *map(str, numbers)])
+    for row in standings:
+        ranks[row.game] = ranks.get(row.game, 0) + 1
+        numbers = (row.matches, row.wins, row.draws, row.losses, row.forfeits, row.crashes)
+        strength = [str(row.glicko), f"{row.deviation:.0f}", f"{row.volatility:.4f}"]
+        rows.append([str(ranks[row.game]), row.game, row.bot, *strength, *map(str, numbers)])
     return rows

@@ -63,7 +63,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     Example: arena season list
     """
     seasons = run_on_store(db, read_seasons).list_latest_first()
-    rows = [[each.name, each.game, each.closed] for each in seasons]
+    rows = [[season.name, season.game, season.closed] for season in seasons]
     print_result(seasons, json, dict.fromkeys(("season", "game", "closed"), "left"), rows)
 
 

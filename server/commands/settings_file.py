@@ -78,15 +78,15 @@ def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> L
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadSettings(f"{file}: {error}") from None
-    loaded = LoadedSettings(ArenaSettings(), file, text, {each.key: each.option for each in options})
-    overridden = {each.key for each in options}
+    loaded = LoadedSettings(ArenaSettings(), file, text, {option.key: option.option for option in options})
+    overridden = {option.key for option in options}
     try:
         for key, value in _read_entries(tables):
             if key not in overridden:
                 loaded.settings.set(key, _convert_value(key, value, SETTING_TYPES[key]))
-        for each in options:
-            _check_known(each.key)
-            loaded.settings.set(each.key, _parse_option(each.key, each.text, SETTING_TYPES[each.key]))
+        for option in options:
+            _check_known(option.key)
+            loaded.settings.set(option.key, _parse_option(option.key, option.text, SETTING_TYPES[option.key]))
     except BadSetting as bad:
         raise loaded.locate_error(bad) from None
     return loaded
@@ -107,12 +107,12 @@ def make_example_file() -> str:
     for section in fields(settings):
         table = getattr(settings, section.name)
         lines += ["", f"# {type(table).__doc__}", f"[{section.name}]"]
-        for each in fields(table):
-            _, meta = get_args(each.type)
-            reload = " (reload)" if f"{section.name}.{each.name}" in RELOADABLE_KEYS else ""
+        for field_ in fields(table):
+            _, meta = get_args(field_.type)
+            reload = " (reload)" if f"{section.name}.{field_.name}" in RELOADABLE_KEYS else ""
             lines += [
                 f"# {meta.description}{reload}",
-                f"{each.name} = {_format_toml_value(getattr(table, each.name))}",
+                f"{field_.name} = {_format_toml_value(getattr(table, field_.name))}",
             ]
     return "\n".join(lines) + "\n"
 

@@ -173,8 +173,8 @@ class ChallengeHandler:
                 target.open_answer_period(lobby.now)
 
     def _describe_unknown_bot(self, name: str, challenger: str) -> str:
-        house_names = (each.name for each in self._house.list_entries())
-        other_names = (each.name for each in self._lobby.list_connected_bots() if each.name != challenger)
+        house_names = (entry.name for entry in self._house.list_entries())
+        other_names = (bot.name for bot in self._lobby.list_connected_bots() if bot.name != challenger)
         known_names = islice(chain(house_names, other_names), MAX_COMPARED)
         return f"no bot called {name!r:.70} is connected{did_you_mean(name, known_names)}"
 

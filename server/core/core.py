@@ -266,7 +266,10 @@ class Core:
     def _list_pool_games(self) -> list[PoolGame]:
         """Return the games of the pool and of the events."""
         pool = self._lobby.settings.pool
-        return [*(pool.games if pool else ()), *(start for each in self.events for start in each.plan.starts)]
+        return [
+            *(pool.games if pool else ()),
+            *(start for event in self.events for start in event.plan.starts),
+        ]
 
     def _handle_disconnection(self, disconnection: ClientDisconnected) -> None:
         client = self._drop_client(disconnection.client)

@@ -73,7 +73,7 @@ class Event:
         format = self.schedule.format if self.schedule is not None else None
         rounds: list[list[tuple[str, str]]] = []
         for boxes in format.make_bracket() if isinstance(format, KnockoutFormat) else []:
-            pairs = [(each.first, each.second) for each in boxes if each.first and each.second]
+            pairs = [(box.first, box.second) for box in boxes if box.first and box.second]
             if len(pairs) < len(boxes):
                 break
             rounds.append(pairs)
@@ -86,7 +86,7 @@ class Event:
             return tuple(rounds[-1])
         pairs = [each.pair for each in (*self.matches_in_progress.values(), *self.list_due_matches())]
         return tuple(
-            dict.fromkeys((each.first, each.second) for each in pairs if each.round + 1 == self.current_round)
+            dict.fromkeys((pair.first, pair.second) for pair in pairs if pair.round + 1 == self.current_round)
         )
 
     @property
@@ -203,7 +203,7 @@ class Event:
         """Rename a bot, before the event begins. If the new name is empty, remove the bot."""
 
         def replace_name(names: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(new_name if each == bot else each for each in names if new_name or each != bot)
+            return tuple(new_name if name == bot else name for name in names if new_name or name != bot)
 
         state = self.state
         self.state = replace(

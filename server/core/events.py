@@ -139,9 +139,9 @@ class Events:
 
     def restore(self, stored_events: Iterable[StoredEvent]) -> None:
         """Load the events of an earlier core. The caller then restores their matches, and calls `assign_matches`."""
-        for each in stored_events:
+        for event in stored_events:
             self._earliest_start = self._lobby.now + RECONNECT_NS
-            self._events[each.state.plan.event] = HostedEvent(each)
+            self._events[event.state.plan.event] = HostedEvent(event)
 
     def assign_matches(self) -> None:
         """Give each event its restored matches in progress."""
@@ -217,7 +217,7 @@ class Events:
     def _require_house_engine(self, bot: str) -> None:
         """Raise EventRefused if a bot has the name of a house engine, but this server has no such engine."""
         if bot.startswith(HOUSE_PREFIX) and bot not in self._house:
-            names = [each.name for each in self._house.list_entries()]
+            names = [entry.name for entry in self._house.list_entries()]
             raise EventRefused(f"this server has no engine called {bot!r:.70}{did_you_mean(bot, names)}")
 
     def enter(self, bot: LobbyBot, name: str) -> None:
@@ -367,7 +367,9 @@ class Events:
     def _reserve_waiting_bots(self, event: HostedEvent, pairings: list[Pairing]) -> None:
         """Keep bots with a due match out of the pool, so that pool matches do not delay the due match."""
         waiting_before = event.waiting_bots
-        event.waiting_bots = frozenset(name for each in pairings for name in (each.maxie, each.minnie))
+        event.waiting_bots = frozenset(
+            name for pairing in pairings for name in (pairing.maxie, pairing.minnie)
+        )
         for name in waiting_before ^ event.waiting_bots:
             if (bot := self._lobby.bots.get(name)) is not None:
                 self._lobby.mark_changed(bot)

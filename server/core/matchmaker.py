@@ -110,7 +110,7 @@ def find_pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
         return "it takes no more matches"
     if not bot.preferences.pool:
         return "it plays only by challenge"
-    refusals = [bot.preferences.find_decline_reason(each.game, each.time_control) for each in pool.games]
+    refusals = [bot.preferences.find_decline_reason(game.game, game.time_control) for game in pool.games]
     return None if None in refusals else refusals[0]
 
 

@@ -55,7 +55,7 @@ class Admission:
         self.limits = limits
         self._pause_seconds = pause_seconds
         self._clock = clock
-        self._proxies: list[IPv4Network | IPv6Network] = [ip_network(each) for each in trusted_proxies]
+        self._proxies: list[IPv4Network | IPv6Network] = [ip_network(proxy) for proxy in trusted_proxies]
         self._abuse_counts = FailedLogins(pause_seconds)
         self._buckets: dict[str, TokenBucket] = {}
         self._last_log = float("-inf")

@@ -91,9 +91,11 @@ class PageClient:
         """Return the admitted clients of this edge, longest connected first."""
         now = self._edge.now()
         clients = [
-            ConnectedClient(hello.name, hello.role, each.address, (now - session.connected_since_ns) // 10**9)
-            for each in self._edge.connections
-            if (session := each.session) is not None
+            ConnectedClient(
+                hello.name, hello.role, connection.address, (now - session.connected_since_ns) // 10**9
+            )
+            for connection in self._edge.connections
+            if (session := connection.session) is not None
             and session.state in (ADMITTED, BACKLOGGED)
             and (hello := session.hello) is not None
         ]

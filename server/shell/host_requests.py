@@ -95,8 +95,8 @@ class HostRequestHandler:
                 requests = []
             if self._shell.core is not core:
                 core, handled = self._shell.core, set()
-            for each in requests:
-                if each.number not in handled:
-                    handled.add(each.number)
-                    self._shell.submit(each)
+            for request in requests:
+                if request.number not in handled:
+                    handled.add(request.number)
+                    self._shell.submit(request)
             await self._clock.sleep(POLL_SECONDS)

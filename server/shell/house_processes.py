@@ -97,7 +97,7 @@ def parse_engines(text: str) -> list[HouseEngine]:
     engines: list[HouseEngine] = []
     for spec in specs:
         name = HOUSE_PREFIX + PurePath(spec.partition(":")[0]).stem
-        same_name_count = sum(each.name == name or each.name.startswith(f"{name}-") for each in engines)
+        same_name_count = sum(engine.name == name or engine.name.startswith(f"{name}-") for engine in engines)
         name = f"{name}-{same_name_count + 1}" if same_name_count else name
         if not spec or not is_valid_name(name):
             raise HouseEngineError(
@@ -125,14 +125,14 @@ class HouseProcesses:
         self._failed: set[str] = set()
         self._changed = anyio.Event()
         self._processes = {
-            each.name: BotProcess(
-                BotProgram(each.name, _make_engine_command(each, url, plan.games), url),
+            engine.name: BotProcess(
+                BotProgram(engine.name, _make_engine_command(engine, url, plan.games), url),
                 host,
                 plan.restart_policy,
                 plan.report_failure,
                 self._report_lost_engines,
             )
-            for each in plan.engines
+            for engine in plan.engines
         }
         shell.add_effect_handler(StartHouseEngine, lambda want: self._start_engine(want.name))
         shell.add_effect_handler(MatchFinished, self._record_moves)

@@ -173,7 +173,7 @@ def _find_end_time(match: ArchivedMatch) -> str:
         _parse_time(match, "finished", FINISHED_FORMAT)
         return match.finished
     try:
-        end = start_time + timedelta(milliseconds=sum(each.ms for each in match.moves))
+        end = start_time + timedelta(milliseconds=sum(move.ms for move in match.moves))
     except OverflowError:
         raise BadRecord(
             f"match {match.match}: the times of its moves put its end after the year 9999"

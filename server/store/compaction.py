@@ -63,7 +63,7 @@ async def _load_next_batch(engine: Engine, limit: int) -> list[_UnpackedMatch]:
             return []
         numbers = {"these": [row.number for row in rows]}
         events = (await connection.execute(_build_events_query(engine.dialect.name), numbers)).all()
-    events_by_number = {each.number: each.events for each in events}
+    events_by_number = {event.number: event.events for event in events}
     return [
         _UnpackedMatch(row.number, row.packed, row.terms, events_by_number.get(row.number, "{}"))
         for row in rows

@@ -130,10 +130,12 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
     since = database.format_timestamp(datetime.now(UTC) - timedelta(seconds=REVOKED_SECONDS))
     async with database.open_query_connection(engine) as connection:
         directives = await _load_directives(connection)
-        banned = {each.subject: each.text for each in directives if each.kind == "owner"}
+        banned = {directive.subject: directive.text for directive in directives if directive.kind == "owner"}
         rows = (await connection.execute(_BANNED_NAMES, {"since": since, "owners": list(banned)})).all()
     names = {row.name: banned.get(row.owner, "its token was revoked") for row in rows}
-    return directives, names | {each.subject: each.text for each in directives if each.kind == "name"}
+    return directives, names | {
+        directive.subject: directive.text for directive in directives if directive.kind == "name"
+    }
 
 
 async def find_ban(engine: Engine, kind: DirectiveKind, subject: str) -> Directive | None:

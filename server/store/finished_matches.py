@@ -78,8 +78,8 @@ def make_summary_columns(record: Record) -> dict[str, Any]:
     truncated_texts = {
         column: text[: MAX_LENGTHS[column]].replace("\0", "\ufffd") for column, text in texts.items()
     }
-    book_moves = sum(each.opening for each in record.moves)
-    first_moves = [each.move for each in record.moves[: book_moves or OPENING_PLIES]]
+    book_moves = sum(move.opening for move in record.moves)
+    first_moves = [move.move for move in record.moves[: book_moves or OPENING_PLIES]]
     opening = make_opening_key(record.game, record.setup, first_moves, book_moves)
     result_columns = {"plies": len(record.moves), "winner": result.winner, "reason": result.reason.value}
     return truncated_texts | result_columns | {"opening": opening}
@@ -109,7 +109,7 @@ def compute_match_digest(record: Record) -> bytes:
     In such matches the same two bots have the same seats, make the same moves, and end in the same way. Only the first
     match is rated, because a repeated match of two deterministic bots carries no new information.
     """
-    moves = [each.move for each in record.moves]
+    moves = [move.move for move in record.moves]
     fields = [record.game, record.setup, record.players, moves, record.result.winner, record.result.reason]
     text = msgspec.json.encode(fields, order="deterministic")
     return sha256(text).digest()[:DIGEST_BYTES]

@@ -247,7 +247,7 @@ def _build_newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
         .limit(limit)
         for each in lists
     )
-    newest = sa.union(*(sa.select(each.subquery()) for each in rows)).subquery()
+    newest = sa.union(*(sa.select(row.subquery()) for row in rows)).subquery()
     order = newest.c.finished.desc(), newest.c.number.desc()
     numbers = sa.select(newest.c.number).order_by(*order).limit(limit).subquery()
     query = sa.select(*_SUMMARY_COLUMNS).join(numbers, numbers.c.number == matches.c.number)

@@ -58,21 +58,25 @@ async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
         bots = [token_from_row(row) for row in rows]
     invitation = await _load_open_invitations(engine, invitations.c.owner == owner)
     invited, until = invitation.get(owner, (0, ""))
-    revoked = sum(each.revoked is not None for each in bots)
+    revoked = sum(bot.revoked is not None for bot in bots)
     free_places = max(0, invited - (len(bots) - revoked)) if revoked < MAX_REVOKED else 0
     return OwnerAccount(owner, bots, free_places, until)
 
 
 async def list_owners(engine: Engine) -> list[OwnerSummary]:
     """Return every owner that has a bot or an open invitation, or is banned, sorted by name."""
-    banned = {each.subject: each.text for each in await load_directives(engine) if each.kind == "owner"}
-    bots = [each for each in await list_tokens(engine) if each.role == "bot"]
+    banned = {
+        directive.subject: directive.text
+        for directive in await load_directives(engine)
+        if directive.kind == "owner"
+    }
+    bots = [token for token in await list_tokens(engine) if token.role == "bot"]
     invited = await _load_open_invitations(engine)
     owners = []
-    for owner in sorted({*invited, *banned, *(each.owner for each in bots)}):
-        owned_bots = [each for each in bots if each.owner == owner]
-        valid = [each.name for each in owned_bots if each.revoked is None]
-        retired = [each.name for each in owned_bots if each.revoked is not None]
+    for owner in sorted({*invited, *banned, *(bot.owner for bot in bots)}):
+        owned_bots = [bot for bot in bots if bot.owner == owner]
+        valid = [bot.name for bot in owned_bots if bot.revoked is None]
+        retired = [bot.name for bot in owned_bots if bot.revoked is not None]
         owners.append(
             OwnerSummary(owner, valid, retired, *invited.get(owner, (0, "")), banned.get(owner, ""))
         )

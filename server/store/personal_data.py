@@ -281,9 +281,9 @@ async def list_servers_with_entry(engine: Engine, name: str) -> list[str]:
     """
     unfinished_entries = await load_unfinished_entries(engine)
     matching_entries = [
-        each for each in unfinished_entries if name in (*each.bots, *each.excluded, *each.plan.invited)
+        entry for entry in unfinished_entries if name in (*entry.bots, *entry.excluded, *entry.plan.invited)
     ]
-    return sorted({each.server for each in matching_entries if each.phase == "open"})
+    return sorted({entry.server for entry in matching_entries if entry.phase == "open"})
 
 
 def _make_player_condition(name: str) -> sa.ColumnElement[bool]:

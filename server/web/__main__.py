@@ -204,8 +204,8 @@ async def serve() -> None:
     setup = decode(await page_messages.read_frame(reader))
     if not isinstance(setup, PageSetup):
         raise TypeError(f"the first frame must be PageSetup, not {type(setup).__name__}")
-    for each in setup.games:
-        CATALOGUE.register(each)
+    for game in setup.games:
+        CATALOGUE.register(game)
     channel = ServerChannel(writer)
     async with database.open_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
         # The CPU time of the whole process, because queries of SQLite run in threads.

@@ -169,7 +169,7 @@ async def review_moves(parameters: Mapping[str, str], seconds: float = REVIEW_SE
         players=Players("maxie", "minnie"),
         time_control="1/move",
         started="",
-        moves=[RecordedMove(each, 0.0) for each in moves],
+        moves=[RecordedMove(move, 0.0) for move in moves],
         result=Result(
             None, EndReason.SERVER_FAULT
         ),  # the only end reason that need not follow from the moves

@@ -153,18 +153,21 @@ class HostPage:
             changes = await renaming.make_hidden_names(self._engine, form["owner"])
         else:
             changes = [NameChange(form["name"], form.get("to") or make_hidden_name())]
-        for each in changes:
-            await personal_data.check_rename(self._engine, each.name, each.new_name)
+        for change in changes:
+            await personal_data.check_rename(self._engine, change.name, change.new_name)
         return changes
 
     async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
         """Return the state of the server, as it is once these directives are in force and these renames have begun."""
         live = await self._request_live_data(LiveRequest("clients"))
         connected_clients = live.connected
-        spectators = sum(each.role == "spectator" for each in connected_clients)
-        new_renames = [Rename(each.name, each.new_name, None) for each in started_renames]
-        names = {(each.name, each.new_name) for each in started_renames}
-        renames = [*(each for each in live.renames if (each.name, each.new_name) not in names), *new_renames]
+        spectators = sum(client.role == "spectator" for client in connected_clients)
+        new_renames = [Rename(rename.name, rename.new_name, None) for rename in started_renames]
+        names = {(rename.name, rename.new_name) for rename in started_renames}
+        renames = [
+            *(rename for rename in live.renames if (rename.name, rename.new_name) not in names),
+            *new_renames,
+        ]
         bots = None if live.bots is None else await self._list_bots(live.bots, connected_clients)
         return HostState(bots, spectators, current, renames)
 
@@ -172,22 +175,22 @@ class HostPage:
         self, entries: list[ListedBot], local_clients: list[ConnectedClient]
     ) -> list[ConnectedBot]:
         clients_by_name = {each.name: each for each in local_clients if each.role == "bot"}
-        bots = [each for each in entries if not each.house][:MAX_BOTS]
-        names = [each.name for each in bots]
+        bots = [entry for entry in entries if not entry.house][:MAX_BOTS]
+        names = [bot.name for bot in bots]
         forfeits = await count_forfeits(self._engine, names)
         owners = await load_owners(self._engine, names)
         connected = []
-        for each in bots:
-            client = clients_by_name.get(each.name)
+        for bot in bots:
+            client = clients_by_name.get(bot.name)
             connected.append(
                 ConnectedBot(
-                    each.name,
-                    owners.get(each.name, ""),
-                    each.program,
-                    each.matches,
-                    each.capacity,
-                    each.benched,
-                    forfeits.get(each.name, 0),
+                    bot.name,
+                    owners.get(bot.name, ""),
+                    bot.program,
+                    bot.matches,
+                    bot.capacity,
+                    bot.benched,
+                    forfeits.get(bot.name, 0),
                     None if client is None else client.address,
                     None if client is None else client.seconds,
                 )

@@ -76,7 +76,7 @@ class InitialPage:
 def load_demo() -> HeroMatch:
     """Return the built-in match after two thirds of its moves, where one player leads but the match is undecided."""
     record = from_line(DEMO_FILE.read_text(encoding="utf-8"))
-    moves = [Played(each.move, each.ms, each.thinking) for each in record.moves]
+    moves = [Played(move.move, move.ms, move.thinking) for move in record.moves]
     return HeroMatch("", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], live=False)
 
 
@@ -89,7 +89,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         game = make_game(hero_match.game, hero_match.setup)
         if not isinstance(game, Riskless):
             return HEADLINE_ELEMENT
-        position = find_position_after(game, [each.move for each in hero_match.moves])
+        position = find_position_after(game, [move.move for move in hero_match.moves])
     except GameError:
         return HEADLINE_ELEMENT
     armies: Sequence[int] = position.armies
@@ -97,8 +97,10 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
     name = str(hero_match.setup.get("map", ""))
     values = [find_latest_value(hero_match.moves, side) for side in (0, 1)]
-    leads = [each / 100 for each in values if each is not None] or [army_sums["maxie"] - army_sums["minnie"]]
-    chance = sum(compute_winning_chance(each, name, game.map.armies_to_win) for each in leads) / len(leads)
+    leads = [value / 100 for value in values if value is not None] or [
+        army_sums["maxie"] - army_sums["minnie"]
+    ]
+    chance = sum(compute_winning_chance(lead, name, game.map.armies_to_win) for lead in leads) / len(leads)
     percent = round_half_up(100 * max(0.01, min(0.99, chance)))
     title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]
     badge = '<span class="badge" data-state="live">Live</span>' if hero_match.live else ""

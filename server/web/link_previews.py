@@ -133,9 +133,9 @@ class LinkPreviews:
         if not standings:
             return LinkPreview(titles.make_bot_title(name), "A bot of this arena.")
         ratings_text = ", ".join(
-            f"{titles.GAME_TITLES.get(each.game, each.game)} {each.glicko}" for each in standings
+            f"{titles.GAME_TITLES.get(row.game, row.game)} {row.glicko}" for row in standings
         )
-        matches = sum(each.matches for each in standings)
+        matches = sum(row.matches for row in standings)
         return LinkPreview(
             titles.make_bot_title(name),
             f"{ratings_text} · {matches} rated matches",
@@ -195,10 +195,10 @@ class LinkPreviews:
         standings = await load_bot_standings(self._engine, name)
         if not standings:
             return None
-        max_rating = max(1.0, *(each.rating for each in standings))
+        max_rating = max(1.0, *(row.rating for row in standings))
         rows = [
-            (titles.GAME_TITLES.get(each.game, each.game), str(each.glicko), each.rating / max_rating)
-            for each in standings
+            (titles.GAME_TITLES.get(row.game, row.game), str(row.glicko), row.rating / max_rating)
+            for row in standings
         ]
         return f"{sum(each.matches for each in standings)} rated matches", rows
 

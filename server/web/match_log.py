@@ -154,7 +154,7 @@ class MatchLogs:
 
     async def _load_log_for_owner(self, match: str, owner: str) -> MatchLog | None:
         """Return the log of a match that one of the owner's bots played; None if there is no such match."""
-        names = {each.name for each in (await load_owner(self._engine, owner)).bots}
+        names = {bot.name for bot in (await load_owner(self._engine, owner)).bots}
         try:
             log = await load_log(self._engine, match, "", self._threads)
         except LogNotFound:

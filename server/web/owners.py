@@ -157,16 +157,16 @@ class OwnerPages:
 
     async def _load_state(self, owner: str) -> OwnerState:
         account = await load_owner(self._engine, owner)
-        bots = [OwnedBotRow(each.name, each.created, each.rotated, each.revoked) for each in account.bots]
-        names = {each.name for each in account.bots}
+        bots = [OwnedBotRow(bot.name, bot.created, bot.rotated, bot.revoked) for bot in account.bots]
+        names = {bot.name for bot in account.bots}
         upcoming_events = [
             OwnerEventEntry(
-                each.plan.event,
-                each.phase,
-                format_utc(each.plan.begins),
-                [bot for bot in each.bots if bot in names and bot not in each.withdrawn],
+                entry.plan.event,
+                entry.phase,
+                format_utc(entry.plan.begins),
+                [bot for bot in entry.bots if bot in names and bot not in entry.withdrawn],
             )
-            for each in await events.load_unfinished_entries(self._engine)
+            for entry in await events.load_unfinished_entries(self._engine)
         ]
         return OwnerState(owner, bots, account.left, account.until, upcoming_events)
 

@@ -284,4 +284,4 @@ def _start_process(child_socket: socket.socket) -> subprocess.Popen[bytes]:
 
 def _choose_hero_match(listing: Listing) -> str:
     """Return the id of the match to show on the start page; empty if no Riskless match is in progress."""
-    return next((each.match for each in listing.matches if each.game == "riskless"), "")
+    return next((match.match for match in listing.matches if match.game == "riskless"), "")

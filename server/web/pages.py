@@ -292,8 +292,8 @@ class Pages:
             if page_response is None or page_response.change is None:
                 return self._to_response(page_response, route_match)
             if isinstance(page_response.change, NameChanges):
-                for each in page_response.change.changes:
-                    self.renames.add(each)
+                for change in page_response.change.changes:
+                    self.renames.add(change)
                 return self._to_response(page_response, route_match)
             # Cancellation must not interrupt a change of the store. A request to the core may be abandoned.
             with anyio.CancelScope(shield=not isinstance(page_response.change, NewRequest)):
@@ -342,7 +342,7 @@ class Pages:
 
     def _make_not_found_page(self, request: Request) -> Response | None:
         """Return the HTML page with status 404 for a browser; None for any other client."""
-        kinds = [each.partition(";")[0] for each in request.list_header_values("Accept")]
+        kinds = [value.partition(";")[0] for value in request.list_header_values("Accept")]
         return (
             replace(self._general_pages["index"], status=HTTPStatus.NOT_FOUND)
             if "text/html" in kinds
@@ -418,6 +418,6 @@ def _make_not_modified_response(answer: Response, request: Request) -> Response:
     if "ETag" not in answer.headers:
         return answer
     tags = ",".join(request.headers.get_all("If-None-Match")).split(",")
-    if answer.headers["ETag"] not in (each.strip().removeprefix("W/") for each in tags):
+    if answer.headers["ETag"] not in (tag.strip().removeprefix("W/") for tag in tags):
         return answer
     return replace(answer, status=HTTPStatus.NOT_MODIFIED, body=b"")

@@ -182,7 +182,7 @@ def _parse_query(query: str, parameters: list[str], max_value_length: int) -> di
             )
         if name not in parameters and f"{name}!" not in parameters:
             # If unknown parameters were accepted, one request could be sent under any number of cache keys.
-            parameters_by_name = ", ".join(each.rstrip("!") for each in parameters) or "none"
+            parameters_by_name = ", ".join(parameter.rstrip("!") for parameter in parameters) or "none"
             raise BadRequest(
                 f"unknown parameter {name!r:.40}; the parameters of this path are: {parameters_by_name}"
             )

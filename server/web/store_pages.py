@@ -259,7 +259,7 @@ class StorePages:
         plan = live.progress or (None if ladder is None else _progress_from_plan(event, ladder))
         if ladder is not None and ladder.plan.get("state", {}).get("phase") in ("running", "paused"):
             pairings = await load_due_matches(self._engine, event, ladder)
-            due = [_make_due_match(each, ladder) for each in pairings[:MAX_DUE]]
+            due = [_make_due_match(pairing, ladder) for pairing in pairings[:MAX_DUE]]
             plan = structs.replace(_progress_from_plan(event, ladder), due=due)
         if plan is not None and len(plan.bots) > MAX_BOTS:
             plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_BOTS]))

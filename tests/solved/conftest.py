@@ -28,7 +28,7 @@ def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Riskless
     from arena.solved.board_numbers import Boards  # noqa: PLC0415
     from arena.solved.folders import get_local_folder, make_table_file_name  # noqa: PLC0415
 
-    cache.chosen_folder()  # the kernels stay where they were compiled
+    cache.get_chosen_folder()  # the kernels stay where they were compiled
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     def solved(map: RisklessMap) -> Path:

@@ -12,7 +12,7 @@ import pytest
 from arena.games.riskless_map import RisklessMap
 from arena.solved.board_numbers import Boards
 from arena.solved.folders import check_table, find_table, get_local_folder, make_table_file_name, open_table
-from arena.solved.header import MAGIC, BadTable, Header, boards_digest, decode_header, encode_header
+from arena.solved.header import MAGIC, BadTable, Header, compute_boards_digest, decode_header, encode_header
 from arena.solved.solved_table import SolvedTable
 from tests.solved.conftest import path_map
 
@@ -117,11 +117,13 @@ def test_a_header_of_another_version_or_of_nonsense_is_refused(
 
 def test_the_digest_is_of_all_that_a_value_depends_on() -> None:
     of = {
-        boards_digest(Boards.from_map(path_map(*numbers)))
+        compute_boards_digest(Boards.from_map(path_map(*numbers)))
         for numbers in [(3, 3, 7, 60), (4, 3, 7, 60), (3, 4, 7, 60), (3, 3, 8, 60)]
     }
     assert len(of) == 4
-    assert boards_digest(Boards.from_map(path_map(limit=9))) == boards_digest(Boards.from_map(path_map()))
+    assert compute_boards_digest(Boards.from_map(path_map(limit=9))) == compute_boards_digest(
+        Boards.from_map(path_map())
+    )
 
 
 def test_a_header_knows_its_blocks(solve: Solve) -> None:

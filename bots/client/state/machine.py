@@ -337,7 +337,7 @@ class Machine:
                 case _:
                     return [SendMessage(Ready(start.match))]
         # A match that the server has not mentioned since the reconnection may be over, so it is not counted.
-        if sum(each.is_renewed for each in self._matches.values()) >= self._hello.matches:
+        if sum(match.is_renewed for match in self._matches.values()) >= self._hello.matches:
             why = f"match {start.match} exceeds the agreed {self._hello.matches} simultaneous matches"
             return [WarnOwner(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
         try:

@@ -153,7 +153,7 @@ def _replay(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
         raise RecomputeMismatch(
             f"match {row.match}: the journal says {_format_result(result)}, the record {_format_result(recorded_result)}"
         )
-    if outcome is not None and [each.move for each in referee.moves] != [each.move for each in record.moves]:
+    if outcome is not None and [move.move for move in referee.moves] != [move.move for move in record.moves]:
         raise RecomputeMismatch(f"match {row.match}: the moves in the journal differ from the record")
     return structs.replace(record, players=referee.terms.players, game=referee.terms.game.name, result=result)
 

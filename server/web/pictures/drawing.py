@@ -81,7 +81,7 @@ def draw_view(view: View, ply: int | None = None) -> bytes:
     Raises CannotDraw if the match lacks this ply, or cannot be rendered.
     """
     texts = MatchTexts(*titles.make_bot_titles(view.players), titles.make_live_match_title(view), "")
-    return _draw_match(DrawnMatch(texts, view.game, view.setup, [each.move for each in view.moves]), ply)
+    return _draw_match(DrawnMatch(texts, view.game, view.setup, [move.move for move in view.moves]), ply)
 
 
 def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
@@ -195,7 +195,7 @@ def _match_from_record(line: str) -> DrawnMatch:
     texts = MatchTexts(
         *titles.make_bot_titles(players), conditions, titles.make_result_title(players, record.result)
     )
-    return DrawnMatch(texts, record.game, record.setup, [each.move for each in record.moves])
+    return DrawnMatch(texts, record.game, record.setup, [move.move for move in record.moves])
 
 
 def _replay_positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:

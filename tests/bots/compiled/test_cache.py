@@ -66,7 +66,7 @@ def test_kernels_compiled_for_this_processor_come_before_portable_ones(native: P
     assert run(tmp_path / "own", (moved,), (other,), (missing, other, moved)) == ["hit"] * 3
     assert kernels(tmp_path / "own") == set(), "what is found elsewhere is not copied"
     # Broken code is noticed only where it is read: what any processor can run is not, beside the better one.
-    for file in cache.kernel_folder(other).glob("*.nbc"):
+    for file in cache.get_kernel_folder(other).glob("*.nbc"):
         file.write_bytes(b"")
     assert run(tmp_path / "own", (missing, other, moved)) == ["hit"]
 
@@ -85,22 +85,23 @@ def kernels(folder: Path) -> set[str]:
 def test_the_folder_is_named_by_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert (
-        cache.choose_folder(cache.cache_folders()) == tmp_path / "riskless-arena" / f"kernels-{cache.DIGEST}"
+        cache.choose_folder(cache.list_cache_folders())
+        == tmp_path / "riskless-arena" / f"kernels-{cache.DIGEST}"
     )
 
 
 def test_a_process_that_goes_on_through_an_upgrade_keeps_its_code_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = cache.kernel_folder(tmp_path)
+    before = cache.get_kernel_folder(tmp_path)
     monkeypatch.setattr(Path, "read_bytes", lambda _path: b"other sources")
-    assert cache.kernel_folder(tmp_path) == before
+    assert cache.get_kernel_folder(tmp_path) == before
 
 
 def test_the_first_folder_that_can_be_written_is_taken(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    assert cache.choose_folder([blocked, tmp_path / "own", tmp_path / "last"]) == cache.kernel_folder(
+    assert cache.choose_folder([blocked, tmp_path / "own", tmp_path / "last"]) == cache.get_kernel_folder(
         tmp_path / "own"
     )
     assert not (tmp_path / "last").exists()
@@ -108,12 +109,12 @@ def test_the_first_folder_that_can_be_written_is_taken(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
 def test_without_a_home_kernels_are_kept_in_the_virtual_environment() -> None:
-    code = "from arena.bots.compiled.cache import chosen_folder; print(chosen_folder())"
+    code = "from arena.bots.compiled.cache import get_chosen_folder; print(get_chosen_folder())"
     environment = {**os.environ, "XDG_CACHE_HOME": "", "HOME": "/dev/null"}
     result = subprocess.run(
         [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=500
     )
-    assert Path(result.stdout.strip()) == cache.kernel_folder(Path(sys.prefix) / "cache")
+    assert Path(result.stdout.strip()) == cache.get_kernel_folder(Path(sys.prefix) / "cache")
 
 
 def test_without_a_writable_cache_a_new_folder_is_used(tmp_path: Path) -> None:

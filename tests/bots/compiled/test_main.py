@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots.compiled.cache import chosen_folder, kernel_folder
+from arena.bots.compiled.cache import get_chosen_folder, get_kernel_folder
 from arena.bots.compiled.riskless_network import NETWORK
 
 
@@ -21,7 +21,7 @@ def compiled(module: str, cache: Path) -> dict[str, int]:
     words = [sys.executable, "-m", module]
     result = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
-    return {path.name: path.stat().st_mtime_ns for path in kernel_folder(cache).glob("*.nbc")}
+    return {path.name: path.stat().st_mtime_ns for path in get_kernel_folder(cache).glob("*.nbc")}
 
 
 SEARCHED = ("tictactoe", *(f"riskless{planes}{by}" for planes in (4, 6, 8) for by in ("", NETWORK)))
@@ -32,10 +32,10 @@ SEARCHED = ("tictactoe", *(f"riskless{planes}{by}" for planes in (4, 6, 8) for b
     [("arena.bots.compiled", [f"search-{game}." for game in SEARCHED]), ("arena.lab.solving", ["solve-"])],
 )
 def test_a_second_run_finds_everything_compiled(module: str, kernels: list[str], tmp_path: Path) -> None:
-    kernel_folder(tmp_path).mkdir(parents=True)
-    for path in chosen_folder().glob("*.nb[ci]"):  # what `make compiled` has left
+    get_kernel_folder(tmp_path).mkdir(parents=True)
+    for path in get_chosen_folder().glob("*.nb[ci]"):  # what `make compiled` has left
         with suppress(FileNotFoundError):  # another test has just replaced it
-            shutil.copy2(path, kernel_folder(tmp_path))
+            shutil.copy2(path, get_kernel_folder(tmp_path))
     first = compiled(module, tmp_path)
     for kernel in kernels:
         assert any(name.startswith(kernel) for name in first), kernel

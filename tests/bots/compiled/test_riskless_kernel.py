@@ -13,7 +13,7 @@ from arena.bots.compiled.availability import has_compiled_search
 from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON
-from arena.bots.compiled.riskless_kernel import compile_game, layout_for, plane_count, riskless_kernel
+from arena.bots.compiled.riskless_kernel import compile_game, count_planes, make_layout, make_riskless_kernel
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.games.core import Outcome, Player
@@ -26,7 +26,7 @@ MOVES_AT = 64
 @cache
 def probe(planes: int) -> Any:
     """Call every function of the kernel once: status, estimate, moves, and the play of one move."""
-    game = riskless_kernel(planes)
+    game = make_riskless_kernel(planes)
     moves, play, status, estimate, promise = game.moves, game.play, game.status, game.estimate, game.promise
 
     def call(rules: Any, mem: Any, move: Any, out: Any) -> None:
@@ -51,7 +51,7 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
     weights = some_weights(rng, riskless.NAMES)
     compiled = compile_game(game, weights)
     assert compiled is not None
-    planes = plane_count(game)
+    planes = count_planes(game)
     legal = game.moves(position)
     move = rng.choice(legal)
     mem, out = np.zeros(MOVES_AT + compiled.move_count, np.int64), np.zeros(4, np.int64)
@@ -64,7 +64,7 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
     listed = [compiled.number_to_move(int(number)) for number in mem[MOVES_AT : MOVES_AT + out[2]]]
     assert listed == list(legal)
     after = game.successor(position, move)
-    kept = layout_for(planes).totals + 1
+    kept = make_layout(planes).totals + 1
     assert np.array_equal(mem[32 : 32 + kept], compiled.pack(after)[:kept])
     assert out[3] == 100 * position.player.sign * game.estimate(after)
     probe(planes)(compiled.rules, np.concatenate([compiled.pack(after), mem]), 0, out)

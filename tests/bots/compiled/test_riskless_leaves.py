@@ -12,7 +12,7 @@ import pytest
 from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import PLAYING, UNSEEN
-from arena.bots.compiled.riskless_kernel import compile_game, layout_for, plane_count, riskless_kernel
+from arena.bots.compiled.riskless_kernel import compile_game, count_planes, make_layout, make_riskless_kernel
 from arena.bots.compiled.riskless_leaves import UNFORESEEN
 from arena.bots.evaluators import riskless
 from arena.games.riskless import Riskless
@@ -22,11 +22,11 @@ from tests.bots.compiled.positions import make_random_position, random_map, some
 @cache
 def probe(planes: int) -> Any:
     """Tell and builds the position after every move: what is told of each, and what is built; how many there are."""
-    game = riskless_kernel(planes)
+    game = make_riskless_kernel(planes)
     moves, play, status, estimate = game.moves, game.play, game.status, game.estimate
     survey: Any = game.survey
     foresee: Any = game.foresee
-    words = layout_for(planes).words
+    words = make_layout(planes).words
 
     def call(rules: Any, mem: Any, out: Any) -> Any:
         count = moves(rules, mem, 0, 2 * words)
@@ -46,9 +46,9 @@ def check(game: Riskless, rng: random.Random, weights: dict[str, int]) -> int:
     """Check every move of a random position, and return their number."""
     compiled = compile_game(game, weights)
     assert compiled is not None
-    planes = plane_count(game)
+    planes = count_planes(game)
     words = compiled.pack(make_random_position(game, rng))
-    mem = np.zeros(2 * layout_for(planes).words + compiled.move_count, np.int64)
+    mem = np.zeros(2 * make_layout(planes).words + compiled.move_count, np.int64)
     out = np.zeros(2 * compiled.move_count, np.int64)
     mem[: len(words)] = words
     count = int(probe(planes)(compiled.rules, mem, out))

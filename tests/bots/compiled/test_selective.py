@@ -54,7 +54,7 @@ def test_the_exact_mode_measures_nothing() -> None:
     game = Riskless(load_map("m2"))
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=1, exact=True))
     searcher.warm_up()
-    for option in (Option.TEMPO, Option.SPREAD, Option.SETTLE, Option.LATE):
+    for option in (Option.TEMPO, Option.SPREAD, Option.PRUNE_SETTLED, Option.LATE_MOVES):
         assert searcher._shared[option] == 0
     searcher.close()
 

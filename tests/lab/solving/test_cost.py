@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from arena.lab.solving.cost import available_memory, estimate_cost, largest_cap
+from arena.lab.solving.cost import estimate_cost, find_largest_cap, measure_available_memory
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import Boards
 from tests.lab.solving.maps import solve_to_table
@@ -25,10 +25,10 @@ def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
 
 def test_the_largest_cap_that_fits() -> None:
     boards = Boards.from_map(load_map("m2"))
-    assert largest_cap(boards, 10**9) == 1
-    assert largest_cap(boards, 10**6) is None
+    assert find_largest_cap(boards, 10**9) == 1
+    assert find_largest_cap(boards, 10**6) is None
     eight = Boards.from_map(load_map("ring:8"))
-    largest = largest_cap(eight, 4 * 10**9)
+    largest = find_largest_cap(eight, 4 * 10**9)
     assert largest is not None
     assert (
         estimate_cost(replace(eight, cap=largest)).bytes
@@ -40,16 +40,16 @@ def test_the_largest_cap_that_fits() -> None:
 def test_the_control_group_bounds_the_free_memory(tmp_path: Path) -> None:
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal:  900 kB\nMemAvailable:     500 kB\n")
-    assert available_memory(meminfo, tmp_path) == 500 * 1024
+    assert measure_available_memory(meminfo, tmp_path) == 500 * 1024
     (tmp_path / "memory.max").write_text("max\n")
     (tmp_path / "memory.current").write_text("1000\n")
-    assert available_memory(meminfo, tmp_path) == 500 * 1024
+    assert measure_available_memory(meminfo, tmp_path) == 500 * 1024
     (tmp_path / "memory.max").write_text("101000\n")
-    assert available_memory(meminfo, tmp_path) == 100_000
+    assert measure_available_memory(meminfo, tmp_path) == 100_000
     (tmp_path / "memory.max").write_text("900\n")
-    assert available_memory(meminfo, tmp_path) == 0
+    assert measure_available_memory(meminfo, tmp_path) == 0
 
 
 def test_without_the_systems_word_it_is_half_of_the_machine(tmp_path: Path) -> None:
-    assert available_memory(tmp_path / "none", tmp_path) > 1 << 26
-    assert available_memory() > 1 << 20
+    assert measure_available_memory(tmp_path / "none", tmp_path) > 1 << 26
+    assert measure_available_memory() > 1 << 20
