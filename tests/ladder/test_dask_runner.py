@@ -270,7 +270,7 @@ def children(process: int) -> str:
 
 async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_path: Path) -> None:
     bots, url = [bot("a"), bot("b")], f"sqlite:///{tmp_path / 'arena.db'}"
-    watch, stopped = Watch(), ladder(tmp_path / "record.jsonl", *bots, rounds=12)
+    watch, stopped = Watch(), ladder(tmp_path / "record.jsonl", *bots, rounds=6)
     async with cluster(tmp_path, workers=1) as made:
         with anyio.fail_after(500):
             async with anyio.create_task_group() as tasks:
@@ -286,13 +286,13 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
                 except ClusterUnavailable as lost:
                     problem = lost
     assert str(problem).startswith("the Dask scheduler has gone: ")
-    assert 2 <= len(stopped.played) < 24
+    assert 2 <= len(stopped.played) < 12
     assert {record.result.reason for record in stopped.records} <= {EndReason.LINE, EndReason.BOARD_FULL}
 
-    again = ladder(tmp_path / "record.jsonl", *bots, rounds=12)
+    again = ladder(tmp_path / "record.jsonl", *bots, rounds=6)
     with anyio.fail_after(500):
         await run_ladder(again, Watch(), database=url, restart_policy=QUICK)
-    assert (again.resumed, len(again.played)) == (len(stopped.played), 24)
+    assert (again.resumed, len(again.played)) == (len(stopped.played), 12)
 
 
 async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluster, tmp_path: Path) -> None:
