@@ -60,8 +60,8 @@ def test_every_command_begins_on_the_same_map(module: str, command: str) -> None
     assert inspect.signature(function).parameters["map"].default == DEFAULT_MAP
 
 
-def test_a_ladder_and_the_containers_begin_on_the_same_map() -> None:
-    assert LadderPlan(()).maps == (DEFAULT_MAP,)
+def test_a_ladder_a_pool_and_the_containers_begin_on_the_same_map() -> None:
+    assert LadderPlan(()).maps == PoolSettings().maps == (DEFAULT_MAP,)
     compose = (Path(__file__).parents[2] / "docker-compose.yml").read_text()
     assert set(re.findall(r"\$\{MAP:-([^}]*)\}", compose)) == {DEFAULT_MAP}
 
@@ -69,7 +69,3 @@ def test_a_ladder_and_the_containers_begin_on_the_same_map() -> None:
 def test_the_default_map_is_a_quick_one() -> None:
     assert DEFAULT_MAP in list_map_names()
     assert 12 <= load_map(DEFAULT_MAP).size <= 25
-
-
-def test_so_does_the_pool_of_a_server() -> None:
-    assert PoolSettings().maps == (DEFAULT_MAP,)

@@ -70,12 +70,6 @@ def test_marks_and_names_are_inside_and_apart(name: str) -> None:
             assert one == other or apart, f"{one} is over {other}"
 
 
-def test_the_tooltip_of_a_name_is_its_continent() -> None:
-    file = load_map_file("world")
-    told = Counter(each.findtext(f"{NS}title") for each in of_class(picture(file), "name"))
-    assert told == {name: len(members) for name, members in file.continents}
-
-
 def test_names_are_escaped() -> None:
     map = RisklessMap(
         name="<b>&",
