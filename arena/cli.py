@@ -183,8 +183,8 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as problem:
         if argv[:1] != ["--install-completion"]:
             raise
-        where = f"{problem.filename}: {problem.strerror}; `arena --show-completion` prints it instead"
-        err.print(f"arena: cannot install completion: {where}")
+        message_text = f"{problem.filename}: {problem.strerror}; `arena --show-completion` prints it instead"
+        err.print(f"arena: cannot install completion: {message_text}")
         sys.exit(1)
     except (KeyboardInterrupt, typer.Abort):
         _ignore_interrupts(arguments)

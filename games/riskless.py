@@ -138,8 +138,8 @@ class Riskless(Game[Armies, Move]):
         """
         goal, plies = self.map.armies_to_win, float(self.map.ply_limit)
         for sign in (1, -1):
-            own = [sign * n for n in position.armies if sign * n > 0]
-            plies = min(plies, FIGHT_FACTOR * (goal - sum(own)) / max(1, len(own)))
+            own_armies = [sign * n for n in position.armies if sign * n > 0]
+            plies = min(plies, FIGHT_FACTOR * (goal - sum(own_armies)) / max(1, len(own_armies)))
         return min(max(plies, MIN_EXPECTED_PLIES), self.map.ply_limit - position.ply)
 
     def broken_rule(self, position: Armies, move: Move) -> str | None:
@@ -247,8 +247,8 @@ class Riskless(Game[Armies, Move]):
         lines = [f"ply {position.ply}, {position.player} to move"]
         for v, (name, n) in enumerate(zip(self.map.territories, position.armies, strict=True)):
             owner = f"maxie {n:3d}" if n > 0 else f"minnie{-n:3d}" if n < 0 else "   -     "
-            near = ", ".join(self.map.territories[w] for w in self.map.neighbours[v])
-            lines.append(f"{v:3d} {name:<{width}}  {owner}   roads to {near}")
+            neighbour_names = ", ".join(self.map.territories[w] for w in self.map.neighbours[v])
+            lines.append(f"{v:3d} {name:<{width}}  {owner}   roads to {neighbour_names}")
         return "\n".join(lines)
 
 

@@ -174,8 +174,10 @@ class RisklessMap:
         for number, name in enumerate(self.territories):
             if name.casefold() == words.casefold():
                 return number
-        near = [name for name in self.territories if name.casefold().startswith(words.casefold()[:2])]
-        hint = ", ".join(near[:6] or [*self.territories[:4], "…"])
+        similar_names = [
+            name for name in self.territories if name.casefold().startswith(words.casefold()[:2])
+        ]
+        hint = ", ".join(similar_names[:6] or [*self.territories[:4], "…"])
         raise BadData(f"no territory is called {words!r:.60}: choose from {hint}")
 
     def to_data(self) -> dict[str, Plain]:

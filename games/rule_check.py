@@ -397,8 +397,10 @@ def _call_game(rule: str, method: Callable[..., Any], *arguments: Any) -> Any:
 
 def _format_error_line(error: Exception) -> str:
     """Return the line of the game's own file that led to an error; empty if none did."""
-    ours = __file__.rpartition("/")[0]
-    lines = [each for each in traceback.extract_tb(error.__traceback__) if not each.filename.startswith(ours)]
+    own_folder = __file__.rpartition("/")[0]
+    lines = [
+        each for each in traceback.extract_tb(error.__traceback__) if not each.filename.startswith(own_folder)
+    ]
     return f" ({lines[-1].filename.rpartition('/')[2]}, line {lines[-1].lineno})" if lines else ""
 
 

@@ -148,8 +148,8 @@ def estimate_share(count: float, total: int, variance: float | None = None) -> E
     The error is computed as if there were four more outcomes, two of them 1 (Agresti and Coull 1998). Without them, the
     error would be 0 if all outcomes are equal.
     """
-    near = (count + 2) / (total + 4)
-    spread = near * (1 - near) if variance is None else variance
+    adjusted_share = (count + 2) / (total + 4)
+    spread = adjusted_share * (1 - adjusted_share) if variance is None else variance
     return EstimatedMean(count / total, Z95 * math.sqrt(spread / (total + 4)))
 
 

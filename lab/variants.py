@@ -123,14 +123,14 @@ def make_planar_map(size: int, number: int) -> RisklessMap:
         )
     rng = random.Random(f"planar {size} {number}")
     places = [(round(rng.uniform(0, WIDTH), 2), round(rng.uniform(0, HEIGHT), 2)) for _ in range(size)]
-    near = tuple(
+    neighbours = tuple(
         tuple(w for w in range(size) if w != v and _is_gabriel_edge(places, v, w)) for v in range(size)
     )
-    maxie, minnie = _choose_fair_start(near, max(1, round(size / TERRITORIES_PER_START)), rng)
+    maxie, minnie = _choose_fair_start(neighbours, max(1, round(size / TERRITORIES_PER_START)), rng)
     return make_map(
         f"planar:{size}:{number}",
         territories=tuple(map(str, range(size))),
-        neighbours=near,
+        neighbours=neighbours,
         cap=GRID_CAP,
         minnie=minnie,
         maxie=maxie,

@@ -169,12 +169,12 @@ async def gather_bots(
     on_notice: function that is called during the wait with a text that says which bots are missing
     """
     connected: set[str] = set()
-    began = clock.now()
+    start_time = clock.now()
     with anyio.move_on_after(settings.wait_seconds):
         while not _are_enough(connected, settings, names):
             with anyio.move_on_after(NOTICE_SECONDS) as notice_timeout:
                 connected = await _wait_for_other_bots(host, game, connected)
-            waited_seconds = round(clock.now() - began)
+            waited_seconds = round(clock.now() - start_time)
             if notice_timeout.cancelled_caught and waited_seconds < settings.wait_seconds:
                 missing = _describe_missing(connected, settings, names, waited_seconds)
                 on_notice(f"{missing}; waiting up to {settings.wait_seconds:g} s")

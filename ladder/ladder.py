@@ -85,8 +85,8 @@ class Ladder:
         if self.record is None:
             folder = Path(os.environ.get(RECORDS_VARIABLE, ""))
             folder.mkdir(parents=True, exist_ok=True)
-            began = datetime.fromisoformat(started).astimezone()
-            self.record = folder / f"{self.kind}-{began:%Y%m%d-%H%M%S}.jsonl"
+            start_time = datetime.fromisoformat(started).astimezone()
+            self.record = folder / f"{self.kind}-{start_time:%Y%m%d-%H%M%S}.jsonl"
         return self.record
 
     def set_other_line_count(self, count: int) -> None:

@@ -221,11 +221,11 @@ def _render_road(line: Line, *, ferry: bool) -> str:
 
 def _render_mark(at: Point, armies: int, size: float) -> str:
     scaled = "" if size == 1 else f" scale({size:.2f})"
-    place = f'<g class="spot" data-owner="{_get_owner(armies)}" transform="translate({at[0]:.1f} {at[1]:.1f}){scaled}">'
+    group_start = f'<g class="spot" data-owner="{_get_owner(armies)}" transform="translate({at[0]:.1f} {at[1]:.1f}){scaled}">'
     if not armies:
-        return f'{place}<circle class="empty" r="{RADIUS / 2}"/></g>'
+        return f'{group_start}<circle class="empty" r="{RADIUS / 2}"/></g>'
     side = 1.8 * RADIUS
     long = ' data-long=""' if abs(armies) > 99 else ""
     square = f'<rect class="minnie" x="{-side / 2:.1f}" y="{-side / 2:.1f}" width="{side:.1f}" height="{side:.1f}" rx="3"/>'
     mark = f'<circle class="maxie" r="{RADIUS:.0f}"/>' if armies > 0 else square
-    return f'{place}{mark}<text class="armies" y="4.8"{long}>{abs(armies)}</text></g>'
+    return f'{group_start}{mark}<text class="armies" y="4.8"{long}>{abs(armies)}</text></g>'

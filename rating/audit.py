@@ -168,8 +168,8 @@ class Audit:
                 total, marked, k = all_losses[bot], all_resigned[bot], resigned[bot, opponent]
                 chance = min(1.0, compute_hypergeometric_tail(total, marked, n, k) * tested)
                 if chance < MAX_CHANCE:
-                    rest = f"{marked - k} of {total - n} to all others"
-                    detail = f"{k} of {n} losses by resignation, {rest}"
+                    others_text = f"{marked - k} of {total - n} to all others"
+                    detail = f"{k} of {n} losses by resignation, {others_text}"
                     yield Finding("resignation", game, bot, opponent, n, detail, chance)
 
     def _find_identical_play(self, same_owner: Callable[[str, str], bool]) -> Iterator[Finding]:
@@ -252,8 +252,8 @@ def compute_hypergeometric_tail(total: int, marked: int, drawn: int, k: int) -> 
 
     The items are drawn at random from `total`, of which `marked` are marked.
     """
-    most = min(drawn, marked)
+    max_marked = min(drawn, marked)
     if k <= 0:
         return 1.0
-    ways = sum(comb(marked, i) * comb(total - marked, drawn - i) for i in range(k, most + 1))
+    ways = sum(comb(marked, i) * comb(total - marked, drawn - i) for i in range(k, max_marked + 1))
     return ways / comb(total, drawn)

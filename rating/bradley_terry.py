@@ -84,12 +84,12 @@ def _fit_ratings(n: int, edges: _Edges) -> FloatArray:
         step = np.linalg.solve(_information_matrix(theta, edges), gradient)
         size = 1.0
         while True:
-            further = theta + size * step
-            better = _log_likelihood(further, edges)
+            next_theta = theta + size * step
+            better = _log_likelihood(next_theta, edges)
             if better >= value or size < _STEP_TOLERANCE:
                 break
             size /= 2
-        theta, value = further, better
+        theta, value = next_theta, better
         if np.abs(step).max() * size < _STEP_TOLERANCE:
             break
     return theta

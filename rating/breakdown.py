@@ -102,8 +102,8 @@ def _count_groups(
         losing_bots = list_losers(record)
         for bot in (record.players.maxie, record.players.minnie):
             counts[bot, group_of(record, bot)][2 if bot in losing_bots else 0 if losing_bots else 1] += 1
-    place = {bot: index for index, bot in enumerate(bots)}
-    order = sorted(counts, key=lambda key: (place[key[0]], place.get(key[1], 0), key[1]))
+    bot_indexes = {bot: index for index, bot in enumerate(bots)}
+    order = sorted(counts, key=lambda key: (bot_indexes[key[0]], bot_indexes.get(key[1], 0), key[1]))
     return [GroupScore(bot, of, *counts[bot, of]) for bot, of in order]
 
 

@@ -65,18 +65,18 @@ def sort_by_format(rows: Iterable[StandingsRow], format: Format) -> list[Standin
     """Return the rows of a table in the order of the format. The given `rows` are in order of Elo."""
 
     def with_format_columns(row: StandingsRow) -> StandingsRow:
-        place = format.get_rank(row.bot)
+        rank = format.get_rank(row.bot)
         return replace(
             row,
-            points=row.points + place.byes,
-            byes=place.byes,
-            buchholz=place.buchholz,
-            reached=place.reached,
+            points=row.points + rank.byes,
+            byes=rank.byes,
+            buchholz=rank.buchholz,
+            reached=rank.reached,
         )
 
     def sort_key(row: StandingsRow) -> tuple[float, ...]:
-        place = format.get_rank(row.bot)
-        return (-row.points, -(row.buchholz or 0)) if place.by_points else place.order
+        rank = format.get_rank(row.bot)
+        return (-row.points, -(row.buchholz or 0)) if rank.by_points else rank.order
 
     return sorted(map(with_format_columns, rows), key=sort_key)
 

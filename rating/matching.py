@@ -19,17 +19,19 @@ def maximum_matching(vertices: Sequence[V], are_neighbours: Callable[[V, V], boo
     `are_neighbours` tells whether two vertices are neighbours; it must be symmetric.
     """
     n = len(vertices)
-    near = [[j for j in range(n) if j != i and are_neighbours(vertices[i], vertices[j])] for i in range(n)]
+    neighbour_indexes = [
+        [j for j in range(n) if j != i and are_neighbours(vertices[i], vertices[j])] for i in range(n)
+    ]
     mate = [-1] * n
     for i in range(n):
         if mate[i] < 0:
-            j = next((j for j in near[i] if mate[j] < 0), -1)
+            j = next((j for j in neighbour_indexes[i] if mate[j] < 0), -1)
             if j >= 0:
                 mate[i], mate[j] = j, i
     for i in range(n):
         if mate[i] < 0:
             tree = _AlternatingTree(i, mate)
-            tree.flip_path(tree.find_augmenting_path(near))
+            tree.flip_path(tree.find_augmenting_path(neighbour_indexes))
     return {vertices[i]: vertices[j] for i, j in enumerate(mate) if j >= 0}
 
 

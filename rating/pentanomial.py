@@ -77,8 +77,8 @@ def estimate_elo_difference(counts: Sequence[int]) -> EloDifference | None:
     """
     if not sum(counts):
         return None
-    least = 0.5 / (sum(counts) * (len(counts) - 1))
-    score = min(max(moments(counts)[1], least), 1 - least)
+    min_score = 0.5 / (sum(counts) * (len(counts) - 1))
+    score = min(max(moments(counts)[1], min_score), 1 - min_score)
     used: Sequence[int] = counts
     if sum(1 for n in counts if n) == 1:
         used = [n + (i in {0, len(counts) - 1}) for i, n in enumerate(counts)]

@@ -80,8 +80,8 @@ class Schedule:
                 progress = self._add_pairs(queue_empty=True)
         if len(self._queues) < len(self._playing_pairs):
             self._add_pairs(queue_empty=True)
-        place = {match: index for index, match in enumerate(finished_records)}
-        return sorted(settled, key=lambda each: place[each[1].match]), again
+        record_indexes = {match: index for index, match in enumerate(finished_records)}
+        return sorted(settled, key=lambda each: record_indexes[each[1].match]), again
 
     def make_next_match_id(self, pairing: Pairing) -> str:
         """Return the id of the next attempt at a match."""

@@ -50,9 +50,9 @@ def pair_round(
                 return SwissRound(pairing.pair_all(order, points), None)
         else:
             for bye_bot in sorted(order, key=lambda bot: (idle_rounds[bot], -order.index(bot))):
-                rest = [bot for bot in order if bot != bye_bot]
-                if pairing.can_pair_all(rest):
-                    return SwissRound(pairing.pair_all(rest, points), bye_bot)
+                paired_bots = [bot for bot in order if bot != bye_bot]
+                if pairing.can_pair_all(paired_bots):
+                    return SwissRound(pairing.pair_all(paired_bots, points), bye_bot)
         max_meetings += 1
 
 

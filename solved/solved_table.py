@@ -73,10 +73,10 @@ class SolvedTable:
         try:
             unpacked = zstd.ZstdDecompressor()
             codes = unpacked.decompress(block_bytes, max_length=size + 1)
-            whole = unpacked.eof and not unpacked.unused_data
+            is_complete = unpacked.eof and not unpacked.unused_data
         except zstd.ZstdError as error:
             raise BadTable(self._describe_damage(number, str(error))) from None
-        if not whole or len(codes) != size:
+        if not is_complete or len(codes) != size:
             raise BadTable(self._describe_damage(number, f"{len(codes):,} bytes instead of {size:,}"))
         return codes
 

@@ -96,14 +96,14 @@ class Program:
         if self._has_requested:
             self._reject_unexpected_output()
         self._has_requested = True
-        began = time.monotonic()
+        start_time = time.monotonic()
         self.send(message)
         while True:
             try:
                 line = self._incoming_lines.get(timeout=POLL_SECONDS)
             except Empty:
                 if stopped():
-                    seconds = time.monotonic() - began
+                    seconds = time.monotonic() - start_time
                     raise RequestCancelled(f"the program had not answered after {seconds:.2f} s") from None
                 continue
             if line is None:

@@ -63,7 +63,7 @@ def make_feature_function(game: Riskless) -> Features[Armies]:
 
     The function's time grows with the number of territories and roads.
     """
-    near = game.map.neighbours
+    neighbours = game.map.neighbours
     cap = game.map.territory_cap
     goal = game.map.armies_to_win
 
@@ -72,7 +72,7 @@ def make_feature_function(game: Riskless) -> Features[Armies]:
         maxie = minnie = own = others = borders = safe = reach = waste = 0
         captures = {1: 0, -1: 0}
         for v, n in enumerate(armies):
-            around = [armies[w] for w in near[v]]
+            around = [armies[w] for w in neighbours[v]]
             if n == 0:
                 reach += (max(around) > 0) - (min(around) < 0)
                 continue
@@ -121,15 +121,15 @@ def make_attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
     A position is dynamic if the player to move could take a territory with at least a fifth of the opponent's armies. The
     predicate's time grows with the number of territories and roads.
     """
-    near = game.map.neighbours
+    neighbours = game.map.neighbours
 
     def is_attacked(position: Armies) -> bool:
         sign = game.player(position).sign
-        theirs = [-sign * n for n in position.armies]
-        total = sum(n for n in theirs if n > 0)
+        enemy_armies = [-sign * n for n in position.armies]
+        total = sum(n for n in enemy_armies if n > 0)
         return any(
-            n > 0 and n * GREAT_ARMY >= total and max(-theirs[w] for w in near[v]) >= n
-            for v, n in enumerate(theirs)
+            n > 0 and n * GREAT_ARMY >= total and max(-enemy_armies[w] for w in neighbours[v]) >= n
+            for v, n in enumerate(enemy_armies)
         )
 
     return is_attacked

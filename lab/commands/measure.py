@@ -244,8 +244,8 @@ def _make_mean_fields(mean: EstimatedMean) -> dict[str, float]:
 
 def _print_tables(rows: Sequence[Sequence[str]]) -> None:
     cells = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
-    both = [heading for heading in HEADINGS if heading not in SECOND_TABLE_HEADINGS[2:]]
-    for headings in (both, SECOND_TABLE_HEADINGS) if out.is_terminal else (HEADINGS,):
+    first_table_headings = [heading for heading in HEADINGS if heading not in SECOND_TABLE_HEADINGS[2:]]
+    for headings in (first_table_headings, SECOND_TABLE_HEADINGS) if out.is_terminal else (HEADINGS,):
         columns: dict[str, Justify] = {
             heading: "left" if heading in LEFT_ALIGNED_HEADINGS else "right" for heading in headings
         }

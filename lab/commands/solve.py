@@ -133,7 +133,7 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
         f"{'core' if threads == 1 else 'cores'}"
     )
     checkpoint = path.with_name(f"{path.name}.part")
-    began = time.monotonic()
+    start_time = time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -147,7 +147,7 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
         raise CommandError(f"{map.name}: {error}") from None
     except OSError as error:
         raise CommandError(f"cannot write {error.filename or path}: {error.strerror}") from None
-    return time.monotonic() - began
+    return time.monotonic() - start_time
 
 
 def _format_count(count: int) -> str:

@@ -155,7 +155,7 @@ def tune_command(
             *([f"--from {first.name}"] if first else []),
         ]
     )
-    began = time.process_time()
+    start_seconds = time.process_time()
     with Progress(console=err, transient=True) as bar:
 
         def add_progress_bar(title: str, total: int) -> Callable[[], None]:
@@ -178,7 +178,7 @@ def tune_command(
                 seed=seed,
                 without=without or (),
             )
-    seconds = f"{time.process_time() - began:,.0f} s of CPU time"
+    seconds = f"{time.process_time() - start_seconds:,.0f} s of CPU time"
     maps_line = [f"on {', '.join(names)}"] if names else []
     if outcomes:
         lines = [

@@ -274,10 +274,10 @@ async def check_alive(context: CheckContext) -> None:
     await match.send_turn()
     # Wait before the ping, because a bot may read it together with the turn.
     await MONOTONIC.sleep(SETTLE_SECONDS)
-    began = MONOTONIC.now()
+    ping_time = MONOTONIC.now()
     pong = await match.peer.connection.ping()
     await match.receive_move()
-    answered = MONOTONIC.now() - began
+    answered = MONOTONIC.now() - ping_time
     with anyio.move_on_after(context.server.patience) as waiting:
         latency = await pong
     if waiting.cancelled_caught:

@@ -99,9 +99,9 @@ class Event:
         format: Format = ArenaFormat() if self.schedule is None else self.schedule.format
         scores: dict[str, tuple[tuple[float, ...], float]] = {}
         for each in self.state.bots:
-            place = format.get_rank(each)
-            scored = self._points[each] + place.byes
-            scores[each] = place.order or (-scored, -(place.buchholz or 0)), scored
+            rank = format.get_rank(each)
+            scored = self._points[each] + rank.byes
+            scores[each] = rank.order or (-scored, -(rank.buchholz or 0)), scored
         if self.plan.format == "gauntlet" and self.state.bots:
             # The first bot plays in every match; an opponent ranks above it by scoring more than half against it.
             first_bot = self.state.bots[0]

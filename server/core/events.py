@@ -317,7 +317,7 @@ class Events:
 
     def send_status(self, event: Event, bot: LobbyBot) -> None:
         state = event.state
-        place = event.find_rank(bot.name) if state.phase == "over" else None
+        rank = event.find_rank(bot.name) if state.phase == "over" else None
         status = EventStatus(
             event.name,
             state.phase,
@@ -326,8 +326,8 @@ class Events:
             self._compute_ms_to_start(event),
             event.current_round,
         )
-        if place is not None:
-            status = add_final_rank(status, *place, len(state.bots), f"/event/{quote(event.name, safe='')}")
+        if rank is not None:
+            status = add_final_rank(status, *rank, len(state.bots), f"/event/{quote(event.name, safe='')}")
         self._lobby.send(bot, status)
 
     def _compute_ms_to_start(self, event: Event) -> int:

@@ -33,10 +33,10 @@ def make_loopback_url(bound: tuple[Any, ...], tls: SSLContext | None) -> str | N
 
 def describe_listen_error(host: str, port: int, error: OSError) -> str:
     """Return a one-line error for an address that the server cannot listen on, with a remedy if there is one."""
-    where = f"{host}:{port}"
+    address = f"{host}:{port}"
     if error.errno == errno.EADDRINUSE:
-        return f"cannot listen on {where}: the port is in use; choose another, or 0 for any free one"
-    return f"cannot listen on {where}: {error.strerror or error}"
+        return f"cannot listen on {address}: the port is in use; choose another, or 0 for any free one"
+    return f"cannot listen on {address}: {error.strerror or error}"
 
 
 def get_peer_address(peer: object) -> str:

@@ -72,6 +72,6 @@ class FairQueue:
         try:
             cost = waiter.take_turn()
         finally:
-            rest = seconds_early + cost / 1e6 / MAX_TIME_SHARE
-            self._due = self._now_ns() + rest * 1e9
-            self._clock.call_later(rest, self._run_turn)
+            pause_seconds = seconds_early + cost / 1e6 / MAX_TIME_SHARE
+            self._due = self._now_ns() + pause_seconds * 1e9
+            self._clock.call_later(pause_seconds, self._run_turn)

@@ -71,5 +71,5 @@ class Maintenance:
             log.warning("finished matches stay in the store, because they cannot be archived: %s", error)
             return
         if removed:
-            where = "" if retention.archive is None else f", and are in {retention.archive}"
-            log.info("%d finished matches were removed from the store%s", removed, where)
+            archive_text = "" if retention.archive is None else f", and are in {retention.archive}"
+            log.info("%d finished matches were removed from the store%s", removed, archive_text)

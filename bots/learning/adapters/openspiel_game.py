@@ -35,8 +35,8 @@ def register_game(env: Environment) -> Any:
 
 def make_game_short_name(env: Environment) -> str:
     """Return the name of the game for `pyspiel.load_game`, such as `arena_riskless_italy`."""
-    place = env.game.setup().get("map")
-    name = env.game.name if place is None else f"{env.game.name}_{place}"
+    map_name = env.game.setup().get("map")
+    name = env.game.name if map_name is None else f"{env.game.name}_{map_name}"
     return "arena_" + re.sub(r"[^a-z0-9]+", "_", name.lower())
 
 

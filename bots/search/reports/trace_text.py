@@ -59,11 +59,11 @@ def format_closing_lines(
     node = f"({NAMES[game.player(position)]},{format_state(game, position)})"
     move = "none" if result.move is None else game.move_to_text(result.move)
     side = _SIDES.get(len(game.moves(position)), ()) if isinstance(game, Explicit) else ()
-    where = f"[{side[result.move]}]" if side and result.move is not None else ""
+    side_text = f"[{side[result.move]}]" if side and result.move is not None else ""
     return [
         f"Therefore value of {node} is {format_value(result.value)}, and best move is {move}.",
         f"Terminals visited: {leaf_count}",
-        f"Overall choice: move {move}{where}" if result.move is not None else "Overall choice: none",
+        f"Overall choice: move {move}{side_text}" if result.move is not None else "Overall choice: none",
     ]
 
 

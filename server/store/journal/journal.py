@@ -88,7 +88,7 @@ class Journal:
         `load`. Raises LeaseLost if another process has acquired the server's name, and another exception if the effects
         can never be committed. After a cancellation the outcome is unknown: either all effects become durable, or none.
         """
-        began = self._pending_since["commit"] = self._clock.now_ns()
+        start_ns = self._pending_since["commit"] = self._clock.now_ns()
         try:
             await self._writer.commit(collect_changes(effects), self.lease)
         except Exception as error:
@@ -98,7 +98,7 @@ class Journal:
             del self._pending_since["commit"]
         self._last_error = ""
         self._in_doubt = False
-        self._observe((self._clock.now_ns() - began) / 1e9)
+        self._observe((self._clock.now_ns() - start_ns) / 1e9)
 
     def is_committing(self) -> bool:
         """Return True while a commit is in progress."""
