@@ -140,7 +140,7 @@ def test_replay_the_turning_point_in_two_and_share_it_in_two_more(
     expect(stranger.page.get_by_label("Link", exact=True)).to_have_value(
         re.compile(rf"^{re.escape(town.url)}match/[0-9a-f]+/{ply[0]}$")
     )
-    stranger.click("Copy")
+    stranger.click("Copy link")
     assert stranger.steps == 4
 
 
