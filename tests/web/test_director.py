@@ -495,8 +495,9 @@ def test_four_boards_fit_a_window_or_come_one_below_the_other(
             and box["y"] + box["height"] <= bottom
         )
 
-    assert [in_sight(each) for each in boards.all()].count(True) == seen
-    boards.last.scroll_into_view_if_needed()
+    found = [in_sight(each) for each in boards.all()].count(True)
+    assert found == seen, [each.bounding_box() for each in boards.all()]
+    boards.last.evaluate("(board) => board.scrollIntoView({ block: 'center' })")
     assert in_sight(boards.last)
 
 
