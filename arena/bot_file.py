@@ -22,7 +22,7 @@ class Account:
 
 
 def read_account(path: Path) -> Account:
-    """Return the account in the bot.toml file at `path`. Raises BadBotFile."""
+    """Return the account in the bot.toml file at `path`. Raises BadBotFile if the file has no valid account."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -40,7 +40,7 @@ def read_account(path: Path) -> Account:
 
 
 def read_token(bot_file: Path, token_file: str, token_env: str) -> str:
-    """Return the token of the bot whose bot.toml is at `bot_file`. Raises BadBotFile.
+    """Return the token of the bot whose bot.toml is at `bot_file`. Raises BadBotFile if the token cannot be read.
 
     The token is in `token_file`, or in the environment variable `token_env`; it is empty if both arguments are empty. The
     bot.toml itself does not contain the token, so it can be shared. A relative `token_file` is relative to the bot.toml's folder.

@@ -126,7 +126,7 @@ err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap
 
 
 TOML_TYPE_NAMES = {
-    "str": "a text",
+    "str": "a string",
     "int": "a whole number",
     "float": "a number",
     "bool": "true or false",
@@ -147,7 +147,7 @@ def name_toml_types(types: str) -> str:
 
 
 def register_game(spec: str) -> str:
-    """Register the game that the option `--game` names, and return its name. Raises UsageError."""
+    """Register the game that the option `--game` names, and return its name. Raises UsageError for an invalid game."""
     try:
         return CATALOGUE.register(spec)
     except GameError as error:
@@ -171,7 +171,7 @@ def load_account(path: Path) -> Account:
 
 
 def register_games(specs: list[str] | None) -> list[str]:
-    """Register the games that the options `--game` name, and return their names. Raises UsageError."""
+    """Register the games that the options `--game` name, and return their names. Raises UsageError for an invalid game."""
     return [register_game(spec) for spec in specs or ()]
 
 
@@ -182,12 +182,15 @@ def is_option_given(context: typer.Context, name: str) -> bool:
 
 
 def write_json(data: Any, path: Path) -> None:
-    """Write plain data or msgspec structs to `path` as indented JSON; `-` is standard output. Raises CommandError."""
+    """Write plain data or msgspec structs to `path` as indented JSON; `-` is standard output.
+
+    Raises CommandError if the file cannot be written.
+    """
     write_text(msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n", path)
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write `text` to `path`; `-` is standard output. Raises CommandError."""
+    """Write `text` to `path`; `-` is standard output. Raises CommandError if the file cannot be written."""
     if str(path) == "-":
         typer.echo(text, nl=False)
         return

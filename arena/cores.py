@@ -74,7 +74,7 @@ def _allowed_cores() -> list[int]:
 
 
 def _find_groups(cgroup: Path, mounts: Path, controller: str) -> Iterator[tuple[Mount, str]]:
-    """Yield mount point and path of each of a process's groups with this controller; none if a file is missing."""
+    """Yield the mount point and path of each control group of a process with this controller; none if a file is missing."""
     try:
         cgroups, mounted = cgroup.read_text(), mounts.read_text()
     except OSError:  # not Linux, or the process has ended
@@ -104,16 +104,20 @@ def _unescape(text: str) -> str:
 
 
 def _list_group_folders(mount: Mount, path: str) -> Iterator[Path]:
-    """Yield the folders of a group and of its visible parents, each of which may set its own limit."""
+    """Yield the folders of a control group and of its visible parents, each of which may set its own limit."""
     group = PurePosixPath(path)
-    # A group outside the mounted part appears as the root of the mount, as in a container with version 1.
+    # A control group outside the mounted part appears as the root of the mount, as in a container with version 1.
     relative_path = group.relative_to(mount.root) if group.is_relative_to(mount.root) else PurePosixPath()
     if ".." not in relative_path.parts:
         yield from (mount.point / each for each in (relative_path, *relative_path.parents))
 
 
 def _read_group_limit(folder: Path, *, unified: bool) -> float:
-    """Return the CPU limit of one group, in cores; infinity if the group sets no limit or its files are missing."""
+    """Return the CPU limit of one control group, in cores; infinity if it sets no limit or its files are missing.
+
+    folder    folder of the control group
+    unified   True for version 2 of control groups, False for version 1
+    """
     with suppress(OSError, ValueError):
         if unified:
             amount, period = (folder / "cpu.max").read_text().split()
@@ -127,7 +131,11 @@ def _read_group_limit(folder: Path, *, unified: bool) -> float:
 
 
 def _read_group_cpu_ms(folder: Path, *, unified: bool) -> float | None:
-    """Return the CPU time that one group has used, in ms; None if its files are missing."""
+    """Return the CPU time that one control group has used, in ms; None if its accounting files are missing.
+
+    folder    folder of the control group
+    unified   True for version 2 of control groups, False for version 1
+    """
     with suppress(OSError, ValueError):
         if not unified:
             return int((folder / "cpuacct.usage").read_text()) / 1e6

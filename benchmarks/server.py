@@ -252,8 +252,8 @@ async def _make_paced_section(seconds: float, max_bots: int) -> list[str]:
         *lines,
         "",
         format_claim(
-            "time of a move with 1,000 bots in 500 matches, at 1,000 moves a second",
-            "p99 at most 2.5 ms, no forfeit",
+            "time per move with 1,000 bots in 500 matches, at 1,000 moves a second",
+            "p99 at most 2.5 ms, and no forfeits",
             text,
             kept=paced.milliseconds[1] <= 2.5 and not paced.forfeits,
         ),

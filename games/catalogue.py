@@ -68,7 +68,7 @@ class Catalogue:
     def load(self, spec: str) -> GameClass:
         """Return the game class that `spec` identifies (see `register`), without registering it.
 
-        Raises UnknownGame or BadGame.
+        Raises UnknownGame if there is no such game, and BadGame if its file cannot be used.
         """
         if not is_file_spec(spec):
             return self.find(spec)
@@ -83,9 +83,10 @@ class Catalogue:
         return game
 
     def _check_rules(self, game: GameClass, spec: str) -> None:
-        """Compute the rules digest of a custom game, for comparison with other programs. Raises BadGame.
+        """Compute the rules digest of a custom game, for comparison with other programs.
 
-        A few random matches are played first, to reject a game with chance, a third player, or no end.
+        A few random matches are played first. Raises BadGame if they show that the game has chance, a third player, no end,
+        or another fault in its rules.
         """
         if self.is_builtin(game.name) or game.name in self._default_digests:
             return
@@ -161,7 +162,10 @@ CATALOGUE = Catalogue()
 
 
 def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:
-    """Return the game `name` on `setup`. Raises UnknownGame, BadGame or BadData."""
+    """Return the game `name` on `setup`.
+
+    Raises UnknownGame if there is no such game, BadGame if it cannot be loaded, and BadData for an invalid setup.
+    """
     return cast("AnyGame", CATALOGUE.find(name).from_setup(setup))
 
 

@@ -154,7 +154,7 @@ class Game(ABC, Generic[P, M]):
         return self.play_on(position, move)
 
     def play_on(self, position: P, move: M) -> P:
-        """Return the position after `move`, without checking whether the match is over. Raises IllegalMove."""
+        """Return the position after `move`, even if the match is over. Raises IllegalMove for an illegal move."""
         if (why := self.broken_rule(position, move)) is not None:
             legal = [self.move_to_text(each) for each in self.moves(position)]
             raise IllegalMove(self.move_to_text(move), why, legal)
@@ -201,7 +201,7 @@ class Game(ABC, Generic[P, M]):
         return plain.to_plain(move)
 
     def move_from_data(self, data: object) -> M:
-        """Return the move that `move_to_data` wrote, without checking that it is legal. Raises BadData."""
+        """Convert data from `move_to_data` to a move, without checking that it is legal. Raises BadData for other data."""
         try:
             return cast("M", plain.from_plain(data, self._sample_move))
         except BadData as error:
@@ -233,7 +233,7 @@ class Game(ABC, Generic[P, M]):
         return data if isinstance(data, dict) else {"position": data}
 
     def position_from_data(self, data: object) -> P:
-        """Return the position that `position_to_data` wrote. Raises BadData."""
+        """Convert data from `position_to_data` to a position. Raises BadData for other data."""
         like = self.start()
         fields = isinstance(plain.to_plain(like), dict)
         if not isinstance(data, Mapping) or (not fields and set(data) != {"position"}):
@@ -250,7 +250,7 @@ class Game(ABC, Generic[P, M]):
         return plain.to_json(self.position_to_data(position))
 
     def position_from_text(self, text: str) -> P:
-        """Return the position that `position_to_text` wrote. Raises BadData."""
+        """Parse text from `position_to_text`, and return the position. Raises BadData for other text."""
         return self.position_from_data(plain.from_json(text))
 
     @cached_property

@@ -26,7 +26,10 @@ class NotInGraph(KeyError):
 
 
 def neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:
-    """Return the targets of the edges from `vertex`, in order. Raises NotInGraph. O(1)."""
+    """Return the targets of the edges from `vertex`, in order. O(1).
+
+    Raises NotInGraph if the graph does not have the vertex.
+    """
     if not 0 <= vertex < len(graph):
         raise NotInGraph(vertex, len(graph))
     return graph[vertex]

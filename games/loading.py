@@ -39,7 +39,7 @@ GameClass = type[Game[Any, Any]]
 
 
 def is_file_spec(spec: str) -> bool:
-    """Return True if the text names a game or bot in a file, as `FILE.py` or `FILE.py:Name`."""
+    """Return True if the text names a game or bot in a file, such as `FILE.py` or `FILE.py:Name`."""
     return split_spec(spec)[0].endswith(".py")
 
 

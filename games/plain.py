@@ -46,8 +46,8 @@ def to_plain(value: object) -> Plain:
 
 
 def from_plain(data: object, example: object) -> Any:
-    """Return the value that `to_plain` wrote; `example` is another value of the same kind. Raises BadData."""
-    return _convert_like(_check_bounds(data, MAX_DEPTH), example)
+    """Convert data from `to_plain` to a value of the same kind as `example`. Raises BadData for other data."""
+    return _convert_like(_check_and_freeze(data, MAX_DEPTH), example)
 
 
 def to_json(data: Plain) -> str:
@@ -56,7 +56,7 @@ def to_json(data: Plain) -> str:
 
 
 def from_json(text: str) -> Plain:
-    """Return the plain data in a line of JSON. Raises BadData."""
+    """Return the plain data in a line of JSON. Raises BadData for invalid JSON."""
     try:
         data: Plain = json.loads(text[: 16 * MAX_LENGTH])
     except (ValueError, RecursionError):
@@ -79,8 +79,9 @@ def format_move(value: object, cell_names: Sequence[str] = ()) -> str:
 
 
 def parse_move(text: str, example: object, cell_numbers: dict[str, int]) -> Plain:
-    """Return the plain data of a move that `format_move` wrote; `example` is another move of the game. Raises BadData.
+    """Return the plain data of a move in the form that `format_move` returns. Raises BadData for any other text.
 
+    example        another move of the game
     cell_numbers   cell numbers by name, in lower case
     """
     typed = text.strip()
@@ -116,7 +117,10 @@ def _is_word(value: object) -> bool:
 
 
 def _convert_like(data: Any, example: object) -> Any:
-    """Return plain data, already checked against the bounds, as a value of the same kind as `example`. Raises BadData."""
+    """Return plain data from `_check_and_freeze` as a value of the same kind as `example`.
+
+    Raises BadData if the data does not fit the types in `example`.
+    """
     if isinstance(example, tuple) and not hasattr(example, "_fields"):
         if not isinstance(data, tuple):
             raise BadData(f"the data must be a list, not {data!r:.40}")
@@ -146,20 +150,20 @@ def _reject_mappings(data: Any) -> Any:
     return tuple(map(_reject_mappings, data)) if isinstance(data, tuple) else data
 
 
-def _check_bounds(data: object, depth_left: int) -> Any:
-    """Return the data with tuples instead of lists, so that it is hashable.
+def _check_and_freeze(data: object, depth_left: int) -> Any:
+    """Check plain data, and return it with tuples instead of lists, because tuples are hashable.
 
-    Raises BadData for nesting deeper than `depth_left` levels, for values beyond MAX_LENGTH or MAX_INTEGER, and for
-    other types.
+    Raises BadData if the data is nested deeper than `depth_left` levels; if a list, mapping or string is longer than
+    MAX_LENGTH; if an integer is greater than MAX_INTEGER in absolute value; or if a value has another type.
     """
     if depth_left < 0:
         raise BadData(f"the data must not be nested deeper than {MAX_DEPTH} levels")
     if isinstance(data, list | tuple | dict) and len(data) > MAX_LENGTH:
         raise BadData(f"a list or a string must have at most {MAX_LENGTH} elements, not {len(data)}")
     if isinstance(data, list | tuple):
-        return tuple(_check_bounds(each, depth_left - 1) for each in data)
+        return tuple(_check_and_freeze(each, depth_left - 1) for each in data)
     if isinstance(data, dict) and all(isinstance(name, str) for name in data):
-        return {name: _check_bounds(each, depth_left - 1) for name, each in data.items()}
+        return {name: _check_and_freeze(each, depth_left - 1) for name, each in data.items()}
     if data is None or (isinstance(data, bool | int) and abs(data) <= MAX_INTEGER):
         return data
     if isinstance(data, str) and len(data) <= MAX_LENGTH:

@@ -195,9 +195,9 @@ class RisklessMap:
 
     @classmethod
     def from_data(cls, data: Mapping[str, object]) -> RisklessMap:
-        """Return the map that `to_data` wrote. Raises BadMap.
+        """Convert data from `to_data` to a map. Raises BadMap if the data is invalid.
 
-        Unknown keys are ignored. Without `places` the territories are placed in a ring.
+        Unknown keys are ignored. Without the key `places` (the coordinates), the territories are laid out in a ring.
         """
         names = tuple(_require_text(name, "territories") for name in _require_list(data, "territories"))
         if len(names) > MAX_TERRITORIES:

@@ -80,7 +80,7 @@ class Balance:
         for first in range(len(self.graph)):
             spread = self._spread_territories(first, 2 * per_side)
             if spread is not None:
-                proposals.append(self._improve_start(tuple(spread[0::2]), tuple(spread[1::2])))
+                proposals.append(self._minimize_imbalance(tuple(spread[0::2]), tuple(spread[1::2])))
         if not proposals:
             raise ValueError(
                 f"found no {2 * per_side} pairwise non-adjacent territories ({per_side} for each side): ask for fewer"
@@ -99,7 +99,11 @@ class Balance:
             territories.append(farthest)
         return territories
 
-    def _improve_start(self, maxie: Side, minnie: Side) -> tuple[int, int, Side, Side]:
+    def _minimize_imbalance(self, maxie: Side, minnie: Side) -> tuple[int, int, Side, Side]:
+        """Exchange single territories as long as that improves the start. Return its measures and its two sides.
+
+        The measures are those of `_measure_start`.
+        """
         best = (*self._measure_start(maxie, minnie), maxie, minnie)
         while True:
             neighbours = [
@@ -111,6 +115,7 @@ class Balance:
             best = step
 
     def _measure_start(self, maxie: Side, minnie: Side) -> tuple[int, int]:
+        """Return the imbalance of a start and its negative spread. The smaller the pair, the better the start."""
         territories = (*maxie, *minnie)
         spread = sum(self.distances[a][b] for a in territories for b in territories)
         return (self.compute_imbalance(maxie, minnie), -spread)

@@ -65,7 +65,7 @@ MIN_LEAD_CHANCE = 0.55
 
 @dataclass(frozen=True)
 class MatchStatistics:
-    """Properties of one match.
+    """Measured properties of one match.
 
     moves         number of moves after the opening
     lead_changes  number of changes of the leader; a player leads with a winning chance of at least MIN_LEAD_CHANCE
@@ -155,13 +155,13 @@ def estimate_share(count: float, total: int, variance: float | None = None) -> E
 
 @dataclass
 class EqualStrengthResults:
-    """Results of the matches between equal searchers of one strength.
+    """Results of the matches between two searchers with the same number of nodes per move.
 
-    nodes       nodes per move of both searchers
-    plies       number of plies of each match, including the opening
-    endings     number of matches by the reason for their end
-    wins        number of matches by winner; None for draws
-    statistics  properties of each match
+    nodes       number of nodes per move, the same for both searchers
+    plies       length of each match in plies, including the opening
+    endings     number of matches that ended for each reason
+    wins        number of matches that each player won; the key None counts the draws
+    statistics  measured properties of each match
     """
 
     nodes: int

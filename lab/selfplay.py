@@ -30,9 +30,11 @@ MAX_PLIES_REASON = "cut"
 
 
 def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> DeepeningSearcher:
-    """Return the compiled searcher of a game, or alpha-beta in Python if it has none. Raises BadWeights and BadSpec.
+    """Return the compiled searcher of a game, or alpha-beta in Python if it has none.
 
     settings  settings of the compiled searcher
+
+    Raises BadSpec if the evaluator cannot be used with the game, and BadWeights if its file is invalid.
     """
     if not has_compiled_search(game):
         evaluate = evaluator_for(game, evaluator)

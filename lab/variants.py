@@ -52,7 +52,7 @@ HELD_OUT_MAPS = (
 def load_variant(name: str) -> RisklessMap:
     """Return the map that `name` describes, in a form that the module docstring lists. The map is called `name`.
 
-    Raises MapError.
+    Raises MapError if `name` describes no map.
     """
     base, colon, numbers = name.rpartition(":")
     if "=" not in numbers or numbers.endswith(".toml"):
@@ -78,7 +78,7 @@ def load_variant(name: str) -> RisklessMap:
 
 
 def _replace_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
-    """Return the map with another cap or goal. Raises BadMap.
+    """Return the map with another cap or goal. Raises BadMap if the map cannot have them.
 
     With None, the cap stays the same, or the goal stays the same share of the map's capacity.
     """

@@ -28,8 +28,8 @@ class BotPool(Protocol):
         gave_up     `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
         """
 
-    def get_announced_threads(self, bot: str) -> int:
-        """Return the number of search threads that the bot announced; 0 if it announced none."""
+    def count_reported_threads(self, bot: str) -> int:
+        """Return the number of search threads that the bot reported to the server; 0 if it reported none."""
 
     def is_lost(self, bot: str) -> bool:
         """Return True if the bot will never play again."""

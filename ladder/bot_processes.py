@@ -59,8 +59,8 @@ class BotProcesses:
             process.record_silent_match()
         self.notify_changed()
 
-    def get_announced_threads(self, bot: str) -> int:
-        return max(self._host.get_reported_threads(process.name) for process in self._processes[bot])
+    def count_reported_threads(self, bot: str) -> int:
+        return max(self._host.count_reported_threads(process.name) for process in self._processes[bot])
 
     def find_process_id(self, connection: str) -> int | None:
         """Return the process id of the bot that is connected under the name `connection`; None if it is not running."""

@@ -58,9 +58,11 @@ class ClusterUnavailable(Exception):
 
 @asynccontextmanager
 async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
-    """Connect to the Dask scheduler at `address` for the duration of the block. Raises ClusterUnavailable.
+    """Connect to the Dask scheduler at `address` for the duration of the block.
 
     seconds  maximum number of seconds to wait for the scheduler's answer
+
+    Raises ClusterUnavailable if no scheduler answers.
     """
     from distributed import Client  # noqa: PLC0415  an extra, and slow to import
 
@@ -216,9 +218,9 @@ class ClusterRunner:
         )
 
     async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Return a worker's result, and the reason why the result lacks the records of some matches, if it does.
+        """Have a worker play a pair. Return the worker's result, and the reason to record for matches missing from it.
 
-        The result is empty if no worker returns one.
+        If no worker returns a result, the returned result is empty.
         """
         # A new key each time: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)

@@ -118,8 +118,8 @@ class ExternalBots:
             self._bots[bot].record_match(answered=answered)
         self._notify_changed()
 
-    def get_announced_threads(self, bot: str) -> int:
-        return self._host.get_reported_threads(bot)
+    def count_reported_threads(self, bot: str) -> int:
+        return self._host.count_reported_threads(bot)
 
     def is_lost(self, bot: str) -> bool:
         return self._bots[bot].is_lost
@@ -166,7 +166,7 @@ async def gather_bots(
     If some bots are missing after the waiting time, go on without them; missing bots of `names` are returned as
     disconnected. Raises TooFewBots if fewer than two connected.
 
-    on_notice: function that is called during the wait with a text that says which bots are missing
+    on_notice: function that is called during the wait with a message that says which bots are missing
     """
     connected: set[str] = set()
     start_time = clock.now()
@@ -210,7 +210,7 @@ def _are_enough(connected: set[str], settings: ExternalBotSettings, names: Seque
 def _describe_missing(
     connected: set[str], settings: ExternalBotSettings, names: Sequence[str], seconds: float
 ) -> str:
-    """Return a text that says which bots did not connect within `seconds`. Called if too few bots connected.
+    """Return a message that says which bots did not connect within `seconds`. Called if too few bots connected.
 
     Without `names`, the names of the missing bots are unknown. The text then lists the connected bots.
     """

@@ -69,7 +69,7 @@ class ProgressObserver(Protocol):
         """Report a finished match, which `ladder` already contains."""
 
     def show_notice(self, text: str) -> None:
-        """Report a text about the event, such as a bot's crash with the last lines of its output."""
+        """Report a message about the event, such as a bot's crash with the last lines of its output."""
 
 
 async def run_ladder(
@@ -84,7 +84,7 @@ async def run_ladder(
 ) -> None:
     """Play a ladder to its end, until its test is decided, or until a signal; `ladder` then holds the results.
 
-    observer        is told of the address, of finished matches and of problems
+    observer        receiver of the address, of finished matches and of problems
     database        URL of a store, in which an interrupted event is resumed; None for a temporary store
     restart_policy  limits for the bots' processes, such as the number of restarts; None for the default limits
     external        settings for bots that connect by themselves; None to start the bots of the plan

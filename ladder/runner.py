@@ -102,7 +102,7 @@ class Runner:
         self._host = host
         self._bots = bots
         self._terms = terms
-        self._threads = replace(threads, get_announced_threads=bots.get_announced_threads)
+        self._threads = replace(threads, count_reported_threads=bots.count_reported_threads)
         self._on_result = on_result
         self._on_void = on_void
         self._seconds_left = seconds_left

@@ -27,8 +27,8 @@ class ThreadAllocation:
     """Total number of matches; None if unknown."""
     is_local: bool = True
     """True if the bots run on these cores. If False, they run on other machines and choose their threads."""
-    get_announced_threads: Callable[[str], int] = lambda _bot: 0
-    """Function that returns the number of threads that a bot, given by its name, announced; 0 if it announced none."""
+    count_reported_threads: Callable[[str], int] = lambda _bot: 0
+    """Function that returns the number of threads that the bot with a given name reported; 0 if it reported none."""
 
     @property
     def capacity(self) -> int:
@@ -88,7 +88,7 @@ class ThreadAllocation:
         if self.fixed_concurrency:
             share = max(1, self.cores // self.concurrency)
         else:
-            # If no bot announces its number of threads, spare cores go to bots that can use them.
+            # If no bot reports its number of threads, spare cores go to bots that can use them.
             spare = max(1, self.cores // self.concurrency) if self.max_per_match == 1 else 1
             share = max(spare, self.compute_weight(maxie, minnie))
         return ThreadLimits(*(self._count_planned_threads(name) or share for name in (maxie, minnie)))
@@ -101,9 +101,9 @@ class ThreadAllocation:
         return bot.count_required_threads(self.cores) or 1
 
     def _count_used_threads(self, name: str) -> int:
-        """Return the number of threads of a bot by its plan, or else as the bot announced it."""
+        """Return the number of threads of a bot by its plan, or else as the bot reported it."""
         planned = next((bot.count_required_threads(self.cores) for bot in self.bots if bot.name == name), 0)
-        return planned or self.get_announced_threads(name) or 1
+        return planned or self.count_reported_threads(name) or 1
 
     def _count_planned_threads(self, name: str) -> int:
         return next((bot.threads for bot in self.bots if bot.name == name), 0)

@@ -18,9 +18,10 @@ DECISIVE_MAPS = (DEFAULT_MAP, "poland", "world", "usa")
 
 
 def make_game_on_map(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGame:
-    """Return the game called `game`, on `map` if it is Riskless or a subclass. Raises UnknownGame, BadGame or MapError.
+    """Return the game called `game`, on `map` if it is Riskless or a subclass.
 
-    Other games ignore `map`. Riskless games on cached maps are cached too.
+    Other games ignore `map`. Riskless games on cached maps are cached too. Raises UnknownGame if there is no such game,
+    BadGame if it cannot be loaded, and MapError if there is no such map or its file is invalid.
     """
     kind = CATALOGUE.find(game)
     if not issubclass(kind, Riskless):
@@ -35,7 +36,10 @@ def make_game_on_map(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGa
 
 
 def has_maps(game: str) -> bool:
-    """Return True if the game called `game` is Riskless or a subclass. Raises UnknownGame and BadGame."""
+    """Return True if the game called `game` is Riskless or a subclass.
+
+    Raises UnknownGame if there is no such game, and BadGame if it cannot be loaded.
+    """
     return issubclass(CATALOGUE.find(game), Riskless)
 
 

@@ -56,14 +56,17 @@ def _parse_generated_name(name: str) -> tuple[str, tuple[int, ...]]:
 
 
 def load_map(name: str) -> RisklessMap:
-    """Return the map called `name`: a built-in map, the path of a .toml file, `ring:N` or `grid:WxH`. Raises MapError."""
+    """Return the map called `name`: a built-in map, the path of a .toml file, `ring:N` or `grid:WxH`.
+
+    Raises MapError if there is no such map or its file is invalid.
+    """
     return load_map_file(name).map
 
 
 def load_map_file(name: str) -> MapFile:
     """Return the map called `name` as `load_map` does, with its description, continents and other data for pictures.
 
-    Raises MapError.
+    Raises MapError if there is no such map or its file is invalid.
     """
     if name.endswith(".toml"):
         return read_map_file(Path(name))
@@ -86,7 +89,7 @@ def _cached_map(name: str) -> MapFile:
 
 
 def read_map_file(path: Path) -> MapFile:
-    """Return the map in a file. Its name is the name of the file without `.toml`. Raises MapError."""
+    """Return the map in a file. Its name is the name of the file without `.toml`. Raises MapError for an invalid file."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)

@@ -78,7 +78,7 @@ def parse_map_file(text: str, name: str, file: str) -> MapFile:
     name  name of the map
     file  name of the file in error messages
 
-    Raises MapError.
+    Raises MapError if the text is not a valid map.
     """
     try:
         data = tomllib.loads(text)

@@ -133,7 +133,7 @@ def encode_for_journal(time_ns: int, event: Event, turn: tuple[int, TurnStarted]
 
 
 def decode_from_journal(text: str) -> list[TimedEvent]:
-    """Return the events in a text written by `encode_for_journal`, in order. Raises msgspec.DecodeError for any other text."""
+    """Return the events in a string from `encode_for_journal`, in order. Raises msgspec.DecodeError for any other string."""
     return _decoder.decode(text)
 
 

@@ -135,7 +135,7 @@ def to_json(terms: Terms) -> str:
 
 
 def from_json(text: str) -> Terms:
-    """Return the terms in a text written by `to_json`.
+    """Return the terms in a string from `to_json`.
 
     Raises games.core.GameError for a game that is unknown or cannot be set up, msgspec.DecodeError for any other text.
     """

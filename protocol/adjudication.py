@@ -52,7 +52,9 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         """Parse adjudication rules such as `win=500,draw=20,moves=3,after=40,limit=200,repetition=3,table`.
 
         `table` is a flag: write `table`, or `table=none` to turn it off. An omitted rule is as in DEFAULT_RULES, and a
-        rule set to `none` is off. Return None if `text` is just `none`, or if all rules are off. Raises BadAdjudication.
+        rule set to `none` is off. Return None if `text` is just `none`, or if all rules are off.
+
+        Raises BadAdjudication for an unknown or repeated rule, or an invalid value.
         """
         if text.strip() == NO_RULES:
             return None
@@ -65,7 +67,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
             if not equals or key in parts:
                 why = "give each rule once" if key in parts else "write RULE=VALUE"
                 raise BadAdjudication(
-                    f"{part!r:.40}: {why}, e.g. win=500,moves=3,limit=200,repetition=3, or {NO_RULES} for no rules"
+                    f"{part!r:.40}: {why}; for example win=500,moves=3,limit=200,repetition=3, or {NO_RULES} for no rules"
                 )
             parts[key] = number
         return cls.convert(parts, strict=False)
@@ -74,7 +76,9 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     def convert(cls, parts: Mapping[str, object], *, strict: bool = True) -> Adjudication | None:
         """Return the adjudication with the rules in `parts`; None if all rules are off.
 
-        Names, defaults and `none` are as in `parse`. `strict` rejects numbers written as text. Raises BadAdjudication.
+        Names, defaults and `none` are as in `parse`. `strict` rejects numbers written as text.
+
+        Raises BadAdjudication for an unknown rule or an invalid value.
         """
         unknown = [key for key in parts if key not in cls.__struct_fields__]
         if unknown:

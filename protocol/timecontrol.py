@@ -24,7 +24,7 @@ _TIME_CONTROL_PATTERN = re.compile(
 
 
 class BadTimeControl(ValueError):
-    """Raised when a text is not a time control."""
+    """Raised for a string that is not a time control."""
 
 
 class TimeControl(Struct, frozen=True):

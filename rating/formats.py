@@ -127,7 +127,10 @@ class Absences:
 
 
 class Format(Protocol):
-    """Interface of a tournament format, which schedules the pairs of an event."""
+    """Interface of a tournament format, which decides who plays whom in an event.
+
+    Bots play in pairs of matches: two matches from the same start position, the second with swapped seats.
+    """
 
     @property
     def withdrawn(self) -> frozenset[str]:
@@ -138,7 +141,7 @@ class Format(Protocol):
         """Return the total number of matches, with the tie-breaks known so far; None for an endless event."""
 
     def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:
-        """Return the pairs that can now be played, except those returned earlier.
+        """Return the pairs of matches that can now be played, except those returned earlier.
 
         queue_empty   True if two bots have no scheduled match against each other left to start, so that a round-robin
                       or gauntlet can begin its next round
@@ -359,8 +362,9 @@ class _EncounterNode:
 class KnockoutFormat:
     """Knockout: the loser of an encounter is eliminated.
 
-    An encounter is `rounds` pairs on each start position, and a few more if it is drawn. The order of the bots is the
-    seeding: the first two can only meet in the final. An encounter does not wait for encounters of other branches.
+    In an encounter, two bots play `rounds` pairs of matches on each start position, and up to `MAX_TIE_BREAKS` more pairs
+    to break a tie. The bots are listed in order of seeding, so the first two can only meet in the final. An encounter
+    starts as soon as its two bots are known.
     """
 
     bots: Sequence[str]
@@ -380,7 +384,7 @@ class KnockoutFormat:
         self._add_encounters(list(_make_bracket_seeds(len(self.bots))), None, 0, 0)
 
     def _add_encounters(self, seeds: list[int], parent: int | None, slot: int, depth: int) -> None:
-        """Create the encounter won by one of the bots with these seeds, and all encounters that lead to it.
+        """Create the encounter that decides between the bots with these seeds, and all encounters that lead to it.
 
         The other arguments are as in `_EncounterNode`. A seed without a bot is a free place.
         """

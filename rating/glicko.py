@@ -42,7 +42,7 @@ class Rating:
     """Volatility σ: how much the strength varies from period to period."""
 
     def __str__(self) -> str:
-        """Return the rating with its 95 % error, as `1720 ± 130`, and `provisional` if it is too uncertain to compare."""
+        """Return the rating with its 95 % error, such as `1720 ± 130`, and `provisional` if it is too uncertain to compare."""
         return f"{self.rating:.0f} ± {2 * self.deviation:.0f}{' provisional' if self.is_provisional else ''}"
 
     @property
@@ -51,7 +51,7 @@ class Rating:
         return self.deviation > MIN_PROVISIONAL_DEVIATION
 
     def after_inactivity(self, periods: float) -> Rating:
-        """Return the rating after `periods` without a match: equal, but less certain."""
+        """Return the rating after `periods` rating periods without a match: the same rating with a larger deviation."""
         phi = math.hypot(self.deviation / GLICKO_SCALE, math.sqrt(periods) * self.volatility)
         return replace(self, deviation=min(phi * GLICKO_SCALE, MAX_DEVIATION))
 
@@ -63,7 +63,7 @@ GameResult = tuple[Rating, float]
 def update_rating(player: Rating, games: Sequence[GameResult], *, periods: float = 1.0) -> Rating:
     """Return the rating after these games, `periods` after the previous rating. O(games).
 
-    Without games, the rating stays equal and its deviation grows. Raises ValueError for negative `periods`.
+    Without games, the rating stays the same and its deviation grows. Raises ValueError for negative `periods`.
     """
     if periods < 0:
         raise ValueError(f"periods must not be negative, not {periods}")

@@ -107,10 +107,10 @@ class Schedule:
                 self._queued_count += 1
                 return False
         self._attempts.pop(pairing, None)
-        self._count_result(pairing, record)
+        self._tally_result(pairing, record)
         return True
 
-    def _count_result(self, pairing: Pairing, record: AnyFinishedMatch) -> None:
+    def _tally_result(self, pairing: Pairing, record: AnyFinishedMatch) -> None:
         pair = pairing.pair
         legs = self._legs.setdefault(pair.number, [])
         legs.append((compute_points_by_bot(pairing, record.result), find_absent_bots(pairing, record.result)))

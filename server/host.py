@@ -160,7 +160,7 @@ class Host:
         self.will_restart = will_restart
         """True if the server will restart after it stops.
 
-        On exit, clients are told that it will restart or, if False, that the event is over.
+        On exit, clients are notified that it will restart or, if False, that the event is over.
         """
         self.lease_lost: LeaseLost | None = None
         """Error with which the server stops when another process has taken its lease; None until then."""
@@ -241,7 +241,7 @@ class Host:
             tasks.start_soon(job)
 
     async def listen(self, stack: AsyncExitStack, tls: SSLContext | None, progress: FindProgress) -> None:
-        """Accept connections until `stack` closes. Raises CannotListen."""
+        """Accept connections until `stack` closes. Raises CannotListen if the address cannot be used."""
         self.edge = await make_edge(
             stack,
             LOCAL_EDGE_NUMBER,
@@ -283,14 +283,14 @@ class Host:
         """Return the reason why no match can begin now, in one line; empty if matches can begin."""
         return "the server is about to stop" if self.shell.draining else self.journal.describe_outage()
 
-    def reconfigure(self, pool: Pool | None) -> None:
+    def apply_changed_settings(self, pool: Pool | None) -> None:
         """Apply changed values in `self.settings`. `settings.RELOADABLE_KEYS` lists the keys that may change.
 
         The edge needs no notice of a change, because it reads its limits at each use.
 
         pool: matches for the matchmaker to arrange from now on; None for no matchmaking
 
-        Raises BadAdjudication and BadRetention.
+        Raises BadAdjudication or BadRetention if a setting is not a valid rule.
         """
         self.maintenance.retention = self.settings.store.retention
         self.shell.reconfigure(
@@ -362,7 +362,7 @@ class Host:
         connected = self.shell.core.connected_bots
         return {bot.name for bot in connected if not bot.preferences.games or game in bot.preferences.games}
 
-    def get_reported_threads(self, name: str) -> int:
+    def count_reported_threads(self, name: str) -> int:
         """Return the number of search threads that a bot reports; 0 if it reports none."""
         bot = self.shell.core.find_bot(name)
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
@@ -375,7 +375,10 @@ class Host:
         self.shell.submit(BotCrashed(name, exit_text))
 
     async def play(self, terms: Terms) -> Record:
-        """Play one match to its end, once both bots have capacity for another match. Raises shell.MatchNotStarted."""
+        """Play one match to its end, once both bots have capacity for another match.
+
+        Raises shell.MatchNotStarted if the match does not begin.
+        """
         return await self.shell.play_match(terms)
 
     async def store_record(self, terms: Terms, record: Record) -> None:
@@ -383,7 +386,7 @@ class Host:
         await self.shell.store_match(terms, record)
 
     def announce_restart(self) -> None:
-        """Declare that the server will restart. On exit, clients are then told to wait, not that the event is over."""
+        """Declare that the server will restart. On exit, clients are then asked to wait, not notified that the event is over."""
         self.will_restart = True
 
     async def halt(self) -> None:
@@ -425,7 +428,7 @@ async def open_host(
     house          engines that the server itself runs, within `Host.open_house`; they connect to `Host.loopback_url`
     tls            certificate; None for connections without TLS
     resumed_event  event whose unfinished matches continue after a restart; None if no matches continue
-    will_restart   True if the server will restart after it stops. If False, connected clients are told on exit that the
+    will_restart   True if the server will restart after it stops. If False, connected clients are notified on exit that the
                    event is over, unless the block is cancelled: then the event may be continued later
     on_record      function that is called with the record of each finished match
     progress       returns the progress of an event that is played here, for the web pages
@@ -433,9 +436,10 @@ async def open_host(
     A core in a process of its own (role `core`) may have standbys. It waits until the server's name is free, and holds
     the name by a short lease, so that a standby can take over quickly.
 
-    Raises CannotListen and StoreError. In any role other than `core`, raises lease.LeaseHeld if another process holds the
-    server's name. Raises lease.LeaseLost, after cancelling the block, if another process has taken the name. On exit,
-    clients are notified and disconnected; matches in progress stay in the journal.
+    Raises CannotListen if an address cannot be used, and StoreError if the store is unavailable. In any role other than
+    `core`, raises lease.LeaseHeld if another process holds the server's name. Raises lease.LeaseLost, after cancelling the
+    block, if another process has taken the name. On exit, clients are notified and disconnected; matches in progress stay
+    in the journal.
     """
     settings = settings or private_host_settings()
     async with AsyncExitStack() as stack:

@@ -83,8 +83,8 @@ async def open_edge(
     house  engines that the core runs, for display on the web pages
     tls    certificate; None for connections without TLS
 
-    Raises CannotListen, BusError and StoreError. On exit, clients are notified and disconnected; they can return through
-    another edge.
+    Raises CannotListen if an address cannot be used, and BusError or StoreError if NATS or the store is unavailable. On
+    exit, clients are notified and disconnected; they can return through another edge.
     """
     async with AsyncExitStack() as stack:
         bus = await stack.enter_async_context(_open_bus(settings))
@@ -142,8 +142,9 @@ async def open_leader(
 
     An additional edge on a loopback address serves the house engines and the metrics.
 
-    Raises HouseEngineError, CannotListen, BusError and StoreError. Raises LeaseLost or Superseded, after cancelling the block, if
-    this core no longer leads. On exit the lease is released immediately, so that a standby takes over.
+    Raises HouseEngineError if a house engine cannot be started, CannotListen if an address cannot be used, and BusError or
+    StoreError if NATS or the store is unavailable. Raises LeaseLost or Superseded, after cancelling the block, if this core
+    no longer leads. On exit the lease is released immediately, so that a standby takes over.
     """
     superseded_error: Superseded | None = None
     async with AsyncExitStack() as stack:

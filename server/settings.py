@@ -145,7 +145,7 @@ class MatchSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def adjudication(self) -> Adjudication | None:
-        """Adjudication rules; None if there are none. Raises BadAdjudication."""
+        """Adjudication rules; None if there are none. Raises BadAdjudication if `adjudicate` is invalid."""
         return Adjudication.parse(self.adjudicate)
 
 
@@ -188,7 +188,7 @@ class StoreSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def retention(self) -> Retention | None:
-        """Rule for the matches to keep; None to keep all. Raises BadRetention."""
+        """Rule for the matches to keep; None to keep all. Raises BadRetention if `keep` is invalid."""
         return Retention.parse(self.keep, Path(self.archive) if self.archive else None) if self.keep else None
 
 

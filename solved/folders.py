@@ -74,6 +74,6 @@ def check_table(table: SolvedTable, boards: Boards) -> SolvedTable:
     """Return `table`. Raises BadTable if it belongs to boards other than `boards`."""
     if table.boards != boards:
         raise BadTable(
-            f"{table.path} belongs to another map, with other roads, cap or goal; solve the map again"
+            f"{table.path} was solved for a different map (different roads, cap or goal): solve the map again"
         )
     return table

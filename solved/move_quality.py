@@ -39,7 +39,10 @@ class ClassifiedMove:
 
 
 def classify_move(solution: Solution, position: Armies, move: Move) -> ClassifiedMove:
-    """Compare a legal move in an unfinished position with the best move. Raises solved.header.BadTable."""
+    """Compare a legal move in an unfinished position with the best move.
+
+    Raises solved.header.BadTable if the table's file is damaged.
+    """
     values = solution.list_move_values(position)
     best, before = max(values, key=lambda each: each[1].sort_key)
     after = dict(values)[move]

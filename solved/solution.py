@@ -56,7 +56,10 @@ class Solution:
         return best[0][1], [move for move, _ in best]
 
     def winner(self, position: Armies) -> Player | None:
-        """Return the player who wins with best play by both; None for a draw. Raises solved.header.BadTable."""
+        """Return the player who wins with best play by both; None for a draw.
+
+        Raises solved.header.BadTable if the table's file is damaged.
+        """
         result = self.get_value(position).result
         if result is SolvedResult.DRAW:
             return None

@@ -85,7 +85,7 @@ class SolvedTable:
 
 
 def write_table(path: Path, header: Header, blocks: Sequence[bytes]) -> None:
-    """Write a table from its header and its compressed blocks. Raises OSError.
+    """Write a table from its header and its compressed blocks. Raises OSError if the file cannot be written.
 
     The file is replaced in one step, so a reader finds either the old table or the new one.
     """

@@ -2,7 +2,7 @@
 
 The computation is pure arithmetic on a `Clock`, in seconds. The rules are:
 
-- Some time (`compute_reserve_seconds`) is kept for the delay between the bot's decision and the moment when the server reads the
+- Some time (`compute_reserve_seconds`) is reserved for the delay between the bot's decision and the moment when the server reads the
   move: less if the network grace (`Clock.margin`) is longer, more if recent moves arrived late (`Clock.lag`).
 - With a time per move, both limits are all the time after the reserve, because unused time is lost.
 - Otherwise the time is divided evenly among the expected remaining moves, each with its increment. The soft limit

@@ -102,10 +102,12 @@ class Spec:
 
 
 def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") -> Spec:
-    """Return the parsed engine spec. Raises BadSpec.
+    """Return the parsed engine spec.
 
     engines  options of each valid engine, by the engine's name
     kind     noun for an engine in error messages
+
+    Raises BadSpec for an unknown engine or option, or an invalid value.
     """
     name, colon, rest = text.strip().partition(":")
     if name not in engines:

@@ -191,7 +191,8 @@ class Client:
     async def run(self) -> ResultCounts:
         """Play until the event is over, the quota is reached, or `stop` is called. Return the counts of results.
 
-        Raises ClientError. To end it early, call `stop`: a cancellation does not end the bots' threads.
+        Raises ClientError if the client cannot continue. To end `run` early, call `stop`: a cancellation does not end the
+        bots' threads.
         """
         self._loop = asyncio.get_running_loop()
         problem: ClientError | None = None

@@ -71,7 +71,7 @@ class LocalMatch:
         return self._positions[-1]
 
     def play_move(self, move: Any) -> None:
-        """Play `move` for the caller. Raises IllegalMove."""
+        """Play `move` for the caller. Raises IllegalMove for an illegal move."""
         self._add_move(move, None, MONOTONIC.now() - self._turn_start)
 
     def play_bot_move(self) -> tuple[Any, Thinking | None]:

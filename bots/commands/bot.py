@@ -31,7 +31,7 @@ SWITCH_SECONDS = 0.001
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena bot`."""
+    """Add the command `arena bot` to `app`."""
     app.command("bot")(bot)
 
 
@@ -92,7 +92,7 @@ def bot(
             "--games",
             metavar="N",
             min=1,
-            help="Exit after this number of matches; default: no limit.",
+            help="Exit after N matches; default: no limit.",
         ),
     ] = None,
     for_: Annotated[
@@ -243,7 +243,7 @@ def _merge_settings(options: BotSettings, explicit: set[str]) -> BotSettings:
 
     explicit   names of the options that the user gave
 
-    Raises UsageError.
+    Raises UsageError if an option or the file is invalid.
     """
     try:
         if not options.engine.endswith(".toml"):

@@ -44,7 +44,7 @@ PrintNote = Callable[[str], None]
 def run_bot(engine: Engine, settings: BotSettings, name: str) -> None:
     """Play under `name`; with --unique, under the first of NAME, NAME-2, NAME-3 … that is free.
 
-    Raises CommandError and UsageError.
+    Raises UsageError for an invalid URL, and CommandError if the client cannot continue for another reason.
     """
     with open_console(settings.log) as console:
         _run_client(engine, settings, name, console)
@@ -97,7 +97,7 @@ def _open_session(settings: BotSettings, name: str, console: Console) -> Session
 async def _play_matches(
     engine: Engine, settings: BotSettings, name: str, console: Console, session_file: SessionFile | None
 ) -> str:
-    """Play until the client stops. Return the counts of results as text. Raises ClientError."""
+    """Play until the client stops. Return the counts of results as text. Raises ClientError if the client cannot continue."""
     options = ClientSettings(
         settings.url,
         name,
@@ -244,7 +244,7 @@ def open_console(log: Path | None) -> Iterator[Console]:
 
     All output is also appended to the file `log`, unless it is None.
 
-    Raises CommandError.
+    Raises CommandError if the file cannot be opened.
     """
     try:
         file = None if log is None else log.open("a", encoding="utf-8")

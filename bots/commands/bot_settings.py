@@ -99,7 +99,7 @@ class BotSettings(BotFile, frozen=True):
     def play_seconds(self) -> float:
         """Return the seconds until the bot accepts no more matches; infinity for no limit.
 
-        Raises ValueError.
+        Raises ValueError if the setting `for` is not a duration.
         """
         return parse_duration(self.for_)
 
@@ -135,7 +135,7 @@ def check_settings(settings: BotSettings, setting_name: Callable[[str], str] = "
 
     setting_name   returns the name of a setting as the user wrote it, such as `--game`, for error messages
 
-    Raises BadBotSettings.
+    Raises BadBotSettings if a setting is invalid.
     """
     try:
         games = tuple(CATALOGUE.register(each) for each in settings.game)
@@ -157,7 +157,10 @@ def check_settings(settings: BotSettings, setting_name: Callable[[str], str] = "
 
 
 def read_settings(path: Path) -> BotSettings:
-    """Return the settings in a bot.toml. Relative paths are relative to the folder of the file. Raises BadBotSettings."""
+    """Return the settings in a bot.toml. Relative paths are relative to the folder of the file.
+
+    Raises BadBotSettings if the file cannot be read or has an invalid key or value.
+    """
     folder = path.parent
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -19,7 +19,10 @@ from arena.games.core import Game
 def compare_command(
     game: Game[Any, Any], position: Any, depth: int, budget: int, svg: Path | None, json: Path | None
 ) -> None:
-    """Count the leaves, print both tables, and draw the plot. Raises CommandError."""
+    """Count the leaves, print both tables, and draw the plot.
+
+    Raises CommandError if the budget is too small for depth 1, or a file cannot be written.
+    """
     problem = Problem(game, evaluator_for(game))
     comparison = compare_methods(problem, position, depth, budget)
     if comparison.deepest == 0:

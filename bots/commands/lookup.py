@@ -21,7 +21,10 @@ HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {
 
 
 def load_game(game: str, map: str) -> AnyGame:
-    """Return the game named `game` on the map `map`. `hexapawn:width=4,height=5` sets the size. Raises UsageError."""
+    """Return the game named `game` on the map `map`. `hexapawn:width=4,height=5` sets the size.
+
+    Raises UsageError if the game or the map is unknown or invalid.
+    """
     try:
         if game.startswith(f"{Hexapawn.name}:"):
             size = parse_spec(game, {Hexapawn.name: HEXAPAWN_SIZE_OPTIONS}, "game")
@@ -36,7 +39,10 @@ def load_game(game: str, map: str) -> AnyGame:
 
 
 def load_engine(spec: str) -> Engine:
-    """Return the engine that `spec` names: a built-in engine with options, file.py, or file.py:Class. Raises UsageError."""
+    """Return the engine that `spec` names: a built-in engine with options, file.py, or file.py:Class.
+
+    Raises UsageError if `spec` is invalid.
+    """
     try:
         return make_engine(spec)
     except BadSpec as error:

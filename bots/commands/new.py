@@ -34,7 +34,7 @@ class {name}(Bot):
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena new`."""
+    """Add the command `arena new` to `app`."""
     app.command("new")(new)
 
 

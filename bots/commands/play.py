@@ -43,7 +43,7 @@ Type a move in the form that `moves` lists, or one of these words:
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena play`."""
+    """Add the command `arena play` to `app`."""
     app.command("play")(play)
 
 

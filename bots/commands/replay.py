@@ -46,7 +46,7 @@ _MATCH_URL = re.compile(r"(https?://[^/#?]+)/(?:#/)?(?:match|api/record)/([^/#?]
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena replay`."""
+    """Add the command `arena replay` to `app`."""
     app.command("replay")(replay)
 
 
@@ -140,7 +140,10 @@ def replay(
 
 
 def _select_match(file: str, records: Sequence[tuple[int, Record]], match: str) -> Replay:
-    """Return the only match whose id begins with `match`, replayed and verified. Raises UsageError and CommandError."""
+    """Return the only match whose id begins with `match`, replayed and verified.
+
+    Raises UsageError if there is no such match or more than one, and CommandError if the match cannot be replayed.
+    """
     matching = [(line, each) for line, each in records if each.match.startswith(match)]
     if not matching:
         raise UsageError(

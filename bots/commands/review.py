@@ -41,7 +41,10 @@ from arena.solved.move_quality import MoveQuality
 def print_review(
     replay: Replay, engine: str, limits: SearchLimits, json: Path | None, svg: Path | None
 ) -> None:
-    """Analyse the moves of a match and print the result. Raises UsageError or CommandError."""
+    """Analyse the moves of a match and print the result.
+
+    Raises UsageError if the engine cannot analyse the match, and CommandError if a file cannot be read or written.
+    """
     solved = _load_solved_moves(replay)
     if engine == TABLEBASE_ENGINE:
         _review_by_table(replay, solved, json, svg)

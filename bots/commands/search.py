@@ -88,7 +88,7 @@ SvgOption = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena trace` and `arena analyse`."""
+    """Add the commands `arena trace` and `arena analyse` to `app`."""
     app.command("trace")(trace_command)
     app.command("analyse")(analyse_command)
 

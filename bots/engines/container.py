@@ -16,7 +16,7 @@ import tempfile
 import uuid
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.bots.api.bot import Clock, Crash, Thinking
 from arena.bots.api.engine_spec import (
@@ -74,6 +74,13 @@ ENGINE_SECONDS = 60
 """Time limit for a command of the container engine (Docker or Podman), in seconds."""
 
 
+class ContainerProcess(NamedTuple):
+    """First process of a running container."""
+
+    container_id: str
+    process_id: int
+
+
 @dataclass(frozen=True)
 class Container:
     """Container of a bot: the image, and for a submission the zip file."""
@@ -85,7 +92,7 @@ class Container:
     """Zip file with the bot; None if the image itself contains the bot."""
 
     def create(self, name: str, folder: Path, threads: int) -> None:
-        """Create a container named `name`. Raises BadSpec.
+        """Create a container named `name`. Raises BadSpec if the container engine refuses, or the submission is invalid.
 
         folder    empty folder, into which the submission is unpacked
         threads   maximum number of cores that the container may use
@@ -102,12 +109,12 @@ class Container:
             "create", "--rm", "--interactive", "--pull=never", *LIMIT_OPTIONS, *options, self.image, *command
         )
 
-    def find_process(self, name: str) -> tuple[str, int]:
-        """Return the id of the running container `name`, and the process id of its first process. Raises BadSpec."""
-        container, process = self._run_command(
-            "container", "inspect", "--format={{.Id}} {{.State.Pid}}", name
+    def find_main_process(self, container_name: str) -> ContainerProcess:
+        """Return the first process of a running container. Raises BadSpec if there is no such container."""
+        container_id, process_id = self._run_command(
+            "container", "inspect", "--format={{.Id}} {{.State.Pid}}", container_name
         ).split()
-        return container, int(process)
+        return ContainerProcess(container_id, int(process_id))
 
     def with_image_id(self) -> Container:
         """Return a copy that names its image by id, so that every match uses the same image.
@@ -140,9 +147,11 @@ class Container:
 
 
 def make_container_engine(spec: str, logs: Path | None = None) -> Engine:
-    """Return the engine of `image:NAME` or `submit:FILE.zip[,image=NAME]`. Raises BadSpec.
+    """Return the engine of `image:NAME` or `submit:FILE.zip[,image=NAME]`.
 
     logs: folder for the standard error of each match's container, as MATCH.log
+
+    Raises BadSpec if the image or the submission is missing or invalid, or no container engine can be used.
     """
     image, submission = _split_spec(spec)
     if IMAGE_REFERENCE.fullmatch(image) is None:
@@ -166,8 +175,8 @@ class ContainerBot(ProgramBot):
         super().__init__([container.program, "start", "--attach", "--interactive", self._name], logs)
         self._container = container
         self._reaper: subprocess.Popen[bytes] | None = None
-        self._cgroup_process = ("", 0)
-        """Id of the container, and process id of its first process."""
+        self._main_process = ContainerProcess("", 0)
+        """First process of the container, once the container is running."""
         self._cpu_ms: float | None = None
         """CPU time of the container in ms when it was ready or gave its last answer; None if it cannot be measured."""
 
@@ -186,7 +195,7 @@ class ContainerBot(ProgramBot):
             raise Crash(str(error)) from None
         super().prepare()
         try:
-            self._cgroup_process = self._container.find_process(self._name)
+            self._main_process = self._container.find_main_process(self._name)
         except BadSpec as error:
             raise Crash(str(error)) from None
         self._cpu_ms = self._measure_cpu_ms()
@@ -204,12 +213,15 @@ class ContainerBot(ProgramBot):
             self._reaper.communicate(timeout=ENGINE_SECONDS)
 
     def _measure_cpu_ms(self) -> float | None:
-        container, process = self._cgroup_process
-        return measure_container_cpu_ms(container, Path(f"/proc/{process}/cgroup"))
+        process = self._main_process
+        return measure_container_cpu_ms(process.container_id, Path(f"/proc/{process.process_id}/cgroup"))
 
 
 def _find_container_engine() -> str:
-    """Return the path of the container engine: Docker, or Podman if Docker is missing or not running. Raises BadSpec."""
+    """Return the path of the container engine: Docker, or Podman if Docker is missing or not running.
+
+    Raises BadSpec if neither can be used.
+    """
     reasons = []
     for tool, template in LIMIT_TEMPLATES.items():
         program = shutil.which(tool)

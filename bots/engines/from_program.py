@@ -25,9 +25,11 @@ MAX_KEPT_LINES = 1000
 
 
 def make_program_engine(command: str, logs: Path | None = None) -> Engine:
-    """Return an engine that runs `command` in a new process for each match. Raises BadSpec.
+    """Return an engine that runs `command` in a new process for each match.
 
     logs: folder for the standard error of each match's program, as MATCH.log
+
+    Raises BadSpec if `command` is not a valid command line, or its program does not exist.
     """
     try:
         words = shlex.split(command)

@@ -48,7 +48,7 @@ class Program:
     """A running program. `on_line` is called with each line of its standard error, in a separate thread."""
 
     def __init__(self, command: Sequence[str], on_line: Callable[[str], None]) -> None:
-        """Start the program. Raises ProgramFault."""
+        """Start the program. Raises ProgramFault if the program cannot be started."""
         self._on_line = on_line
         self._last_line: deque[str] = deque(maxlen=1)
         self._has_requested = False

@@ -34,7 +34,7 @@ ENCRYPTED_FLAG = 0x1
 def unpack_submission(file: Path, folder: Path) -> list[str]:
     """Unpack the submission `file` into the empty `folder`, and return the command that starts its bot there.
 
-    Raises BadSpec.
+    Raises BadSpec if the file is not a valid submission.
     """
     try:
         if file.stat().st_size > MAX_ZIP_BYTES:
@@ -109,7 +109,7 @@ def _checked_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
 def _read_start_command(file: Path, settings: Path) -> list[str]:
     """Return the command that starts the bot, from `engine` or `exec` of its bot.toml; other keys are ignored.
 
-    Raises BadSpec.
+    Raises BadSpec if the bot.toml is missing or invalid.
     """
     location = f"{file}: {SETTINGS_FILE}"
     required_key = 'either engine = "my_bot.py" or exec = "./my_bot"'

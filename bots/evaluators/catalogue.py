@@ -77,7 +77,7 @@ def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
 
 
 def load_named_weights(game: Game[Any, Any], name: str, names: Sequence[str]) -> Weights:
-    """Return the weights called `name`, scaled for this game. Raises BadWeights.
+    """Return the weights called `name`, scaled for this game. Raises BadWeights if the weights file is invalid.
 
     name    `features`, or the path of a weights file
     names   names of the game's features
@@ -117,14 +117,14 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     if name == OUTCOMES or name.endswith(OUTCOMES_FILE):
         category_of = make_category_function(game)
         if category_of is None:
-            raise BadSpec(f"{game.name} has no position categories: use plain")
+            raise BadSpec(f"{game.name} has no position categories: use the evaluator plain")
         path = (
             WEIGHTS_FOLDER / f"{_get_family_name(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
         )
         return make_category_evaluator(game, category_of, load_outcomes(path))
     if name.endswith(NETWORK_FILE):
         if not isinstance(game, Riskless):
-            raise BadSpec(f"networks support only riskless, not {game.name}: use plain")
+            raise BadSpec(f"networks support only riskless, not {game.name}: use the evaluator plain")
         from arena.bots.evaluators.network import load_network, make_network_evaluator  # noqa: PLC0415 - an extra
 
         return cast("Evaluator[P]", make_network_evaluator(game, load_network(Path(name))))
@@ -136,6 +136,8 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     if extractor is None:
         if name == "features":
             return make_plain_evaluator(game)
-        raise BadSpec(f"{game.name} has no features, so it cannot use a weights file: use plain")
+        raise BadSpec(
+            f"{game.name} has no features, so it cannot use a weights file: use the evaluator plain"
+        )
     features, names = extractor
     return cast("Evaluator[P]", make_linear_evaluator(features, names, load_named_weights(game, name, names)))

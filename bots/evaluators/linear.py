@@ -51,7 +51,7 @@ class BadWeights(ValueError):
 
 
 def read_toml(path: Path, content: str) -> dict[str, Any]:
-    """Return the tables of the TOML file at `path`, which holds `content`. Raises BadWeights."""
+    """Return the tables of the TOML file at `path`, which holds `content`. Raises BadWeights if the file cannot be read."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -61,7 +61,10 @@ def read_toml(path: Path, content: str) -> dict[str, Any]:
 
 
 def load_weights(path: Path, names: Sequence[str]) -> Weights:
-    """Return the weights in the file at `path`, one for each of `names` and in their order. Raises BadWeights."""
+    """Return the weights in the file at `path`, one for each of `names` and in their order.
+
+    Raises BadWeights if the file cannot be read or is invalid.
+    """
     data = read_toml(path, "weights")
     weights = data.get("weights")
     if not isinstance(weights, dict):

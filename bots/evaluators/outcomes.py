@@ -70,7 +70,7 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction | None:
 
 
 def compute_expected_outcome(counts: Counts) -> float:
-    """Return the expected outcome for the player to move, from -1 to 1. At least one match must be counted."""
+    """Return the expected outcome for the player to move, from -1 to 1. `counts` must not be all zero."""
     won, drawn, lost = counts
     return (won - lost) / (won + drawn + lost)
 
@@ -94,7 +94,7 @@ def make_category_evaluator(
 
 
 def load_outcomes(path: Path) -> Mapping[Category, Counts]:
-    """Return the outcomes in the file at `path`: the counts of each category. Raises BadWeights.
+    """Return the outcomes in the file at `path`: the counts of each category. Raises BadWeights if the file is invalid.
 
     The file's table [outcomes] maps a category's numbers, such as "3 1 0", to its counts of wins, draws and losses.
     """

@@ -80,7 +80,7 @@ class Environment:
         return self.game.moves(position)
 
     def play(self, position: Any, move: Any) -> Any:
-        """Return the position after `move`. Raises IllegalMove."""
+        """Return the position after `move`. Raises IllegalMove for an illegal move."""
         return self.game.play(position, move)
 
     def outcome(self, position: Any) -> Outcome | None:
@@ -97,11 +97,11 @@ class Environment:
         return self.game.player(position).sign
 
     def move(self, action: int) -> Any:
-        """Return the move with the index `action`. Raises IndexError."""
+        """Return the move with the index `action`. Raises IndexError if there is no such move."""
         return self._moves[action]
 
     def action(self, move: Any) -> int:
-        """Return the index of a move, which is the same in every match on this setup. Raises KeyError."""
+        """Return the index of a move, which is the same in every match on this setup. Raises KeyError for anything else."""
         return self._numbers[move]
 
     def legal(self, position: Any) -> list[bool]:
@@ -141,7 +141,10 @@ class Environment:
         return make_position_picture(self.game, position)
 
     def show_match(self, record: Record) -> Picture:
-        """Return a chart of a match: the game's estimate ply by ply. `print` writes its moves. Raises BadRecord."""
+        """Return a chart of a match: the game's estimate ply by ply. `print` writes its moves.
+
+        Raises BadRecord if the record breaks the rules.
+        """
         return make_match_picture(verify_record(record))
 
     def show_search(self, position: Any, algorithm: str = "alphabeta", depth: int = 2) -> Picture:
@@ -152,7 +155,10 @@ class Environment:
         return make_search_picture(self.game, position, algorithm, depth)
 
     def positions(self, record: Record) -> Sequence[Any]:
-        """Return all positions of a recorded match, from its start to its end. Raises BadRecord."""
+        """Return all positions of a recorded match, from its start to its end.
+
+        Raises BadRecord if the record breaks the rules.
+        """
         return verify_record(record).positions
 
     def batch(self, size: int, seed: int = 0) -> Batch:
@@ -174,7 +180,7 @@ def make(game: str = Riskless.name, *, map: str = DEFAULT_MAP, opening: int = 0)
     map       a Riskless map; ignored for other games
     opening   number of random moves at the start of each match
 
-    Raises GameError and MapError.
+    Raises GameError if the game is unknown or invalid, and MapError if the map is.
     """
     return Environment(make_game_on_map(CATALOGUE.register(game), map), opening)
 
@@ -184,7 +190,7 @@ def batch(
 ) -> Batch:
     """Return `size` simultaneous matches of a game, as NumPy arrays: see `Batch`.
 
-    Raises GameError, MapError, and ValueError for a game without a kernel.
+    Raises GameError if the game is unknown or invalid, MapError if the map is, and ValueError for a game without a kernel.
     """
     return make(game, map=map, opening=opening).batch(size, seed)
 

@@ -49,7 +49,8 @@ def play_match(
     time_control    such as "60+1": 60 seconds for each player, and 1 second more after each move
     opening, seed   number of random moves at the start of the match, and the random seed for them
 
-    A bot that raises an exception loses by a crash. Raises BadSpec, BadTimeControl, GameError and MapError.
+    A bot that raises an exception loses by a crash. Raises BadSpec, BadTimeControl, GameError or MapError if the engine,
+    time control, game or map is invalid.
     """
     environment = game if isinstance(game, Environment) else make(game, map=map)
     names = [each if isinstance(each, str) else getattr(each, "__name__", "bot") for each in (maxie, minnie)]

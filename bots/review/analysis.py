@@ -104,14 +104,14 @@ class SearchLimits:
 
 
 def parse_reference(text: str) -> Spec:
-    """Return the parsed spec of a reference algorithm. Raises BadSpec."""
+    """Return the parsed spec of a reference algorithm. Raises BadSpec if `text` is not a valid spec."""
     return parse_spec(text, REFERENCE_OPTIONS, "algorithm")
 
 
 def parse_engine(text: str) -> tuple[Spec, bool]:
     """Return the parsed spec of an engine or a reference algorithm, and True if it is a reference algorithm.
 
-    Raises BadSpec.
+    Raises BadSpec if `text` is not a valid spec of either kind.
     """
     name, _, rest = (part.strip() for part in text.partition(":"))
     options = [part.strip() for part in rest.split(",") if part.strip()]
@@ -134,8 +134,11 @@ def run_reference(
 ) -> tuple[SearchResult[Any], SearchMonitor]:
     """Search once to `depth` plies with the reference algorithm of `spec`.
 
-    Return the result, and the monitor with the counts and, with `tracing`, the trace. Raises BadSpec, BadWeights,
-    and SearchTooLarge for more than `max_nodes` nodes, or with `tracing` more than `MAX_TRACED_NODES`.
+    Return the result, and the monitor with the counts and, with `tracing`, the trace.
+
+    Raises SearchTooLarge if the search visits more than `max_nodes` nodes, or, with `tracing`, more than
+    `MAX_TRACED_NODES`. Raises BadSpec if the evaluator or an option in `spec` cannot be used with the
+    game, and BadWeights if the evaluator's file is invalid.
     """
     check_evaluator(spec, game)
     problem = Problem(game, evaluator_for(game, spec.values["evaluator"]))

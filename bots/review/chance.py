@@ -17,9 +17,9 @@ The number is assumed, not fitted to data.
 
 
 def compute_winning_chance(game: Game[Any, Any], value: int) -> float:
-    """Return Maxie's chance of winning in a position with the value `value` for her, from 0 to 1.
+    """Return Maxie's chance of winning, from 0 to 1, in a position that is worth `value` to her.
 
-    A draw counts as half a win. The chance is 0 or 1 if the value is a certain win or loss.
+    A draw counts as half a win. The chance is 1 if `value` is a certain win, and 0 if it is a certain loss.
     """
     if is_decided(value):
         return 1.0 if value > 0 else 0.0

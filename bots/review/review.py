@@ -30,7 +30,11 @@ TABLEBASE_ENGINE = "perfect"
 
 
 class ReviewedMove(Struct, frozen=True):
-    """Review of one move. Values, in hundredths of an army, and chances are for Maxie unless a field says otherwise."""
+    """Review of one move.
+
+    Values are in hundredths of an army. Unless a field says otherwise, values and chances are from the point of view of
+    Maxie, the player who moves first.
+    """
 
     ply: int
     player: str
@@ -56,7 +60,7 @@ class ReviewedMove(Struct, frozen=True):
 
 
 def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
-    """Yield the review of each move in turn. Raises BadSpec or BadWeights."""
+    """Yield the review of each move in turn. Raises BadSpec or BadWeights if the analyst's engine cannot be used."""
     game, record = replay.game, replay.record
     for ply, each in enumerate(record.moves):
         position, after = replay.positions[ply : ply + 2]
@@ -178,7 +182,7 @@ class SolvedMove(Struct, frozen=True):
 def review_by_tablebase(replay: Replay) -> list[SolvedMove] | None:
     """Return the review of all moves of a match by the tablebase of its map, or None if the map is not solved.
 
-    Raises solved.header.BadTable.
+    Raises solved.header.BadTable if the file of the map's table is damaged.
     """
     solution = load_solution(replay.game)
     if solution is None:
@@ -215,7 +219,7 @@ class SolvedPosition(Struct, frozen=True):
 def probe_tablebase(game: Game[Any, Any], position: Any) -> SolvedPosition | None:
     """Return the solved values of an unfinished position, or None if its map is not solved.
 
-    Raises solved.header.BadTable.
+    Raises solved.header.BadTable if the file of the map's table is damaged.
     """
     solution: Solution | None = load_solution(game)
     if solution is None:

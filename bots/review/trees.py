@@ -33,7 +33,10 @@ def list_tree_names() -> list[str]:
 
 
 def load_tree(name: str) -> Explicit:
-    """Return the tree called `name`, ignoring case, or the tree in the file NAME.json. Raises TreeError."""
+    """Return the tree called `name`, ignoring case, or the tree in the file NAME.json.
+
+    Raises TreeError if there is no such tree, or the file is invalid.
+    """
     if name.endswith(".json"):
         return _read_tree(Path(name))
     for each in list_tree_names():
@@ -45,7 +48,10 @@ def load_tree(name: str) -> Explicit:
 
 
 def load_tree_game(name: str) -> Game[Any, Any]:
-    """Return the game called `name`: an explicit tree, or else Riskless on the map of that name. Raises TreeError."""
+    """Return the game called `name`: an explicit tree, or else Riskless on the map of that name.
+
+    Raises TreeError if there is neither, or the file of the tree is invalid.
+    """
     try:
         return load_tree(name)
     except UnknownTree as error:

@@ -67,7 +67,7 @@ def deepen(
     """
     order = list(game.moves(position) if moves is None else moves)
     if not order:
-        raise ValueError(f"nothing to search: the match is over: {game.outcome(position)}")
+        raise ValueError(f"nothing to search: the match is over ({game.outcome(position)})")
     yield Report(0, 0, order[0], (order[0],), 0, finished=False)
     nodes = 0
     reached_limit = stop_after(max_nodes)
@@ -107,7 +107,7 @@ class DeepeningSearcher(Protocol):
         """Yield reports as the function `deepen` does."""
 
     def clear(self) -> None:
-        """Forget all earlier positions."""
+        """Empty the table of positions, for example before another match."""
 
     def close(self) -> None:
         """Release threads and memory. The searcher cannot be used afterwards."""

@@ -21,7 +21,7 @@ B = TypeVar("B")
 
 
 class LazyList(Generic[A]):
-    """List of the elements of an iterable, each computed on first access and then kept."""
+    """List of the elements of an iterable. Each element is computed on first access, and then stored."""
 
     __slots__ = ("_elements", "_rest")
 
@@ -41,7 +41,7 @@ class LazyList(Generic[A]):
             position += 1
 
     def __bool__(self) -> bool:
-        """Return True if there is an element. Compute no more than the first."""
+        """Return True if the list has at least one element, computing no element but the first."""
         return next(iter(self), self) is not self
 
 
@@ -50,7 +50,7 @@ class VisitedAlready(Exception):
 
 
 class SinglePass(Generic[A]):
-    """Elements of an iterable, each computed on access, yielded once, and not kept."""
+    """Elements of an iterable. Each element is computed on access, yielded once, and not stored."""
 
     __slots__ = ("_first", "_rest")
 
@@ -65,7 +65,10 @@ class SinglePass(Generic[A]):
         return self._read_elements(rest)
 
     def __bool__(self) -> bool:
-        """Return True if there is an element. Compute no more than the first. Raises VisitedAlready after an iteration."""
+        """Return True if there is at least one element, computing no element but the first.
+
+        Raises VisitedAlready if the elements have been iterated over.
+        """
         rest = self._unread_elements()
         if not self._first:
             self._first.extend(islice(rest, 1))
@@ -85,7 +88,7 @@ class SinglePass(Generic[A]):
 
 
 class Tree(Generic[A]):
-    """Source 000's Node: a label and the subtrees, which are either kept (`memoize`) or yielded once."""
+    """Source 000's Node: a label and the subtrees, which are either stored (`memoize`) or yielded once."""
 
     __slots__ = ("_compute", "_label", "memoize", "subtrees")
 

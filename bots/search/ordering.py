@@ -17,7 +17,7 @@ from arena.games.core import M, P
 
 
 class OrderedMove(NamedTuple, Generic[P, M]):
-    """Move of a node, with its index in move order (`number`) and the position after it (`child`)."""
+    """Move from a node, with its index in move order (`number`) and the resulting position (`child`)."""
 
     number: int
     move: M

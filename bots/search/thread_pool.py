@@ -31,7 +31,7 @@ class Task(Generic[R]):
         self.result: R | None = None
 
     def run(self) -> None:
-        """Do the work in the calling thread. An error is kept for the thread that waits for the result."""
+        """Do the work in the calling thread. An error is stored for the thread that waits for the result."""
         try:
             self.result = self._function()
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits

@@ -19,7 +19,7 @@ class Seq(Generic[A]):
     __slots__ = ("_elements", "_first")
 
     def __init__(self, elements: Iterable[A] = (), first: int = 0) -> None:
-        """Create a sequence of the elements from index `first` on."""
+        """Create a sequence of `tuple(elements)[first:]`."""
         self._elements = elements if isinstance(elements, tuple) else tuple(elements)
         self._first = first
 

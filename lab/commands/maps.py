@@ -21,7 +21,7 @@ WIDTH = 100
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena maps` with all its commands."""
+    """Add the command group `arena maps` to `app`."""
     maps = typer.Typer(
         help="List, draw, check and measure Riskless maps.", no_args_is_help=True, rich_markup_mode=None
     )
@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_maps(json: JsonOption = None) -> None:
-    """List the built-in maps, and the forms of generated ones.
+    """List the built-in maps, and show how to name generated maps.
 
     Example: arena maps list
     """

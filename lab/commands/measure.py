@@ -72,7 +72,7 @@ def measure_command(
         typer.Option(
             "--evaluator",
             metavar="NAME",
-            help="Evaluator of the engines: plain, features, or a weights file.",
+            help="Evaluator of the engines: plain, features, or the path of a weights file.",
         ),
     ] = DEFAULT_EVALUATOR,
     processes: ProcessesOption = 0,

@@ -35,7 +35,7 @@ MAX_STRENGTH = 10**9
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena openings`."""
+    """Add the command `arena openings` to `app`."""
     openings = typer.Typer(help="Find balanced openings.", no_args_is_help=True, rich_markup_mode=None)
     openings.callback()(lambda: None)
     openings.command("make")(make)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena solve`."""
+    """Add the command `arena solve` to `app`."""
     app.command("solve")(solve_command)
 
 
@@ -57,7 +57,7 @@ def solve_command(
         str,
         typer.Argument(
             metavar="MAP",
-            help="Map name, .toml file, ring:N or grid:WxH; :cap=N,goal=N changes its limits.",
+            help="Map name, .toml file, ring:N or grid:WxH; append :cap=N,goal=N to change the cap and goal.",
         ),
     ],
     again: Annotated[
@@ -105,7 +105,10 @@ def solve_command(
 
 
 def _solve(map: RisklessMap, path: Path, threads: int) -> float:
-    """Solve a map, write the table to `path`, and return the duration in seconds. Raises CommandError."""
+    """Solve a map, write the table to `path`, and return the duration in seconds.
+
+    Raises CommandError if the map is too large to solve, or a file cannot be read or written.
+    """
     from arena.lab.solving.checkpoint import BadCheckpoint  # noqa: PLC0415 - an extra, and slow to load
     from arena.lab.solving.cost import CODE_BYTES, estimate_cost, find_largest_cap, measure_available_memory  # noqa: PLC0415
     from arena.lab.solving.layers import WinTooLong  # noqa: PLC0415

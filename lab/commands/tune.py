@@ -34,7 +34,7 @@ AddProgressBar = Callable[[str, int], Callable[[], None]]
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena tune`."""
+    """Add the command `arena tune` to `app`."""
     app.command("tune")(tune_command)
 
 

@@ -71,7 +71,10 @@ class Solver:
         """Solve the boards, write the table to `path`, and return its header.
 
         The bytes of the file do not depend on the number of threads, nor on how often the process was killed and
-        started again. Raises WinTooLong, checkpoint.BadCheckpoint, OSError, MemoryError.
+        started again.
+
+        Raises WinTooLong if a win takes more plies than a table can store, checkpoint.BadCheckpoint if the checkpoint cannot
+        be used, OSError if a file cannot be read or written, and MemoryError if the memory is too small.
         """
         with ThreadPoolExecutor(self.threads, "solve") as workers:
             self._prepare()
@@ -130,15 +133,15 @@ class Solver:
     def _decide_all(self, workers: Executor) -> None:
         layers = self._layers
         finished = self._resume(workers)
-        saved = time.monotonic()
+        last_save_time = time.monotonic()
         wait = self.interval
         while not finished:
             finished = self._decide_next_ply(workers) == 0 or layers.undecided_count == 0
-            if time.monotonic() - saved >= wait:
-                began = time.monotonic()
+            if time.monotonic() - last_save_time >= wait:
+                save_start_time = time.monotonic()
                 self._save(finished=finished)
-                saved = time.monotonic()
-                wait = max(self.interval, 10 * (saved - began))
+                last_save_time = time.monotonic()
+                wait = max(self.interval, 10 * (last_save_time - save_start_time))
 
     def _decide_next_ply(self, workers: Executor) -> int:
         layers = self._layers

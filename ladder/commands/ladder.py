@@ -46,7 +46,7 @@ from arena.protocol.adjudication import DEFAULT_RULES
 
 
 def register(app: typer.Typer) -> None:
-    """Add `ladder` and `match` to the `arena` command."""
+    """Add the commands `arena ladder` and `arena match` to `app`."""
     app.command("ladder")(ladder)
     app.command("match")(match)
 
@@ -63,7 +63,9 @@ def ladder(
     bot: Annotated[
         list[str] | None,
         typer.Option(
-            "--bot", metavar="ENGINE", help="A bot of the ladder, as for `arena bot`; repeat for each."
+            "--bot",
+            metavar="ENGINE",
+            help="Bot of the ladder, written as for `arena bot`; repeat the option for each bot.",
         ),
     ] = None,
     game: GameOption = "riskless",
@@ -130,7 +132,7 @@ def ladder(
             metavar="PORT",
             min=0,
             max=65535,
-            help="Port of the web page; 0: any free port. Default: no page; with --external: 8765.",
+            help="Port of the web page (0: any free port). Default: no page, or 8765 with --external.",
         ),
     ] = None,
     wait: Annotated[

@@ -63,7 +63,7 @@ class Submission(Struct, frozen=True):
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena submit` and its commands."""
+    """Add the command group `arena submit` to `app`."""
     submit = typer.Typer(help="Check and keep bots submitted as zip files.", no_args_is_help=True)
     submit.command("add")(add)
     submit.command("check")(check)

@@ -124,7 +124,7 @@ class ScriptedServer:
         try:
             peer = await self.connect_bot()
         except ProtocolFault as fault:
-            raise ProtocolFault(f"after a lost connection: {fault}") from None
+            raise ProtocolFault(f"while reconnecting after a lost connection: {fault}") from None
         if self.hello is None or self.hello.session != session:
             raise ProtocolFault(
                 "the bot must reconnect with the session of its last welcome; otherwise its matches are lost"

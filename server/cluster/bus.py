@@ -31,5 +31,8 @@ class Bus(Protocol):
         ...
 
     async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
-        """Pass all later messages on a subject to `handler`, even after a reconnect."""
+        """Call `handler` with each message that is published on a subject from now on.
+
+        The subscription survives reconnects. Messages published while the connection is down are lost.
+        """
         ...

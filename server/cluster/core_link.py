@@ -59,25 +59,25 @@ class RemoteEdge:
         self._bus = bus
         self._subject = subject
         self._fencing_token = fencing_token
-        self._sent_count = 0
+        self._sent_frame_count = 0
         self._requested_stream = -1
 
     def begin_stream(self, stream: int, number: int) -> None:
         """Begin stream number `stream`. `number`: number of the first frame expected from the edge in this stream."""
         self.stream = stream
         self.incoming = IncomingStream[MessageToCore](TO_CORE_DECODER, number)
-        self._sent_count = 0
+        self._sent_frame_count = 0
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         for more, body in encode_in_frames(messages):
             self._publish(
-                BusFrame(self.number, self._fencing_token, self.stream, self._sent_count, more, body)
+                BusFrame(self.number, self._fencing_token, self.stream, self._sent_frame_count, more, body)
             )
-            self._sent_count += 1
+            self._sent_frame_count += 1
 
     def heartbeat(self) -> None:
         """Send a heartbeat, from which the edge learns how many frames it should have received."""
-        self._publish(BusFrame(self.number, self._fencing_token, self.stream, self._sent_count))
+        self._publish(BusFrame(self.number, self._fencing_token, self.stream, self._sent_frame_count))
         self._requested_stream = -1
 
     def request_stream(self, stream: int) -> None:
@@ -94,7 +94,7 @@ class CoreLink:
     """Link that passes messages from a shard's edges to the shell, and messages from the shell to the edges.
 
     The clocks of processes differ, so a time of arrival at an edge means nothing here. It is replaced by the message's
-    time of arrival in this process. Durations that an edge has measured are kept.
+    time of arrival in this process. Durations that an edge has measured stay unchanged.
     """
 
     def __init__(

@@ -83,7 +83,7 @@ class EdgeLink:
         self._stream = 0
         self._resend_ns: int | None = None
         """RESEND_NS or TAKEOVER_RESEND_NS for the next stream; None to resend no message."""
-        self._sent_count = 0
+        self._sent_frame_count = 0
         self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
         self._unsent: list[MessageToCore] = []
         self._resend_buffer: deque[tuple[int, MessageReceived]] = deque()
@@ -126,7 +126,7 @@ class EdgeLink:
             resent = [message for at, message in self._resend_buffer if at >= oldest_ns]
             self._resend_buffer = deque((now, message) for message in resent)
             self._resend_ns = None
-            self._sent_count = 0
+            self._sent_frame_count = 0
         # Otherwise the numbers continue, so that the core notices if it missed frames of the last stream.
         self._stream += 1
         self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
@@ -142,9 +142,9 @@ class EdgeLink:
             return
         for more, body in encode_in_frames(pending):
             self._publish(
-                BusFrame(self.number, self.fencing_token, self._stream, self._sent_count, more, body)
+                BusFrame(self.number, self.fencing_token, self._stream, self._sent_frame_count, more, body)
             )
-            self._sent_count += 1
+            self._sent_frame_count += 1
 
     def _publish(self, frame: BusFrame) -> None:
         self._bus.publish(self._core_subject, encode_frame(frame))
@@ -228,5 +228,5 @@ class EdgeLink:
         if self.is_synced and now - self._last_frame_ns > MAX_SILENCE_NS:
             log.warning("edge %d: the core is silent; holding messages", self.number)
             self.is_synced = False
-        self._publish(BusFrame(self.number, self.fencing_token, self._stream, self._sent_count))
+        self._publish(BusFrame(self.number, self.fencing_token, self._stream, self._sent_frame_count))
         return HEARTBEAT_NS if self.is_synced else SEARCH_INTERVAL_NS

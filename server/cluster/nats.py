@@ -92,7 +92,7 @@ class _Connection:
         self.mark_lost(describe_error(self.errors[-1]) if self.errors else self.loss_reason)
 
     async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
-        """Pass the messages on a subject to `handler`. Raises nats.errors.Error and OSError."""
+        """Pass the messages on a subject to `handler`. Raises nats.errors.Error or OSError if NATS cannot be reached."""
 
         async def pass_payload(message: Msg) -> None:
             try:
@@ -110,7 +110,7 @@ class _Connection:
         )
 
     async def flush(self) -> None:
-        """Wait until NATS has received all earlier messages. Raises nats.errors.Error and OSError."""
+        """Wait until NATS has received all earlier messages. Raises nats.errors.Error or OSError if NATS cannot be reached."""
         if not await self.responds(ANSWER_SECONDS):
             raise TimeoutError
 

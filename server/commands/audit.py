@@ -27,7 +27,7 @@ COLUMNS: dict[str, Justify] = {
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command `arena audit` to `app`, the program `arena`."""
+    """Add the command `arena audit` to `app`."""
     app.command("audit")(audit)
 
 

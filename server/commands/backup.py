@@ -32,7 +32,7 @@ MAX_BAD_LINES = 20
 
 
 def register(app: typer.Typer) -> None:
-    """Add `backup`, `restore`, `export` and `import` to `app`, the program `arena`."""
+    """Add the commands `arena backup`, `arena restore`, `arena export` and `arena import` to `app`."""
     app.command("backup")(backup_command)
     app.command("restore")(restore_command)
     app.command("export")(export_command)

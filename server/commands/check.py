@@ -31,14 +31,14 @@ from arena.server.commands.check_games import check_games
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command `arena check` to `app`, the program `arena`."""
+    """Add the command `arena check` to `app`."""
     app.command("check")(check)
 
 
 def check(
     bot: Annotated[
         str,
-        typer.Argument(metavar="BOT", help="Bot to check: FILE.py or an engine, as for `bot_command bot`."),
+        typer.Argument(metavar="BOT", help="Bot to check: FILE.py or a built-in engine, as for `arena bot`."),
     ] = "",
     program: Annotated[
         str,

@@ -42,7 +42,7 @@ LiftOption = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `kick`, `ban` and `notice` to `app`, the program `arena`."""
+    """Add the commands `arena kick`, `arena ban` and `arena notice` to `app`."""
     app.command("kick")(kick)
     app.command("ban")(ban)
     app.command("notice")(notice)

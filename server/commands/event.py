@@ -60,13 +60,13 @@ ServerOption = Annotated[
     typer.Option(
         "--server",
         metavar="NAME",
-        help="Name of the hosting server (its setting server.name); default: the unnamed server.",
+        help="Name of the hosting server (its server.name setting); default: the unnamed server.",
     ),
 ]
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena event`, with its commands, to `app`, the program `arena`."""
+    """Add the command group `arena event` to `app`."""
     event = typer.Typer(
         help="Announce and manage tournaments on a server.",
         no_args_is_help=True,
@@ -124,7 +124,9 @@ def new(
             help="Rating range of the bots that may enter, e.g. 1200-1800 or 1500-.",
         ),
     ] = "",
-    rated: Annotated[bool, typer.Option("--rated/--casual", help="Play rated or unrated matches.")] = True,
+    rated: Annotated[
+        bool, typer.Option("--rated/--casual", help="Play rated or unrated (casual) matches.")
+    ] = True,
     hold_pool: Annotated[
         bool,
         typer.Option("--hold-pool", help="Keep entered bots out of the matchmaking pool once entries close."),
@@ -146,15 +148,15 @@ def new(
     if every and every not in INTERVAL_DAYS:
         raise UsageError(f"--every: must be day or week, not {every!r:.40}")
     now = int(time.time())
-    option = "--zone"
+    option_name = "--zone"
     try:
         find_zone(zone)
-        option = "--at"
+        option_name = "--at"
         start_time = find_next_start_time(at, zone, now)
-        option = "--closes"
+        option_name = "--closes"
         closing_time = find_last_time_before(closes, zone, start_time) if closes else start_time
     except BadStartTime as error:
-        raise UsageError(f"{option}: {error}") from None
+        raise UsageError(f"{option_name}: {error}") from None
     if start_time <= now:
         raise UsageError(f"--at: {at} is in the past; give a later time")
     recurrence = Recurrence(at, closes, zone, INTERVAL_DAYS[every]) if every else None

@@ -152,8 +152,8 @@ class ReloadableHost:
     async def serve_core(self, stop: StopSignals) -> None:
         """Serve as leader or standby until stopped.
 
-        Raises HouseEngineError or CannotListen. Raises BusError or StoreError if NATS or the store is unavailable at the start;
-        later, the core tries again.
+        Raises HouseEngineError if a house engine cannot be started, and CannotListen if an address cannot be used. Raises
+        BusError or StoreError if NATS or the store is unavailable at the start; later, the core tries again.
         """
         async with open_background_tasks() as tasks:
 
@@ -205,7 +205,7 @@ class ReloadableHost:
             self.settings.set(key, plan.settings.get(key))
         self._pool = plan.pool
         if self._host is not None:
-            self._host.reconfigure(plan.pool)
+            self._host.apply_changed_settings(plan.pool)
         log_format = self.settings.log
         server_log.configure_logging(
             log_format.format.value, verbose=log_format.verbose, wire=log_format.wire
@@ -326,18 +326,18 @@ def _check_store(settings: ArenaSettings) -> None:
 
 
 def _check_proxies(settings: ArenaSettings) -> None:
-    """Raise BadSetting if `server.proxies` has a text that is not an address or network."""
+    """Raise BadSetting if `server.proxies` has an entry that is not an address or a network."""
     for proxy in settings.server.proxies:
         try:
             ip_network(proxy)
         except ValueError as error:
             raise BadSetting(
-                "server.proxies", f"{error}: write an address or a network, as 127.0.0.1 or 10.0.0.0/8"
+                "server.proxies", f"{error}: write an address or a network, such as 127.0.0.1 or 10.0.0.0/8"
             ) from None
 
 
 def _check_origins(settings: ArenaSettings) -> None:
-    """Raise BadSetting if `server.origins` has a text that is neither an origin nor `*`."""
+    """Raise BadSetting if `server.origins` has an entry that is neither an origin nor `*`."""
     for origin in settings.server.origins:
         if origin != "*" and not ORIGIN_PATTERN.fullmatch(origin):
             raise BadSetting("server.origins", f"{origin!r:.70} is not an origin: write https://HOST, or *")

@@ -21,7 +21,7 @@ HEADER_WORDS = frozenset({"name", "owner"})
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command `arena invite` to `app`, the program `arena`."""
+    """Add the command `arena invite` to `app`."""
     app.command("invite")(invite_command)
 
 
@@ -49,7 +49,9 @@ def invite_command(
     ] = "http://127.0.0.1:8765",
     csv: Annotated[
         Path,
-        typer.Option("--csv", metavar="FILE", help="File for the links, as CSV (- for standard output)."),
+        typer.Option(
+            "--csv", metavar="FILE", help="Write the links as CSV to this file (- for standard output)."
+        ),
     ] = Path("-"),
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:

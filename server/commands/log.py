@@ -47,7 +47,7 @@ COLUMNS: dict[str, Justify] = {
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command `arena log` to `app`, the program `arena`."""
+    """Add the command `arena log` to `app`."""
     app.command("log")(log)
 
 

@@ -39,7 +39,7 @@ class Mark(Struct, frozen=True):
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command `arena marks` to `app`, the program `arena`."""
+    """Add the command `arena marks` to `app`."""
     app.command("marks")(marks)
 
 

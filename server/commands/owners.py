@@ -28,7 +28,7 @@ OwnerArgument = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `owner`, `rename` and `forget` to `app`, the program `arena`."""
+    """Add the command group `arena owner` and the commands `arena rename` and `arena forget` to `app`."""
     owner = typer.Typer(help="List, hide and ban the owners of bots.", no_args_is_help=True)
     for command in (list_, hide, ban):
         owner.command(command.__name__.rstrip("_"))(command)
@@ -102,7 +102,9 @@ def ban(
 
 
 def rename(
-    name: Annotated[str, typer.Argument(metavar="OLD", help="Name of a bot, connected or not.")],
+    name: Annotated[
+        str, typer.Argument(metavar="OLD", help="Current name of the bot, which need not be connected.")
+    ],
     new_name: Annotated[str, typer.Argument(metavar="NEW", help="New name, not in use.")],
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
@@ -118,7 +120,9 @@ def rename(
 
 
 def forget_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a bot, connected or not.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the bot, which need not be connected.")
+    ],
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Delete a name's token, sessions and logs; its records get a random name.

@@ -58,9 +58,9 @@ def make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
 
 
 def _make_games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
-    """Return pairs of a map's name and the game on this map, for each map of the pool. Raises BadSetting.
+    """Return pairs of a map's name and the game on this map, for each map of the pool.
 
-    For a game without maps, return one pair, with an empty name.
+    For a game without maps, return one pair, with an empty name. Raises BadSetting for an unknown game or map.
     """
     if not has_maps(game):
         return [("", each) for each in _parse_all("pool.games", (game,), make_game_on_map)]

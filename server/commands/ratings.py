@@ -46,7 +46,7 @@ GameOption = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command `arena ratings` to `app`, the program `arena`."""
+    """Add the command `arena ratings` to `app`."""
     app.command("ratings")(ratings)
 
 

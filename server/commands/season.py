@@ -27,7 +27,7 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the s
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena season`, with its commands, to `app`, the program `arena`."""
+    """Add the command group `arena season` to `app`."""
     season = typer.Typer(help="Close seasons of ratings, and show closed ones.", no_args_is_help=True)
     for command in (close, list_, show):
         season.command(command.__name__.rstrip("_"))(command)

@@ -32,7 +32,7 @@ from arena.server.store.lease import LeaseHeld
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command `arena serve` to `app`, the program `arena`."""
+    """Add the command `arena serve` to `app`."""
     app.command("serve")(serve)
 
 
@@ -59,14 +59,16 @@ def serve(
     ] = None,
     game: Annotated[
         str | None,
-        typer.Option("--game", metavar="GAME,GAME", help="Comma-separated games of the matchmaking pool."),
+        typer.Option(
+            "--game", metavar="GAME,GAME", help="Games in the matchmaking pool, separated by commas."
+        ),
     ] = None,
     map: Annotated[
         str | None,
         typer.Option(
             "--map",
             metavar="MAP,MAP",
-            help="Comma-separated maps of the matchmaking pool (`arena maps list`).",
+            help="Maps in the matchmaking pool, separated by commas (see `arena maps list`).",
         ),
     ] = None,
     tc: Annotated[
@@ -74,7 +76,7 @@ def serve(
         typer.Option(
             "--tc",
             metavar="TIME,TIME",
-            help="Comma-separated time controls of the matchmaking pool, e.g. 10+0.1 or 0.1/move.",
+            help="Time controls in the matchmaking pool, separated by commas, e.g. 10+0.1,0.1/move.",
         ),
     ] = None,
     anyone: Annotated[

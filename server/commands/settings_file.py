@@ -187,7 +187,10 @@ def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> A
 
 
 def _parse_option(key: str, text: str, type: Any) -> Any:
-    """Parse the text of an option that sets `key`. A list is written `a,b` or as in TOML. Raises BadSetting."""
+    """Parse the text of an option that sets `key`. A list is written `a,b` or as in TOML.
+
+    Raises BadSetting if the text is not a valid value of the setting.
+    """
     base_type = get_args(type)[0]
     if get_origin(base_type) is not tuple:
         return _convert_value(key, text, type, strict=base_type not in (bool, int, float))
@@ -196,7 +199,7 @@ def _parse_option(key: str, text: str, type: Any) -> Any:
     try:
         return _convert_value(key, tomllib.loads(f"x = {text}")["x"], type)
     except tomllib.TOMLDecodeError:
-        raise BadSetting(key, 'expected a list, as a,b or ["a", "b"]') from None
+        raise BadSetting(key, 'expected a list, such as a,b or ["a", "b"]') from None
 
 
 def _find_line(text: str, path: Sequence[str]) -> int:

@@ -16,7 +16,7 @@ from arena.server.store.stats import load_stats, vacuum
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena store`, with its commands, to `app`, the program `arena`."""
+    """Add the command group `arena store` to `app`."""
     store = typer.Typer(help="Inspect and prune the database.", no_args_is_help=True)
     store.command("stats")(stats_command)
     store.command("prune")(prune_command)

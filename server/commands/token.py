@@ -17,7 +17,7 @@ NameArgument = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `arena token`, with its commands, to `app`, the program `arena`."""
+    """Add the command group `arena token` to `app`."""
     token = typer.Typer(help="Create, list, rotate and revoke tokens.", no_args_is_help=True)
     for command in (create, list_, rotate, revoke):
         token.command(command.__name__.rstrip("_"))(command)

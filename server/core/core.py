@@ -83,7 +83,7 @@ from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import CoreSettings, PoolGame
 from arena.server.core.standing import send_standing
-from arena.server.core.suspensions import Suspensions
+from arena.server.core.suspensions import BotSuspensions
 
 
 class Core:
@@ -93,7 +93,7 @@ class Core:
         """Start an empty arena at time `now` (monotonic ns). `seed`: random bytes, which differ after each restart."""
         ids = RandomIds(seed)
         self._lobby = lobby = Lobby(settings, now)
-        self._suspensions = suspensions = Suspensions()
+        self._suspensions = suspensions = BotSuspensions()
         history = PairingHistory(ids.next_hex())
         self._open_challenges = open_challenges = OpenChallenges(ids.next_hex(8))
         self._house = house = HouseEngines(lobby, open_challenges)

@@ -11,7 +11,7 @@ from arena.server.core.house_engines import HouseEngines
 from arena.server.core.lobby import FollowerCounts, Lobby, LobbyClient
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.room import Room
-from arena.server.core.suspensions import Suspensions
+from arena.server.core.suspensions import BotSuspensions
 
 LISTING_INTERVAL_NS = 250_000_000
 """Shortest time between two listings for the same client, in ns."""
@@ -35,7 +35,7 @@ class Listings:
         rooms: Mapping[str, Room],
         house: HouseEngines,
         challenges: OpenChallenges,
-        suspensions: Suspensions,
+        suspensions: BotSuspensions,
         events: Callable[[], list[ListedEvent]],
     ) -> None:
         self._events = events

@@ -23,7 +23,7 @@ from arena.server.core.pairing import PairingHistory
 from arena.server.core.room import Room
 from arena.server.core.settings import OPEN_EVENT
 from arena.server.core.standing import send_standing
-from arena.server.core.suspensions import Suspensions
+from arena.server.core.suspensions import BotSuspensions
 
 MAX_RECENT_STALLS = 1024
 """Maximum number of recent stalls of the server to remember."""
@@ -38,7 +38,7 @@ class Matches:
         house: HouseEngines,
         challenges: OpenChallenges,
         history: PairingHistory,
-        suspensions: Suspensions,
+        suspensions: BotSuspensions,
     ) -> None:
         self.rooms: dict[str, Room] = {}
         """Rooms of the matches in progress, by match id."""

@@ -21,7 +21,7 @@ from arena.server.core.lobby import Lobby
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import Pool, PoolGame
-from arena.server.core.suspensions import Suspensions
+from arena.server.core.suspensions import BotSuspensions
 from arena.server.core.turn_order import TurnOrder
 
 RATING_STEP = 200.0
@@ -121,7 +121,7 @@ class Matchmaker:
         self,
         lobby: Lobby,
         challenges: OpenChallenges,
-        suspensions: Suspensions,
+        suspensions: BotSuspensions,
         history: PairingHistory,
         ids: RandomIds,
         is_reserved: Callable[[str], bool],

@@ -26,8 +26,8 @@ class _FailureRecord:
     reason: str = ""
 
 
-class Suspensions:
-    """Consecutive failures of each bot, and the end of its suspension. Times are in ns."""
+class BotSuspensions:
+    """Suspensions of bots: the consecutive failures of each bot, and the end of its suspension. Times are in ns."""
 
     def __init__(self) -> None:
         self._failures: OrderedDict[str, _FailureRecord] = OrderedDict()

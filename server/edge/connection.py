@@ -4,8 +4,8 @@
 
 The documented Sans-I/O layer of the library `websockets` implements the protocol. Input is limited before it is parsed:
 it is read in small chunks, and an address may send a limited number of chunks per second. Only a player's chunk within
-that limit is parsed immediately. Any other chunk is kept and parsed, a few frames at a time, when the connection's turn
-in the fair queue comes; until then, reading is paused.
+that limit is parsed immediately. Any other chunk is buffered, and parsed a few frames at a time when the connection's
+turn in the fair queue comes; until then, reading is paused.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ class Connection(asyncio.BufferedProtocol):
             self._edge.fair_queue.enqueue(self._key, self)
 
     def take_turn(self) -> float:
-        """Parse kept bytes, or handle a waiting message.
+        """Parse buffered bytes, or handle a waiting message.
 
         Return the cost in µs: the CPU time of the turn, and an estimate for the work that it causes outside the turn.
         """

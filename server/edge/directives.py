@@ -11,7 +11,7 @@ from arena.protocol.messages import Notice
 from arena.server.failed_logins import make_address_key
 
 NO_NOTICE = Notice("", "")
-"""Notice without a text: no notice is in force, or the last one was withdrawn."""
+"""Notice without text: no notice is in force, or the last one was withdrawn."""
 
 
 class Directives(Struct, frozen=True):

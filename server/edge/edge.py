@@ -155,7 +155,7 @@ class Edge:
         tls         TLS settings with the server's certificate; None for no TLS
         reuse_port  True to share the port with other processes of this user: the kernel distributes the connections
 
-        Raises CannotListen.
+        Raises CannotListen if the address cannot be used.
         """
         loop = asyncio.get_running_loop()
         options: dict[str, Any] = {"ssl_handshake_timeout": self.limits.hello_seconds} if tls else {}

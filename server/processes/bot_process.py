@@ -84,7 +84,7 @@ class BotProgram:
     name: str
     command: Sequence[str]
     url: str
-    """URL of the server, as `ws://HOST:PORT`."""
+    """URL of the server, in the form `ws://HOST:PORT`."""
     folder: Path | None = None
     """Working folder of the command; None for the working folder of this process."""
 

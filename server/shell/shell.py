@@ -378,9 +378,11 @@ class Shell:
             record.set_result(from_line(line))
 
     async def _serve(self, effects: list[Effect]) -> None:
-        """Handle inputs, round by round, until stopped. Raises StoreFailed and lease.LeaseLost.
+        """Handle inputs, round by round, until stopped.
 
         effects: effects of building the core, which the first round releases
+
+        Raises StoreFailed if the store stays unavailable, and lease.LeaseLost if another process has taken the server's name.
         """
         core, deadline = self._core, self._core.next_deadline
         while not self._journal.lease_lost.is_set():
@@ -467,7 +469,8 @@ class Shell:
     async def _commit_again(self, durable: Sequence[DurableEffect], error: StoreUnavailable) -> None:
         """Repeat a commit while the store is unavailable.
 
-        Raises StoreFailed after `outage_patience_s`, on a stop, or if too many inputs wait. Raises lease.LeaseLost.
+        Raises StoreFailed after `outage_patience_s`, on a stop, or if too many inputs wait. Raises lease.LeaseLost if
+        another process has taken the server's name.
         """
         give_up_time = self._now_ns() + round(self._outage_patience_s * 1e9)
         log.warning("matches are waiting for the store, at most %g s: %s", self._outage_patience_s, error)

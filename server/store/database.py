@@ -177,7 +177,7 @@ def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts) -> Engine:
         except OSError as error:
             raise StoreError(f"{PASSWORD_FILE}={file} cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise StoreError(f"{PASSWORD_FILE}={file} cannot be read: expected a text in UTF-8") from None
+            raise StoreError(f"{PASSWORD_FILE}={file} cannot be read: it must be UTF-8 text") from None
     try:
         return create_async_engine(
             url.set(drivername="postgresql+asyncpg"),

@@ -166,7 +166,7 @@ async def list_events_since(engine: Engine, time: str) -> list[EventState]:
 
 
 async def find_name_conflict(engine: Engine, plan: EventPlan) -> str | None:
-    """Return a text that names the event or series whose name a new event would share; None if there is no such conflict.
+    """Return a message that names the event or series whose name a new event would share; None if there is no such conflict.
 
     plan: plan of the new event
 

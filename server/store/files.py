@@ -14,7 +14,7 @@ def replace_on_success(path: Path) -> Iterator[Path]:
     """Yield the path of a file to write. At the end of the block, flush the file to the disk, and move it to `path`.
 
     The file to write is in a temporary folder beside `path`, in which SQLite may create further files. If the block
-    raises an exception, the folder is deleted, and `path` does not change. Raises OSError.
+    raises an exception, the folder is deleted, and `path` does not change. Raises OSError if the file cannot be written.
     """
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
         part = Path(folder) / path.name

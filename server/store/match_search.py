@@ -221,14 +221,14 @@ def _build_statements(shape: SearchShape, games: int, *, before: bool) -> _State
         until.append(matches.c.finished <= sa.bindparam("finished_before", type_=matches.c.finished.type))
     return _Statements(
         len(lists),
-        _build_boundary_query(lists) if conditions else None,
+        _build_last_examined_match_query(lists) if conditions else None,
         _build_newest_matches_query([(*each, *conditions, *until) for each in lists]),
         _build_newest_matches_query([(*each, *conditions) for each in lists]),
     )
 
 
 def _build_newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
-    """Return the query for the newest matches of several lists together. Its parameter `limit` limits their number.
+    """Return the query for the newest matches of several lists together. Its parameter `most` limits their number.
 
     lists: SQL conditions of each list
 
@@ -267,21 +267,23 @@ def _build_before_condition() -> sa.ColumnElement[bool]:
     return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PAGE_KEY
 
 
-def _build_boundary_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
-    """Return the query for the last match that a search examines.
+def _build_last_examined_match_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
+    """Return the query for the last match that a search examines, the *boundary*.
 
-    In each list, the query finds the match after the first N, where N is the query's parameter `skipped_count`. If there are
+    lists: SQL conditions of each list
+
+    In each list, the query finds the match after the first N, where N is the query's parameter `passed`. If there are
     several lists, the newest of the matches found is the last one to examine.
     """
     skipped_count = sa.bindparam("passed", type_=sa.Integer)
-    list_boundary_query = (
+    last_in_list_query = (
         sa.select(matches.c.finished, matches.c.number)
         .order_by(*_NEWEST_FIRST)
         .limit(1)
         .offset(skipped_count)
     )
     boundaries = sa.union_all(
-        *(sa.select(list_boundary_query.where(*each, IS_FINISHED).subquery()) for each in lists)
+        *(sa.select(last_in_list_query.where(*each, IS_FINISHED).subquery()) for each in lists)
     ).subquery()
     newest = (
         sa.select(boundaries.c.number)

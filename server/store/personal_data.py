@@ -67,7 +67,7 @@ NAME_COLUMNS = {
 """Columns that contain names of bots in tables of ratings and results, by table."""
 
 LOSER_TEXT_REASONS = frozenset({EndReason.CRASH, EndReason.RESIGNATION})
-"""End reasons of matches whose `detail` is a text that the losing bot sent."""
+"""End reasons of matches whose `detail` is a message that the losing bot sent."""
 
 
 class NameInUse(OperationRefused):
@@ -155,7 +155,7 @@ def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[st
     Return the row of the table `tokens` that the new name shall get; empty if the old name had no token.
     """
     _require_not_playing(connection, name)
-    row = _make_renamed_row(connection, name, new_name)
+    row = _load_renamable_row(connection, name, new_name)
     kept_values = {
         "name": name,
         "hash": "",
@@ -171,11 +171,10 @@ def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[st
     return row
 
 
-def _make_renamed_row(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any] | None:
-    """Return the row of the token that a bot keeps under its new name; None if the bot has no token.
+def _load_renamable_row(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any] | None:
+    """Check that the bot `name` can be renamed, and return a copy of its row in the table `tokens`; None if it has none.
 
-    The row still has the old name. Raises TokenError if `name` is not a bot that can be renamed, or if the new name is
-    invalid or not available.
+    Raises TokenError if `name` is not a bot that can be renamed, or if the new name is invalid or not available.
     """
     rows = {row["name"]: dict(row) for row in connection.execute(sa.select(tokens)).mappings()}
     row, target_row = rows.get(name), rows.get(new_name)
@@ -270,7 +269,7 @@ async def check_rename(engine: Engine, name: str, new_name: str) -> None:
     """
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_no_event, name)
-        await connection.run_sync(_make_renamed_row, name, new_name)
+        await connection.run_sync(_load_renamable_row, name, new_name)
 
 
 async def list_servers_with_entry(engine: Engine, name: str) -> list[str]:

@@ -37,7 +37,7 @@ _RETENTION_PATTERN = re.compile(r"([0-9]{1,12})(d?)")
 
 
 class BadRetention(ValueError):
-    """Raised when a text is not a retention rule; the message is one line, which names the valid forms."""
+    """Raised for a string that is not a retention rule; the one-line message lists the valid forms."""
 
 
 class ArchiveFailed(database.OperationRefused):
@@ -60,7 +60,7 @@ class Retention:
 
     @classmethod
     def parse(cls, text: str, archive: Path | None = None) -> Retention:
-        """Return the rule in a text such as `90d` (days) or `1000000` (matches). Raises BadRetention for any other text.
+        """Return the rule in a string such as `90d` (days) or `1000000` (matches). Raises BadRetention for any other string.
 
         archive: folder for archive files; None to delete the removed matches
         """
@@ -161,7 +161,7 @@ async def _load_oldest(engine: Engine, after: int, last: int) -> Sequence[Any]:
 def _write_file(folder: Path, rows: Sequence[Any]) -> None:
     """Write matches, one per line, to a new compressed file in `folder`. The file appears only when it is complete.
 
-    The folder is created if it is missing. Raises OSError.
+    The folder is created if it is missing. Raises OSError if the file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"matches-{rows[0].arrival:012}-{rows[-1].arrival:012}.jsonl.gz"

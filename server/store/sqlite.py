@@ -102,20 +102,21 @@ class QueryDeadline:
     """Deadline for the queries of one SQLite connection. Without `limit_queries`, there is none."""
 
     def __init__(self) -> None:
-        self._end = math.inf
+        self._deadline = math.inf
+        """Deadline in monotonic seconds; infinity for none."""
 
     def has_passed(self) -> bool:
         """Return True if the deadline has passed."""
-        return MONOTONIC.now() >= self._end
+        return MONOTONIC.now() >= self._deadline
 
     @contextmanager
-    def limit_queries(self, end: float) -> Iterator[None]:
-        """Set the deadline for the queries in the block to `end`, in monotonic seconds, and remove it afterwards."""
-        self._end = end
+    def limit_queries(self, deadline: float) -> Iterator[None]:
+        """Set the deadline for the queries in the block, in monotonic seconds, and remove it afterwards."""
+        self._deadline = deadline
         try:
             yield
         finally:
-            self._end = math.inf
+            self._deadline = math.inf
 
 
 def is_busy(error: BaseException | None) -> bool:

@@ -144,7 +144,7 @@ class RequestHandler:
 
 
 def _make_failure_response(error: Exception) -> tuple[Response, str]:
-    """Return the answer to a request whose handling raised `error`, and a text for the log."""
+    """Return the answer to a request whose handling raised `error`, and a message for the log."""
     why = database.describe_database_error(error)
     if why is not None:
         line = responses.make_text_response("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)

@@ -90,7 +90,12 @@ def make_bundles(
 
 
 def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str]:
-    """Return the paths of modules and all their imports, each after its own imports. Raises ValueError for a cycle."""
+    """Return `paths` and the paths of all modules that they import, directly or indirectly, dependencies first.
+
+    texts: source texts of the modules, by path
+
+    Raises ValueError for an import cycle.
+    """
     done: list[str] = []
 
     def visit(path: str, above: tuple[str, ...]) -> None:

@@ -42,7 +42,10 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
 
 
 def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
-    """Return events and the next dates of their series, sorted by start. The bool is True for a cancelled event."""
+    """Return the plans of the events, and of the next `SERIES_DATES` events of each series, sorted by start.
+
+    The bool after a plan is True if the event is cancelled.
+    """
     events_by_name: dict[str, tuple[EventPlan, bool]] = {}
     latest_by_series: dict[str, EventPlan] = {}
     for state in states:

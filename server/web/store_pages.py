@@ -219,7 +219,7 @@ class StorePages:
         event, time_control = parameters.get("event", ""), parameters.get("tc", "")
         if event and parameters.keys() != {"event"}:
             raise BadRequest(
-                "event cannot be combined with map, tc or season: an event's table covers all its matches"
+                "event cannot be combined with map, tc or season: an event's table always covers all of the event's matches"
             )
         if "map" in parameters and not time_control:
             raise BadRequest("map needs tc: a rating is for one map and one time control")

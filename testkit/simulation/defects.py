@@ -20,7 +20,7 @@ from arena.server.cluster.frames import BadBusFrame, IncomingStream
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import SaveSession, SendMissedResult
 from arena.server.core.inputs import Tick, TurnSent
-from arena.server.core.suspensions import Suspensions
+from arena.server.core.suspensions import BotSuspensions
 from arena.server.edge.edge import Edge
 from arena.server.edge.session import Session
 from arena.server.ports import AdmissionRequest
@@ -133,7 +133,7 @@ def count_ratings_twice() -> AbstractContextManager[Any]:
 
 def pair_suspended_bots() -> AbstractContextManager[Any]:
     """Defect: the matchmaker pairs bots that are suspended."""
-    return patch(Suspensions, "find_suspension_end", lambda _suspensions, _name: 0)
+    return patch(BotSuspensions, "find_suspension_end", lambda _suspensions, _name: 0)
 
 
 def keep_topics() -> AbstractContextManager[Any]:

@@ -42,15 +42,15 @@ name = "three"
 threads = 3
 """
 
-AnnouncedThreads = Mapping[str, int]
+ReportedThreads = Mapping[str, int]
 
 
 @dataclass
 class Bots:
-    """Processes of each bot, all free from the start, with their announced threads."""
+    """Processes of each bot, all free from the start, with their reported threads."""
 
     counts: Mapping[str, int]
-    announced: AnnouncedThreads = field(default_factory=dict)
+    reported: ReportedThreads = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     freed: anyio.Event = field(default_factory=anyio.Event)
 
@@ -69,8 +69,8 @@ class Bots:
         self.freed.set()
         self.freed = anyio.Event()
 
-    def get_announced_threads(self, bot: str) -> int:
-        return self.announced.get(bot, 0)
+    def count_reported_threads(self, bot: str) -> int:
+        return self.reported.get(bot, 0)
 
     def is_lost(self, bot: str) -> bool:
         return False
@@ -103,10 +103,10 @@ class Table:
         raise AssertionError("no match is without its bots")
 
 
-async def play(ladder: Ladder, announced: AnnouncedThreads | None = None) -> Table:
+async def play(ladder: Ladder, reported: ReportedThreads | None = None) -> Table:
     """Return all matches of a ladder, with nothing but the bots and the host made up."""
     threads = ladder.threads
-    bots = Bots({bot.name: threads.count_processes(bot) for bot in ladder.plan.bots}, announced or {})
+    bots = Bots({bot.name: threads.count_processes(bot) for bot in ladder.plan.bots}, reported or {})
     table = Table()
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
     runner = Runner(table, bots, terms, threads, ladder.add_match)
@@ -234,9 +234,9 @@ def test_left_over_cores_go_to_engines_that_use_them() -> None:
 
 
 def test_bots_of_other_machines_get_no_thread_limit() -> None:
-    announced = {"far": 32, "near": 1}.__getitem__
+    reported = {"far": 32, "near": 1}.__getitem__
     threads = ThreadAllocation(
-        [BotPlan("far"), BotPlan("near")], 2, is_local=False, get_announced_threads=announced
+        [BotPlan("far"), BotPlan("near")], 2, is_local=False, count_reported_threads=reported
     )
     assert threads.make_thread_limits("far", "near") == ThreadLimits()
     assert threads.compute_weight("far", "near") == 32

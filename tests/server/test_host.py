@@ -254,7 +254,7 @@ async def test_limits_rules_and_visibility_of_analysis_are_followed_while_the_se
             ("pool.concurrency", 7),
         ):
             settings.set(key, value)
-        host.reconfigure(None)
+        host.apply_changed_settings(None)
         with pytest.raises(InvalidHandshake):
             await stack.enter_async_context(dial(host.url))
         assert host.maintenance.retention == Retention(days=90)

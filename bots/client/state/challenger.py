@@ -11,7 +11,8 @@ class Challenger:
     def __init__(self, challenge: Challenge | None) -> None:
         """Start without open challenges. `challenge` is the challenge to open repeatedly; None to challenge nobody."""
         self._challenge = challenge
-        self._sent_count = 0
+        self._unanswered_count = 0
+        """Number of sent challenges that the server has neither opened nor refused yet."""
         self._open_ids: set[str] = set()
         self._accepted_matches: set[str] = set()
         """Ids of the matches whose challenge was accepted and that have not started."""
@@ -20,20 +21,20 @@ class Challenger:
         """Return the challenges to send now if the bot can play `free_slots` more matches. Each then awaits an answer."""
         if self._challenge is None:
             return []
-        pending = self._sent_count + len(self._open_ids) + len(self._accepted_matches)
+        pending = self._unanswered_count + len(self._open_ids) + len(self._accepted_matches)
         count = max(0, free_slots - pending)
-        self._sent_count += count
+        self._unanswered_count += count
         return [self._challenge] * count
 
     def record_opened(self, challenged: Challenged) -> None:
         """Record that the server has opened a challenge that this client sent."""
-        self._sent_count = max(0, self._sent_count - 1)
+        self._unanswered_count = max(0, self._unanswered_count - 1)
         self._open_ids.add(challenged.challenge)
 
     def handle_refusal(self) -> bool:
         """Handle a refusal by the server. Return True if it may be the answer to a challenge that this client sent."""
-        was_sent = self._sent_count > 0
-        self._sent_count = max(0, self._sent_count - 1)
+        was_sent = self._unanswered_count > 0
+        self._unanswered_count = max(0, self._unanswered_count - 1)
         return was_sent
 
     def handle_challenge_over(self, message: ChallengeOver) -> bool:
@@ -52,6 +53,6 @@ class Challenger:
 
     def reset(self) -> None:
         """Discard all challenges after a reconnection: they ended with the old connection."""
-        self._sent_count = 0
+        self._unanswered_count = 0
         self._open_ids.clear()
         self._accepted_matches.clear()

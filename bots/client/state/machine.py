@@ -195,7 +195,7 @@ class Machine:
                 return []  # listings, views and open challenges are not requested here
 
     def send_challenges(self) -> list[Action]:
-        """Return the challenges to send now: as many as there is room for, none if the client challenges nobody."""
+        """Return the challenges to send now, as many as there is room for; none if the client challenges nobody."""
         if not self.welcomed:
             return []
         free_slots = self._hello.matches - len(self._matches)

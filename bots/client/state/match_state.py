@@ -57,9 +57,9 @@ class MatchState:
     """True if the match counts for the ratings."""
 
     def catch_up(self, moves: Sequence[Any]) -> None:
-        """Bring the position up to date with `moves`, all moves of the match as plain data. Raises GameError.
+        """Bring the position up to date with `moves`, all moves of the match as plain data.
 
-        Only the new moves are played, or all moves if earlier ones have changed.
+        Only the new moves are played, or all moves if earlier ones have changed. Raises GameError for an invalid move.
         """
         game = self.match.game
         count = len(self.moves)

@@ -31,10 +31,10 @@ class BadChoice(ValueError):
 def make_move_message(
     match: Match, ply: int, position: Any, move: Any, thinking: Thinking | None
 ) -> tuple[Move, list[str]]:
-    """Return the message for a move and its analysis, and warnings for the bot's author. Raises BadChoice.
+    """Return the message for a move and its analysis, and warnings for the bot's author.
 
     An illegal move only leads to a warning, because the referee decides, not the client. Analysis that cannot be encoded
-    is left out, with a warning.
+    is left out, with a warning. Raises BadChoice if `move` is not a move of the game at all.
     """
     game = match.game
     warnings = []

@@ -65,7 +65,7 @@ class MatchEnv(AECEnv):  # type: ignore[misc]
         return {"observation": observation.astype(np.int8), "action_mask": mask}
 
     def step(self, action: Any) -> None:
-        """Play the move with the index `action` for the selected agent. Raises IllegalMove.
+        """Play the move with the index `action` for the selected agent. Raises IllegalMove for an illegal move.
 
         After the end of the match the agent is removed, as PettingZoo requires.
         """

@@ -10,13 +10,13 @@ from arena.server.core.suspensions import (
     MAX_FAILURES,
     MAX_SUSPENSION_SECONDS,
     MIN_SUSPENSION_SECONDS,
-    Suspensions,
+    BotSuspensions,
 )
 
 SECOND = 1_000_000_000
 
 
-def fail(suspensions: Suspensions, times: int, now: int = 0, reason: EndReason = EndReason.TIMEOUT) -> str:
+def fail(suspensions: BotSuspensions, times: int, now: int = 0, reason: EndReason = EndReason.TIMEOUT) -> str:
     why = ""
     for _ in range(times):
         why = suspensions.record_result("anna", reason, lost=True, plies=EARLY_LOSS_PLIES, now=now)
@@ -24,7 +24,7 @@ def fail(suspensions: Suspensions, times: int, now: int = 0, reason: EndReason =
 
 
 def test_failures_in_a_row_suspend_with_the_reason_until_the_time_is_up() -> None:
-    suspensions = Suspensions()
+    suspensions = BotSuspensions()
     assert fail(suspensions, MAX_FAILURES - 1) == ""
     assert suspensions.find_suspension_end("anna") == 0
     assert "timeout" in fail(suspensions, 1)
@@ -46,7 +46,7 @@ def test_failures_in_a_row_suspend_with_the_reason_until_the_time_is_up() -> Non
     ],
 )
 def test_a_match_that_was_not_forfeited_wipes_the_slate(*, lost: bool, reason: EndReason) -> None:
-    suspensions = Suspensions()
+    suspensions = BotSuspensions()
     fail(suspensions, MAX_FAILURES - 1)
     assert suspensions.record_result("anna", reason, lost=lost, plies=EARLY_LOSS_PLIES, now=0) == ""
     assert fail(suspensions, MAX_FAILURES - 1) == ""
@@ -54,12 +54,12 @@ def test_a_match_that_was_not_forfeited_wipes_the_slate(*, lost: bool, reason: E
 
 @pytest.mark.parametrize("reason", sorted(FORFEIT_REASONS))
 def test_every_forfeit_counts(reason: EndReason) -> None:
-    assert reason.value in fail(Suspensions(), MAX_FAILURES, reason=reason)
+    assert reason.value in fail(BotSuspensions(), MAX_FAILURES, reason=reason)
 
 
 def test_a_resignation_before_the_first_move_counts_too() -> None:
     """A bot that raises at its first moves would lose a rated match every few milliseconds."""
-    suspensions = Suspensions()
+    suspensions = BotSuspensions()
     for _ in range(MAX_FAILURES):
         why = suspensions.record_result(
             "anna", EndReason.RESIGNATION, lost=True, plies=EARLY_LOSS_PLIES - 1, now=0
@@ -72,7 +72,7 @@ def test_a_resignation_before_the_first_move_counts_too() -> None:
 
 
 def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
-    suspensions, now, lasted = Suspensions(), 0, []
+    suspensions, now, lasted = BotSuspensions(), 0, []
     fail(suspensions, MAX_FAILURES - 1)
     for _ in range(10):
         fail(suspensions, 1, now)
@@ -83,7 +83,7 @@ def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
 
 
 def test_a_new_connection_ends_a_suspension_but_keeps_its_count() -> None:
-    suspensions = Suspensions()
+    suspensions = BotSuspensions()
     fail(suspensions, MAX_FAILURES)
     suspensions.lift_suspension("anna")
     assert suspensions.find_suspension_reason("anna", 0) == ""
