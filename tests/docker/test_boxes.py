@@ -158,7 +158,7 @@ def test_an_image_with_a_volume_is_refused(image: str) -> None:
     name = f"{image}-volume"
     build_image(name, f"FROM {image}\nVOLUME /data\n")
     try:
-        with pytest.raises(BadSpec, match="has a VOLUME, which is not allowed"):
+        with pytest.raises(BadSpec, match="declares a VOLUME, which is not allowed"):
             make_container_engine(f"image:{name}")
     finally:
         docker("image", "rm", "--force", name)

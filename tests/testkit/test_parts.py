@@ -39,7 +39,9 @@ def test_five(): pass
 
 @pytest.mark.slow
 def test_each_missing_part_is_listed_in_one_line_at_the_end(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest("from tests.conftest import pytest_collection_modifyitems, pytest_terminal_summary")
+    pytester.makeconftest(
+        "from tests.conftest import pytest_addoption, pytest_collection_modifyitems, pytest_terminal_summary"
+    )
     pytester.makeini("[pytest]\nmarkers = needs\n slow\n smoke")
     pytester.makepyfile(LACKED)
     ran = pytester.runpytest_subprocess("-p", "no:cacheprovider")

@@ -121,10 +121,10 @@ DYING = """
 import os, signal, sys
 from threading import Event
 from arena.bots.api.bot import assign_match
-from arena.bots.engines.container import container_engine
+from arena.bots.engines.container import make_container_engine
 from tests.bots.engines.programs import MATCH
 
-bot = container_engine(sys.argv[1]).make_bot()
+bot = make_container_engine(sys.argv[1]).make_bot()
 assign_match(bot, MATCH, Event())
 bot.prepare()
 os.kill(os.getpid(), signal.SIGKILL)
