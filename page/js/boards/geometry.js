@@ -67,8 +67,8 @@ const FARTHER = 0.25; // cost of each of these steps; a badge on a mark costs 2 
 const ON_NAME = 0.3; // cost of a name below a badge: it is hidden
 
 // Return the centre of a badge of this width and height near the place `v`, with the least overlap of the marks, whose radii
-// are `radii`, of the line to it, and of the boxes of `names`.
-export function placeBadge(v, [width, height], radii, names, layout, size, [from, to]) {
+// are `radii`, of the line to it, of the boxes `taken` by other badges, and of the boxes of `names`.
+export function placeBadge(v, [width, height], radii, taken, names, layout, size, [from, to]) {
   const [x, y] = layout.at[v];
   const gap = RADIUS * size + 5 * size;
   const marks = layout.at.map(([a, b], w) => box(a, b, 2 * radii[w] * size, 2 * radii[w] * size));
@@ -79,7 +79,7 @@ export function placeBadge(v, [width, height], radii, names, layout, size, [from
       const spot = box(x + dx * (far * gap + width / 2), y + dy * (far * gap + height / 2), width, height);
       const outside = spot.x1 < 0 || spot.x2 > layout.width || spot.y1 < 0 || spot.y2 > layout.height;
       const cost = FARTHER * n + (outside ? 1000 : 0) + (touches([from, to], spot) ? 1 : 0)
-        + 2 * marks.filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
+        + 2 * [...marks, ...taken].filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
         + ON_NAME * names.filter((each) => overlap(spot, each)).length;
       if (cost < least) [best, least] = [spot, cost];
     }
@@ -107,14 +107,14 @@ export function touches([[x1, y1], [x2, y2]], { x1: left, x2: right, y1: top, y2
   return low <= high;
 }
 
-// A straight arrow from a to b that begins and ends outside the marks; its points as an SVG path.
-export function arrow(/** @type {number[][]} */ [a, b], startGap, endGap) {
+// A straight arrow from a to b that begins and ends outside the marks; its points as an SVG path. `head`: how large its tip is.
+export function arrow(/** @type {number[][]} */ [a, b], startGap, endGap, head = 1) {
   const length = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
   const [ux, uy] = [(b[0] - a[0]) / length, (b[1] - a[1]) / length];
   const from = [a[0] + ux * startGap, a[1] + uy * startGap];
   const tip = [b[0] - ux * endGap, b[1] - uy * endGap];
   if (!endGap) return `M${point(from)}L${point(tip)}`;
-  const side = (s) => [tip[0] - 9 * ux - s * 6 * uy, tip[1] - 9 * uy + s * 6 * ux];
+  const side = (s) => [tip[0] - head * (9 * ux + s * 6 * uy), tip[1] - head * (9 * uy - s * 6 * ux)];
   return `M${point(from)}L${point(tip)}M${point(side(1))}L${point(tip)}L${point(side(-1))}`;
 }
 

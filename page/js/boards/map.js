@@ -27,6 +27,7 @@ const FIGURE = 0.7; // radius of a number without its mark, relative to a mark
 const LEAD = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
 const FARTHEST = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
 const CLASH_MS = 320;
+const BETTER_HEAD = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 
 const pen = h("canvas").getContext("2d");
 
@@ -61,7 +62,9 @@ export class MapBoard {
     this.boxes = /** @type {any[]} */ ([]); // box of each name, null for a hidden one
     this.move = /** @type {any} */ (null);
     this.lead = /** @type {any} */ (null); // from a battle to its numbers, where these are far off
-    this.better = /** @type {any} */ (null); // arrow of the engine's better move
+    this.better = /** @type {any[]} */ ([]); // arrow of the engine's better move, and the band around it
+    this.advice = /** @type {any} */ (null); // the word at that arrow
+    this.fought = /** @type {any[]} */ ([]); // boxes of the numbers of the last battle
     this.suggested = /** @type {any} */ (null);
     this.moveGround = /** @type {any} */ (null);
     this.fight = /** @type {any} */ (null);
@@ -90,7 +93,8 @@ export class MapBoard {
     this.ways = allSpellings(setup.territories, widthIn(FONT));
     this.moveGround = svg("path", { class: "move-ground" });
     this.move = svg("path", { class: "move" });
-    this.better = svg("path", { class: "better" });
+    this.better = ["better-ground", "better"].map((name) => svg("path", { class: name }));
+    this.advice = svg("g", { class: "fight advice" });
     this.lead = svg("path", { class: "lead" });
     this.fight = svg("g", { class: "fight" });
     this.preview = svg("g", { class: "fight preview" });
@@ -103,14 +107,15 @@ export class MapBoard {
       }))),
       this.lead,
       this.moveGround,
-      this.better,
       this.move,
+      ...this.better,
       ...inReadingOrder(layout.at).map((v) => this.spots[v].group),
       ...this.names,
       this.outcomes,
       this.training,
       this.march.element,
       this.fight,
+      this.advice,
       this.preview,
     );
     if (this.zoom.scale) this.label();
@@ -139,6 +144,7 @@ export class MapBoard {
     this.overview?.place();
     const { size, layout } = this;
     set(this.picture, { "data-small": size > SMALL, "data-bare": this.isBare });
+    this.picture.style.setProperty("--size", size.toFixed(2));
     const space = new NameSpace(layout, this.land.regions, size);
     const bare = this.zoom.isDistant && size > TINY;
     this.boxes = this.ways.map((ways, v) => {
@@ -152,7 +158,6 @@ export class MapBoard {
     });
     this.land.label(layout, space);
     this.zoom.keepClear(space.marks, this.boxes.filter(Boolean));
-    this.suggest(this.suggested);
     if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
     this.showOutcomes();
   }
@@ -167,12 +172,16 @@ export class MapBoard {
   // Show the engine's better move beside the played one, as an arrow; null for none.
   suggest(move) {
     this.suggested = move;
-    if (this.better) set(this.better, { d: move ? this.arrows(this.layout.lines(...move)) : null });
+    if (!this.advice) return;
+    this.clearBadges(this.advice, "data-advised");
+    const parts = move ? this.layout.lines(...move) : [];
+    for (const each of this.better) set(each, { d: move ? this.arrows(parts, BETTER_HEAD * this.size) : null });
+    if (move) this.advice.append(this.badge("better", move[1], parts.at(-1), { taken: this.fought, hides: "data-advised" }));
   }
 
   // Return the arrows along a move's lines as an SVG path: two for a move around the map.
-  arrows(parts) {
-    return parts.map((line, n) => arrow(line, n ? 0 : RADIUS * this.size, n === parts.length - 1 ? (RADIUS + 4) * this.size : 0)).join("");
+  arrows(parts, head = 1) {
+    return parts.map((line, n) => arrow(line, n ? 0 : RADIUS * this.size, n === parts.length - 1 ? (RADIUS + 4) * this.size : 0, head)).join("");
   }
 
   // Show a hidden name while its territory is pointed at, and the result of a move there.
@@ -284,27 +293,35 @@ export class MapBoard {
   showMove(move, before) {
     this.clearBadges(this.fight, "data-fought");
     this.drawMove(null);
-    if (!move) return;
-    const parts = this.layout.lines(...move);
+    this.fought = [];
+    if (move) this.showFight(move, this.game.told(before, move), this.layout.lines(...move));
+    this.suggest(this.suggested);
+  }
+
+  // Draw the arrow of a move, and the numbers of its battle.
+  showFight(move, { what, came, stood }, parts) {
     this.drawMove(this.arrows(parts));
-    const told = this.game.told(before, move);
-    if (told.what !== "won" && told.what !== "lost") return;
-    this.fight.append(this.badge(`${told.came} vs ${told.stood} → ${Math.abs(told.came - told.stood)}`, move[1], parts[parts.length - 1], { lead: this.lead }));
+    if (what !== "won" && what !== "lost") return;
+    const shown = { lead: this.lead, noted: this.fought };
+    this.fight.append(this.badge(`${came} vs ${stood} → ${Math.abs(came - stood)}`, move[1], parts.at(-1), shown));
   }
 
   // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `below`: number of lines
-  // further down; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words.
-  badge(text, v, line, { below = 0, lead = /** @type {any} */ (null), hides = "data-fought" } = {}) {
+  // further down; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words;
+  // `taken`: boxes of other words; `noted` gets the box of these.
+  badge(text, v, line, { below = 0, lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]) } = {}) {
     const { size, layout } = this;
     const width = 12 + widthIn(BADGE_FONT)(text);
     const radii = this.shown[0].armies.map((n) => (this.isBare ? (n ? FIGURE : 0) : n ? 1 : EMPTY) * RADIUS);
-    const [x, middle] = placeBadge(v, [width * size, FIGHT_HIGH * size], radii, this.boxes.filter(Boolean), layout, size, line);
+    const [x, middle] = placeBadge(v, [width * size, FIGHT_HIGH * size], radii, taken, this.boxes.filter(Boolean), layout, size, line);
     const y = middle + below * (FIGHT_HIGH + 2) * size;
     const [dx, dy] = [Math.abs(layout.at[v][0] - x) / size - width / 2, Math.abs(layout.at[v][1] - y) / size - FIGHT_HIGH / 2];
     const far = lead ? Math.hypot(Math.max(0, dx), Math.max(0, dy)) : 0;
     if (far > FARTHEST) return svg("g");
     if (far > LEAD) set(lead, { d: arrow([[x, y], layout.at[v]], 0, 0) });
-    this.hideNames(box(x, y, width * size, FIGHT_HIGH * size), hides);
+    const covered = box(x, y, width * size, FIGHT_HIGH * size);
+    noted.push(covered);
+    this.hideNames(covered, hides);
     return svg("g", { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
       svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text));
   }

@@ -283,7 +283,7 @@ export class Viewer {
   // The turning points that the reader has seen: mistakes after a review, otherwise key moments.
   get turns() {
     const { match, review, playback: { seen } } = this;
-    if (review.ready) return review.mistakes.filter((ply) => ply <= seen).map((ply) => ({ ply, words: review.describe(ply) }));
+    if (review.ready) return review.mistakes.filter((ply) => ply <= seen).map((ply) => ({ ply, words: review.describe(ply), kind: review.mark(ply) }));
     const found = this.over ? this.moments : keyMoments(story(match, this.continents, seen), seen);
     return found.filter(({ ply }) => ply <= seen);
   }
@@ -307,9 +307,8 @@ export class Viewer {
     const key = `${known} ${width} ${name} ${turns.length}`;
     if (key === this.marked) return;
     this.marked = key;
-    set(this.marks, { "data-judged": this.review.ready });
     let end = -Infinity; // of the buttons so far: a finger can press each of them, and a mark between them is only seen
-    this.marks.replaceChildren(...turns.map(({ ply, words }) => {
+    this.marks.replaceChildren(...turns.map(({ ply, words, kind }) => {
       const place = (width * ply) / last;
       const apart = place - end >= MARK_WIDTH;
       if (apart) end = place;
@@ -317,7 +316,7 @@ export class Viewer {
         ? h("button", { type: "button", "aria-label": `${name}, move ${ply}: ${words}`, "data-right": ply > last / 2, onclick: () => this.go(ply) })
         : h("span", null);
       mark.style.left = `${((100 * ply) / last).toFixed(1)}%`;
-      return mark;
+      return set(mark, { "data-kind": kind });
     }));
   }
 
