@@ -78,12 +78,17 @@ export class MoveList {
     const told = game.told?.(positions[n], move);
     const fight = told && (told.what === "won" || told.what === "lost")
       ? h("span", { class: "battle" }, `${told.came} vs ${told.stood} ${told.what}`) : null;
-    const text = h("span", { class: "text" }, game.text(move));
+    const said = game.text(move);
+    const text = h("span", { class: "text" }, parted(said));
+    const time = ms === undefined ? "" : spent(ms);
     const mark = h("strong", { class: "mark" });
     const shape = h("span", { class: "shape", role: "img" });
-    const anchor = h("a", { href: this.link(n + 1) },
+    const anchor = h("a", { href: this.link(n + 1), title: time ? `${said} · ${time}` : said },
       h("span", { class: "number" }, n + 1), shape, text, mark,
-      h("span", { class: "more" }, fight, h("span", { class: "ms" }, ms === undefined ? "" : spent(ms))));
+      h("span", { class: "more" }, fight, h("span", { class: "ms" }, time)));
     return { played: this.match.moves[n], anchor, shape, text, mark, element: h("li", null, anchor) };
   }
 }
+
+// Return the text of a move with an element for each of its places, so that each can be shortened.
+const parted = (/** @type {string} */ text) => text.split(" → ").flatMap((each, n) => [n ? " → " : null, h("span", null, each)]);
