@@ -87,8 +87,9 @@ def test_names_figures_and_targets_are_large_enough_and_figures_hide_no_name(
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
     shown(page, empty, tmp_path / "one.jsonl", name)
+    larger = page.get_by_role("button", name="Larger")
     if width == 390:  # the whole map has no names there
-        page.get_by_role("button", name="Larger").click()
+        larger.press("Enter")
     for zoom in range(3):
         seen: dict[str, Any] = page.evaluate(MEASURED)
         assert len(seen["names"]) > len(made_up(name).setup["territories"]) / 2
@@ -97,7 +98,7 @@ def test_names_figures_and_targets_are_large_enough_and_figures_hide_no_name(
         assert min(seen["targets"]) >= 32
         hidden = [each for each in seen["names"] for mark in seen["marks"] if overlap(each["box"], mark)]
         assert hidden == [], f"at zoom {zoom}"
-        page.get_by_role("button", name="Larger").click()
+        larger.press("Enter")
 
 
 def test_the_board_alone_fills_the_screen_and_leaves_it(
@@ -224,9 +225,9 @@ def test_on_a_phone_a_map_is_whole_while_it_is_looked_at_and_larger_where_moves_
     ).to_be_attached()
     page.get_by_role("button", name="Back to the match").click()
     page.wait_for_function(IS_WHOLE)
-    page.get_by_role("button", name="Larger").click()
+    page.get_by_role("button", name="Larger").press("Enter")
     assert page.evaluate(SCALE) > 0.5
-    page.get_by_role("button", name="Smaller").click()
+    page.get_by_role("button", name="Smaller").press("Enter")
     page.wait_for_function(IS_WHOLE)
 
 

@@ -8,7 +8,7 @@ import { ZoomKeys } from "./zoomkeys.js";
 const STEP = 1.35;
 const MAX_SCALE = 6;
 const MAX_INITIAL_SCALE = 1.8; // initial scale of a picture that can be zoomed
-const LOWEST_PX = 200;
+const LOWEST_PX = 160; // least height of the frame
 const TIGHT = 0.8; // of the least scale: a picture that fits whole at this scale is not cut
 const TIGHTEST = 0.75; // the same for a mouse, which is more exact than a finger
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
