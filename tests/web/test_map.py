@@ -208,7 +208,7 @@ SCALE = """() => {
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (844, 390)])
-def test_on_a_phone_a_map_is_whole_while_it_is_looked_at_and_larger_where_moves_are_tried(
+def test_on_a_phone_a_map_is_whole_until_a_territory_is_chosen(
     empty: BrowserArena, page: Page, width: int, height: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
@@ -218,6 +218,8 @@ def test_on_a_phone_a_map_is_whole_while_it_is_looked_at_and_larger_where_moves_
     assert min(px for px in page.evaluate(MEASURED)["figures"] if px) >= 10
     page.get_by_role("button", name="Moves and graph").click()
     page.get_by_role("button", name="Try moves").click()
+    page.wait_for_function(IS_WHOLE)
+    page.locator("[data-source]").first.dispatch_event("click")
     page.wait_for_function(f"() => !({IS_WHOLE})()")
     assert page.evaluate(SCALE) > 0.5
     expect(
@@ -371,7 +373,7 @@ IN_FRAME = """(spot) => {
 
 
 @pytest.mark.parametrize("seat", ["maxie", "minnie"])
-def test_a_large_map_opens_on_ones_own_territories_or_on_the_last_move(
+def test_a_large_map_opens_whole_with_ones_own_territories_or_the_last_move(
     empty: BrowserArena, page: Page, seat: str
 ) -> None:
     page.set_viewport_size({"width": 390, "height": 780})
@@ -384,6 +386,7 @@ def test_a_large_map_opens_on_ones_own_territories_or_on_the_last_move(
     page.evaluate(OWN, [{**usa.to_data(), "start": start}, seat, []])
     own = page.locator(f".spot[data-owner={seat}]")
     expect(own).to_have_count(3)
+    page.wait_for_function(IS_WHOLE)
     wait_until(lambda: sum(own.nth(n).evaluate(IN_FRAME) for n in range(3)) >= 2)
     target = usa.territories.index("Idaho")
     if seat == "minnie":
@@ -445,6 +448,9 @@ def test_a_small_picture_of_a_large_map_leads_to_its_other_parts(empty: BrowserA
     usa = load_map("usa")
     page.evaluate(OWN, [usa.to_data(), "maxie", []])
     overview = page.locator(".overview")
+    expect(page.locator("[data-source]").first).to_be_attached()
+    expect(overview).to_be_hidden()
+    page.locator("[data-source]").first.dispatch_event("click")
     expect(overview).to_be_visible()
     for name, x in (("Maine", 100), ("Washington", 12), ("Maine", 100)):
         overview.click(position={"x": x, "y": 12})

@@ -1,7 +1,7 @@
 // Layout of a map's picture: its scale, its roads, and the badges beside the territories.
 
 export const RADIUS = 13;
-const MIN_DISTANCE = 62;
+export const MIN_DISTANCE = 62; // between two places
 const MAX_WIDTH = 1500;
 const MIN_WIDTH = 300;
 const MARGIN = 40;

@@ -5,7 +5,7 @@ import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
 import { SIDES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
-import { RADIUS, arrow, box, inReadingOrder, layOut, overlap, placeBadge } from "./geometry.js";
+import { MIN_DISTANCE, RADIUS, arrow, box, inReadingOrder, layOut, overlap, placeBadge } from "./geometry.js";
 import { Land, write } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
 import { LINE, NameSpace, allSpellings } from "./names.js";
@@ -20,6 +20,7 @@ const FONT = `500 11px ${FAMILY}`; // as in the style
 const CONTINENT_FONT = `500 12px ${FAMILY}`;
 const BADGE_FONT = `700 12px ${FAMILY}`;
 const EMPTY = 0.5; // radius of the mark of an empty territory, relative to the others
+const REACH = RADIUS + 8; // radius of what can be pressed of a mark
 const FIGHT_HIGH = 18;
 const SMALL = 1.3; // from this scale of marks on there is no room for text beside them
 const TINY = 1.6; // from this scale of names on a map that is only looked at has none but where the reader points
@@ -51,6 +52,7 @@ export class MapBoard {
     this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : MIN_SCALE, () => this.label());
     this.element = this.zoom.element;
     this.overview = seat === null ? null : new Overview(game, this.zoom);
+    if (this.overview) this.element.append(this.overview.element);
     this.march = new MoveAnimation();
     this.drawnAt = -Infinity;
     this.travelled = /** @type {any} */ (null);
@@ -147,6 +149,7 @@ export class MapBoard {
     this.picture.style.setProperty("--size", size.toFixed(2));
     const space = new NameSpace(layout, this.land.regions, size);
     const bare = this.zoom.isDistant && size > TINY;
+    const reach = this.isBare ? Math.min(REACH, MIN_DISTANCE / 2 / size) : REACH; // where marks would overlap, land is pressed instead
     this.boxes = this.ways.map((ways, v) => {
       const { regions } = this.land;
       const placed = bare ? null : space.place(ways, [v], regions[v], layout.at[v]);
@@ -154,6 +157,7 @@ export class MapBoard {
       set(this.names[v], { "data-crowded": !placed, "data-ground": placed?.ground });
       this.names[v].style.fontSize = `${(11 * size).toFixed(1)}px`;
       set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${size.toFixed(2)})` });
+      set(this.spots[v].reach, { r: reach.toFixed(1) });
       return placed?.box ?? null;
     });
     this.land.label(layout, space);
@@ -200,9 +204,10 @@ export class MapBoard {
     const side = 1.8 * RADIUS;
     const number = svg("text", { class: "armies", y: 4.8 });
     const title = svg("title");
+    const reach = svg("circle", { class: "reach", r: REACH });
     const group = svg("g", { class: "spot", "data-spot": v },
       title,
-      svg("circle", { class: "reach", r: RADIUS + 8 }),
+      reach,
       svg("circle", { class: "focus", r: RADIUS + 10 }),
       svg("circle", { class: "halo", r: RADIUS + 5 }),
       svg("circle", { class: "ring", r: RADIUS + 5 }),
@@ -219,7 +224,7 @@ export class MapBoard {
       event.stopPropagation();
       this.onSpot(v);
     });
-    return { group, number, title };
+    return { group, number, title, reach };
   }
 
   // Show a position; `move` led to it from `before`, or both are null.
@@ -364,7 +369,12 @@ export class MapBoard {
     this.marked = marks;
     if (!this.spots) return;
     const { selected = null, targets = [] } = marks ?? {};
-    if (selected !== null && selected !== before) this.zoom.reveal([selected, ...targets].map((v) => this.layout.at[v]));
+    this.zoom.choose(selected !== null);
+    if (selected !== null && selected !== before) {
+      const sought = [selected, ...targets].map((v) => this.layout.at[v]);
+      this.zoom.reveal(sought);
+      this.overview?.dodge(sought);
+    }
     this.clearBadges(this.preview, "data-previewed");
     set(this.picture, { role: marks ? "group" : "img" });
     this.spots.forEach(({ group, title }, v) => {

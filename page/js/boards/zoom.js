@@ -22,12 +22,13 @@ export class Zoom {
     this.size = size;
     this.least = least;
     this.scaled = scaled;
-    this.choosing = true; // false: the whole picture is visible, also where its territories are too small to be clicked
+    this.choosing = false; // false: the whole picture is visible, also where its territories are too small to be clicked
     this.factor = null; // null: as large as needed
     this.scale = 0;
     this.height = 0; // of the frame
     this.sought = /** @type {number[][]} */ ([]); // points revealed last, or to reveal when the picture has a size
-    this.revealed = false; // true once points were revealed: from then on the picture glides
+    this.revealed = false; // true once points were revealed at this scale: from then on the picture glides
+    this.offset = [0, 0]; // to which it glides, in pixels
     this.drawn = null; // size of the last drawn picture
     this.marks = /** @type {any[]} */ ([]); // boxes of the picture that no button may cover
     this.names = /** @type {any[]} */ ([]);
@@ -103,13 +104,13 @@ export class Zoom {
     if (!this.revealed) this.reveal(this.sought);
   }
 
-  // Let territories be chosen, or show the whole picture; a scale that the reader has chosen stays.
+  // Leave room to choose among territories, or show the whole picture; a scale that the reader has chosen stays.
   choose(choosing) {
     if (choosing === this.choosing) return;
     this.choosing = choosing;
     const { scale } = this;
     this.fit();
-    if (this.scale !== scale) this.reveal(this.sought);
+    if (this.scale !== scale) this.revealed = false;
   }
 
   // Handle another room for the frame.
@@ -167,6 +168,7 @@ export class Zoom {
     const all = spans.map(([length, whole], axis) => holding(points.map((point) => point[axis] * scale), here[axis], length, whole));
     const around = points.map((point) => spans.map(([length, whole], axis) => holding([point[axis] * scale], here[axis], length, whole, true)));
     const [left, top] = [all, ...around].reduce((a, b) => (worth(b) > worth(a) ? b : a), here);
+    this.offset = [left, top];
     if (left !== scrollLeft || top !== scrollTop) place.scrollTo({ left, top, behavior: this.revealed && !isStill() ? "smooth" : "auto" });
     this.revealed = true;
   }

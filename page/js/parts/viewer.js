@@ -124,7 +124,7 @@ export class Viewer {
     this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.begin, this.explorer.asking);
     this.links = h("p", { class: "links" });
     this.sheet = new Sheet(
-      h("div", { class: "under" }, this.choices, this.controls, h("div", { class: "telling" }, this.story, this.told, this.board.overview?.element)),
+      h("div", { class: "under" }, this.choices, this.controls, h("div", { class: "telling" }, this.story, this.told)),
       h("aside", { class: "side", "aria-label": "Moves and graph" }, this.study, this.doing, this.plot.element, this.moves.element,
         this.openings.element, this.players.details, this.inWords, this.links),
       () => this.showState());
@@ -213,7 +213,6 @@ export class Viewer {
     const { match, at, explorer, playback } = this;
     const before = at ? match.positions[at - 1] : null;
     const move = at ? match.moves[at - 1].move : null;
-    this.board.zoom?.choose(this.own || explorer.active);
     if (explorer.active) this.board.show(...explorer.scene);
     else this.board.show(match.positions[at], move, before);
     explorer.show(at, this.own);
