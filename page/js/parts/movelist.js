@@ -4,6 +4,7 @@ import { h, say, set } from "../dom.js";
 import { SIDES, spent } from "../text.js";
 
 const OPEN_SHEET = ".viewer:is([data-sheet=half], [data-sheet=full]) > .sheet"; // of a phone
+const LONG = 12; // letters of a name that is shortened before others are
 const GROWN_PX = 48; // by which the sentences above the list may have moved it down
 
 export class MoveList {
@@ -91,4 +92,4 @@ export class MoveList {
 }
 
 // Return the text of a move with an element for each of its places, so that each can be shortened.
-const parted = (/** @type {string} */ text) => text.split(" → ").flatMap((each, n) => [n ? " → " : null, h("span", null, each)]);
+const parted = (/** @type {string} */ text) => text.split(" → ").flatMap((each, n) => [n ? " → " : null, h("span", { "data-long": each.length > LONG }, each)]);
