@@ -38,14 +38,15 @@ export class MapsView {
 const numbers = ({ territories, roads, continents }) =>
   [plural(territories, "territory", "territories"), plural(roads, "road"), continents ? plural(continents, "continent") : ""].filter(Boolean).join(", ");
 
-// The measurements come from a table for authors of bots, which calls the players Maxie and Minnie.
-const byColour = (text) => SEATS.reduce((said, seat) => said.replaceAll(SEAT_NAMES[seat], SIDES[seat]), text);
+// The measurements come from a table for authors of bots, which calls the players Maxie and Minnie, and moves plies.
+const forReaders = (text) => SEATS.reduce((said, seat) => said.replaceAll(SEAT_NAMES[seat], SIDES[seat]), text)
+  .replace(/\bplies\b/g, "moves").replace(/\bply\b/g, "move");
 
 function card(map) {
   return h("li", null, h("a", { class: "card", href: addressOf("maps", map.name) },
     h("strong", null, mapTitle(map.name), map.default ? h("span", { class: "quiet" }, " · the default map") : null),
     mapPicture(map.name), h("span", null, map.description), h("span", { class: "quiet" }, numbers(map)),
-    map.solved ? h("span", { class: "outcome" }, `Solved: ${byColour(map.solved.start)}`) : null));
+    map.solved ? h("span", { class: "outcome" }, `Solved: ${forReaders(map.solved.start)}`) : null));
 }
 
 function whole(map) {
@@ -56,7 +57,7 @@ function whole(map) {
       h("p", null, h("a", { class: "button", href: "/play" }, "Play"), " ", h("a", { class: "button plain", href: `/search?map=${encodeURIComponent(map.name)}` }, "All matches")),
       h("h2", null, "Solution"),
       map.solved
-        ? h("p", null, byColour(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`))
+        ? h("p", null, forReaders(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`))
         : h("p", { class: "quiet" }, "Not solved yet: nobody knows who wins with perfect play."),
       ...(map.measured.length ? [h("h2", null, "Matches between equal engines"), measured(map.measured)] : []))),
     h("h2", null, "Latest matches"), new PagedList(`search?map=${encodeURIComponent(map.name)}`, "No matches on this map yet. Press Play to begin the first one.").element,
