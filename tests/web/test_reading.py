@@ -36,6 +36,8 @@ def test_the_table_and_the_page_of_a_bot(played: BrowserArena, page: Page) -> No
         "aria-label", re.compile(r"^\d+ plus or minus \d+$")
     )
     expect(page.locator("table.cross tbody tr")).to_have_count(2)
+    signs = [cell.get_attribute("data-sign") for cell in page.locator("table.cross td a").all()]
+    assert {"+": "−", "−": "+", "=": "="}[signs[0] or ""] == signs[1]
     page.locator("a[href='/event/serve']").click()
     expect(page.get_by_role("heading", name="Open pool", exact=True)).to_be_visible()
     expect(page.locator("table.standing tbody tr")).to_have_count(2)

@@ -174,7 +174,11 @@ def test_a_record_file_of_ones_own_is_played_and_a_wrong_one_is_told(
     expect(filled).to_have_count(0)
     page.locator("input[type=file]").set_input_files(file)
     expect(filled).to_have_count(match["plies"])
+    heading = page.locator(".heading > h1")
+    expect(heading).to_have_text(f"{record['players']['maxie']} v {record['players']['minnie']}")
+    expect(page.locator(".file-name")).to_have_text("two.jsonl")
     page.get_by_label("2 matches:").select_option("1")
+    expect(heading).to_have_text("two.jsonl")
     expect(page.get_by_role("alert")).to_have_text(
         "two.jsonl, line 2: the record's move at ply 1 is not legal"
     )

@@ -17,16 +17,17 @@ const errorText = ({ error, provisional }) => `${error.toFixed(0)}${provisional 
 export const ratingText = (each) => `${whole(each.rating)} ± ${errorText(rated(each))}`;
 
 export function standing(rows, what) {
-  const at = ratingScale(rows);
+  const scale = ratingScale(rows);
   const more = formatColumns(rows);
-  const head = ["#", what, "±", "Bot", "", more[0]?.heading].filter((each) => each !== undefined);
+  const ends = h("span", { class: "scale-of" }, (rows.length ? [scale.low, scale.high] : []).map((each) => h("span", null, whole(each))));
+  const head = ["#", what, "±", "Bot", ends, more[0]?.heading].filter((each) => each !== undefined);
   const rest = [...more.slice(1).map(({ heading }) => heading), "Matches", "W", "D", "L", "Forfeits", "Crashes"];
   return scrolling("Standings", h("table", { class: "standing" },
-    h("thead", null, h("tr", null, head.map((each) => (each ? h("th", { scope: "col" }, each) : h("td"))), rest.map((each) => h("th", { scope: "col", class: "rest" }, each)))),
+    h("thead", null, h("tr", null, head.map((each) => h("th", { scope: "col" }, each)), rest.map((each) => h("th", { scope: "col", class: "rest" }, each)))),
     h("tbody", null, rows.map((row, n) => h("tr", null,
       h("td", null, row.rank ?? n + 1),
       h("td", null, h("strong", null, whole(row.middle)), row.provisional && h("abbr", { class: "quiet", title: "provisional" }, "?")), h("td", { class: "quiet" }, row.error.toFixed(0)),
-      h("th", { scope: "row", title: row.bot }, h("a", { href: addressOf("bot", row.bot) }, botTitle(row.bot)), h("span", { class: "details-of" }, inWords(row))), h("td", null, ratingBar(row, at)),
+      h("th", { scope: "row", title: row.bot }, h("a", { href: addressOf("bot", row.bot) }, botTitle(row.bot)), h("span", { class: "details-of" }, inWords(row))), h("td", null, ratingBar(row, scale)),
       more.slice(0, 1).map(({ value }) => h("td", null, value(row))),
       [...more.slice(1).map(({ value }) => value(row)), row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash].map((each) => h("td", { class: "rest" }, each)))))));
 }
@@ -71,9 +72,11 @@ export function cross(bots, crosses) {
     const points = each.won + each.drawn / 2;
     const share = games ? points / games : 0.5;
     const told = `${each.won} won, ${each.drawn} drawn, ${each.lost} lost`;
+    const ahead = points - games / 2;
+    const sign = ahead > 0 ? "+" : ahead < 0 ? "−" : "=";
     const text = `${points % 1 ? `${Math.floor(points) || ""}½` : points}/${games}`;
     return h("td", { class: `share share-${Math.round(share * 4)}`, title: told },
-      h("a", { href: addressOf("versus", bot, opponent), "aria-label": `${text}: ${botTitle(bot)} against ${botTitle(opponent)}, ${told}` }, text));
+      h("a", { href: addressOf("versus", bot, opponent), "data-sign": sign, "aria-label": `${text}: ${botTitle(bot)} against ${botTitle(opponent)}, ${told}` }, text));
   };
   return scrolling("Cross-table", h("table", { class: "cross", "data-many": bots.length > FEW },
     h("caption", null, "Points of each row against each column"),

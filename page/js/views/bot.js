@@ -67,6 +67,15 @@ function standing(each, history) {
     history.length > 1 ? curve(history) : null);
 }
 
+const STEPS = [10, 20, 50, 100, 200, 250, 500, 1000]; // between two labelled ratings
+const LABELS = 5; // at most
+
+// Return the ratings from `low` to `high` that have a label.
+function labelled(low, high) {
+  const step = STEPS.find((each) => (high - low) / each < LABELS) ?? high - low;
+  return Array.from({ length: LABELS + 1 }, (_, n) => (Math.ceil(low / step) + n) * step).filter((each) => each <= high);
+}
+
 // The rating over time, in a band of two deviations.
 function curve(history) {
   const [width, height] = [600, 140];
@@ -74,16 +83,27 @@ function curve(history) {
   const [begin, end] = [times[0], times[times.length - 1]];
   const low = Math.min(...history.map((each) => each.rating - 2 * each.deviation));
   const high = Math.max(...history.map((each) => each.rating + 2 * each.deviation));
-  const at = (n, value) => `${(((times[n] - begin) / (end - begin || 1)) * width).toFixed(1)} ${(height - ((value - low) / (high - low || 1)) * height).toFixed(1)}`;
+  const y = (value) => height - ((value - low) / (high - low || 1)) * height;
+  const at = (n, value) => `${(((times[n] - begin) / (end - begin || 1)) * width).toFixed(1)} ${y(value).toFixed(1)}`;
   const upper = history.map((each, n) => at(n, each.rating + 2 * each.deviation));
   const lower = history.map((each, n) => at(n, each.rating - 2 * each.deviation)).reverse();
   const last = history[history.length - 1];
-  return h("figure", { class: "plot" },
-    svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img",
-      "aria-label": `Rating over ${history.length} matches, from ${whole(history[0].rating)} to ${whole(last.rating)}` },
+  const marked = labelled(low, high);
+  const labels = marked.map((each) => {
+    const label = h("span", null, whole(each));
+    label.style.top = `${((100 * y(each)) / height).toFixed(1)}%`;
+    return label;
+  });
+  const drawn = svg("svg", {
+    viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img",
+    "aria-label": `Rating over ${history.length} matches, from ${whole(history[0].rating)} to ${whole(last.rating)}`,
+  },
+    marked.map((each) => svg("line", { class: "tick", x1: 0, x2: width, y1: y(each), y2: y(each) })),
     svg("path", { class: "band", d: `M${[...upper, ...lower].join("L")}Z` }),
-    svg("path", { class: "line", "data-owner": "maxie", d: `M${history.map((each, n) => at(n, each.rating)).join("L")}` })),
-    h("figcaption", { class: "quiet dates" }, h("span", null, when(history[0].finished)), h("span", null, `${whole(low)} to ${whole(high)} in ${plural(history.length, "match", "matches")}`), h("span", null, when(last.finished))));
+    svg("path", { class: "line", "data-owner": "maxie", d: `M${history.map((each, n) => at(n, each.rating)).join("L")}` }));
+  return h("figure", { class: "plot" },
+    h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, labels), drawn),
+    h("figcaption", { class: "quiet dates" }, h("span", null, when(history[0].finished)), h("span", null, `Rating ± 95 % error, ${plural(history.length, "match", "matches")}`), h("span", null, when(last.finished))));
 }
 
 // Results by opponent, by map and side, and by the reason of a loss.

@@ -17,7 +17,9 @@ export class FileView {
     this.fault = h("p", { class: "fault", role: "alert" });
     this.input = h("input", { type: "file", class: "unseen", accept: ".jsonl,.json", onchange: () => this.open() });
     this.place = h("div");
-    if (file) main.replaceChildren(h("div", { class: "heading" }, h("h1", null, file.name), h("label", { class: "button plain" }, "Open another file", this.input)), this.fault, this.place);
+    this.title = h("h1", null, file?.name);
+    this.fileName = h("span", { class: "quiet file-name" });
+    if (file) main.replaceChildren(h("div", { class: "heading" }, this.title, this.fileName, h("label", { class: "another-file" }, "Open another file", this.input)), this.fault, this.place);
     else main.replaceChildren(h("h1", null, "Record file"), this.drop());
     if (file?.fault) say(this.fault, file.fault);
     else if (file) this.offer(plyOf(ply));
@@ -45,13 +47,13 @@ export class FileView {
       return;
     }
     const select = h("select", { onchange: () => this.show(Number(select.value), null) },
-      lines.slice(0, LISTED).map((line, n) => h("option", { value: n }, this.title(line, n))));
+      lines.slice(0, LISTED).map((line, n) => h("option", { value: n }, this.entry(line, n))));
     this.place.before(h("p", null, h("label", null, `${plural(lines.length, "match", "matches")}: `, select)));
     this.show(0, ply);
   }
 
   // Return a list entry: the players and the winner.
-  title(line, n) {
+  entry(line, n) {
     try {
       const { players, result } = JSON.parse(line);
       return `${n + 1}. ${botTitle(players.maxie)} v ${botTitle(players.minnie)}: ${result.winner ? `${SIDES[result.winner]} won` : "draw"}`;
@@ -64,6 +66,8 @@ export class FileView {
     const { name, lines } = openedFile();
     this.viewer?.stop();
     this.viewer = null;
+    say(this.title, name);
+    say(this.fileName, "");
     try {
       const match = Match.fromRecord(JSON.parse(lines[n] ?? ""));
       this.viewer = new Viewer(match, {
@@ -71,6 +75,8 @@ export class FileView {
         link: (at) => addressOf("file", at),
         went: (at) => replaceAddress(addressOf("file", at)),
       });
+      say(this.title, `${match.players.maxie} v ${match.players.minnie}`);
+      say(this.fileName, name);
       this.place.replaceChildren(this.viewer.element);
       this.viewer.begin(ply);
       say(this.fault, "");
