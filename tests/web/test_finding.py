@@ -125,6 +125,8 @@ def test_matches_are_found_by_what_is_remembered_of_them(played: BrowserArena, p
     page.get_by_role("button", name="Search").click()
     page.wait_for_url(f"**/search?bot=greedy&map=path4&result={result}")
     expect(page.locator(".card").first).to_contain_text(told)
+    expect(page.locator(".card .small-board").first).to_be_visible()
+    expect(page.locator(".final-score").first).to_have_text(re.compile(r"^\d+ : \d+$"))
     page.get_by_role("combobox", name="Map").select_option("usa")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_text("No matches found.")).to_be_visible()

@@ -2,7 +2,7 @@
 
 import { fetchJson } from "../api.js";
 import { h, say } from "../dom.js";
-import { pastItem } from "./matchlist.js";
+import { pastRow } from "./pastrow.js";
 
 const PAGE = 24;
 const ANSWERS = 4; // that are asked for at the most until one has a match in it
@@ -13,7 +13,7 @@ export class PagedList {
     this.none = none;
     this.question = question;
     this.next = "";
-    this.list = h("ul", { class: "cards" });
+    this.list = h("ul", { class: "cards rows" });
     this.told = h("p", { class: "quiet", role: "status" }, "Loading…");
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
     this.element = h("div", null, this.list, this.told, this.more);
@@ -29,7 +29,7 @@ export class PagedList {
         found = matches;
         this.next = next;
       }
-      this.list.append(...found.map(pastItem));
+      this.list.append(...found.map(pastRow));
       this.more.hidden = !this.next;
       const none = this.list.children.length ? "" : this.none;
       say(this.told, this.next && !found.length ? "Nothing found so far. There are older matches." : none);

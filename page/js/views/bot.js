@@ -5,8 +5,9 @@ import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h, svg } from "../dom.js";
 import { failed } from "../parts/failed.js";
-import { against, matchLink, pastItem } from "../parts/matchlist.js";
+import { against, matchLink } from "../parts/matchlist.js";
 import { keyed } from "../parts/keyed.js";
+import { pastRow } from "../parts/pastrow.js";
 import { rated, recordBar, scrolling } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
 import { GAME_NAMES, SIDES, botTitle, gameTitle, other, plural, reason, when, whole } from "../text.js";
@@ -32,7 +33,7 @@ export class BotView {
       this.place.replaceChildren(
         h("div", { class: "profile" }, found.standings.map((each) => standing(each, found.history[each.game] ?? [])), results(name, found.matches)),
         this.playing,
-        h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards" }, found.matches.slice(0, LISTED).map(pastItem))));
+        h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards rows" }, found.matches.slice(0, LISTED).map(pastRow))));
       this.unlist = onListing(({ matches }) => this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name))));
     } catch (error) {
       this.place.replaceChildren(error.status === 404 ? h("p", null, "No match of this bot has finished yet. Press Play to challenge it.") : failed(error));

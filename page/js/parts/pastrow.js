@@ -1,0 +1,63 @@
+// A finished match as a row: its final position and the score, too. Both come from the record, which is requested when the row is
+// about to be seen.
+
+import { fetchJson } from "../api.js";
+import { Thumbnail } from "../boards/thumbnail.js";
+import { h, say } from "../dom.js";
+import { Match } from "../match.js";
+import { GAME_NAMES, SEATS } from "../text.js";
+import { pastItem } from "./matchlist.js";
+
+const NEAR = "200px"; // from the window: there a row is about to be seen
+
+const boards = new Set(); // on the page, and some that have left it
+const waiting = new WeakMap(); // what completes a row
+let turn = Promise.resolve(); // one row after another, because other requests of the reader come first
+const observer = new IntersectionObserver((entries) => {
+  for (const { target } of entries.filter((each) => each.isIntersecting)) {
+    observer.unobserve(target);
+    turn = turn.then(waiting.get(target));
+  }
+}, { rootMargin: NEAR });
+
+export function pastRow(past) {
+  const item = pastItem(past);
+  const picture = h("span", { class: "picture-of" });
+  const score = h("span", { class: "final-score" });
+  item.firstElementChild.prepend(picture);
+  item.firstElementChild.append(score);
+  if (Object.hasOwn(GAME_NAMES, past.game)) {
+    waiting.set(item, () => complete(past, { picture, score, outcome: item.querySelector(".outcome") }));
+    observer.observe(item);
+  }
+  return item;
+}
+
+// Show the final position, and in a game of armies the score and the winner's lead.
+async function complete({ match: id, result }, { picture, score, outcome }) {
+  if (!picture.isConnected) return;
+  try {
+    const match = Match.fromRecord(await fetchJson(`record/${encodeURIComponent(id)}`));
+    const board = new Thumbnail(match.game);
+    picture.replaceChildren(board.element);
+    board.show(match.last, null);
+    forget();
+    boards.add(board);
+    const held = match.game.score?.(match.last);
+    if (!held) return;
+    const [maxie, minnie] = SEATS.map((seat) => held[seat].armies);
+    say(score, `${maxie} : ${minnie}`);
+    if (result.reason === "armies") say(outcome, `${match.players[result.winner]} won by ${Math.abs(maxie - minnie)}`);
+  } catch {
+    return; // a row without a picture leads to its match, too
+  }
+}
+
+// Stop the boards that have left the page.
+function forget() {
+  for (const each of boards) {
+    if (each.element.isConnected) continue;
+    each.stop();
+    boards.delete(each);
+  }
+}
