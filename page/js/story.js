@@ -1,7 +1,7 @@
 // The turning points of a match, each in a sentence: battles that decide, continents that are won and lost, who takes the lead.
 
 import { estimateAt } from "./chances.js";
-import { SEATS, other } from "./text.js";
+import { SEATS, other, plural } from "./text.js";
 
 const KEY_MOMENTS = 5;
 const LARGE = 0.2; // of all armies of a player, in one battle
@@ -56,12 +56,15 @@ function turningPoint(match, continents, known) {
 // Return the player who leads by Maxie's chance of winning; null if the chances are about even.
 const leader = (now) => (now >= CLEAR ? "maxie" : now <= 1 - CLEAR ? "minnie" : null);
 
-// Return { words, seat }: the sentence that holds at a ply, and the player whom it is about, if any. It is that of a turning point
-// a few plies ago, otherwise who leads. At the start it is what wins the match.
+// Return { words, seat, aloud }: the sentence that holds at a ply, and the player whom it is about, if any. It is that of a turning
+// point a few plies ago, otherwise who leads. At the start it is what wins the match. `aloud`: what is said of it, if that is other words:
+// how many armies are missing changes with each move, and is said once.
 export function sentence(match, told, ply) {
   const { players, game, setup: { armies_to_win: goal } } = match;
   const last = told.findLast((each) => each.ply <= ply);
-  if (last && (last.end || ply - last.ply < FRESH)) return last;
+  if (last && (last.end || ply - last.ply < FRESH)) {
+    return last.near ? { ...last, words: missing(match, last.seat, match.positions[ply]), aloud: last.words } : last;
+  }
   if (!game.told) return { words: `${players.maxie} meets ${players.minnie}`, seat: null };
   if (ply < OPENING) return { words: `First to ${goal} armies wins`, seat: null };
   const seat = leader(estimateAt(match, ply));
@@ -92,14 +95,22 @@ export function tension(match) {
 }
 
 // The player who has come near the armies that win, and has more of them than the other one. That is told once.
-function nearGoal({ game, players, setup: { armies_to_win: goal } }, known, before, after) {
+function nearGoal(match, known, before, after) {
+  const { game, setup: { armies_to_win: goal } } = match;
   const near = (position, seat) => {
     const score = game.score(position);
-    return score[seat].armies >= Math.max(NEAR * goal, score[other(seat)].armies + 1);
+    const { armies } = score[seat];
+    return armies < goal && armies >= Math.max(NEAR * goal, score[other(seat)].armies + 1);
   };
   const told = (seat) => known.some(({ best }) => best?.near && best.seat === seat);
   return SEATS.filter((seat) => near(after, seat) && !near(before, seat) && !told(seat))
-    .map((seat) => ({ ply: known.length + 1, seat, weight: 0, near: true, words: `${players[seat]} nears the ${goal} armies that win` }));
+    .map((seat) => ({ ply: known.length + 1, seat, weight: 0, near: true, words: missing(match, seat, after) }));
+}
+
+// Return in a sentence how many armies a player lacks to win.
+function missing({ game, players, setup }, seat, position) {
+  const lacking = Math.max(1, setup.armies_to_win - game.score(position)[seat].armies);
+  return `${players[seat]} needs ${plural(lacking, "more army", "more armies")}`;
 }
 
 // The move that led to a ply, in words; `reader`: the reader's seat.

@@ -152,9 +152,12 @@ def round_half_up(number: float) -> int:
 def _render_side(seat: str, name: str, percent: int, armies: int, goal: int) -> str:
     own_percent = percent if seat == "maxie" else 100 - percent
     leads = own_percent > 50 or (own_percent == 50 and seat == "maxie")
-    chance_text = f"{own_percent} %" if leads else ""
+    chance_text = f"{own_percent} % to win" if leads else ""
+    progress = min(100, round_half_up(100 * armies / goal))
     return (
         f'<p class="tug-side" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
         f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span><strong class="share-of">{chance_text}</strong>'
-        f'<span class="held"><strong>{armies}</strong><span class="goal-of"> / {goal}</span></span></p>'
+        f'<span class="held"><strong>{armies}</strong><span class="goal-of"> / {goal}</span>'
+        '<svg class="race" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect width="{progress}" height="4"/></svg></span></p>'
     )

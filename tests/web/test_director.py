@@ -213,11 +213,11 @@ def test_bar_story_graph_and_card_have_one_chance_for_each_position(timed: Page)
     timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 9])
     for values in ([300, 1500], [-2000, 100], [1e6, 1e6]):
         found = timed.evaluate(CHANCES, values)
-        assert found["bar"] == found["card"]
-        assert found["bar"] in found["graph"]
+        assert found["bar"] == f"{found['card']} to win"
+        assert found["card"] in found["graph"]
         led = re.match("(ann|bob) (takes the lead|leads)", found["story"]) is not None
-        assert led == (int(found["bar"].removesuffix(" %")) >= 60)
-    assert found["bar"] == "99 %", "only a match that is over is certain"
+        assert led == (int(found["card"].removesuffix(" %")) >= 60)
+    assert found["card"] == "99 %", "only a match that is over is certain"
     timed.evaluate("viewer.stop()")
 
 
@@ -360,9 +360,10 @@ def test_a_lead_is_told_when_it_is_taken_when_it_is_lost_and_when_the_goal_is_ne
     told = timed.evaluate(STORY, [near, [[3, 2], [0, 1]], [], None])["told"]
     assert told[0] == [1, "Boudica takes the lead"], "what has more weight is told"
     almost = path_of_four(("minnie", 50), ("minnie", 19), ("maxie", 60), ("maxie", 8))
-    told = timed.evaluate(STORY, [almost, [[3, 2], [0, 1], [2, 3]], [], None])["told"]
-    nearing = [each for each in told if "nears" in each[1]]
-    assert nearing == [[2, "Sun-Tzu nears the 90 armies that win"]], "Boudica has 72 armies, Sun-Tzu 73"
+    told = timed.evaluate(STORY, [almost, [[3, 2], [0, 1], [2, 3]], [], None])
+    nearing = [each for each in told["told"] if "needs" in each[1]]
+    assert nearing == [[2, "Sun-Tzu needs 17 more armies"]], "Boudica has 72 armies, Sun-Tzu 73"
+    assert told["sentences"][2:] == ["Sun-Tzu needs 17 more armies", "Sun-Tzu needs 15 more armies"]
 
 
 def test_that_a_player_nears_the_goal_is_told_once_though_armies_are_lost_and_trained_again(
@@ -372,7 +373,7 @@ def test_that_a_player_nears_the_goal_is_told_once_though_armies_are_lost_and_tr
     # Sun-Tzu comes near with the second move, loses territory with the third, and comes near twice more.
     moves = [[2, 3], [1, 2], [3, 2], *4 * [[0, 1], [2, 3], [1, 0], [3, 2]]]
     told = timed.evaluate(STORY, [setup, moves, [], None])["told"]
-    assert [each for each in told if "nears" in each[1]] == [[2, "Sun-Tzu nears the 90 armies that win"]]
+    assert [each for each in told if "needs" in each[1]] == [[2, "Sun-Tzu needs 15 more armies"]]
 
 
 def test_with_reduced_motion_the_board_changes_only_when_it_is_asked_to(

@@ -120,7 +120,7 @@ def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: BrowserArena
     stage = page.locator(".stage")
     wait_until_live(page, "Brief")
     expect(stage.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
-    expect(stage.locator(".share-of", has_text=re.compile(r"^\d+ %$")).first).to_be_visible()
+    expect(stage.locator(".share-of", has_text=re.compile(r"^\d+ % to win$")).first).to_be_visible()
     first = stage.get_by_role("link", name="Open match").get_attribute("href")
     assert first is not None
     expect(stage.locator(".finale-words")).to_have_text(re.compile("(ann|bob) wins|Draw"))
@@ -139,7 +139,7 @@ def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
     def live() -> bool:
         still.goto(played.url)
         # Between two matches a recorded one stands there, on another map; before the first move nobody is ahead.
-        share = still.locator(".stage.first .share-of", has_text=re.compile(r"^\d+ %$"))
+        share = still.locator(".stage.first .share-of", has_text=re.compile(r"^\d+ % to win$"))
         return still.locator(".stage.first .map .spot").count() == 4 and share.count() > 0
 
     def same() -> dict[str, list[bool]]:

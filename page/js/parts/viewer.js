@@ -227,7 +227,7 @@ export class Viewer {
     this.showTrack(at);
     this.plot.show(playback, this.turns);
     const told = story(match, this.continents, at);
-    const { words, seat } = sentence(match, told, at);
+    const { words, seat, aloud = words } = sentence(match, told, at);
     const silent = playback.isOver || explorer.active; // the state of the match tells its end
     say(this.story, silent ? "" : this.toReader(words));
     set(this.story, { "data-owner": silent ? null : seat });
@@ -237,7 +237,7 @@ export class Viewer {
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm });
     if (this.seat === null) this.badge.show(playback);
-    if (this.aloud) say(this.aloud, this.message || (playback.isOver ? explained(match.end, match.players) : this.live ? this.story.textContent : ""));
+    if (this.aloud) say(this.aloud, this.message || (playback.isOver ? explained(match.end, match.players) : this.live && !silent ? this.toReader(aloud) : ""));
     this.sound(at, move, before);
     if (this.inWords.open) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
     this.finish();

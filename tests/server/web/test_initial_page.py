@@ -76,7 +76,7 @@ def test_the_lead_is_shown_as_one_number() -> None:
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
     share = compute_winning_chance(sums[0] - sums[1], "usa", load_map_file("usa").map.armies_to_win)
     assert shares_of(picture) == [
-        f"{round(100 * each)} %" if each >= 0.5 else "" for each in (share, 1 - share)
+        f"{round(100 * each)} % to win" if each >= 0.5 else "" for each in (share, 1 - share)
     ]
     assert ["".join(each.itertext()) for each in picture.findall(".//span[@class='held']")] == [
         f"{each} / {load_map_file('usa').map.armies_to_win}" for each in sums
@@ -97,9 +97,9 @@ def test_the_chance_is_the_mean_of_both_bots_latest_values() -> None:
     goal = load_map_file("usa").map.armies_to_win
     mean = (compute_winning_chance(50, "usa", goal) + compute_winning_chance(-50, "usa", goal)) / 2
     assert mean == pytest.approx(0.5)
-    assert shares_of(parse_page(render_hero(replace(shown, moves=moves)))) == ["50 %", ""]
+    assert shares_of(parse_page(render_hero(replace(shown, moves=moves)))) == ["50 % to win", ""]
     certain = [Played(each.move, each.ms, Thinking(value=1e6)) for each in shown.moves]
-    assert shares_of(parse_page(render_hero(replace(shown, moves=certain)))) == ["99 %", ""]
+    assert shares_of(parse_page(render_hero(replace(shown, moves=certain)))) == ["99 % to win", ""]
 
 
 def shares_of(picture: ET.Element) -> list[str]:
