@@ -140,6 +140,11 @@ export class MapBoard {
     return this.zoom.isDistant && this.size > SMALL;
   }
 
+  // Return true for a small picture, on which the numbers of a battle would cover those of its territories.
+  get isCard() {
+    return this.isBare && !this.zoom.least;
+  }
+
   // Place marks and names with as little overlap as possible at this zoom.
   label() {
     if (!this.names) return;
@@ -293,6 +298,12 @@ export class MapBoard {
     set(this.move, { d });
     set(this.moveGround, { d });
     set(this.lead, { d: null });
+    this.ring(null);
+  }
+
+  // Ring the target of the last move; null for none.
+  ring(target) {
+    this.spots.forEach(({ group }, v) => set(group, { "data-last": v === target }));
   }
 
   showMove(move, before) {
@@ -306,6 +317,10 @@ export class MapBoard {
   // Draw the arrow of a move, and the numbers of its battle.
   showFight(move, { what, came, stood }, parts) {
     this.drawMove(this.arrows(parts));
+    if (this.isCard) {
+      this.ring(move[1]);
+      return;
+    }
     if (what !== "won" && what !== "lost") return;
     const shown = { lead: this.lead, noted: this.fought };
     this.fight.append(this.badge(`${came} vs ${stood} → ${Math.abs(came - stood)}`, move[1], parts.at(-1), shown));
