@@ -22,6 +22,8 @@ const BADGE_FONT = `700 12px ${FAMILY}`;
 const EMPTY = 0.5; // radius of the mark of an empty territory, relative to the others
 const REACH = RADIUS + 8; // radius of what can be pressed of a mark
 const FIGHT_HIGH = 18;
+const BESIDE = RADIUS + 4; // from the middle of a mark to that of its "+1"
+const [PLUS_WIDE, PLUS_HIGH] = [16, 12]; // room for it
 const SMALL = 1.3; // from this scale of marks on there is no room for text beside them
 const TINY = 1.6; // from this scale of names on a map that is only looked at has none but where the reader points
 const FIGURE = 0.7; // radius of a number without its mark, relative to a mark
@@ -366,11 +368,25 @@ export class MapBoard {
     const fought = what === "won" || what === "lost";
     const trained = size > SMALL ? [] : position.armies.flatMap((n, v) => (n && v !== move[0] && Math.abs(n) < this.game.cap ? [v] : []));
     this.training.replaceChildren(
-      ...trained.map((v) => at(v, svg("text", { x: RADIUS + 4, y: 1 - RADIUS, "data-owner": position.armies[v] > 0 ? "maxie" : "minnie" }, "+1"))),
+      ...trained.flatMap((v) => {
+        const side = this.freeSide(v);
+        return side ? [at(v, svg("text", { x: side * BESIDE, y: 1 - RADIUS, "data-owner": position.armies[v] > 0 ? "maxie" : "minnie" }, "+1"))] : [];
+      }),
       ...(fought ? [at(move[1], svg("circle", { class: "clash", r: RADIUS + 3, "data-what": what }))] : []));
     this.training.getAnimations().forEach((each) => each.cancel());
     this.training.animate([{ opacity: 0.9 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }], { duration: CLASH_MS, fill: "forwards" })
       .onfinish = () => this.training.replaceChildren();
+  }
+
+  // Return on which side above a mark "+1" touches no name: 1 for the right, -1 for the left, undefined for none.
+  freeSide(v) {
+    const { size, layout: { at: places } } = this;
+    const [x, y] = places[v];
+    const names = this.boxes.filter(Boolean);
+    return [1, -1].find((side) => {
+      const covered = box(x + side * BESIDE * size, y - (RADIUS + 3) * size, PLUS_WIDE * size, PLUS_HIGH * size);
+      return !names.some((name) => overlap(name, covered));
+    });
   }
 
   words(v, n) {
