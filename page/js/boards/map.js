@@ -168,7 +168,7 @@ export class MapBoard {
       return placed?.box ?? null;
     });
     this.land.label(layout, space);
-    this.zoom.keepClear(space.marks, this.boxes.filter(Boolean));
+    this.zoom.keepClear(space.marks, this.boxes.filter(Boolean), this.land.regions);
     if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
     this.showOutcomes();
   }

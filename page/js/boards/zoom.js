@@ -32,8 +32,9 @@ export class Zoom {
     this.drawn = null; // size of the last drawn picture
     this.marks = /** @type {any[]} */ ([]); // boxes of the picture that no button may cover
     this.names = /** @type {any[]} */ ([]);
+    this.land = /** @type {any[]} */ ([]); // regions of the picture
     this.place = h("div", least ? { class: "zoomed", tabindex: 0, role: "region", "aria-label": "Board" } : { class: "whole" }, picture);
-    this.keys = least ? new ZoomKeys(this.place, (larger) => this.step(larger), () => this.inFrame(this.marks), () => this.inFrame(this.names)) : null;
+    this.keys = least ? new ZoomKeys(this.place, (larger) => this.step(larger), () => this.inFrame(this.marks), () => this.inFrame(this.names), () => this.findLand()) : null;
     this.element = h("div", { class: "zoom" }, this.place, this.keys?.element);
     let before = 0; // width of the window
     new ResizeObserver(() => {
@@ -119,17 +120,32 @@ export class Zoom {
     this.reveal(this.sought);
   }
 
-  // Keep the buttons from these boxes of the picture.
-  keepClear(marks, names) {
+  // Keep the buttons from these boxes and regions of the picture.
+  keepClear(marks, names, land) {
     this.marks = marks;
     this.names = names;
+    this.land = land;
     this.keys?.place(true);
+  }
+
+  // Return where the picture begins in the frame.
+  get corner() {
+    const [frame, picture] = [this.place, this.picture].map((each) => each.getBoundingClientRect());
+    return [picture.left - frame.left, picture.top - frame.top];
+  }
+
+  // Return a function that tells if land lies in a box, which has the frame's pixels.
+  findLand() {
+    const { scale, land, corner: [left, top] } = this;
+    return ({ x1, x2, y1, y2 }) => {
+      const covered = { x1: (x1 - left) / scale, x2: (x2 - left) / scale, y1: (y1 - top) / scale, y2: (y2 - top) / scale };
+      return land.some((region) => region.meets(covered));
+    };
   }
 
   // Return boxes of the picture in the frame's pixels.
   inFrame(boxes) {
-    const [frame, picture] = [this.place, this.picture].map((each) => each.getBoundingClientRect());
-    const [left, top] = [picture.left - frame.left, picture.top - frame.top];
+    const [left, top] = this.corner;
     return boxes.map(({ x1, x2, y1, y2 }) => ({
       x1: left + x1 * this.scale, x2: left + x2 * this.scale, y1: top + y1 * this.scale, y2: top + y2 * this.scale,
     }));

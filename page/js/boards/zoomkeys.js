@@ -1,4 +1,4 @@
-// Buttons that zoom a picture, on the picture itself: in the corner, or else on the edge, where they cover nothing that matters.
+// Buttons that zoom a picture, on the picture itself: in a corner on the sea, or else on the edge, where they cover nothing that matters.
 
 import { h, set } from "../dom.js";
 import { overlap } from "./geometry.js";
@@ -7,16 +7,18 @@ const INSET = 6; // pixels from the edge of the frame
 const STEP = 8; // pixels between two places on an edge that are tried
 const EDGE = 4; // cost of a place that is no corner; the corners cost 0 to 3
 const LYING = 2; // cost of buttons side by side
-const ON_NAME = 1; // cost of a name below the buttons
+const ON_NAME = 3; // cost of a name below the buttons
+const ON_LAND = 6;
 const ON_MARK = 100;
 const RESTED_MS = 120; // from the last scrolling until the buttons may change their place
 
 export class ZoomKeys {
-  // `by(factor)` zooms; `marks()` and `names()` return boxes in the frame's pixels.
-  constructor(frame, by, marks, names) {
+  // `by(factor)` zooms; `marks()` and `names()` return boxes in the frame's pixels, `land()` a function that tells if land lies in a box.
+  constructor(frame, by, marks, names, land) {
     this.frame = frame;
     this.marks = marks;
     this.names = names;
+    this.land = land;
     this.at = /** @type {any} */ (null);
     this.resting = /** @type {number | undefined} */ (undefined);
     const button = (label, text, larger) => h("button", { type: "button", "aria-label": label, title: label, onclick: () => by(larger) }, text);
@@ -44,7 +46,14 @@ export class ZoomKeys {
       return rank + ON_MARK * on(marks) + ON_NAME * on(names);
     };
     if (!changed && this.at && cost(this.at) < ON_MARK) return;
-    this.at = places([this.frame.clientWidth, this.frame.clientHeight], offsetWidth, offsetHeight).reduce((a, b) => (cost(b) < cost(a) ? b : a));
+    const isLand = this.land();
+    let least = Infinity;
+    for (const each of places([this.frame.clientWidth, this.frame.clientHeight], offsetWidth, offsetHeight)) {
+      const apart = cost(each);
+      if (apart >= least) continue;
+      const whole = apart + (isLand(each.covered) ? ON_LAND : 0);
+      if (whole < least) [this.at, least] = [each, whole];
+    }
     const { covered, upright } = this.at;
     set(this.element, { "data-upright": upright });
     this.element.style.left = `${covered.x1}px`;
