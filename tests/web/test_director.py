@@ -242,6 +242,27 @@ def test_a_finished_match_says_its_result_once_among_the_live_ones_and_leaves(ti
     timed.evaluate("viewer.stop()")
 
 
+def test_a_card_has_a_map_from_the_start_and_stands_behind_those_in_progress_when_it_is_over(
+    timed: Page,
+) -> None:
+    timed.emulate_media(reduced_motion="reduce")
+    timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 9])
+    timed.evaluate(WALL)
+    timed.evaluate("listed.push({ ...listed[0], match: 'n' }); wall.show(listed)")
+    first, other = (timed.locator(f"[data-match={each}]") for each in "mn")
+    timed.evaluate("wall.drawLand('n', wall.cards.get('n'))")
+    expect(other.locator(".small-board")).to_be_visible()
+    timed.evaluate(
+        "play(0, { winner: 'maxie', reason: 'resignation' }); viewer.playback.jump(); tell(); wall.show(listed.slice(1))"
+    )
+    expect(first).to_have_css("order", "1")
+    expect(other).to_have_css("order", "0")
+    timed.evaluate("wall.show([listed[1], { ...listed[0], match: 'o' }])")
+    expect(first).to_have_count(0)
+    expect(timed.locator(".cards.boards > li").last).to_have_attribute("data-match", "o")
+    timed.evaluate("viewer.stop()")
+
+
 def test_a_replay_is_not_cut_short_by_a_match_that_begins(timed: Page) -> None:
     timed.evaluate(DIRECTED)
     timed.wait_for_function("() => window.began.length === 1")

@@ -1,8 +1,10 @@
 // The matches in progress, each as a card with a small animated board.
 
+import { fetchOnce } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { Thumbnail } from "../boards/thumbnail.js";
 import { Declared } from "../games/declared.js";
+import { rules } from "../games/index.js";
 import { SEATS, botTitle, gameTitle, plural } from "../text.js";
 import { cancel, batch } from "../batch.js";
 import { matchLink } from "../parts/matchlist.js";
@@ -32,9 +34,26 @@ export class LiveCards {
     card.unwatch = null;
     const watched = [...this.cards.values()].filter((each) => each.unwatch).length;
     card.unwatch = seen && watched < MAX_WATCHED ? followLive(id, (state) => this.moved(card, state), () => this.gone(id)) : null;
+    if (seen && card.map) this.drawLand(id, card);
   }
 
-  // Show these matches. A match that is over gives its place to a new one, or leaves it after its end was shown.
+  // Draw the bare land of a built-in map until a position is known.
+  async drawLand(id, card) {
+    const { map } = card;
+    card.map = "";
+    const found = await fetchOnce(`map/${encodeURIComponent(map)}`).catch(() => null); // null for a user's own map
+    if (!found || card.board || this.cards.get(id) !== card) return;
+    this.place(card, rules("riskless", found.setup));
+    card.board.show({ armies: found.setup.territories.map(() => 0) }, null);
+  }
+
+  place(card, game) {
+    card.board?.stop();
+    card.board = new Thumbnail(game);
+    card.picture.replaceChildren(card.board.element);
+  }
+
+  // Show these matches. A match that is over gives its place to a new one, or leaves it after its end was shown, behind those in progress.
   show(matches) {
     const ids = new Set(matches.map((each) => each.match));
     const fresh = matches.filter((each) => !this.cards.has(each.match));
@@ -44,12 +63,15 @@ export class LiveCards {
     for (const match of fresh) {
       const card = this.add(match);
       const [old] = over.splice(0, 1);
-      if (old) old[1].element.replaceWith(card.element);
+      if (old && !old[1].element.hasAttribute("data-late")) old[1].element.replaceWith(card.element);
       else this.element.append(card.element);
       if (old) this.drop(...old);
       this.tell(card, match);
     }
-    for (const [id, card] of over) if (!card.state?.end) this.drop(id, card);
+    for (const [id, card] of over) {
+      if (card.state?.end) set(card.element, { "data-late": true });
+      else this.drop(id, card);
+    }
   }
 
   // Show a listed match, of which no more may be known.
@@ -63,7 +85,8 @@ export class LiveCards {
     const card = {
       words: h("span", { class: "quiet line" }), picture: h("span", { class: "picture-of" }), tug: new EvalBar(), link: /** @type {any} */ (null),
       element: /** @type {any} */ (null), board: /** @type {any} */ (null), unwatch: /** @type {any} */ (null),
-      state: /** @type {any} */ (null), leaving: /** @type {any} */ (undefined), title: "",
+      state: /** @type {any} */ (null), leaving: /** @type {any} */ (undefined), title: "", drawn: false,
+      map: match.game === "riskless" && !match.map?.includes(":") ? match.map ?? "" : "", // whose land is to be drawn
     };
     card.link = h("a", { class: "card live", href: matchLink(match.match) },
       card.picture, card.tug.element, card.words);
@@ -96,10 +119,8 @@ export class LiveCards {
       say(card.words, `${card.title} · ${over ? `${ended(match.end)} after ${plural(ply, "move")}` : `move ${ply}`}`);
     });
     if (match.game instanceof Declared) return; // its positions are on the server
-    if (!card.board) {
-      card.board = new Thumbnail(match.game);
-      card.picture.replaceChildren(card.board.element);
-    }
+    if (!card.drawn && !(card.board && isSameLand(card.board.game.setup, match.game.setup))) this.place(card, match.game);
+    card.drawn = true;
     card.board.show(match.positions[ply], ply ? match.moves[ply - 1].move : null);
   }
 
@@ -123,6 +144,8 @@ export class LiveCards {
     for (const [id, card] of this.cards) this.drop(id, card);
   }
 }
+
+const isSameLand = (one, other) => JSON.stringify(one.places) === JSON.stringify(other.places);
 
 // The winner stands above, beside the name.
 const ended = ({ winner, reason }) => (winner ? "finished" : reason === "server_fault" ? "void" : "drawn");
