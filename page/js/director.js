@@ -42,6 +42,7 @@ export class Director {
     this.busy = false; // true while a match is shown or loading
     this.idle = false; // true if other directors show all available matches
     this.choosing = /** @type {any} */ (null); // the glances at the candidates of the next choice
+    this.following = /** @type {any} */ (undefined); // the live match that is shown next, chosen at the end of this one; null if there is none
     this.shown = /** @type {string[]} */ ([]); // ids of matches shown before, the latest at the end
   }
 
@@ -70,7 +71,9 @@ export class Director {
   // Continue with another match.
   next() {
     this.busy = true;
-    this.choose((best) => (best ? this.follow(best.match) : this.replay()));
+    const chosen = this.following && this.ranked().find(({ match }) => match === this.following.match);
+    if (chosen) this.follow(chosen.match);
+    else this.choose((best) => (best ? this.follow(best.match) : this.replay()));
   }
 
   // Call chosen() with the most interesting live match, or null. The positions of several candidates are compared first.
@@ -86,6 +89,7 @@ export class Director {
   leave(id) {
     clearTimeout(this.waiting);
     this.choosing = null;
+    this.following = undefined;
     this.unwatch?.();
     this.unwatch = null;
     this.taken.delete(this.id);
@@ -175,8 +179,19 @@ export class Director {
     this.screen.show(ply);
     clearTimeout(this.waiting);
     if (!this.running) return;
-    if (this.playback.isOver) this.waiting = setTimeout(() => this.next(), OVER_MS);
+    if (this.playback.isOver) this.end();
     else if (this.playback.behind === 0 && this.playback.live) this.waiting = setTimeout(() => this.cut(), QUIET_MS);
+  }
+
+  // Show the end for a while, and choose what comes next, so that the screen can announce it.
+  end() {
+    this.waiting = setTimeout(() => this.next(), OVER_MS);
+    if (this.following !== undefined) return;
+    this.following = null;
+    this.choose((best) => {
+      this.following = best;
+      this.screen.changed();
+    });
   }
 
   // Nothing has moved for a while: look for another board.

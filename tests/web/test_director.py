@@ -272,6 +272,7 @@ def test_a_replay_is_not_cut_short_by_a_match_that_begins(timed: Page) -> None:
     assert timed.evaluate("director.id") != "rival"
     timed.clock.run_for(BEAT_MS * timed.evaluate("playback.last - playback.at"))
     assert timed.evaluate("playback.isOver")
+    assert timed.evaluate("director.following.match") == "rival", "what comes next can be announced"
     # no longer: nothing is known of the rival, so that it is soon given up
     timed.clock.run_for(END_MS + BEAT_MS)
     assert timed.evaluate("director.id") == "rival"

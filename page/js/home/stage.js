@@ -6,7 +6,7 @@ import { Director, requestFinished } from "../director.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { describeMove, sentence, story } from "../story.js";
-import { gameTitle, watched, when } from "../text.js";
+import { SEATS, botTitle, gameTitle, watched, when } from "../text.js";
 import { matchLink } from "../parts/matchlist.js";
 import { GameOver } from "../parts/gameover.js";
 import { EvalBar } from "../parts/evalbar.js";
@@ -30,6 +30,8 @@ export class Stage {
     this.tug = new EvalBar({ wide: true, title: h("h2", { class: "stage-title" }, this.badge.element, this.kind) });
     this.place = h("div", { class: "stage-place" });
     this.finale = new GameOver();
+    this.coming = h("p", { class: "quiet" }, "\u00a0"); // as high as its words
+    this.finale.element.firstElementChild?.append(this.coming);
     this.words = h("p", { class: "story" });
     this.latest = h("p", { class: "latest" });
     this.element = h("section", { class: "stage" },
@@ -104,6 +106,8 @@ export class Stage {
   // Show the progress of the match, and whether playback continues by itself.
   changed() {
     set(this.element, { hidden: this.director.idle });
+    const { following } = this.director;
+    say(this.coming, following ? `Next: ${SEATS.map((seat) => botTitle(following.players[seat])).join(" v ")}` : "\u00a0");
     say(this.pause, this.director.running ? "Pause" : "Play");
     if (!this.playback) return;
     const { match, live } = this.playback;
