@@ -29,6 +29,7 @@ export class Thumbnail {
     this.layout = /** @type {any} */ (null);
     this.areas = /** @type {any} */ (null);
     this.roads = /** @type {any} */ (null);
+    this.begun = false; // true once it was drawn on the page
     this.scale = 1;
     this.hatch = /** @type {any} */ (null);
     this.context = this.element.getContext("2d");
@@ -64,8 +65,15 @@ export class Thumbnail {
     this.drawSoon();
   }
 
+  // Draw with the other small boards; the first picture at once, so that no board is blank.
   drawSoon() {
-    if (this.position) batch(this, () => this.draw());
+    if (!this.position) return;
+    if (this.areas && !this.begun && this.element.isConnected) {
+      this.begun = true;
+      this.draw();
+    } else {
+      batch(this, () => this.draw());
+    }
   }
 
   draw() {
