@@ -76,6 +76,11 @@ def boards_are_drawn(page: Page) -> None:
         board.getContext('2d').getImageData(0, 0, board.width, board.height).data.some((each) => each > 0)))""")
 
 
+def rows_are_complete(page: Page) -> None:
+    page.wait_for_function("""() => [...document.querySelectorAll('.rows .card')].slice(0, 16).every((row) => (
+        row.getBoundingClientRect().top > innerHeight + 300 || row.querySelector('.small-board')))""")
+
+
 def opened(page: Page, file: Path) -> None:
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("slider").fill("9")
@@ -125,9 +130,9 @@ BUSY = by_name(
     View("embed", "embed/{match}/12", ".map .area-of"),
     View("table", "table", "table.cross"),
     View("event", "event/serve", "table.standing"),
-    View("bot", "bot/greedy", ".card"),
-    View("versus", "versus/greedy/marvin", ".card"),
-    View("search", "search?bot=greedy", ".card"),
+    View("bot", "bot/greedy", ".rows .card", rows_are_complete),
+    View("versus", "versus/greedy/marvin", ".rows .card", rows_are_complete),
+    View("search", "search?bot=greedy", ".rows .card", rows_are_complete),
     View("maps", "maps", ".maps svg"),
     View("map", "maps/usa", ".mini-board svg"),
     View(
