@@ -45,10 +45,10 @@ def test_a_table_is_found_by_its_map_and_by_no_other(solve: Solve) -> None:
 def test_a_table_of_another_map_under_this_name_is_refused(solve: Solve) -> None:
     path = solve(path_map())
     other = Boards.from_map(path_map(goal=8))
-    with pytest.raises(BadTable, match="another map"):
+    with pytest.raises(BadTable, match="solved for a different map"):
         check_table(SolvedTable(path), other)
     path.rename(path.with_name(make_table_file_name(path_map(goal=8))))
-    with pytest.raises(BadTable, match="another map"):
+    with pytest.raises(BadTable, match="solved for a different map"):
         open_table(other)
 
 
