@@ -41,7 +41,7 @@ export class Stage {
     this.changed();
   }
 
-  // What appears last moves no other button.
+  // Return the buttons below the board. The one that comes and goes is last, so it moves no other.
   actions(...more) {
     return h("div", { class: "stage-actions" }, more, this.skip, this.link, this.badge.jump);
   }

@@ -1,4 +1,4 @@
-// What a player reads before the first move, in the place of the list of moves: the goal, the rules in short, the opponent.
+// Briefing of a player before the first move, in the place of the list of moves: the goal, the rules in short, the opponent.
 
 import { h } from "../dom.js";
 import { SIDES, gameTitle, other, plural } from "../text.js";

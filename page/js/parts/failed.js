@@ -1,4 +1,4 @@
-// What a view shows in the place of data that the server could not send.
+// Message in the place of data that the server could not send, with a button to try again.
 
 import { h } from "../dom.js";
 

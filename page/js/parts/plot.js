@@ -4,6 +4,7 @@
 import { chanceAt, percentages } from "../chances.js";
 import { h, say, set, svg } from "../dom.js";
 import { SEATS, SIDES, plural } from "../text.js";
+import { roundStep } from "./axis.js";
 import { word } from "./rules.js";
 import { scaleOf, valueText } from "./values.js";
 
@@ -12,7 +13,6 @@ const HEIGHT = 150;
 const MARGIN = 8; // above and below the curve
 const SHORTEST = 10; // plies on the axis, at least
 const TICKS = 6; // on the axis of moves, at most
-const STEPS = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000];
 const ROOM = 0.7; // of the match, up to which the button has room in the part that was not shown
 const MARK_PX = 6; // from the middle of a mark to where the pointer no longer finds it
 const LEAD = 0.2; // of the range from even to won: a smaller lead in armies is hardly to be seen
@@ -147,7 +147,7 @@ export class Plot {
     const { most } = this;
     if (this.ruled === most) return;
     this.ruled = most;
-    const step = STEPS.find((each) => most / each <= TICKS) ?? most;
+    const step = roundStep(most, TICKS);
     const marked = Array.from({ length: Math.floor(most / step) + 1 }, (_, n) => n * step).filter((n) => n === 0 || most - n > step / 2);
     set(this.grid, { d: marked.slice(1).map((n) => `M${this.x(n)} 0V${HEIGHT}`).join("") || null });
     this.plies.replaceChildren(...[...marked, most].map((n) => {

@@ -4,6 +4,7 @@
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h, svg } from "../dom.js";
+import { roundStep } from "../parts/axis.js";
 import { failed } from "../parts/failed.js";
 import { against, matchLink } from "../parts/matchlist.js";
 import { keyed } from "../parts/keyed.js";
@@ -68,13 +69,12 @@ function standing(each, history) {
     history.length > 1 ? curve(history) : null);
 }
 
-const STEPS = [10, 20, 50, 100, 200, 250, 500, 1000]; // between two labelled ratings
-const LABELS = 5; // at most
+const PARTS = 5; // between labelled ratings, at most
 
 // Return the ratings from `low` to `high` that have a label.
 function labelled(low, high) {
-  const step = STEPS.find((each) => (high - low) / each < LABELS) ?? high - low;
-  return Array.from({ length: LABELS + 1 }, (_, n) => (Math.ceil(low / step) + n) * step).filter((each) => each <= high);
+  const step = roundStep(high - low, PARTS);
+  return Array.from({ length: PARTS + 1 }, (_, n) => (Math.ceil(low / step) + n) * step).filter((each) => each <= high);
 }
 
 // The rating over time, in a band of two deviations.
