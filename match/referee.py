@@ -305,10 +305,11 @@ class Referee:
         return [notice, *self._finish_match(event.player.opponent, EndReason.ILLEGAL_MOVE, detail, now)]
 
     def _handle_resignation(self, event: Resigned, now: int) -> list[Effect]:
-        is_crash = event.reason == "crash"
-        text = f"{self._describe_player(event.player)} {'is_crash' if is_crash else 'resigned'}{event.make_detail_suffix()}"
-        reason = EndReason.CRASH if is_crash else EndReason.RESIGNATION
-        return self._finish_match(event.player.opponent, reason, text, now)
+        has_crashed = event.reason == "crash"
+        verb = "crashed" if has_crashed else "resigned"
+        detail = f"{self._describe_player(event.player)} {verb}{event.make_detail_suffix()}"
+        reason = EndReason.CRASH if has_crashed else EndReason.RESIGNATION
+        return self._finish_match(event.player.opponent, reason, detail, now)
 
     # connections
 

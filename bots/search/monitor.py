@@ -89,14 +89,14 @@ Event = Entered | Valued | TableHit | Exited
 class SearchMonitor:
     """Counter of a search's nodes and leaves, which polls `stop`, and with `tracing` records the events of the search.
 
-    stop     function that returns True to stop the search
-    events   events in order; None without `tracing`
-    nodes    nodes entered, including the root and the leaves
-    leaves   leaves valued
-    sorted   positions estimated only to sort moves
-    horizon  True if a leaf was only estimated; if False, no deeper search can change the result
-    hints    for inner nodes, the best move or the move that caused a cutoff, which orders the next iteration
-    held     for a search that builds a tree, the maximum number of nodes in memory at once
+    stop            function that returns True to stop the search
+    events          events in order; None without `tracing`
+    nodes           nodes entered, including the root and the leaves
+    leaves          leaves valued
+    sorted          positions estimated only to sort moves
+    horizon         True if a leaf was only estimated; if False, no deeper search can change the result
+    hints           for inner nodes, the best move or the move that caused a cutoff, which orders the next iteration
+    max_live_nodes  for a search that builds a tree, the maximum number of nodes in memory at once
     """
 
     __slots__ = (

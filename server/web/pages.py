@@ -99,7 +99,7 @@ class Pages:
         """Set up the handler, without starting the page process.
 
         store: database whose URL is passed to the page process
-        live: source of live data for the page process
+        page_client: source of live data for the page process
         metrics: metrics to render for `/metrics`
         work_budget: budgets from which the costs of requests are taken, by address
         describe_outage: function that returns the reason why no match can begin now; empty if matches can begin

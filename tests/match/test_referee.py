@@ -228,16 +228,20 @@ def test_an_illegal_move_loses_and_the_legal_moves_are_shown(move: object) -> No
 
 
 def test_resignation_and_protocol_error_and_server_fault() -> None:
-    for event, winner, reason in (
-        (Resigned(MAXIE), MINNIE, EndReason.RESIGNATION),
-        (Resigned(MAXIE, "crash", "choose raised ValueError"), MINNIE, EndReason.CRASH),
-        (ProtocolViolated(MINNIE, "garbage"), MAXIE, EndReason.PROTOCOL_ERROR),
-        (ServerFailed("disk"), None, EndReason.SERVER_FAULT),
+    for event, winner, reason, detail in (
+        (Resigned(MAXIE), MINNIE, EndReason.RESIGNATION, "maxie (anna) resigned"),
+        (Resigned(MAXIE, "crash", "no move"), MINNIE, EndReason.CRASH, "maxie (anna) crashed: no move"),
+        (
+            ProtocolViolated(MINNIE, "garbage"),
+            MAXIE,
+            EndReason.PROTOCOL_ERROR,
+            "minnie (bert) broke the protocol: garbage",
+        ),
+        (ServerFailed("disk"), None, EndReason.SERVER_FAULT, "disk"),
     ):
         referee = started_referee()
         referee.handle(event, 1)
-        assert referee.result is not None
-        assert (referee.result.winner, referee.result.reason) == (winner, reason)
+        assert referee.result == Finish(winner, reason, detail)
 
 
 def test_a_lost_connection_is_one_change_of_the_state_however_often_it_is_told() -> None:
