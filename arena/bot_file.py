@@ -1,4 +1,4 @@
-"""Server and account of a bot, as `arena bot`, `log` and `replay` read them from its bot.toml file."""
+"""Reading of a bot's server and account from its bot.toml file, for `arena bot`, `arena log` and `arena replay`."""
 
 from __future__ import annotations
 

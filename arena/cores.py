@@ -1,4 +1,4 @@
-"""CPU cores that this process may use, given its affinity and its control groups; also the CPU time of a container.
+"""CPU cores that this process may use, by its affinity and its control groups (cgroups), and CPU time of containers.
 
 A control group's quota is CPU time per period. The quota is rounded down to whole cores, because one more thread would
 be stopped for part of every period. A quota below one core counts as one core.

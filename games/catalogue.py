@@ -99,7 +99,7 @@ class Catalogue:
         self._default_digests[game.name] = self.get_rules_digest(other)
 
     def find(self, name: str) -> GameClass:
-        """Return the game called `name`. Raises UnknownGame, or BadGame if a package's game cannot be loaded."""
+        """Return the game called `name`. Raises UnknownGame if there is none, and BadGame if it cannot be loaded."""
         if name in GAMES:
             return GAMES[name]
         if name in self._own_games:
@@ -124,7 +124,7 @@ class Catalogue:
         return self._own_games[name][1] if name in self._own_games else name
 
     def list_specs(self) -> list[str]:
-        """Return the specs of all games in files, which another process on this machine must load to know them too."""
+        """Return the specs of all games from files. Another process on this machine loads them to know the same games."""
         return [spec for _, spec in self._own_games.values()]
 
     def compute_digests(self) -> dict[str, str]:

@@ -75,7 +75,7 @@ class Game(ABC, Generic[P, M]):
 
     @classmethod
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
-        """Return the game for the setup that `setup()` returned. Raises BadData if it is invalid.
+        """Return the game on a setup, given as by `setup()`. Raises BadData if the setup is invalid.
 
         Default: accept only an empty setup.
         """
@@ -212,7 +212,7 @@ class Game(ABC, Generic[P, M]):
         return plain.format_move(move, self._cell_names)
 
     def move_from_text(self, text: str) -> M:
-        """Return the move that a person typed. Raises BadData, whose message has an example of a valid move."""
+        """Return the move that a person typed. Raises BadData for other text; the message shows a valid move."""
         numbers = {name.lower(): cell for cell, name in enumerate(self._cell_names)}
         data = plain.parse_move(text, self._sample_move, numbers)
         try:
@@ -274,4 +274,4 @@ class Game(ABC, Generic[P, M]):
 
 
 AnyGame = Game[object, object]
-"""Type of a game whose positions and moves the caller passes on without looking into them."""
+"""Game whose positions and moves are opaque to the caller."""

@@ -61,7 +61,7 @@ class Explicit(Game[NodePosition, int]):
     def from_tree(cls, tree: object, player: Player = Player.MAXIE) -> Self:
         """Return the game of a tree, given as the data of its root (see the module). At the root, `player` is to move.
 
-        Raises BadData, which names the invalid node.
+        Raises BadData for invalid data; the message names the invalid node.
         """
         nodes: list[Node] = []
         children: list[list[int]] = []

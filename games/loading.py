@@ -50,7 +50,9 @@ def split_spec(spec: str) -> tuple[str, str]:
 
 
 def load_game_class(path: Path, class_name: str) -> GameClass:
-    """Run a file, and return the game class in it. Raises BadGame with the file, the line and the reason.
+    """Run a file, and return the game class in it.
+
+    Raises BadGame if there is no usable class; the message has the file, the line and the reason.
 
     path        absolute path, so that a file is loaded only once
     class_name  name of the class; empty for the only game in the file
@@ -148,7 +150,7 @@ def load_installed_game(name: str) -> GameClass:
 
 
 def check_game_class(game: GameClass, location: str) -> GameClass:
-    """Return the class `game` if it can be played. Raises BadGame, which names `location` and the missing part."""
+    """Return the class `game` if it can be played. Raises BadGame if not; the message names `location` and the reason."""
     missing = sorted(game.__abstractmethods__)
     if missing:
         raise BadGame(f"{location}: {game.__name__} must define {', '.join(missing)}")

@@ -56,7 +56,7 @@ of the others. So both players must have the first move equally often.
 """
 TABLE_MB = 4
 OPENINGS_PER_TASK = 10
-"""Number of openings per task. Creating the searchers of a task takes less than a tenth of the task's time."""
+"""Number of openings per task: enough that creating the task's searchers takes less than a tenth of its time."""
 
 
 MIN_LEAD_CHANCE = 0.55
@@ -70,7 +70,7 @@ class MatchStatistics:
     moves         number of moves after the opening
     lead_changes  number of changes of the leader; a player leads with a winning chance of at least MIN_LEAD_CHANCE
     comeback      True if the player behind at half time won; None if nobody won, or nobody was behind
-    recaptures    number of moves that take a territory which each of the two previous moves also took
+    recaptures    number of moves that take the same territory as the two moves before
     gap           difference in winning chance between the best and the median move of the middle position; None in a
                   match without moves
     """
@@ -119,7 +119,7 @@ def measure_match(
 
 
 def _count_recaptures(match: PlayedMatch) -> int:
-    """Return the number of moves that take a territory which each of the two previous moves also took."""
+    """Return the number of moves that take the same territory as the two moves before."""
     captures = [
         report.move[1] if position.armies[report.move[0]] * position.armies[report.move[1]] < 0 else None
         for position, report in zip(match.positions, match.reports, strict=True)
@@ -224,7 +224,7 @@ class EqualStrengthResults:
 
     @property
     def recaptures(self) -> float:
-        """Share of moves that take a territory which each of the two previous moves also took."""
+        """Share of moves that take the same territory as the two moves before."""
         return sum(match_statistics.recaptures for match_statistics in self.statistics) / max(
             1, sum(match_statistics.moves for match_statistics in self.statistics)
         )
@@ -302,8 +302,8 @@ class MeasuredMap:
 class _Task:
     """Task for one process: matches between searchers of `nodes_a` and `nodes_b` nodes per move.
 
-    openings  numbers of the openings
-    starts    openings, of which number i is starts[i]; None for 4 to 9 random plies, which `seed` and i determine
+    openings  numbers of the openings to play
+    starts    all openings by number; None for 4 to 9 random plies, determined by `seed` and the opening's number
     """
 
     game: str
@@ -347,7 +347,8 @@ def measure_maps(
     openings   openings for a single map, at least one for each match; by default random plies
     progress   called with the number of matches played since the last call
 
-    Raises BadWeights, and ValueError for a Riskless map that is too large for the compiled engines.
+    Raises BadWeights if the evaluator's file is invalid, and ValueError for a Riskless map that is too large for the
+    compiled engines.
     """
     # The longest tasks come first, so that no process waits for one of them at the end.
     plan = [(nodes, nodes, matches) for nodes in reversed(strengths)] + [(STRONG, WEAK, max(1, matches // 2))]

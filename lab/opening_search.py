@@ -44,7 +44,7 @@ STRENGTH_QUARTERS = (3, 5)
 The two differ, because equal engines with equal nodes would play the same match twice.
 """
 OPENINGS_PER_TASK = 16
-"""Number of openings per task. Creating the searcher of a task takes less than a tenth of the task's time."""
+"""Number of openings per task: enough that creating the task's searcher takes less than a tenth of its time."""
 MAX_FRUITLESS_TRIES = 1_000
 """Maximum number of random openings in a row without a new position. After so many, the search for openings ends."""
 
@@ -88,7 +88,8 @@ def make_openings(
     tries      maximum number of different openings that are tested
     progress   called with the number of openings tested since the last call
 
-    Raises BadWeights, and ValueError for a map that is too large for the compiled engines.
+    Raises BadWeights if the evaluator's file is invalid, and ValueError for a map that is too large for the compiled
+    engines.
     """
     candidates = islice(_draw_distinct_openings(map, plies, seed), tries)
     chunks = iter(lambda: tuple(islice(candidates, OPENINGS_PER_TASK)), ())

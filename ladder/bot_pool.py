@@ -15,7 +15,7 @@ class BotPool(Protocol):
     """
 
     def reserve(self, bot: str) -> str | None:
-        """Reserve a free connection of the bot, and return the connection's name; None if the bot has no free connection."""
+        """Reserve a free connection of the bot, and return its name; None if no connection is free."""
 
     def release(self, connection: str) -> None:
         """Release a reserved connection without a match. `connection` is the name that `reserve` returned."""

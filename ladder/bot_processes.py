@@ -75,7 +75,7 @@ class BotProcesses:
         await self._changed.wait()
 
     def notify_changed(self) -> None:
-        """Wake all tasks that wait in `wait_for_change`."""
+        """Wake all tasks that wait in `wait_for_change`, after the state of a process has changed."""
         self._changed.set()
         self._changed = anyio.Event()
 

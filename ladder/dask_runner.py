@@ -218,9 +218,9 @@ class ClusterRunner:
         )
 
     async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Have a worker play a pair. Return the worker's result, and the reason to record for matches missing from it.
+        """Let a worker play a pair. Return its result, and the reason to record for each match that the result lacks.
 
-        If no worker returns a result, the returned result is empty.
+        If no worker completes the pair, the result is empty.
         """
         # A new key each time: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)

@@ -38,7 +38,7 @@ class TooFewBots(Exception):
 
 @dataclass(frozen=True)
 class ExternalBotSettings:
-    """Address for external bots, number of bots for which a ladder waits, and maximum time to wait."""
+    """Address at which a ladder waits for external bots, the number of bots, and the maximum time to wait."""
 
     host: str
     port: int
@@ -222,9 +222,9 @@ def _describe_missing(
 
 
 async def wait_without_playing(host: Host, game: str, settings: ExternalBotSettings) -> None:
-    """Wait for bots as `gather_bots` does, but play no match: the bots only learn that the event is over.
+    """Wait for bots as `gather_bots` does, although no match is left, so that they learn that the event is over.
 
-    The server tells them so when it closes. Without a server, the bots would keep trying to connect.
+    The server tells them when it closes. Without a server, the bots would keep trying to connect.
     """
     with suppress(TooFewBots):
         await gather_bots(host, game, settings)

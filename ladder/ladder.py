@@ -60,7 +60,7 @@ class Ladder:
     list_usable_cores: Sequence[int] = field(default_factory=list_usable_cores)
     """Numbers of the cores that this process may use."""
     is_named: bool = True
-    """True if the user named the event. If False, the latest event without a name from the user may be resumed."""
+    """True if the user named the event; otherwise the latest unnamed event may be resumed."""
     schedule: Schedule | None = None
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
     resumed: int = 0
@@ -172,7 +172,7 @@ class Ladder:
         return self.schedule.total_matches if self.schedule is not None else 0
 
     def make_identity(self) -> dict[str, Any]:
-        """Return as plain data the settings that must not change if the event is to be resumed."""
+        """Return, as plain data, the settings that must be unchanged for the event to be resumed."""
         plan = self.plan
         return {
             "game": plan.game,
@@ -199,7 +199,7 @@ class Ladder:
         }
 
     def _make_openings_identity(self) -> int | str:
-        """Return the openings for `identity`: a number of random plies, or a digest of the openings' files."""
+        """Return the openings for `make_identity`: a number of random plies, or a digest of the openings' files."""
         plan = self.plan
         if isinstance(plan.openings, int):
             return plan.openings

@@ -1,4 +1,4 @@
-"""Play a whole ladder: open a server and the event, start the bots or wait for them, and play the schedule.
+"""Run of a whole ladder: open a server and the event, start the bots or wait for them, and play the schedule.
 
 The schedule is played on this machine, or on a cluster. Ctrl-C or SIGTERM stops the ladder: matches in play are
 dropped, finished ones are kept, and all bots are ended before `run_ladder` returns.
@@ -91,10 +91,13 @@ async def run_ladder(
     cluster         address of a Dask scheduler whose workers play the matches; None to play on this machine
     port            port of the web page on this machine, if `external` is None; 0 for any free port
 
-    After the first signal, further signals are ignored: the cleanup takes a few seconds at most. Raises
-    bot_pool.BotRefused, external_bots.TooFewBots, dask_runner.ClusterUnavailable, server.host.CannotListen,
-    server.store.database.StoreError, server.store.ladder_lock.CannotResume, ModuleNotFoundError without the extra
-    `cluster`, and OSError for the record file.
+    After the first signal, further signals are ignored: the cleanup takes a few seconds at most.
+
+    Raises bot_pool.BotRefused if a bot cannot be started, external_bots.TooFewBots if too few external bots connect,
+    dask_runner.ClusterUnavailable if the cluster cannot be used, server.host.CannotListen if the port cannot be used,
+    server.store.database.StoreError if the store cannot be used, server.store.ladder_lock.CannotResume if the event
+    cannot be resumed, ModuleNotFoundError without the extra `cluster`, and OSError if the record file cannot be
+    written.
     """
     async with open_background_tasks() as tasks:
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)

@@ -1,4 +1,4 @@
-"""Pinning: each running match gets cores, and the processes of its bots run only on these cores.
+"""Pinning of bots to CPU cores: each running match gets cores, and the processes of its bots run only on these.
 
 The two bots of a match search in turns, so they share the cores of the match, unless there are enough cores for each bot
 to have its own. On a machine with more than two cores, one is left to the server. On a smaller one the server shares the

@@ -210,7 +210,10 @@ class _KeyReader:
         return self.read(key, default, valid_form, lambda text: bool(text.strip()))
 
     def parse_text(self, key: str, default: str, valid_form: str, parse: Callable[[str], T]) -> T:
-        """Return the text of `key`, or `default` if it is missing, parsed by `parse`, which may raise ValueError."""
+        """Return the text of `key` (or `default` if it is missing), parsed by `parse`.
+
+        Raises BadLadder if `parse` raises ValueError, or if the value is not text.
+        """
         return parse_setting(parse, self.read_text(key, default, valid_form), f"{self._location}{key}")
 
     def read_number(self, key: str, default: int, low: int, high: int, unit: str) -> int:

@@ -36,7 +36,7 @@ MAX_OVERTAKING = 8
 """Maximum number of matches that may start ahead of an earlier match that waits for more free threads."""
 
 GIVE_UP_VERBS = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
-"""Verb that says how a bot gave up a match, by end reason. The bot usually printed an explanation first."""
+"""Verb for the way in which a bot gave up a match, by end reason. The bot has usually printed an explanation."""
 
 
 class MatchHost(Protocol):

@@ -32,7 +32,7 @@ class ThreadAllocation:
 
     @property
     def capacity(self) -> int:
-        """Maximum total `weight` of parallel matches: the user's number of matches, or else the number of cores."""
+        """Maximum total weight (`compute_weight`) of parallel matches: the number set by the user, or else of cores."""
         return self.fixed_concurrency or self.cores
 
     @property
@@ -74,7 +74,7 @@ class ThreadAllocation:
         )
 
     def compute_weight(self, maxie: str, minnie: str) -> int:
-        """Return the share of `capacity` that a match takes: its threads, or 1 if the user set the number of parallel matches."""
+        """Return the share of `capacity` that a match takes: its threads, or 1 if `fixed_concurrency` is set."""
         return (
             1
             if self.fixed_concurrency

@@ -1,4 +1,4 @@
-"""Choice of the game of a match by the options `--game` and `--map`."""
+"""Choice of a match's game, from the options `--game` and `--map`."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def make_column_letters(number: int) -> str:
 
 
 def generate_map(spec: str) -> RisklessMap:
-    """Return the map for `ring:N` or `grid:WxH`. Raises ValueError with the valid forms."""
+    """Return the map for `ring:N` or `grid:WxH`. Raises ValueError for any other text; the message shows valid forms."""
     kind, numbers = parse_generated_name(spec)
     return make_ring_map(*numbers) if kind == "ring" else make_grid_map(*numbers)
 
@@ -114,7 +114,7 @@ def generate_map(spec: str) -> RisklessMap:
 def parse_generated_name(spec: str) -> tuple[str, tuple[int, ...]]:
     """Return the kind and the numbers of `ring:N` or `grid:WxH`. The product of the numbers is the number of territories.
 
-    No map is created. Raises ValueError with the valid forms.
+    No map is created. Raises ValueError for any other text; the message shows valid forms.
     """
     kind, _, size = spec.partition(":")
     words = size.lower().split("x", 2)

@@ -1,4 +1,4 @@
-"""Layout shared by the pictures of a map: extent, roads, crowding."""
+"""Geometry shared by all pictures of a map: its extent, the lines of its roads, and the smallest distance."""
 
 from __future__ import annotations
 

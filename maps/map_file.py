@@ -18,7 +18,7 @@ NUMBER_KEYS = ("territory_cap", "armies_to_win", "ply_limit")
 MAP_KEYS = ("description", *NUMBER_KEYS, "territory", "wraps")
 TERRITORY_KEYS = ("name", "place", "roads", "continent", "start")
 FILE_KEYS = {"territories": "territory", "neighbours": "roads", "places": "place"}
-"""Key in a map file for each key of a setup that map files call by another name."""
+"""Name in a map file of each setup key that has another name there."""
 MAX_COORDINATE = 1e6
 """Maximum absolute value of a coordinate, as in a setup."""
 

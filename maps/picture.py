@@ -60,9 +60,9 @@ def make_map_picture(file: MapFile) -> MapPicture:
 
 
 def find_built_in_map(map: RisklessMap) -> MapFile | None:
-    """Return the file of the built-in map with the same territories, roads and places, or None.
+    """Return the built-in map with the same name, territories, roads and places; None if there is none.
 
-    The two maps may have different goals.
+    The two maps may have different caps and goals.
     """
     if map.name not in list_map_names():
         return None
@@ -142,13 +142,16 @@ class MapPicture:
         return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast_path}'
 
     def render_areas(self, armies: Sequence[int]) -> str:
-        """Return all areas in the colours of their owners, with the roads above them, as SVG; `armies` are as in `svg`."""
+        """Return all areas in the colours of their owners, with the roads above them, as SVG.
+
+        armies  armies of each territory, as in `render_svg`
+        """
         return f"{HATCH}{self._render_area_paths(armies)}{self._roads}"
 
     def render_marks(self, armies: Sequence[int], size: float = 1.0) -> str:
         """Return the marks of all territories with their armies, as SVG.
 
-        armies  armies of each territory, as in `svg`
+        armies  armies of each territory, as in `render_svg`
         size    size of the marks, relative to those on the web page
         """
         return "".join(_render_mark(at, n, size) for at, n in zip(self.places, armies, strict=True))

@@ -1,4 +1,4 @@
-"""Lag credit: network delay is not charged to a player's clock, as far as a budget allows. Pure; times in ns.
+"""Lag credit: up to a budget, network delay is not charged to a player's clock. Pure; times in ns.
 
 The rule, which PROTOCOL.md publishes:
 

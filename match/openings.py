@@ -45,5 +45,5 @@ def list_positions(game: Game[P, M], moves: Iterable[Data]) -> list[P]:
 
 
 def find_position_after(game: Game[P, M], moves: Iterable[Data]) -> P:
-    """Return the position after the first moves of a game. Raises games.core.GameError for an illegal move."""
+    """Return the position after `moves` from the start of a game. Raises games.core.GameError for an illegal move."""
     return list_positions(game, moves)[-1]

@@ -1,4 +1,4 @@
-"""Check of a record: a referee replays the recorded match.
+"""Verification of a record: a referee replays the recorded match.
 
 The check covers the setup, the opening, each move, the reason, the winner, and adjudication by the record's own rules.
 The times of the moves are not checked, because a record does not contain the margin.

@@ -38,7 +38,7 @@ CONTAINER_TYPES = frozenset({dict, list})
 SCALAR_TYPES = frozenset({str, int, bool, type(None)})
 """Types whose values are always valid in a message."""
 ALLOWED_TYPES = SCALAR_TYPES | CONTAINER_TYPES | {float}
-"""Types whose values may be valid in a message: a float must be finite, and a container is examined."""
+"""Types that a message may contain. A float must also be finite, and the contents of a container valid."""
 
 
 encode: Callable[[Message], bytes] = msgspec.msgpack.Encoder(enc_hook=MovesSoFar.to_raw).encode

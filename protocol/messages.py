@@ -200,7 +200,7 @@ class Start(Struct, frozen=True, tag="start"):
 
 
 class Turn(Struct, frozen=True, gc=False, tag="turn"):
-    """It is the receiver's turn. The receiver's clock runs from the sending of this message."""
+    """It is the receiver's turn. The receiver's clock runs from the moment this message is sent."""
 
     match: MatchId
     ply: Ply

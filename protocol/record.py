@@ -95,15 +95,15 @@ def from_line(line: str | bytes) -> Record:
 def read_records(path: Path) -> Iterator[Record]:
     """Yield the records of a file, which has one per line. Empty lines are skipped.
 
-    Raises BadRecord, whose message names file and line, or OSError.
+    Raises OSError if the file cannot be read, and BadRecord, which names file and line, for an invalid record.
     """
     return (record for _, record in read_numbered_records(path))
 
 
 def read_numbered_records(path: Path) -> Iterator[tuple[int, Record]]:
-    """Yield the records of a file, each after the number of its line, from 1. Empty lines are skipped.
+    """Yield the number of each line (from 1) of a file of records, with the line's record. Empty lines are skipped.
 
-    Raises BadRecord, whose message names file and line, or OSError.
+    Raises OSError if the file cannot be read, and BadRecord, which names file and line, for an invalid record.
     """
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):

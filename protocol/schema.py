@@ -20,7 +20,7 @@ from arena.protocol.messages import ClientMessage, ServerMessage
 def build_schema() -> dict[str, Any]:
     """Return the schema (JSON Schema draft 2020-12).
 
-    Its `$defs` define each message, and the choices `from_client` and `from_server`: any message of that sender.
+    Its `$defs` define each message, and the unions `from_client` and `from_server` of all messages of one sender.
     """
     kinds = [*get_args(ClientMessage), *get_args(ServerMessage)]
     _, parts = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")

@@ -63,7 +63,7 @@ class TimeControl(Struct, frozen=True):
 
 
 class TimeOdds(Struct, frozen=True, omit_defaults=True):
-    """Players' time controls that differ from the time control of the match, as text; empty for a player without one."""
+    """Own time control of each player as text; empty for a player who has the time control of the match."""
 
     maxie: Annotated[str, Meta(max_length=32)] = ""
     minnie: Annotated[str, Meta(max_length=32)] = ""
@@ -103,7 +103,7 @@ _SECONDS_PER_UNIT = {"s": 1, "m": 60, "h": 3600}
 def parse_duration(text: str) -> float:
     """Return the seconds in a duration such as `10m`; infinity for `ever`.
 
-    Raises ValueError, whose message names the valid forms.
+    Raises ValueError for other text; the message names the valid forms.
     """
     if text == "ever":
         return math.inf

@@ -1,1 +1,1 @@
-"""Playing strength from results: Elo, Glicko-2, SPRT, pairs and tables. Pure."""
+"""Playing strength from match results: Elo, Glicko-2, SPRT, pairings and tables. Pure."""

@@ -27,14 +27,14 @@ MAX_CHANCE = 0.01
 MIN_MATCHES = 6
 """Minimum number of matches between two bots for a check of their results."""
 MIN_PLIES = 20
-"""Minimum number of moves after the opening in a match that is compared with others. Shorter matches can be alike by chance."""
+"""Minimum number of moves after the opening for a match to be compared: shorter matches can be alike by chance."""
 MIN_COPIES = 2
 
 BotPair = tuple[str, str]
 
 
 class Finding(Struct, frozen=True):
-    """Suspicious fact about the matches of two bots in one game. Values of `check`:
+    """Suspicious fact about the matches of two bots. The values of `check` are:
 
     result       the results of the two against each other do not fit their results against all others
     resignation  `bot` resigns against `opponent` much more often than against all others
@@ -212,7 +212,7 @@ class Audit:
 
 
 def _compute_score_tail(n: int, scored: float, difference: float, error: float) -> float:
-    """Return the probability of a score at least as far from the expected score as `scored`, in the same direction.
+    """Return the probability of a score at least as extreme as `scored`: as far from the expected one, on the same side.
 
     n           number of matches
     scored      points scored in them

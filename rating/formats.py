@@ -39,7 +39,7 @@ ARENA = "arena"
 
 
 class RosterChange(NamedTuple):
-    """Change to the bots of a Swiss: from `round` (counted from 0) on, `bot` takes part if `joins`, and otherwise does not."""
+    """Change to the bots of a Swiss: from `round` (from 0) on, `bot` takes part if `joins` is True, otherwise not."""
 
     bot: str
     round: int

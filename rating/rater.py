@@ -21,7 +21,7 @@ from arena.protocol.values import Players, Seat
 from arena.rating.glicko import Rating, update_rating
 
 PERIOD_SECONDS = 24 * 3600
-"""Length of a rating period. With this length a new bot's volatility raises its deviation from 50 to 110 in three months."""
+"""Length of a rating period. At a new bot's volatility, a deviation of 50 grows to 110 in three months without matches."""
 
 
 class RatedOutcome(StrEnum):
@@ -73,7 +73,7 @@ def get_rated_outcome(result: Result, seat: Seat) -> tuple[RatedOutcome, bool]:
 
 
 class Category(NamedTuple):
-    """Kind of matches that share a rating: a game's matches in a season, or only its matches on one map with one time control."""
+    """Group of matches that share a rating: all matches of a game in a season, or only those on one map at one pace."""
 
     game: str
     map: str = ""
@@ -147,7 +147,7 @@ class Rater:
         """Return the rating steps of one match in a category, Maxie's first.
 
         end_time  end of the match: ISO 8601, UTC
-        category  category in which the match counts; by default that of its game
+        category  category in which the match counts; by default its game as a whole
         """
         category = category or Category(record.game)
         maxie = self._compute_aged_rating(category, record.players.maxie, end_time)

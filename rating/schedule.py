@@ -1,6 +1,6 @@
 """Remaining matches of an event: the pairs that its format schedules, less those already played.
 
-The id of a match follows from its event, pair, leg and attempt. So an event that was stopped finds its played matches
+The id of a match is derived from its event, pair, leg and attempt. A resumed event therefore finds its played matches
 in the store by their ids.
 """
 

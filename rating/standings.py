@@ -1,4 +1,4 @@
-"""Table of an event from its records: matches, scores and forfeits of each bot.
+"""Table of an event, computed from its records: matches, scores and forfeits of each bot.
 
 A void match does not count. If neither player appears for a match, both lose. Absence says nothing about strength, so a
 match with an absent player counts for points but never for Elo.

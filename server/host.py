@@ -508,7 +508,7 @@ async def make_edge(
     store            database that the pages read
     house            engines that the server runs, for display on the pages
     uses_tls         True if the edge itself speaks TLS
-    describe_outage    returns the reason why no match can begin now; empty if matches can begin
+    describe_outage  returns the reason why no match can begin now; empty if matches can begin
     make_change      makes a change that the page process has prepared; None if there is no core in this process
     progress         returns the progress of an event that is played here, for the pages
     lag              meter of the event loop's lag, shared with a core in this process

@@ -60,7 +60,7 @@ class Boards:
     def symmetries(self) -> tuple[Permutation, ...]:
         """Automorphisms by which representatives are chosen, the identity first.
 
-        All find_automorphisms of the map, or a subgroup if there are more than `MAX_SYMMETRIES`.
+        All automorphisms of the map, or a subgroup if there are more than `MAX_SYMMETRIES`.
         """
         return find_automorphisms(self.neighbours)
 
@@ -98,13 +98,13 @@ Permutation = tuple[int, ...]
 """Permutation that moves territory v to the place of territory `permutation[v]`."""
 
 MAX_SYMMETRIES = 5040
-"""Maximum number of find_automorphisms that are used. A star of 20 territories has 19!, too many to apply them all."""
+"""Maximum number of automorphisms that are used. A star of 20 territories has 19!, too many to apply them all."""
 
 
 def find_automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...]:
-    """Return a group of at most MAX_SYMMETRIES find_automorphisms of a graph, in ascending order; the identity is the first.
+    """Return a group of at most MAX_SYMMETRIES automorphisms of a graph, in ascending order; the identity is the first.
 
-    If there are more find_automorphisms, return the subgroup that keeps the first k territories in place, for the lowest
+    If there are more automorphisms, return the subgroup that keeps the first k territories in place, for the lowest
     possible k. With V territories, the search takes O(V!) time at worst. On maps it takes about O(V) time per
     automorphism and territory, since roads exclude most choices early.
 
@@ -121,7 +121,7 @@ def find_automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation
 def _list_extensions(
     ends: Sequence[frozenset[int]], prefix: Permutation, fixed: int
 ) -> Iterator[Permutation]:
-    """Yield all find_automorphisms that begin with `prefix` and keep the first `fixed` territories in place."""
+    """Yield all automorphisms that begin with `prefix` and keep the first `fixed` territories in place."""
     v = len(prefix)
     if v == len(ends):
         yield prefix

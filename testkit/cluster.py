@@ -45,8 +45,9 @@ class ClusterMember:
         options: tuple[str, ...],
         lines: tuple[ForwarderProcess, ForwarderProcess] | None = None,
     ) -> None:
-        """options: options of `arena serve`, besides its role, its port and `--anyone`
+        """Prepare a process without starting it.
 
+        options: options of `arena serve`, besides its role, its port and `--anyone`
         lines: line to NATS and line to PostgreSQL; None if the options lead to them directly
         """
         self.role = role

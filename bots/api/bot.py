@@ -38,7 +38,7 @@ class Resign(Exception):
 
 
 class Crash(Exception):
-    """Raised when an external program behind a bot has failed. The message is one line for the bot's owner.
+    """Raised by a bot whose external program has failed. The message is one line for the bot's owner.
 
     The bot loses the match as with any other exception, but no traceback is printed.
     """
@@ -103,16 +103,16 @@ class Bot(ABC):
 def assign_match(bot: Bot, match: Match, stop: Event | None = None) -> None:
     """Assign `match` to `bot`, before `prepare` is called.
 
-    Once the caller sets the event `stop`, `Bot.stopped` is True: no further move of the bot is needed.
+    The caller sets the event `stop` when no further move is needed; `bot.stopped` is then True.
     """
     bot.match = match
     bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped, hidden from bot authors
 
 
 def request_move(bot: Bot, position: Any, clock: Clock, stop: Event) -> Any:
-    """Clear the analysis of the last move, and return the move that the bot chooses in `position`.
+    """Return the move that the bot chooses in `position`, after clearing its analysis of the last move.
 
-    Once the caller sets the event `stop`, `Bot.stopped` is True: the move is no longer needed. Any exception
+    The caller sets the event `stop` when the move is no longer needed; `bot.stopped` is then True. Any exception
     raised by the bot propagates.
     """
     bot.thinking = None
@@ -125,9 +125,9 @@ _DEFAULT_TIME_CONTROL = TimeControl(1000, per_move=True)
 
 @dataclass(frozen=True)
 class Match:
-    """Match as the bot knows it before the first move.
+    """Facts about a match that a bot knows before the first move.
 
-    Only `game` and `seat` are needed to try a bot without a server.
+    To try a bot without a server, set only `game` and `seat`.
     """
 
     game: Game[Any, Any]
@@ -135,7 +135,7 @@ class Match:
     seat: Player
     """Seat of the bot."""
     id: str = "local"
-    """Globally unique id of the match, which its record and the server's log also use; `local` without a server."""
+    """Globally unique id of the match, as in its record and the server's log; `local` without a server."""
     maxie: str = "maxie"
     """Name of the bot in Maxie's seat."""
     minnie: str = "minnie"
@@ -166,7 +166,7 @@ class Ending:
     reason: EndReason | None
     """Reason for the end; None if the server no longer knows the match."""
     detail: str
-    """Details in one line, such as the illegal move, or by how many ms a player exceeded its time."""
+    """One-line detail, such as the illegal move, or the ms by which a player exceeded its time."""
     plies: int
     """Number of moves played."""
     position: Any

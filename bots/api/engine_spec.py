@@ -38,7 +38,7 @@ class IntegerOption:
     high: int
 
     def parse(self, text: str) -> int:
-        """Return the number written in `text`. Raises ValueError, whose message says what it must be."""
+        """Return the number in `text`. Raises ValueError if it is not a whole number from `low` to `high`."""
         try:
             value = int(text)
         except ValueError:
@@ -55,7 +55,7 @@ class FractionOption:
     default: float
 
     def parse(self, text: str) -> float:
-        """Return the number written in `text`. Raises ValueError, whose message says what it must be."""
+        """Return the number in `text`. Raises ValueError if it is not a number from 0 to 1."""
         try:
             value = float(text)
         except ValueError:
@@ -73,10 +73,7 @@ class TextOption:
     choices: tuple[str, ...] = ()
 
     def parse(self, text: str) -> str:
-        """Return `text` if it is valid. Raises ValueError for any other text, and for an empty one.
-
-        The message of the error says what the text must be.
-        """
+        """Return `text` unchanged. Raises ValueError if it is empty or not one of `choices`."""
         if not text or (self.choices and text not in self.choices):
             raise ValueError(
                 f"must be one of {', '.join(self.choices)}"
@@ -96,7 +93,7 @@ class Spec:
 
     name: str
     values: Mapping[str, Any]
-    """Value of each option by name, of the type that the option's `parse` returns."""
+    """Parsed value of each option, by the option's name."""
     explicit: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of the options that the user wrote, including those set to their defaults."""
 
@@ -105,7 +102,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
     """Return the parsed engine spec.
 
     engines  options of each valid engine, by the engine's name
-    kind     noun for an engine in error messages
+    kind     word for an engine in error messages, such as "algorithm"
 
     Raises BadSpec for an unknown engine or option, or an invalid value.
     """
@@ -209,4 +206,4 @@ ENGINES: Mapping[str, Options] = {
     },
     "perfect": {},
 }
-"""Built-in engines and their options, which docs/engine.md explains."""
+"""Options of each built-in engine, by the engine's name (docs/engine.md)."""

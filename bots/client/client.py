@@ -82,7 +82,7 @@ CLOSE_SECONDS = 0.5
 
 
 class _EventOver(Exception):
-    """Raised when the server reports that the event which the bot has entered is over."""
+    """Raised when the server reports the end of the event that the bot has entered."""
 
 
 class _Disconnected(ConnectionLost):
@@ -149,7 +149,7 @@ class Client:
         self._status_reporter = StatusReporter(settings, on_status, on_problem)
         self._scope = anyio.CancelScope()
         self._idle_since = -math.inf
-        """Time of the last match's end, or of the connection if that is later."""
+        """Time when the last match ended or the connection was opened, whichever is later."""
         self._last_refusal = ""
         """Reason why the last challenge was unsuccessful, as reported to the bot's owner."""
         self._last_status = "", ""
@@ -163,8 +163,8 @@ class Client:
     def stop(self) -> None:
         """End `run` soon without resigning the matches in play.
 
-        The server waits for this bot to return, as after any lost connection. So stopping all bots of an event does
-        not decide its matches.
+        The server waits for this bot to return, as after any lost connection. Stopping all bots of an event therefore
+        decides none of its matches.
         """
         self._scope.cancel()
 
@@ -219,7 +219,7 @@ class Client:
         return self.tally
 
     async def _stop_workers(self) -> None:
-        """End the bots' threads. A thread that does not respond within `CLOSE_SECONDS` is left behind: it is a daemon."""
+        """End the bots' threads. A thread that does not end within `CLOSE_SECONDS` is abandoned; it is a daemon."""
         for worker in self._workers.values():
             worker.finish(None)
         self._ending_workers |= self._workers
@@ -272,7 +272,8 @@ class Client:
     async def _run_connection(self) -> None:
         """Open one connection, and hold it until it is lost or the server dismisses this client.
 
-        Always raises: BadURL or NoServer if no connection could be opened, otherwise the reason why it ended.
+        Never returns normally. Raises BadURL or NoServer if no connection can be opened, otherwise an error that says
+        why the connection ended.
         """
         connection = await open_connection(self._settings.url)
         self._dismissal = None
@@ -404,7 +405,7 @@ class Client:
             self._clock.call_later(RATING_SECONDS, self.stop)
 
     async def _poll_status(self) -> None:
-        """Request the status of an idle bot periodically, until cancelled."""
+        """Request the bot's status from the server periodically while the bot is idle, until cancelled."""
         requested = -math.inf
         while True:
             now = self._clock.now()

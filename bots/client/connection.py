@@ -1,4 +1,6 @@
-"""Websocket connection to a server, and its errors, whose messages advise the bot's owner.
+"""Opening of a websocket connection to a server, and the errors of a client.
+
+Each error's message is one line of advice for the bot's owner.
 
 Errors::
 

@@ -117,7 +117,7 @@ class LocalMatch:
         return True
 
     def resign(self, player: Player) -> None:
-        """End the match by the resignation of `player`."""
+        """End the match with the resignation of `player`."""
         self.result = Result(_to_seat(player.opponent), EndReason.RESIGNATION, f"{player} resigned")
 
     def close(self) -> None:

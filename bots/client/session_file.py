@@ -41,7 +41,10 @@ class SessionFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """Load the saved state. Raises OSError, or BlockingIOError if another process uses the file."""
+        """Load the saved state.
+
+        Raises BlockingIOError if another process uses the file, and another OSError if the file cannot be opened.
+        """
         self._path = path
         self._file: int | None = _open_locked(path)
         """Descriptor of the locked file; None while no match is in play."""
@@ -100,7 +103,10 @@ def make_session_file_name(name: str, url: str) -> str:
 
 
 def _open_locked(path: Path) -> int:
-    """Open and lock a file, creating it if needed. Raises OSError, or BlockingIOError if another process uses it."""
+    """Open and lock a file, creating it if needed.
+
+    Raises BlockingIOError if another process uses the file, and another OSError if the file cannot be opened.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
@@ -120,7 +126,7 @@ def _open_locked(path: Path) -> int:
 def _read_session(file: int) -> StoredSession:
     """Return the content of the open file with descriptor `file`.
 
-    An invalid file counts as empty, because the server knows the matches of the bot.
+    An invalid file counts as empty: the server still knows the bot's matches.
     """
     try:
         return _DECODER.decode(os.read(file, MAX_FILE_BYTES).partition(b"\n")[0])

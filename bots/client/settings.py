@@ -24,7 +24,7 @@ class ClientSettings:
     games: tuple[str, ...] = ()
     """Games to play; empty for all."""
     rules: Mapping[str, str] = field(default_factory=dict)
-    """Digest of the rules of each user-defined game, by name. The server compares them with its own."""
+    """Digest of each user-defined game's rules, by the game's name. The server compares it with its own digest."""
     maps: tuple[str, ...] = ()
     """Riskless maps to play on; empty for all."""
     time_controls: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ log = logging.getLogger("arena.client")
 class StatusReporter:
     """Reporter of a client's connection state and ratings to the bot's owner.
 
-    Callers pass the times, in seconds on any one scale.
+    The caller passes in all times, as seconds of one monotonic clock.
     """
 
     def __init__(

@@ -78,7 +78,10 @@ class _Interrupted(BaseException):
 
 
 class Worker:
-    """Thread of one bot, started by the constructor. The methods return immediately; the thread calls `report`."""
+    """Thread of one bot, started by the constructor.
+
+    All methods return immediately. The thread passes its reports to the function `report`.
+    """
 
     def __init__(
         self,
@@ -99,7 +102,7 @@ class Worker:
         self._thread.start()
 
     def choose(self, request: ChooseMove) -> None:
-        """Let the bot choose after it has finished its earlier requests."""
+        """Queue a request to choose a move. The thread handles requests in order."""
         self._stop = threading.Event()
         self._requests.put((request, self._stop))
 
@@ -113,7 +116,7 @@ class Worker:
         self._requests.put(ending)
 
     def interrupt(self) -> None:
-        """Raise an exception in an unresponsive thread, which takes effect at the thread's next step of Python code."""
+        """Raise an exception in an unresponsive thread. It takes effect when the thread next runs Python code."""
         ident = self._thread.ident
         if ident is not None and self._thread.is_alive():
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(_Interrupted))

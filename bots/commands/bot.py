@@ -27,7 +27,7 @@ from arena.bots.engines.registry import Engine
 from arena.console import CommandError, UsageError, is_option_given
 
 SWITCH_SECONDS = 0.001
-"""Time slice of a Python thread, in seconds: so short that a search cannot delay the network."""
+"""Interval at which Python switches threads, in seconds: so short that a search cannot delay the network."""
 
 
 def register(app: typer.Typer) -> None:
@@ -239,7 +239,7 @@ def bot(
 
 
 def _merge_settings(options: BotSettings, explicit: set[str]) -> BotSettings:
-    """Return the settings from the options; with a bot.toml, the file's settings overridden by the options in `explicit`.
+    """Return the settings from the options. With a bot.toml, return its settings, overridden by the explicit options.
 
     explicit   names of the options that the user gave
 

@@ -1,4 +1,4 @@
-"""Run loop of `arena bot`: plays until the bot's matches are played or a signal ends it.
+"""Run loop of `arena bot`: plays until the bot's last match is over or a signal stops it.
 
 The first Ctrl-C accepts no more matches and finishes those in play, the second resigns them, the third exits. SIGTERM
 exits immediately without resigning: the server waits for the bot as after any lost connection, and the next process

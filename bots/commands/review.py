@@ -172,7 +172,7 @@ def _format_value(value: int) -> str:
 
 
 def _format_loss(review: ReviewedMove) -> str:
-    """Return a move's loss as text: a certain win, the match, some plies, or a percentage of the winning chance.
+    """Return a move's loss as text: `the win`, `the match`, a number of plies, or percentage points of winning chance.
 
     The text is empty if the move lost nothing.
     """

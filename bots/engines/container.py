@@ -83,7 +83,7 @@ class ContainerProcess(NamedTuple):
 
 @dataclass(frozen=True)
 class Container:
-    """Container of a bot: the image, and for a submission the zip file."""
+    """Specification of a bot's container: the image and, for a submission, its zip file."""
 
     program: str
     """Path of `docker` or `podman`."""

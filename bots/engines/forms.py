@@ -1,4 +1,4 @@
-"""Forms of an engine's search, and the options of each form.
+"""Forms of an engine's search (compiled or in Python, with variants), and the options that each form supports.
 
     alphabeta   compiled, or in Python if it cannot be compiled
     jamboree    compiled in two forms: `tests`, with null windows, and `course`, as in source 001 (docs/search.md); in
@@ -35,7 +35,7 @@ class SearchForm:
     compiled: bool
     """True if the search is compiled."""
     python_reason: str = ""
-    """Reason for a search in Python, such as `its compiled search …`.
+    """Reason why the search runs in Python, such as `its compiled search needs the extra …`.
 
     Empty if the search is compiled, or if the engine has only one form.
     """

@@ -21,13 +21,13 @@ _METHOD_PARAMETERS = {
     "ended": ("ending",),
     "close": (),
 }
-"""Methods that a match calls, with the names of their arguments."""
+"""Methods of a bot that are called during a match, with the names of their arguments."""
 
 
 def load_bot_class(spec: str) -> type[Bot]:
-    """Return the class of the bot that a file spec names. Runs the file.
+    """Run the file that a file spec names, and return the class of its bot.
 
-    Raises BadSpec with the file, the line and the reason.
+    Raises BadSpec if there is no usable bot; the message has the file, the line and the reason.
     """
     file, class_name = split_spec(spec)
     path = Path(file)

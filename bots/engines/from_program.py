@@ -150,7 +150,7 @@ class ProgramBot(Bot):
             self.thinking = Thinking(line=line, **analysis_fields)
 
     def _handle_line(self, line: str) -> None:
-        """Handle a line of the program's standard error. Called in a thread of `Program`."""
+        """Log a line of the program's standard error, or drop it after `MAX_KEPT_LINES`. Called in a thread of `Program`."""
         self._logged_line_count += 1
         if self._logged_line_count <= MAX_KEPT_LINES:
             self._log_line(line)

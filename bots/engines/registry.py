@@ -56,7 +56,7 @@ class Engine:
 def make_engine(spec: str) -> Engine:
     """Return the engine of a spec: `NAME`, `NAME:option=value,…`, `file.py` or `file.py:Class`.
 
-    Raises BadSpec with the valid forms in one line.
+    Raises BadSpec for an invalid spec; the message shows the valid forms in one line.
     """
     if is_file_spec(spec):
         return Engine(make_engine_name(spec), spec, load_bot_class(spec))

@@ -1,4 +1,4 @@
-"""Moves that draw a match by repetition, from the positions that a bot has seen."""
+"""Detection of moves that draw a match by repetition, from the positions that a bot has seen."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class SeenPositions:
         self._keys[ply] = key
 
     def split_moves(self, position: Any, *, ahead: bool) -> tuple[Sequence[Any] | None, Sequence[Any]]:
-        """Return the moves of `position` to search, or None for all, and the moves that draw the match immediately.
+        """Return the moves to search in `position` (None for all), and the moves that draw the match by repetition.
 
-        A move draws if the position after it has then occurred as often as the default rule of repetition requires.
-        A player who is `ahead` also avoids each position from which the match has already reached a position that
-        would now draw: the opponent could move there again. Moves to such positions are searched only if there are
-        no others.
+        A move draws if the resulting position has then occurred as often as the default repetition rule requires.
+
+        If the player is `ahead`, a move is also left out if the opponent has already answered the resulting position
+        with a move that would now draw. Such moves are searched only if there are no others.
         """
         game, limit = self._game, DEFAULT_RULES.repetition
         counts = Counter(self._keys.values())

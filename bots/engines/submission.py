@@ -1,4 +1,4 @@
-"""Check and unpacking of submitted bots: zip files whose contents are not trusted, and never run in this process."""
+"""Validation and unpacking of submitted bots: zip files whose contents are untrusted, and never run in this process."""
 
 from __future__ import annotations
 

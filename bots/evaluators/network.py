@@ -68,7 +68,7 @@ class Network:
 
 
 def load_network(path: Path) -> Network:
-    """Return the network in the file at `path`. Raises BadWeights with the file, the array and its required shape."""
+    """Return the network in the file at `path`. Raises BadWeights if the file cannot be read or an array is invalid."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: np.asarray(file[name], float) for name in file.files if name in SHAPES}
@@ -119,7 +119,7 @@ def _classify_territories(levels: FloatArray) -> Rows:
 
 
 def _compute_step_shares(values: FloatArray | Rows, steps: int) -> FloatArray:
-    """Return the share of the values in each row that lie at each step, with shape (rows, `steps`).
+    """Return a histogram of each row: the share of its values that lie at each step, with shape (rows, `steps`).
 
     A value between two steps is split between them.
     """
@@ -159,7 +159,7 @@ class Tables:
 
     @classmethod
     def of(cls, network: Network, map: RisklessMap) -> Tables:
-        """Return the lookup tables that are computed once from `network` for all positions on a map."""
+        """Return lookup tables computed from `network`, which serve all positions on `map`."""
         cap, goal, hidden = map.territory_cap, map.armies_to_win, network.hidden
         levels = np.arange(cap + 1) * (LEVELS / cap)
         ends = sum(len(near) for near in map.neighbours)

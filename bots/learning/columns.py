@@ -17,7 +17,8 @@ def records(path: str | Path) -> dict[str, list[Any]]:
     """Return the matches in a file of records as columns, with one row for each match in the order of the file.
 
     `moves` contains the moves of each match as plain data, `ms` the time of each move in ms. `map` is None for games
-    other than Riskless, and `winner` is None for a draw. Raises OSError, and BadRecord with the line number.
+    other than Riskless, and `winner` is None for a draw. Raises OSError if the file cannot be read, and BadRecord, with
+    the line number, for an invalid record.
     """
     table: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for _, record in read_numbered_records(Path(path)):

@@ -50,7 +50,7 @@ class Environment:
         return len(self._moves)
 
     def reset(self, seed: int | None = None) -> Any:
-        """Return the first position of a match: the position after the random opening that `seed` determines."""
+        """Return the first position of a match, after a random opening determined by `seed` (None: different each time)."""
         position = self.game.start()
         for move in self.opening_moves(self._opening, seed):
             position = self.game.play(position, self.game.move_from_data(move))
@@ -150,7 +150,7 @@ class Environment:
     def show_search(self, position: Any, algorithm: str = "alphabeta", depth: int = 2) -> Picture:
         """Return the tree that a reference algorithm visits from a position. `print` writes its trace.
 
-        Raises BadSpec, and SearchTooLarge if the search visits too many nodes to keep its trace.
+        Raises BadSpec for an unknown algorithm, and SearchTooLarge if the search visits too many nodes for a trace.
         """
         return make_search_picture(self.game, position, algorithm, depth)
 

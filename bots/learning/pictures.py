@@ -27,7 +27,7 @@ INK, GRID, LEAD_COLOUR = "#1b1b1b", "#d5d5d5", "#1452b8"
 
 @dataclass(frozen=True)
 class Picture:
-    """Picture that notebooks draw, and that `print` writes as text."""
+    """Picture that a notebook shows as a drawing, and `print` as text."""
 
     text: str
     """Picture as text."""
@@ -63,7 +63,7 @@ def make_search_picture(game: Game[Any, Any], position: Any, algorithm: str, dep
 
     As text, the picture is the trace. A large tree is drawn only to the depth that its title states.
 
-    Raises BadSpec, and SearchTooLarge if the search visits too many nodes to keep its trace.
+    Raises BadSpec for an unknown algorithm, and SearchTooLarge if the search visits too many nodes for a trace.
     """
     spec = parse_reference(algorithm)
     result, monitor = run_reference(game, position, depth, spec, tracing=True)

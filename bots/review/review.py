@@ -101,8 +101,8 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
 def _mean_value(game: AnyGame, position: Any, reports: Sequence[Report[Any]], depth: int) -> int:
     """Return the value of a position one ply from the root: the mean of its values at `depth` and at one ply less.
 
-    Estimates alternate with the parity of the depth, which decides who has the last move. A decided value is returned
-    as it is, and so is the value of a single report.
+    Estimates swing with the parity of the depth, which decides who has the last move; the mean evens this out. A
+    decided value is returned as it is, and so is the value of a single report.
     """
     outcome = game.outcome(position)
     if outcome is not None:

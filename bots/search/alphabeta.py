@@ -31,7 +31,7 @@ from arena.games.core import M, P, Player
 def alphabeta(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search the root without bounds, in the course's form. A stop raises `Stopped`.
+    """Search with an unbounded window at the root, in the course's form. Raises Stopped if the monitor stops it.
 
     The children are visited one at a time through the source's list view.
     """
@@ -91,7 +91,9 @@ def alphabeta(
 def holden_alphabeta(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search with Holden's functions max and min, keeping the move with the value (source 003). A stop raises `Stopped`.
+    """Search with Holden's functions max and min, keeping the move with the value (source 003).
+
+    Raises Stopped if the monitor stops the search.
 
     Contract (fail-hard). An inner node with the window (α, β) returns its minimax value clamped to the window:
     max(α, min(β, MM)). A leaf returns its value unchanged, and the parent clamps it. The root's window
@@ -148,7 +150,7 @@ def failsoft(
 ) -> SearchResult[M]:
     """Search with fail-soft alpha-beta: a node returns the best value seen, even if that is outside its window.
 
-    A stop raises `Stopped`.
+    Raises Stopped if the monitor stops the search.
 
     Contract. The contract of `alphabeta` holds, with tighter bounds: a result at or below α is the best upper bound
     found, and a result at or above β is the best lower bound found. Both searches visit the same nodes. The root's

@@ -93,7 +93,7 @@ def deepen(
 
 
 class DeepeningSearcher(Protocol):
-    """Search of the positions of one match, which may keep a table from one position to the next."""
+    """Searcher for one match, which may keep its transposition table from one position to the next."""
 
     def deepen(
         self,
@@ -114,7 +114,7 @@ class DeepeningSearcher(Protocol):
 
 
 class PythonSearcher:
-    """Searcher that uses a search in Python, for every game."""
+    """Searcher that runs a search written in Python, which supports every game."""
 
     def __init__(
         self,
@@ -122,7 +122,11 @@ class PythonSearcher:
         make_search: Callable[[], Search[Any, Any]],
         pool: ThreadPool | None = None,
     ) -> None:
-        """Create a searcher. `make_search` creates a search with an empty memory; `pool` has its threads, if any."""
+        """Create a searcher.
+
+        make_search   creates a search with an empty table
+        pool          threads of a parallel search, closed with the searcher; None for a search on one thread
+        """
         self._game = game
         self._make_search = make_search
         self._pool = pool

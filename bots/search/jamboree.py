@@ -33,7 +33,10 @@ def jamboree(
     pool: ThreadPool,
     prune_percentage: float = 0.5,
 ) -> SearchResult[M]:
-    """Search the root without bounds. A stop raises `Stopped` after all parallel parts have ended."""
+    """Search with an unbounded window at the root.
+
+    Raises Stopped if the monitor stops the search, after all parallel parts have ended.
+    """
     monitor = monitor or SearchMonitor()
     game = problem.game
 

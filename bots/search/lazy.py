@@ -224,7 +224,7 @@ def lazy(
     if not tree.subtrees:
         return SearchResult(tree.label.value, None)
     places: list[int] = []
-    """Move numbers of the root's subtrees, in their order. Only sorting may access the subtrees' labels."""
+    """Index in move order of each of the root's subtrees. Only sorting may access the subtrees' labels."""
 
     def make_subtrees() -> Iterator[Tree[int]]:
         for number, each in enumerate(tree.subtrees):

@@ -158,7 +158,9 @@ class Comparison:
         return None if q is None else round(q ** (share * depth))
 
     def list_reached_depths(self) -> list[ReachedDepths]:
-        """Return the depth that each method reaches with the leaves of minimax: Holden's "twice as many moves as before".
+        """Return the depth that each method reaches with as many leaves as minimax.
+
+        This checks Holden's claim that alpha-beta looks "twice as many moves" ahead.
 
         There is one entry for each depth that minimax finished, up to `max_depth`.
         """

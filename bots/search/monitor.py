@@ -151,7 +151,7 @@ class SearchMonitor:
             self.events.append(Exited(path, position, MoveValue(value), pruned=False))
 
     def count_leaves(self, leaves: int, *, horizon: bool) -> None:
-        """Count leaves that were not entered, without a trace. The caller must poll `stop` itself.
+        """Count leaves that were valued without being entered. They are not traced, and the caller must poll `stop`.
 
         `horizon` is True if one of them was only estimated.
         """
@@ -160,7 +160,7 @@ class SearchMonitor:
         self.horizon |= horizon
 
     def record_table_hit(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
-        """Record that the transposition table had the value of a node, for Maxie.
+        """Record that the transposition table had the value of a node. The value is for Maxie.
 
         `horizon` is True if a deeper search may change the value.
         """

@@ -30,7 +30,10 @@ ValueAndLine = tuple[int, Line[M]]
 def scouts(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None, *, pool: ThreadPool
 ) -> SearchResult[M]:
-    """Search the root without bounds. A stop raises `Stopped` after all parallel parts have ended."""
+    """Search with an unbounded window at the root.
+
+    Raises Stopped if the monitor stops the search, after all parallel parts have ended.
+    """
     monitor = monitor or SearchMonitor()
     value, line = search(problem, pool, monitor, (-INFINITY, INFINITY), position, depth, ())
     return SearchResult(problem.game.player(position).sign * value, line[0] if line else None, line)

@@ -39,7 +39,7 @@ def plies_to_end(value: int) -> int | None:
 
 
 def to_root_value(value: int, distance: int) -> int:
-    """Return a value as counted from the root, given the value as counted from a node `distance` plies below it.
+    """Convert a value relative to a node to a value relative to the root, `distance` plies above the node.
 
     Only a decided value changes, because it contains the number of plies to the end.
 
@@ -53,10 +53,10 @@ def to_root_value(value: int, distance: int) -> int:
 
 
 def to_node_value(value: int, distance: int) -> int:
-    """Return a value as counted from a node, given the value as counted from the root `distance` plies above it.
+    """Convert a value relative to the root to a value relative to a node, `distance` plies below the root.
 
     This is the inverse of `to_root_value`.
 
-    Tables store values in this form, because other paths may lead to the node.
+    Tables store values in this form, because paths of other lengths may lead to the node.
     """
     return to_root_value(value, -distance)

@@ -62,16 +62,19 @@ class Table(Generic[P, M]):
         self.generation += 1
 
     def stored_move(self, position: P) -> M | None:
-        """Return the best or cutting move stored last for this position, at any depth; None if there is none."""
+        """Return the move stored last for this position, at any depth; None if there is none.
+
+        It is the best move, or one that caused a cutoff.
+        """
         entry = self._entries.get(position)
         return entry.move if entry is not None else None
 
     def probe(self, position: P, depth: int, distance: int, alpha: int, beta: int) -> tuple[int, bool] | None:
-        """Return a value that decides the window from `alpha` to `beta`, and True if an earlier search of a root stored it.
+        """Return a stored value that makes a search unnecessary, and True if an earlier root search stored it.
 
-        The value is for the player to move: the exact value, a lower bound ≥ beta, or an upper bound ≤ alpha. Return None
-        if the table has none of these from a search to exactly `depth` plies. `distance` is the number of plies from the
-        root to the position.
+        The value is for the player to move: the exact value, a lower bound ≥ `beta`, or an upper bound ≤ `alpha`. Return
+        None if the table has no such value from a search to exactly `depth` plies. `distance` is the number of plies
+        from the root to the position.
         """
         entry = self._entries.get(position)
         if entry is None or entry.depth != depth:

@@ -190,7 +190,7 @@ def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
 
 
 def format_pairs_needed(unequal: UnequalStrengthResults) -> str:
-    """Return, as text, the number of pairs that show the strong searcher to be clearly stronger than the weak one."""
+    """Return as text the number of pairs needed to show that the strong searcher is stronger than the weak one."""
     needed = max(1.0, unequal.pairs_needed)
     return "over 9,999" if needed >= 10_000 else f"{needed:,.0f}" if needed >= 10 else f"{needed:.1f}"
 

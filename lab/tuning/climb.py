@@ -66,7 +66,7 @@ def climb_weights(
     seed: int,
     progress: Callable[[], None],
 ) -> Climb:
-    """Return the result of a climb of `rounds` rounds from `weights`, with `nodes` nodes per move.
+    """Improve `weights` by a climb of `rounds` rounds, with `nodes` nodes per move, and return the result.
 
     Each round plays PAIRS_PER_ROUND pairs on each game.
 

@@ -31,7 +31,7 @@ from arena.lab.selfplay import PlayedMatch, make_random_position, make_random_st
 FloatArray = npt.NDArray[np.float64]
 
 HELD_OUT_INTERVAL = 5
-"""Interval of held-out matches: every HELD_OUT_INTERVAL-th match is left out of the fit and used to measure its quality."""
+"""Interval of held-out matches. One match in HELD_OUT_INTERVAL is left out of the fit, and measures its quality."""
 RIDGE = 0.01
 """Strength of the ridge penalty that keeps the fit close to the weights that played.
 

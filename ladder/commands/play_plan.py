@@ -1,4 +1,4 @@
-"""Play a plan from the command line: show the progress, and report each failure in one line."""
+"""Playing of a plan from the command line, with a progress display and each failure reported in one line."""
 
 from __future__ import annotations
 

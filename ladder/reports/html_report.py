@@ -30,7 +30,7 @@ from arena.rating.standings import StandingsRow, compute_pair_scores, is_void, l
 from arena.server.processes.identity import PROGRAM
 
 MAX_SECTION_MATCHES = 3
-"""Maximum number of matches, or of pairs of matches, in each section of the report that lists some."""
+"""Maximum number of matches, or pairs of matches, that a section of the report lists."""
 
 MAX_PLOT_PLIES = 200
 """Maximum number of plies in the plots of depth and time by ply."""

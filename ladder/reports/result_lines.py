@@ -1,4 +1,4 @@
-"""Results of a ladder in one line each: a finished match, the number of draws, and a warning of too many draws."""
+"""One-line results of a ladder: a finished match, the number of draws, and a warning about too many draws."""
 
 from __future__ import annotations
 

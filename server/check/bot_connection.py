@@ -17,7 +17,7 @@ from arena.protocol.messages import ClientMessage, Hello, ServerMessage, Status,
 from arena.protocol.values import Limits
 
 MAX_FRAMES = 8
-"""Number of the last frames that the report of a fault shows."""
+"""Number of most recent frames that the report of a fault shows."""
 MAX_FRAME_TEXT = 160
 """Maximum length of a frame's text in a report, in characters. The rest is cut off."""
 EARLY_MESSAGE_SECONDS = 0.1
@@ -89,7 +89,7 @@ class BotConnection:
         """Return the next message other than a status request, and its arrival time in monotonic seconds.
 
         expectation: message that the bot must send, in words, for the text of a fault
-        seconds: time limit; None for the patience of the checks
+        seconds: time limit; None for `patience`, the usual limit of the checks
 
         Raises ProtocolFault if no message arrives in time.
         """

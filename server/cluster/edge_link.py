@@ -33,11 +33,11 @@ MAX_RESEND_AGE_NS = 30_000_000_000
 MAX_RESENT_MESSAGES = 10_000
 """Maximum number of messages that are kept for sending again."""
 RESEND_NS = 1_000_000_000
-"""Time span before the core's last frame, in ns. After a loss, the edge resends messages from this span and later."""
+"""Resend window after a loss, in ns: the edge resends all messages since this long before the core's last frame."""
 TAKEOVER_RESEND_NS = 5_000_000_000
-"""Time span before an old core's last frame, in ns. The edge resends messages from this span and later to a new core.
+"""Resend window for a new core, in ns: the edge resends all messages since this long before the old core's last frame.
 
-The span is longer than RESEND_NS, because the old core may have sent frames after it lost its lease.
+It is longer than RESEND_NS, because the old core may have sent frames after it lost its lease.
 """
 SEARCH_INTERVAL_NS = HEARTBEAT_NS // 3
 """Interval between heartbeats while no core is heard, in ns."""

@@ -145,7 +145,7 @@ class NatsBus:
     def __init__(self, address: NatsAddress, tls_context: TlsContext, name: str) -> None:
         """Prepare a bus without connecting it.
 
-        trust: TLS context for all connections
+        tls_context: TLS context for all connections
         name: name of the connection, which NATS shows to its administrator
         """
         self._address = address

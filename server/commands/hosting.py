@@ -85,7 +85,7 @@ def read_plan(file: Path | None, options: Sequence[CommandLineSetting]) -> HostP
     file     settings file; None for the defaults
     options  settings on the command line, which override the file
 
-    Raises BadSettings, and CommandError for an unusable certificate.
+    Raises BadSettings if a setting is invalid, and CommandError if the certificate cannot be used.
     """
     loaded = load_settings(file, options)
     settings = loaded.settings
@@ -117,7 +117,7 @@ class ReloadableHost:
         self._host: Host | None = None
 
     async def serve(self, stop: StopSignals) -> None:
-        """Serve until stopped. Raises the errors of `open_host`, and HouseEngineError."""
+        """Serve until stopped. Raises HouseEngineError if a house engine cannot be started, and the errors of `open_host`."""
         async with (
             open_host(
                 self.settings,
@@ -236,7 +236,10 @@ class ReloadableHost:
 
 
 def make_tls_context(tls: TlsSettings) -> ssl.SSLContext | None:
-    """Return the TLS context; None without a certificate. Raises BadSetting, and CommandError for an unusable file."""
+    """Return the TLS context; None without a certificate.
+
+    Raises BadSetting if only one of certificate and key is set, and CommandError if a file cannot be used.
+    """
     if not tls.cert and not tls.key:
         return None
     if not tls.key:

@@ -80,7 +80,7 @@ class ChallengeHandler:
         ids: RandomIds,
         open_match: Callable[[Terms], None],
     ) -> None:
-        """`open_match` begins the match of an accepted challenge."""
+        """Create the handler. It calls `open_match` to begin the match of an accepted challenge."""
         self._lobby = lobby
         self._open_challenges = open_challenges
         self._house = house

@@ -126,7 +126,10 @@ class Matchmaker:
         ids: RandomIds,
         is_reserved: Callable[[str], bool],
     ) -> None:
-        """`is_reserved` takes a name, and returns True if that bot must not get a pool match, for example before an event."""
+        """Create a matchmaker without waiting bots.
+
+        is_reserved  returns True if the bot of a name must not get a pool match, for example before an event
+        """
         self._is_reserved = is_reserved
         self._lobby = lobby
         self._challenges = challenges

@@ -43,7 +43,7 @@ class OpenChallenges:
     """Open challenges of one arena, by id and by bot."""
 
     def __init__(self, run_id: str) -> None:
-        """`run_id`: text that differs after each restart. It is part of each id, so that no id is ever reused."""
+        """Start without challenges. `run_id` differs after each restart; as part of each id, it keeps ids unique."""
         self._prefix = f"c{run_id}-"
         self._count = 0
         self._challenges: dict[str, OpenChallenge] = {}

@@ -45,7 +45,7 @@ class PairingHistory:
     """Pairings of the bots of one arena. Both orders of two names mean the same pairing."""
 
     def __init__(self, salt: str) -> None:
-        """`salt`: seed that determines the game and the opening of the first match between any two bots."""
+        """Start without matches. `salt` determines the game and the opening of the first match between any two bots."""
         self._salt = salt
         self._pairings: OrderedDict[tuple[str, str], _PairHistory] = OrderedDict()
 

@@ -9,9 +9,9 @@ MAX_KEYS = 10_000
 
 
 class RateLimit:
-    """Rate limit for each key: events cost time, and a key may spend time only as it passes.
+    """Rate limit for each key: an event costs time, which the key earns as time passes and saves up to `burst`.
 
-    A key that spends nothing saves time, up to `burst`. Costs and times have the same unit.
+    Costs and times have the same unit.
     """
 
     def __init__(self, burst: float) -> None:
@@ -20,7 +20,7 @@ class RateLimit:
         """GCRA's theoretical arrival time of each key: the time by which its events so far are paid for."""
 
     def try_spend(self, key: str, cost: float, now: float) -> float:
-        """Count an event and return 0. If too little time is saved, count nothing, and return the time until enough is.
+        """Count an event and return 0. If the key has saved too little time, count nothing, and return the time to wait.
 
         An event that costs more than the burst is allowed if all of the burst is saved.
         """

@@ -53,7 +53,9 @@ class Room:
         load: int,
         for_event: bool,
     ) -> None:
-        """Set up a match that has not begun. Raises games.core.GameError, and any error of a user's own game.
+        """Set up a match that has not begun. Raises games.core.GameError if its opening is invalid.
+
+        A user's own game may raise any other error.
 
         load       part of `CoreSettings.concurrency` that the match takes up
         for_event  True if an event requested the match; False for matches of the pool and of challenges

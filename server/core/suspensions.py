@@ -33,7 +33,7 @@ class BotSuspensions:
         self._failures: OrderedDict[str, _FailureRecord] = OrderedDict()
 
     def record_result(self, name: str, reason: EndReason, *, lost: bool, plies: int, now: int) -> str:
-        """Record the end of a bot's match. If the bot is suspended for it, return the reason; otherwise an empty text.
+        """Record the end of a bot's match. Return the reason if the bot is suspended for it; otherwise an empty string.
 
         reason  reason why the match ended
         lost    True if the bot did not win; both bots lose a match for which neither appeared
@@ -62,7 +62,7 @@ class BotSuspensions:
         return sum(now < failing.suspended_until for failing in self._failures.values())
 
     def find_suspension_end(self, name: str) -> int:
-        """Return the end of a bot's latest suspension, in ns, even if past; 0 if there was none, or it was pardoned."""
+        """Return the end of a bot's latest suspension, in ns, even if past; 0 if there was none, or it was lifted."""
         record = self._failures.get(name)
         return 0 if record is None else record.suspended_until
 

@@ -84,15 +84,15 @@ class Edge:
     ) -> None:
         """Make an edge that does not listen yet.
 
-        number         number of this edge: the high bits of its clients' numbers
-        core           receiver of the clients' inputs; may be replaced before the edge listens
-        program        name and version in the `Server` header of answers
-        proxies        addresses or networks whose X-Forwarded-For is trusted
-        pause_seconds  time for which an address with many misbehaving connections is refused
-        any_origin     True if browsers may connect from pages of other sites
-        exempt         names of bots without rate limits: the server's own
-        lag            meter of the event loop's lag, shared with a core in this process
-        is_storing     function that returns True while this process stores moves
+        number           number of this edge: the high bits of its clients' numbers
+        core             receiver of the clients' inputs; may be replaced before the edge listens
+        program          name and version in the `Server` header of answers
+        proxies          addresses or networks whose X-Forwarded-For is trusted
+        pause_seconds    time for which an address with many misbehaving connections is refused
+        any_origin       True if browsers may connect from pages of other sites
+        unlimited_names  names of bots without rate limits: the server's own
+        lag              meter of the event loop's lag, shared with a core in this process
+        is_storing       function that returns True while this process stores moves
         """
         self.number = number
         self.core = core

@@ -38,7 +38,7 @@ class FairQueue:
     """Queue of waiters by address. Addresses take turns; the waiters of one address are served in order."""
 
     def __init__(self, clock: TimeSource, is_storing: Callable[[], bool] = lambda: False) -> None:
-        """`is_storing`: function that returns True while moves are being stored."""
+        """Create an empty queue. `is_storing` returns True while moves are being stored."""
         self._clock = clock
         self._waiting: OrderedDict[str, deque[Waiter]] = OrderedDict()
         self._running = False

@@ -18,7 +18,7 @@ class WorkBudget:
     """Budget of work for each address (a /64 network for IPv6). `try_spend` takes constant time."""
 
     def __init__(self, limits: HostLimits) -> None:
-        """`limits` may change: `work_ms_per_second` is read at each use."""
+        """Start with full budgets. `limits` may change later: `work_ms_per_second` is read at each use."""
         self._limits = limits
         self._rate_limit = RateLimit(BURST_SECONDS)
 

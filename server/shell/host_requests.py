@@ -1,6 +1,6 @@
 """Requests to the core: from `arena` commands, through the store, and from owners' web pages.
 
-The answer to a page is returned; the answer to a command is stored, where the command finds it.
+The answer to a page is returned; the answer to a command is stored for the command to read.
 """
 
 from __future__ import annotations

@@ -124,10 +124,10 @@ class Shell:
     ) -> None:
         """Set up the shell of a server.
 
-        lag         meter of the event loop's lag, shared with the edge
-        seed        returns random bytes, for each new core
+        lag                meter of the event loop's lag, shared with the edge
+        seed               returns random bytes, for each new core
         outage_patience_s  time to wait for an unavailable store before the core is dropped
-        event       event whose unfinished matches continue; None if no matches continue
+        event              event whose unfinished matches continue; None if no matches continue
         """
         self.settings = settings
         self.resumed_match_count = 0

@@ -111,8 +111,8 @@ def parse_secret(text: str) -> bytes:
 def sign_message(key: bytes, message_id: str, timestamp: str, body: bytes) -> str:
     """Return the signature of a message (HMAC-SHA256), as the value of the header Webhook-Signature.
 
-    identity   value of the header Webhook-Id
-    timestamp  value of the header Webhook-Timestamp, in Unix seconds
+    message_id  value of the header Webhook-Id
+    timestamp   value of the header Webhook-Timestamp, in Unix seconds
     """
     digest = hmac.digest(key, f"{message_id}.{timestamp}.".encode() + body, "sha256")
     return f"v1,{base64.b64encode(digest).decode()}"
@@ -211,8 +211,8 @@ class WebhookSender:
 async def post_by_http(address: WebhookURL, body: bytes, headers: Mapping[str, str]) -> int:
     """Send a POST on a new connection and return the status of the answer. The rest of the answer is not read.
 
-    Redirects are not followed, because a signed message is for its receiver alone. Raises OSError, and ValueError if
-    the answer is not an HTTP response.
+    Redirects are not followed, because a signed message is for its receiver alone. Raises OSError if the connection
+    fails, and ValueError if the answer is not an HTTP response.
     """
     tls = await anyio.to_thread.run_sync(ssl.create_default_context) if address.secure else None
     reader, writer = await asyncio.open_connection(address.host, address.port, ssl=tls, limit=STATUS_BYTES)

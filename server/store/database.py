@@ -1,4 +1,4 @@
-"""Open and use a database: SQLite by default, PostgreSQL by URL. The tables are in `server.store.schema`."""
+"""Access to a database: SQLite by default, PostgreSQL by URL. The tables are in `server.store.schema`."""
 
 from __future__ import annotations
 

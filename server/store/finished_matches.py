@@ -67,7 +67,7 @@ class MatchList(Struct, frozen=True):
 
 
 def make_summary_columns(record: Record) -> dict[str, Any]:
-    """Return what END_COLUMNS store of a record, as values by column. Long texts are truncated."""
+    """Return the values of END_COLUMNS for a record, by column. Long texts are truncated."""
     name, result = record.setup.get("map"), record.result
     texts = {
         "map": name if isinstance(name, str) else "",
@@ -137,7 +137,7 @@ _REASONS = {each.value: each for each in EndReason}
 def result_from_row(row: Any, detail: str = "") -> Result:
     """Return the result of a match from the columns `winner` and `reason` of a row.
 
-    winner is a seat; None or empty if nobody won
+    `winner` is a seat; None or empty if nobody won.
     """
     return Result(row.winner or None, _REASONS.get(row.reason) or EndReason(row.reason), detail)
 

@@ -152,7 +152,7 @@ def make_hidden_name() -> str:
 def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any]:
     """Revoke the token of the old name, or reserve the name if it has no token.
 
-    Return the row of the table `tokens` that the new name shall get; empty if the old name had no token.
+    Return the row of the table `tokens` for the new name; empty if the old name had no token.
     """
     _require_not_playing(connection, name)
     row = _load_renamable_row(connection, name, new_name)

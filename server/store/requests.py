@@ -41,7 +41,7 @@ class RequestAnswer(Struct, frozen=True):
 
 
 class StoreChange(Protocol):
-    """Change of the store that the process of the web site has prepared, and that another process may have to make."""
+    """Change of the store, prepared by the process of the web site for a process that may write to the store."""
 
     def apply(self, connection: sa.Connection) -> bool:
         """Make the change in the caller's transaction, and return True.

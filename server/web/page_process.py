@@ -69,7 +69,7 @@ class PageProcess:
         """Prepare the process, without starting it.
 
         setup: function that returns the first frame for the process
-        live, progress, renames: sources of the live data that the process requests
+        page_client, progress, renames: sources of the live data that the process requests
         """
         self._setup = setup
         self._page_client = page_client

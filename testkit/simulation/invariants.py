@@ -261,7 +261,7 @@ class InvariantMonitor:
     def record_turn_sent(self, process: SimulatedProcess, turn_sent: TurnSent, clock_ran_ns: int) -> None:
         """Record a turn that an edge has written to its client.
 
-        ran: time for which the turn's clock had already run when the core sent the turn, in ns
+        clock_ran_ns: time for which the turn's clock had already run when the core sent the turn, in ns
         """
         self._turns[turn_sent.client, turn_sent.match] = (
             turn_sent.ply,
@@ -291,7 +291,9 @@ class InvariantMonitor:
             self._in_time.setdefault(key, (process, answer.client, self.arena.world.now))
 
     def check_effects(self, core: WatchedCore, now: int, effects: Sequence[Effect]) -> None:
-        """Check that the effects of one input open no match for a suspended bot. Record matches, suspensions and pardons.
+        """Check that the effects of one input open no match for a suspended bot.
+
+        Record the matches that they open, and the suspensions that they impose or lift.
 
         now: time by the core's clock, in ns
         """

@@ -80,7 +80,7 @@ class RestartedServer:
     """Server whose process is started again whenever it ends, as by an init system."""
 
     def __init__(self, arena: SimulatedArena, name: str, kind: str) -> None:
-        """`kind`: `edge`, `core`, or `host` for a server that is both."""
+        """Prepare a server without starting it. `kind`: `edge`, `core`, or `host` for a server that is both."""
         self.arena = arena
         self.name = name
         self.kind = kind

@@ -144,7 +144,7 @@ class SimulatedProcess:
     """Simulated process, with tasks, connections and a monotonic clock of its own."""
 
     def __init__(self, world: World, name: str, *, address: str = "127.0.0.1", ppm: int = 0) -> None:
-        """`ppm`: parts per million by which the process's clock gains on the world's time."""
+        """Create a process without tasks. `ppm`: parts per million by which its clock gains on the world's time."""
         self.world = world
         self.name = name
         self.address = address

@@ -18,7 +18,10 @@ class Challenger:
         """Ids of the matches whose challenge was accepted and that have not started."""
 
     def open_challenges(self, free_slots: int) -> list[Challenge]:
-        """Return the challenges to send now if the bot can play `free_slots` more matches. Each then awaits an answer."""
+        """Return the challenges to send while the bot has room for `free_slots` more matches.
+
+        The caller must send them: they count as unanswered from now on.
+        """
         if self._challenge is None:
             return []
         pending = self._unanswered_count + len(self._open_ids) + len(self._accepted_matches)

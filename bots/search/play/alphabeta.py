@@ -175,8 +175,8 @@ class AlphaBeta(Generic[P, M]):
     ) -> tuple[int, Line[M]]:
         """Search children that are all leaves, `distance` plies from the root, without a trace.
 
-        The result is the same as that of `_search_children`. Most nodes are such leaves, so for each this code creates
-        only its position and calls only the game.
+        The result is the same as that of `_search_children`. Most nodes are such leaves, so this code does as little as
+        possible for each.
         """
         sign = problem.game.player(position).sign
         successor, outcome, evaluator = problem.game.successor, problem.game.outcome, problem.evaluator

@@ -31,7 +31,7 @@ NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 def format_trace_lines(
     game: Game[Any, Any], events: Iterable[Event], *, estimates: bool = True
 ) -> Iterator[str]:
-    """Yield one line for each event of a search. The valuation of a leaf has no line if `estimates` is False."""
+    """Yield one line for each event of a search. Without `estimates`, the valuations of leaves are left out."""
     for event in events:
         node = f"({NAMES[game.player(event.position)]},{format_state(game, event.position)})"
         match event:

@@ -44,11 +44,10 @@ class TracedNode:
 def build_traced_tree(
     game: Game[Any, Any], position: Any, depth: int, events: Iterable[Event], max_nodes: float = math.inf
 ) -> tuple[TracedNode, int | None]:
-    """Return the tree below `position`, of visited and unvisited nodes, and its last ply; None if no ply is left out.
+    """Return the tree below `position`, with visited and unvisited nodes, and its last ply, or None if it is complete.
 
     For an explicit tree it includes the whole unvisited part, down to `depth`; for any other game only the unvisited
-    children of visited nodes. The first ply with which the tree would have more than `max_nodes` nodes is left out,
-    and so are all later plies.
+    children of visited nodes. The tree ends before the ply that would bring it to more than `max_nodes` nodes.
     """
     events_by_path: dict[Path, list[Event]] = {}
     for event in events:

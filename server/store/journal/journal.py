@@ -114,7 +114,8 @@ class Journal:
         and, unless `event` is None, the server's unfinished events (tournaments) and matches. The call settles a commit
         of unknown outcome: either its effects are in the returned state, or they never become durable.
 
-        Raises StoreUnavailable if a retry may succeed, LeaseLost, and StoreError if a match is of an unknown game.
+        Raises StoreUnavailable if a retry may succeed, LeaseLost if another process has acquired the server's name, and
+        StoreError if a match is of an unknown game.
         """
         try:
             if self._in_doubt:
@@ -170,7 +171,7 @@ class Journal:
             await self.renew_lease()
 
     async def renew_lease(self) -> None:
-        """Renew the lease once. If it is lost, set `lost`.
+        """Renew the lease once. If it is lost, set `lease_lost`.
 
         Any other failure is only logged: the next renewal may succeed.
         """

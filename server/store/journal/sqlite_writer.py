@@ -137,7 +137,10 @@ class SqliteWriter:
             self._raw.execute(sqlite.NO_BUSY_WAIT)
 
     def commit(self, changes: JournalChanges, lease: Lease) -> Awaitable[None]:
-        """Make the changes durable in one transaction. Raises LeaseLost if the lease is lost, and sqlite3.Error."""
+        """Make the changes durable in one transaction.
+
+        Raises LeaseLost if the lease is lost, and sqlite3.Error if the transaction fails.
+        """
         work = partial(self._commit, changes, lease)
         if self._durable:
             return self._thread.call(work)
