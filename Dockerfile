@@ -12,8 +12,9 @@ WORKDIR /src
 COPY requirements.lock ./
 RUN python -m pip --python /opt/arena/bin/python install --quiet --require-hashes -r requirements.lock
 
-# The searches are compiled here, so that no bot has to compile them while a match waits: once for the processor of this
-# machine, and once for any processor. The next three stages need only these sources, and are built in parallel with the wheel.
+# The searches are compiled here, so that no bot has to compile them while a match waits: for the processor of this machine, or
+# with `--build-arg PROCESSOR=generic` for any processor of its architecture. The stage needs only these sources, and is built
+# in parallel with the wheel.
 FROM dependencies AS searches
 COPY arena arena
 COPY games games
@@ -21,10 +22,8 @@ COPY bots bots
 COPY lab lab
 COPY maps maps
 COPY solved solved
-FROM searches AS searches-here
-RUN export XDG_CACHE_HOME=/kernels; /opt/arena/bin/python -m arena.bots.compiled && /opt/arena/bin/python -m arena.lab.solving
-FROM searches AS searches-any
-RUN export XDG_CACHE_HOME=/kernels NUMBA_CPU_NAME=generic; \
+ARG PROCESSOR=
+RUN export XDG_CACHE_HOME=/kernels; [ -z "$PROCESSOR" ] || export NUMBA_CPU_NAME="$PROCESSOR"; \
     /opt/arena/bin/python -m arena.bots.compiled && /opt/arena/bin/python -m arena.lab.solving
 
 FROM python:${PYTHON_VERSION}-slim${PYTHON_DIGEST} AS wheel
@@ -43,14 +42,13 @@ RUN python -m pip --python /opt/arena/bin/python install --quiet --no-deps /whee
 
 FROM python:${PYTHON_VERSION}-slim${PYTHON_DIGEST}
 # Code that is compiled at run time is stored in a folder that the arena's user can write to, even if the root file system is
-# read-only. ARENA_KERNELS lists the folders with compiled code: in a volume, for the machine that built the image, for any.
+# read-only. ARENA_KERNELS lists the folders with compiled code: in a volume, and in the image.
 ENV PATH=/opt/arena/bin:$PATH PYTHONUNBUFFERED=1 XDG_CACHE_HOME=/tmp/cache \
-    ARENA_KERNELS=/var/cache/arena:/opt/arena/kernels/here:/opt/arena/kernels/any
+    ARENA_KERNELS=/var/cache/arena:/opt/arena/kernels
 RUN groupadd --system --gid 10001 arena && useradd --system --create-home --uid 10001 --gid 10001 arena \
  && install -d -o arena -g arena /record /store /var/cache/arena
 COPY --from=installed /opt/arena /opt/arena
-COPY --from=searches-here /kernels /opt/arena/kernels/here
-COPY --from=searches-any /kernels /opt/arena/kernels/any
+COPY --from=searches /kernels /opt/arena/kernels
 COPY --chmod=755 docker/as-owner /usr/local/bin/
 USER arena
 WORKDIR /record
