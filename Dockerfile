@@ -57,5 +57,5 @@ EXPOSE 8765
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["arena"]
 CMD ["serve", "--host", "0.0.0.0", "--db", "sqlite:////record/arena.db", "--set", "store.record=/record/matches.jsonl"]
-HEALTHCHECK --interval=2s --timeout=5s --start-period=10s --retries=15 \
+HEALTHCHECK --interval=5s --timeout=5s --start-period=10s --retries=6 \
   CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8765/healthz', timeout=4)"]
