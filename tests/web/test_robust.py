@@ -84,6 +84,23 @@ def test_an_answer_that_a_proxy_gave_up_on_is_requested_again(empty: BrowserAren
     expect(page.locator("main").get_by_role("status")).not_to_contain_text("could not answer")
 
 
+@pytest.mark.parametrize("address", ["join/code", "me", "host"])
+def test_a_page_behind_a_token_that_could_not_be_loaded_is_loaded_again(
+    empty: BrowserArena, page: Page, address: str
+) -> None:
+    page.goto(f"{empty.url}maps")
+    page.evaluate(
+        "for (const of of ['bot', 'host']) sessionStorage.setItem(`arena-token:${of}`, JSON.stringify({ name: 'tiger', token: 'a' }))"
+    )
+    asked = f"**/api/{address.partition('/')[0]}"
+    page.route(asked, lambda route: route.fulfill(status=500, body="<html>oops</html>"))
+    page.goto(f"{empty.url}{address}")
+    expect(page.get_by_text("The server could not answer (500).")).to_be_visible()
+    page.unroute(asked)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("The server could not answer (500).")).to_have_count(0)
+
+
 def test_two_bots_are_asked_for_and_a_new_view_has_the_focus(empty: BrowserArena, page: Page) -> None:
     page.goto(f"{empty.url}versus/")
     expect(page.get_by_role("button", name="Compare")).to_be_visible()

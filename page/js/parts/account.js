@@ -2,15 +2,18 @@
 
 import { h, say } from "../dom.js";
 import { saveToken, savedToken } from "../saved.js";
+import { failed } from "./failed.js";
 
 const UNAUTHORIZED = 401;
 
 export class Account {
-  // open() shows the content that the token opens; left() is called when the reader signs out.
-  constructor(key, place, { about, label, button, open, left = /** @type {() => void} */ (() => undefined) }) {
+  // beside: what stands beside the form, for a reader without a token. open() shows the content that the token opens; left() is called
+  // when the reader signs out.
+  constructor(key, place, { about, label, button, beside, open, left = /** @type {() => void} */ (() => undefined) }) {
     this.key = key;
     this.place = place;
     this.words = { about, label, button };
+    this.beside = h("section", { class: "briefing" }, beside);
     this.open = open;
     this.left = left;
     this.fault = h("p", { class: "fault", role: "alert" });
@@ -24,12 +27,13 @@ export class Account {
 
   ask() {
     const field = (words, name, type) => h("label", { class: "row" }, words, h("input", { name, type, required: true, maxlength: 128, autocomplete: "off" }));
-    this.place.replaceChildren(h("form", { class: "play-form lone", onsubmit: (event) => {
+    const form = h("form", { class: "play-form lone", onsubmit: (event) => {
       event.preventDefault();
       const given = new FormData(event.target);
       this.who = { name: String(given.get("name")).trim(), token: String(given.get("token")) };
       this.open();
-    } }, h("p", null, this.words.about), field(this.words.label, "name", "text"), field("Token", "token", "password"), h("button", { class: "button" }, this.words.button)));
+    } }, h("p", null, this.words.about), field(this.words.label, "name", "text"), field("Token", "token", "password"), h("button", { class: "button" }, this.words.button));
+    this.place.replaceChildren(h("div", { class: "pair" }, form, this.beside));
   }
 
   keep() {
@@ -43,9 +47,10 @@ export class Account {
     this.ask();
   }
 
-  // Show the server's refusal. An unknown token is removed.
+  // Show the server's refusal. An unknown token is removed. If nothing else is shown, a button tries again.
   refused(error) {
     if (error.status === UNAUTHORIZED) this.leave();
-    say(this.fault, error.message);
+    if (this.place.hasChildNodes()) say(this.fault, error.message);
+    else this.place.replaceChildren(failed(error));
   }
 }

@@ -1,10 +1,11 @@
 // The moves, each a link to its ply. The current one stays in sight.
 
+import { allSpellings } from "../boards/names.js";
 import { h, say, set } from "../dom.js";
 import { SIDES, spent } from "../text.js";
 
 const OPEN_SHEET = ".viewer:is([data-sheet=half], [data-sheet=full]) > .sheet"; // of a phone
-const LONG = 12; // letters of a name that is shortened before others are
+const LONG = 10; // letters from which on a name is shortened, or abbreviated in a narrow list
 const GROWN_PX = 48; // by which the sentences above the list may have moved it down
 
 export class MoveList {
@@ -13,6 +14,7 @@ export class MoveList {
     this.match = match;
     this.review = review;
     this.link = link;
+    this.short = shortNames(match.game.names ?? []);
     this.items = [];
     this.current = /** @type {any} */ (null);
     this.element = h("ol", { class: "moves", tabindex: 0, "aria-label": "Moves" });
@@ -78,9 +80,9 @@ export class MoveList {
     const { game, positions } = this.match;
     const told = game.told?.(positions[n], move);
     const fight = told && (told.what === "won" || told.what === "lost")
-      ? h("span", { class: "battle" }, `${told.came} vs ${told.stood} ${told.what}`) : null;
+      ? h("span", { class: "battle" }, `${told.came} vs ${told.stood}`, h("span", { class: "what" }, ` ${told.what}`)) : null;
     const said = game.text(move);
-    const text = h("span", { class: "text" }, parted(said));
+    const text = h("span", { class: "text" }, parted(said, this.short));
     const time = ms === undefined ? "" : spent(ms);
     const mark = h("strong", { class: "mark" });
     const shape = h("span", { class: "shape", role: "img" });
@@ -92,4 +94,10 @@ export class MoveList {
 }
 
 // Return the text of a move with an element for each of its places, so that each can be shortened.
-const parted = (/** @type {string} */ text) => text.split(" → ").flatMap((each, n) => [n ? " → " : null, h("span", { "data-long": each.length > LONG }, each)]);
+const parted = (/** @type {string} */ text, short) => text.split(" → ").flatMap((each, n) => [n ? " → " : null, h("span", { "data-long": each.length > LONG, "data-short": short.get(each) }, each)]);
+
+// Return the abbreviation of each long name, as a map writes it.
+const shortNames = (/** @type {string[]} */ names) => new Map(allSpellings(names, () => 0).flatMap((ways, v) => {
+  const found = names[v].length > LONG && ways.find(({ short }) => short);
+  return found ? [/** @type {[string, string]} */ ([names[v], found.lines[0]])] : [];
+}));

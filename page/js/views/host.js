@@ -17,7 +17,11 @@ export class HostView {
     this.bans = h("div");
     this.renames = h("div");
     this.actionFailed = false;
-    this.account = new Account("host", this.place, { about: "For the host of this server: connected bots, names, bans and notices.", label: "Admin name", button: "Log in", open: () => this.open() });
+    this.account = new Account("host", this.place, {
+      about: "For the host of this server: connected bots, names, bans and notices.", label: "Admin name", button: "Log in",
+      beside: [h("h2", null, "No admin’s token yet?"), h("p", null, "Create one on the machine that runs this server:"), h("p", null, h("code", null, "arena token create NAME --role admin"))],
+      open: () => this.open(),
+    });
     main.replaceChildren(h("h1", null, "Host"), this.account.fault, this.place);
     this.account.begin();
   }

@@ -15,7 +15,12 @@ export class MeView {
   constructor(main) {
     this.tokens = h("div");
     this.place = h("div");
-    this.account = new Account("bot", this.place, { about: "Log in with the token of any of your bots to see its results, its matches and its tokens.", label: "Name of one of your bots", button: "Show my bots", open: () => this.open(), left: () => this.tokens.replaceChildren() });
+    this.account = new Account("bot", this.place, {
+      about: "Log in with the token of any of your bots to see its results, its matches and its tokens.", label: "Name of one of your bots", button: "Show my bots",
+      beside: [h("h2", null, "No bot yet?"), h("p", null, "The host of this server can invite you. The invitation is a link: it lets you choose names for your bots, and gives each a token."),
+        h("p", null, "You need no bot to ", h("a", { href: "/play" }, "play a match yourself"), ".")],
+      open: () => this.open(), left: () => this.tokens.replaceChildren(),
+    });
     main.replaceChildren(h("h1", null, "Your bots"), this.tokens, this.account.fault, this.place);
     this.account.begin();
   }

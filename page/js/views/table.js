@@ -23,16 +23,17 @@ export class TableView {
     }
   }
 
-  // One tab per game, starting with the game that has the most rated matches, and the events below.
+  // One tab per game, starting with the game that has the most rated matches.
   show({ standings, crosses, events, categories, seasons }, season) {
     const counts = new Map();
     for (const { game, matches } of standings) counts.set(game, (counts.get(game) ?? 0) + matches);
     const games = [...counts].sort((a, b) => b[1] - a[1]).map(([game]) => game);
+    const listed = events.length ? eventList(events) : null;
     const panel = h("div", { role: games.length > 1 ? "tabpanel" : null, "aria-label": games.length > 1 ? "Ratings" : null });
     const tabs = games.map((game) => h("button", { type: "button", role: "tab", onclick: () => choose(game) }, GAME_NAMES[game] ?? game));
     const choose = (game) => {
       tabs.forEach((tab, n) => set(tab, { "aria-selected": String(games[n] === game), tabindex: games[n] === game ? 0 : -1 }));
-      const show = (tables) => panel.replaceChildren(...[filter, ...ratings(game, tables)].filter(Boolean));
+      const show = (tables) => panel.replaceChildren(...[filter, ...ratings(game, tables, listed)].filter(Boolean));
       const filter = categoryFilter(categories.filter((each) => each.game === game), season, (tables) => show(tables ?? { standings, crosses }));
       show({ standings, crosses });
     };
@@ -51,10 +52,7 @@ export class TableView {
     this.place.replaceChildren(...[
       names.length ? h("p", null, chooser) : null,
       games.length > 1 ? bar : null, games.length === 1 ? h("h2", null, GAME_NAMES[games[0]] ?? games[0]) : null,
-      games.length ? panel : h("p", null, "No rated match has finished yet. Ratings appear here when two connected bots have played one."),
-      events.length ? h("h2", null, "Events") : null,
-      events.length ? h("ul", { class: "events" }, events.map(({ event, matches }) => h("li", null,
-        h("a", { class: "card", href: addressOf("event", event) }, h("strong", null, eventTitle(event)), h("span", { class: "quiet" }, plural(matches, "match", "matches")))))) : null,
+      ...(games.length ? [panel] : [h("p", null, "No rated match has finished yet. Ratings appear here when two connected bots have played one."), listed]),
     ].filter(Boolean));
   }
 
@@ -73,8 +71,13 @@ function categoryFilter(categories, season, show) {
     categories.map(({ map, time_control }, n) => h("option", { value: n }, [mapTitle(map), timeTitle(time_control)].filter(Boolean).join(", ")))));
 }
 
-function ratings(game, { standings, crosses }) {
+const eventList = (events) => h("section", null, h("h2", null, "Events"), h("ul", { class: "events" }, events.map(({ event, matches }) => h("li", null,
+  h("a", { class: "card", href: addressOf("event", event) }, h("strong", null, eventTitle(event)), h("span", { class: "quiet" }, plural(matches, "match", "matches")))))));
+
+// The ratings of a game. `listed`: the events, which stand below the cross-table, as wide as that.
+function ratings(game, { standings, crosses }, listed) {
   const rows = standings.filter((each) => each.game === game).map(rated);
   const unsure = rows.some((row) => row.provisional) ? " A rating with a question mark is provisional." : "";
-  return [h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches, ± 95 % error.${unsure}`), h("div", { class: "standings" }, standing(rows, "Rating"), cross(rows.map((row) => row.bot), crosses[game] ?? []))];
+  return [h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches, ± 95 % error.${unsure}`), h("div", { class: "standings" },
+    standing(rows, "Rating"), h("div", { class: "beside" }, cross(rows.map((row) => row.bot), crosses[game] ?? []), listed))];
 }
