@@ -7,7 +7,7 @@ import { isStill } from "./preferences.js";
 import { Match } from "./match.js";
 import { followLive, glance } from "./parts/livematches.js";
 import { Playback } from "./playback.js";
-import { keyMoments, nextMoment, story, tension } from "./story.js";
+import { SETTLED, isClose, isSettled, keyMoments, nextMoment, story, tension } from "./story.js";
 import { GAME_NAMES, SEATS } from "./text.js";
 
 const OVER_MS = 6000; // display time of a match's end
@@ -44,6 +44,7 @@ export class Director {
     this.choosing = /** @type {any} */ (null); // the glances at the candidates of the next choice
     this.following = /** @type {any} */ (undefined); // the live match that is shown next, chosen at the end of this one; null if there is none
     this.shown = /** @type {string[]} */ ([]); // ids of matches shown before, the latest at the end
+    this.comparedAt = 0; // ply of the current match at which it began or a closer one was last looked for
   }
 
   // Handle a listing of the server.
@@ -76,14 +77,18 @@ export class Director {
     else this.choose((best) => (best ? this.follow(best.match) : this.replay()));
   }
 
-  // Call chosen() with the most interesting live match, or null. The positions of several candidates are compared first.
-  async choose(chosen) {
+  // Call chosen() with the most interesting live match, or null, and with its state, if it is known. The positions of several candidates
+  // are compared first, if there are at least `least`.
+  async choose(chosen, least = 2) {
     const candidates = this.ranked().filter(({ game }) => game === "riskless").slice(0, GLANCED);
-    const choosing = candidates.length > 1 ? Promise.all(candidates.map(({ match }) => glance(match))) : null;
+    const choosing = candidates.length >= least ? Promise.all(candidates.map(({ match }) => glance(match))) : null;
     this.choosing = choosing;
     const seen = choosing ? await choosing : [];
     if (this.stopped || this.choosing !== choosing) return;
-    chosen(this.ranked(new Map(seen.filter(Boolean).map((match) => [match.id, match])))[0] ?? null);
+    this.choosing = null;
+    const states = new Map(seen.filter(Boolean).map((match) => [match.id, match]));
+    const best = this.ranked(states)[0] ?? null;
+    chosen(best, states.get(best?.match));
   }
 
   leave(id) {
@@ -163,6 +168,7 @@ export class Director {
     this.continents = continents;
     this.playback?.stop();
     this.playback = new Playback(match, (ply) => this.show(ply), { live, changed: () => this.screen.changed(), moment: (ply) => nextMoment(match, continents, ply) });
+    this.comparedAt = this.playback.at;
     this.screen.begin(match, this.playback, live);
     if (!this.running) {
       const [moment] = keyMoments(story(match, continents), match.moves.length);
@@ -179,8 +185,10 @@ export class Director {
     this.screen.show(ply);
     clearTimeout(this.waiting);
     if (!this.running) return;
-    if (this.playback.isOver) this.end();
-    else if (this.playback.behind === 0 && this.playback.live) this.waiting = setTimeout(() => this.cut(), QUIET_MS);
+    const { isOver, isOpen, behind } = this.playback;
+    if (isOver) this.end();
+    else if (isOpen && behind === 0) this.waiting = setTimeout(() => this.cut(), QUIET_MS);
+    if (isOpen && !this.choosing && ply >= this.comparedAt + SETTLED && isSettled(this.match, ply)) this.cutToCloser(ply);
   }
 
   // Show the end for a while, and choose what comes next, so that the screen can announce it.
@@ -197,6 +205,14 @@ export class Director {
   // Nothing has moved for a while: look for another board.
   cut() {
     this.choose((best) => best && this.follow(best.match));
+  }
+
+  // The match has been decided for a while: look for a closer one. If this one has ended meanwhile, its end is shown.
+  cutToCloser(ply) {
+    this.comparedAt = ply;
+    this.choose((best, state) => {
+      if (this.running && this.playback.isOpen && state && isClose(state, state.moves.length)) this.follow(best.match);
+    }, 1);
   }
 
   toggle() {

@@ -7,10 +7,12 @@ const KEY_MOMENTS = 5;
 const LARGE = 0.2; // of all armies of a player, in one battle
 const MIN_ARMIES = 5; // armies in a battle that is told
 const CLEAR = 0.6; // the chance from which on a player leads
+const LOST = 0.15; // the chance below which a player hardly wins any more
 const NEAR = 0.8; // of the armies that win
 const OPENING = 8; // plies that are introduced by what wins the match
 const FRESH = 10; // plies for which a turning point is told
 const RECENT = 40; // the last plies whose turning points make a match tense
+export const SETTLED = 12; // plies after which a match that is not close counts as decided
 
 const NO_CONTINENTS = /** @type {any[]} */ ([]);
 const found = new WeakMap(); // of each match: the turning points so far, for these continents and this review
@@ -87,11 +89,27 @@ export function nextMoment(match, continents, after) {
   return points.sort((a, b) => b.weight - a.weight)[0]?.ply;
 }
 
-// Return how tense a live match of Riskless is, from 0 to 3: up to 2 for even chances, up to 1 for recent turning points.
+// Return how tense a live match of Riskless is, from 0 to 5: 2 while both players may win, up to 2 for even chances, up to 1 for
+// recent turning points.
 export function tension(match) {
   const { length } = match.moves;
   const recent = story(match, NO_CONTINENTS).filter(({ ply }) => ply > length - RECENT);
-  return 2 - 4 * Math.abs(estimateAt(match, length) - 0.5) + Math.min(1, recent.length / 4);
+  return (isClose(match, length) ? 2 : 0) + 2 - 4 * Math.abs(estimateAt(match, length) - 0.5) + Math.min(1, recent.length / 4);
+}
+
+// Return true if both players of a match of Riskless may still win at a ply.
+export function isClose(match, ply) {
+  const now = estimateAt(match, ply);
+  return now >= LOST && now <= 1 - LOST;
+}
+
+// Return true if a live match of Riskless has been decided for a while at a ply, and its end is not in sight.
+export function isSettled(match, ply) {
+  const { game, end, positions, setup } = match;
+  if (end || !game.told || ply < SETTLED) return false;
+  const score = game.score(positions[ply]);
+  if (SEATS.some((seat) => score[seat].armies >= NEAR * setup.armies_to_win)) return false;
+  return Array.from({ length: SETTLED }, (_, n) => ply - n).every((each) => !isClose(match, each));
 }
 
 // The player who has come near the armies that win, and has more of them than the other one. That is told once.

@@ -26,14 +26,13 @@ from arena.protocol.values import Data, Players
 from arena.server.web import titles
 from arena.server.web.page_messages import LiveRequest, RequestLiveData
 
-HEADLINE = "Bots fight over maps. Watch them live, or play against one."
+HEADLINE = "Bots fight over maps, live. Can you beat one?"
 HEADLINE_ELEMENT = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
 """HTML elements without a match, for the start page if its match cannot be drawn, and for all other pages."""
-HEADLINE_WITH_BUTTONS = (
-    f'<div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play</a>'
-    '<a class="button plain big" href="/tv">Arena TV</a></div>'
+HEADLINE_WITH_BUTTON = (
+    f'<div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play against a bot</a></div>'
 )
-"""HTML elements above the picture of a match: the headline and two buttons."""
+"""HTML elements above the picture of a match: the headline and a button."""
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 NAMES = {"maxie": "Blue", "minnie": "Orange"}
@@ -117,10 +116,13 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         f"{NAMES[seat]} has {army_sums[seat]} armies" for seat in NAMES
     )
     return (
-        f'<div>{preload_link}{HEADLINE_WITH_BUTTONS}<div class="hero"><section class="stage first">'
-        f'<div class="tug wide"><h2 class="stage-title">{badge}<span class="kind">'
+        f'<div>{preload_link}{HEADLINE_WITH_BUTTON}<div class="hero"><section class="stage first">'
+        f'<div class="tug wide" data-goal=""><h2 class="stage-title">{badge}<span class="kind">'
         f"{'' if hero_match.live else 'Replay · '}{escape(title)}</span></h2>"
-        f"{''.join(_render_side(seat, players[seat], percent, army_sums[seat], game.map.armies_to_win) for seat in NAMES)}"
+        f"{''.join(_render_side(seat, players[seat], percent, army_sums[seat]) for seat in NAMES)}"
+        f'<p class="race">{_render_run("maxie", army_sums["maxie"], game.map.armies_to_win)}'
+        f'<span class="finish"><span>First to </span><span>{game.map.armies_to_win}</span><span> armies</span></span>'
+        f"{_render_run('minnie', army_sums['minnie'], game.map.armies_to_win)}</p>"
         '<svg class="tug-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{percent}" height="4"/></svg></div>'
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
@@ -149,15 +151,21 @@ def round_half_up(number: float) -> int:
     return math.floor(number + 0.5)
 
 
-def _render_side(seat: str, name: str, percent: int, armies: int, goal: int) -> str:
+def _render_side(seat: str, name: str, percent: int, armies: int) -> str:
     own_percent = percent if seat == "maxie" else 100 - percent
     leads = own_percent > 50 or (own_percent == 50 and seat == "maxie")
     chance_text = f"{own_percent} % to win" if leads else ""
-    progress = min(100, round_half_up(100 * armies / goal))
     return (
         f'<p class="tug-side" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
         f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span><strong class="share-of">{chance_text}</strong>'
-        f'<span class="held"><strong>{armies}</strong><span class="goal-of"> / {goal}</span>'
-        '<svg class="race" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect width="{progress}" height="4"/></svg></span></p>'
+        f'<strong class="held">{armies}</strong></p>'
+    )
+
+
+def _render_run(seat: str, armies: int, goal: int) -> str:
+    """Return the bar of a player's armies, as long as their share of the goal."""
+    progress = min(100, round_half_up(100 * armies / goal))
+    return (
+        f'<svg data-owner="{seat}" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect height="4" width="{progress}"/></svg>'
     )

@@ -163,7 +163,9 @@ FILM: ViewportSize = {"width": 880, "height": 640}
 FILM_MS = 250
 FILM_FROM_MS = 15_000
 """So far into a match, armies begin to meet."""
-FILM_STYLE = "document.styleSheets[0].insertRule('.tug-bar .maxie { transition: none !important }')"
+FILM_STYLE = (
+    "document.styleSheets[0].insertRule('.tug-bar .maxie, .race rect { transition: none !important }')"
+)
 """The bar would move by the browser's clock, which is not the film's."""
 FILM_PICTURES = 80
 NAMES = ("film-tv", "page-live", *BUSY, *QUIET)

@@ -80,6 +80,19 @@ QUIET = f"""async (setup) => {{ {FROM}
   await director.prepare(match, true);
 }}"""
 RIVAL = """{ match: 'rival', game: 'riskless', players: { maxie: 'a', minnie: 'b' }, rated: true, map: 'italy', event: '', ply: 3 }"""
+DECIDED = f"""async ([setup, moves, rival, end]) => {{ {FROM}
+  const {{ Match }} = await from('match.js');
+  const begin = (match, start) => new Match({{ match, game: 'riskless', setup: {{ ...setup, start }}, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
+  const match = begin('decided', setup.start);
+  window.followed = [];
+  director.choose = (chosen) => chosen({{ match: 'rival' }}, begin('rival', rival));
+  director.follow = (id) => followed.push(id);
+  director.leave('decided');
+  await director.prepare(match, true);
+  for (const move of moves) match.add({{ move, ms: 1000 }});
+  match.end = end;
+  director.changed(match);
+}}"""
 
 INTEREST = f"""async () => {{ {FROM}
   const {{ interest }} = await from('director.js');
@@ -145,7 +158,7 @@ def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> Non
     timed.clock.run_for(100)
     badge = timed.locator(".badge")
     jump = timed.get_by_role("button", name="Jump to live")
-    expect(badge).to_have_text("4 moves behind")
+    expect(badge).to_have_text("Live, 4 moves behind")
     expect(timed.locator(".status")).to_have_text("Move 1")
     before = timed.evaluate(SHOWN)
     timed.clock.run_for(BEAT_MS)
@@ -237,7 +250,7 @@ def test_a_finished_match_says_its_result_once_among_the_live_ones_and_leaves(ti
     expect(card.locator(".line")).to_have_text("Italy · finished after 9 moves")
     assert card.inner_text().count("wins") == 1
     assert card.inner_text().count("ann") == 1
-    timed.clock.run_for(5000)
+    timed.clock.run_for(3000)
     expect(card).to_have_count(0)
     timed.evaluate("viewer.stop()")
 
@@ -342,6 +355,32 @@ def test_the_board_of_another_match_is_shown_where_nothing_moves_for_a_while(tim
     assert timed.evaluate("director.id") == "quiet"
     timed.clock.run_for(2000)
     assert timed.evaluate("director.id") == "rival"
+    timed.evaluate("director.stop()")
+
+
+@pytest.mark.parametrize(
+    ("goal", "rival", "end", "followed"),
+    [
+        (300, [["minnie", 30], None, None, ["maxie", 30]], None, ["rival"]),
+        (300, [["minnie", 30], None, None, ["maxie", 130]], None, []),
+        (300, [["minnie", 30], None, None, ["maxie", 30]], {"winner": "maxie", "reason": "resignation"}, []),
+        (170, [["minnie", 30], None, None, ["maxie", 30]], None, []),
+    ],
+    ids=["closer", "decided", "ended", "near-goal"],
+)
+def test_a_match_decided_for_long_makes_way_for_a_closer_one_but_not_before_its_end(
+    timed: Page, goal: int, rival: list[Any], end: dict[str, str] | None, followed: list[str]
+) -> None:
+    start = [("minnie", 15), ("minnie", 15), ("maxie", 100), ("maxie", 30)]
+    setup = {**path_of_four(*start), "territory_cap": 250, "armies_to_win": goal}
+    timed.evaluate(DIRECTED)
+    timed.wait_for_function("() => window.began.length === 1")
+    there_and_back = [[3, 2], [0, 1], [2, 3], [1, 0]]
+    timed.evaluate(DECIDED, [setup, 4 * there_and_back, rival, end])
+    timed.clock.run_for(3 * BEAT_MS)
+    assert timed.evaluate("followed") == [], "a match that has just begun stays for a while"
+    timed.clock.run_for(8 * BEAT_MS)
+    assert timed.evaluate("followed") == followed
     timed.evaluate("director.stop()")
 
 

@@ -62,9 +62,16 @@ LISTED = """async (ids) => {
   const { Home } = await from('views/home.js');
   window.home ??= new Home(document.querySelector('main'));
   home.unlist();
+  home.live.sight = { observe() {}, unobserve() {} }; // the matches are not on the server
   const match = (id) => ({ match: id, game: 'riskless', players: { maxie: 'a', minnie: 'b' }, rated: true, map: 'italy', event: '', ply: 3 });
   home.show({ matches: ids.map(match), bots: [] });
 }"""
+
+ROOM = """() => {
+  const bottom = (sign) => document.querySelector(sign).getBoundingClientRect().bottom;
+  return bottom('.hero') - bottom('.hero .telling-of');
+}"""
+"""Pixels by which what is beside the large board makes its row higher."""
 
 COUNTED = """async () => {
   const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
@@ -213,6 +220,29 @@ def test_what_a_stranger_needs_is_in_sight_at_once(empty: BrowserArena, page: Pa
             right, bottom = page.locator(sign).first.evaluate(CORNER)
             assert bottom <= height, (sign, width)
             assert right <= width, (sign, width)
+
+
+def test_there_is_one_thing_to_do_and_the_race_says_what_wins(empty: BrowserArena, page: Page) -> None:
+    page.goto(empty.url)
+    assert page.locator(".pitch .button").all_inner_texts() == ["Play against a bot"]
+    stage = page.locator(".stage:not(.first)")
+    expect(stage.locator(".finish")).to_have_text(re.compile(r"^First to \d+ armies$"))
+    goal = int(re.sub(r"\D", "", stage.locator(".finish").inner_text()))
+    stage.get_by_role("button", name="Pause").click()
+    expect(stage.locator(".march > *")).to_have_count(0)
+    for seat in ("maxie", "minnie"):
+        armies = int(stage.locator(f".tug-side[data-owner={seat}] .held").inner_text())
+        run = stage.locator(f".race [data-owner={seat}] rect").get_attribute("width")
+        assert run == str(int(100 * armies / goal + 0.5))
+
+
+def test_few_live_boards_stand_above_the_rules_and_many_alone(timed: Page) -> None:
+    timed.set_viewport_size({"width": 1440, "height": 900})
+    rules = timed.locator(".wall .primer")
+    for listed, beside in (([], 1), (["one"], 1), (["one", "two"], 1), (["one", "two", "three"], 0)):
+        timed.evaluate(LISTED, listed)
+        expect(rules).to_have_count(beside)
+        assert timed.evaluate(ROOM) < 1, "what is beside the large board is no higher than it"
 
 
 def test_with_reduced_motion_nothing_starts_by_itself(empty: BrowserArena, page: Page) -> None:

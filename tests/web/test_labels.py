@@ -10,7 +10,9 @@ import shapely
 from playwright.sync_api import Page
 
 from arena.maps.loader import list_map_names, load_map_file
+from arena.protocol.record import to_line
 from testkit.browser import BrowserArena, evaluate_large
+from tests.web.screenshots import made_up
 from tests.web.test_map import show_replay
 
 SIZES = [(390, 780), (768, 1024), (1440, 900)]
@@ -108,6 +110,43 @@ def test_each_name_lies_on_its_land_and_overlaps_nothing(table: Page, name: str)
             if larger.is_disabled():
                 break
             larger.press("Enter")
+
+
+TRAINED = """async (line) => {
+  const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
+  const [{ MapBoard }, { Match }, { loadMapData }] = [await from('boards/map.js'), await from('match.js'), await from('boards/mapdata.js')];
+  const match = Match.fromRecord(JSON.parse(line));
+  await loadMapData(match.game.setup);
+  const board = new MapBoard(match.game, () => null, { whole: true });
+  document.querySelector('main').replaceChildren(board.element);
+  board.zoom.fit();
+  const box = (each) => each.getBoundingClientRect();
+  const boxes = (sign) => [...board.picture.querySelectorAll(sign)].map(box).filter(({ width }) => width);
+  let [pluses, covering] = [0, 0];
+  match.moves.forEach(({ move }, ply) => {
+    const [before, after] = match.positions.slice(ply);
+    board.show(after, move, before);
+    board.clash(move, after, before);
+    const taken = boxes('.armies, .place, .fight rect');
+    for (const each of boxes('.training text')) {
+      pluses += 1;
+      if (taken.some((other) => Math.min(each.right, other.right) - Math.max(each.left, other.left) > 4
+        && Math.min(each.bottom, other.bottom) - Math.max(each.top, other.top) > 5)) covering += 1;
+    }
+  });
+  return [pluses, covering, board.training.children.length];
+}"""
+
+
+@pytest.mark.parametrize("name", ["usa", "world"])
+def test_plus_one_covers_no_number_no_name_and_no_battle_and_does_not_appear_everywhere_at_once(
+    table: Page, name: str
+) -> None:
+    table.set_viewport_size({"width": 1440, "height": 900})
+    pluses, covering, waves = table.evaluate(TRAINED, to_line(made_up(name)))
+    assert pluses > 100
+    assert covering == 0
+    assert waves > 1
 
 
 COVERED = """async ([x, y]) => {

@@ -29,7 +29,11 @@ const TINY = 1.6; // from this scale of names on a map that is only looked at ha
 const FIGURE = 0.7; // radius of a number without its mark, relative to a mark
 const LEAD = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
 const FARTHEST = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
+const [FIGURE_WIDE, FIGURE_HIGH] = [20, 14]; // room for a number of armies
 const CLASH_MS = 320;
+const WAVES = 5; // in which "+1" appears, from left to right: all at once would cover the board
+const WAVE_MS = 50; // from one to the next
+const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }];
 const BETTER_HEAD = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 
 const pen = h("canvas").getContext("2d");
@@ -359,33 +363,40 @@ export class MapBoard {
     for (const name of this.names) set(name, { [hides]: null });
   }
 
-  // Show the result of a move: a ring after a battle, and "+1" on each territory that trains.
+  // Show the result of a move: a ring after a battle, and "+1" on the territories that train, from left to right.
   clash(move, position, before) {
     if (isStill()) return;
     const { size, layout } = this;
-    const at = (v, ...what) => svg("g", { transform: `translate(${layout.at[v].map((n) => n.toFixed(1)).join(" ")}) scale(${size.toFixed(2)})` }, what);
+    const at = (v, what) => svg("g", { transform: `translate(${layout.at[v].map((n) => n.toFixed(1)).join(" ")}) scale(${size.toFixed(2)})` }, what);
     const { what } = this.game.told(before, move);
-    const fought = what === "won" || what === "lost";
+    const rings = what === "won" || what === "lost" ? [at(move[1], svg("circle", { class: "clash", r: RADIUS + 3, "data-what": what }))] : [];
     const trained = size > SMALL ? [] : position.armies.flatMap((n, v) => (n && v !== move[0] && Math.abs(n) < this.game.cap ? [v] : []));
-    this.training.replaceChildren(
-      ...trained.flatMap((v) => {
-        const side = this.freeSide(v);
-        return side ? [at(v, svg("text", { x: side * BESIDE, y: 1 - RADIUS, "data-owner": position.armies[v] > 0 ? "maxie" : "minnie" }, "+1"))] : [];
-      }),
-      ...(fought ? [at(move[1], svg("circle", { class: "clash", r: RADIUS + 3, "data-what": what }))] : []));
-    this.training.getAnimations().forEach((each) => each.cancel());
-    this.training.animate([{ opacity: 0.9 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }], { duration: CLASH_MS, fill: "forwards" })
-      .onfinish = () => this.training.replaceChildren();
+    const taken = [...this.boxes.filter(Boolean), ...this.fought, ...this.figures(position)];
+    const pluses = trained.sort((v, w) => layout.at[v][0] - layout.at[w][0]).flatMap((v) => {
+      const side = this.freeSide(v, taken);
+      return side ? [at(v, svg("text", { x: side * BESIDE, y: 1 - RADIUS, "data-owner": position.armies[v] > 0 ? "maxie" : "minnie" }, "+1"))] : [];
+    });
+    const length = Math.ceil(pluses.length / WAVES);
+    const waves = Array.from({ length: WAVES }, (_, n) => svg("g", null, n ? [] : rings, pluses.slice(n * length, (n + 1) * length)));
+    this.training.replaceChildren(...waves);
+    waves.forEach((wave, n) => {
+      wave.animate(FADING, { duration: CLASH_MS, delay: n * WAVE_MS, fill: "both" }).onfinish = () => wave.remove();
+    });
   }
 
-  // Return on which side above a mark "+1" touches no name: 1 for the right, -1 for the left, undefined for none.
-  freeSide(v) {
+  // Return the boxes of the numbers of armies.
+  figures({ armies }) {
+    const { size, layout } = this;
+    return layout.at.filter((_, v) => armies[v]).map(([x, y]) => box(x, y, FIGURE_WIDE * size, FIGURE_HIGH * size));
+  }
+
+  // Return on which side above a mark "+1" touches none of the `taken` boxes: 1 for the right, -1 for the left, undefined for none.
+  freeSide(v, taken) {
     const { size, layout: { at: places } } = this;
     const [x, y] = places[v];
-    const names = this.boxes.filter(Boolean);
     return [1, -1].find((side) => {
       const covered = box(x + side * BESIDE * size, y - (RADIUS + 3) * size, PLUS_WIDE * size, PLUS_HIGH * size);
-      return !names.some((name) => overlap(name, covered));
+      return !taken.some((each) => overlap(each, covered));
     });
   }
 

@@ -16,11 +16,11 @@ export class LiveBadge {
   // Show the state of a playback; nothing for a replay.
   show(playback) {
     const state = stateOf(playback);
+    const isBehind = state === "delayed" || state === "paused";
     set(this.element, { "data-state": state, hidden: state === "replay" });
-    set(this.jump, { hidden: state !== "delayed" && state !== "paused" });
-    const far = `${plural(playback.behind, "move")} behind`;
-    say(this.state, { live: "Live", delayed: far, paused: "Paused", over: "Final", replay: "" }[state]);
-    say(this.far, state === "paused" ? `, ${far}` : "");
+    set(this.jump, { hidden: !isBehind });
+    say(this.state, { live: "Live", delayed: "Live", paused: "Paused", over: "Final", replay: "" }[state]);
+    say(this.far, isBehind ? `, ${plural(playback.behind, "move")} behind` : "");
   }
 }
 

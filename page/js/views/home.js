@@ -17,6 +17,9 @@ const PAGE = 12;
 const QUIET_MS = 1200; // from the last change of the listing to the next request to the store
 const BUSY_MS = 6000; // the same from the first change, if the listing changes all the time
 
+const WIDE = matchMedia("(min-width: 64.01rem)"); // one small board leaves room for the rules there,
+const HIGH = matchMedia("(min-width: 64.01rem) and (min-height: 54rem)"); // and here two
+
 export class Home {
   constructor(main) {
     // The content from the server stays until a match moves.
@@ -31,13 +34,13 @@ export class Home {
     this.matches = /** @type {any[]} */ ([]);
     this.held = /** @type {string | null} */ (null); // id of a finished match whose end the large board has not shown yet
     this.counted = h("p", { class: "quiet" }, "…");
-    this.wall = h("section", { class: "wall" }, h("h2", null, "Live"), this.counted, this.live.element);
+    this.wall = h("section", { class: "wall" }, h("h2", null, "Live now"), this.counted, this.live.element);
     this.below = h("div", { class: "below" }, this.primer.element, this.leading);
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
     this.fault = h("p", { class: "fault", role: "alert" });
     main.replaceChildren(
-      h("div", { class: "pitch" }, h("h1", null, "Bots fight over maps. Watch them live, or play against one."),
-        h("a", { class: "button big", href: "/play" }, "Play"), h("a", { class: "button plain big", href: "/tv" }, "Arena TV")),
+      h("div", { class: "pitch" }, h("h1", null, "Bots fight over maps, live. Can you beat one?"),
+        h("a", { class: "button big", href: "/play" }, "Play against a bot")),
       h("div", { class: "hero" }, first ?? this.stage.element, this.wall),
       this.below,
       h("section", null, h("h2", null, "Play against"), this.nobody, this.bots),
@@ -65,14 +68,15 @@ export class Home {
     set(this.nobody, { hidden: bots.length > 0 });
   }
 
-  // Count the boards of live matches. A match that has ended counts until its board has shown the end. If there are none, the rules take
-  // their place.
+  // Count the boards of live matches. A match that has ended counts until its board has shown the end. The rules stand beside the large
+  // board if the small ones leave room for them.
   count() {
     const boards = this.live.cards.size || Number(this.stage.isLive);
     say(this.counted, boards ? plural(boards, "match", "matches") : "Nobody is playing right now.");
     const { element } = this.primer;
-    if (!boards && !this.wall.contains(element)) this.wall.append(element);
-    else if (boards && !this.below.contains(element)) this.below.prepend(element);
+    const room = boards <= (HIGH.matches ? 2 : Number(WIDE.matches));
+    if (room && !this.wall.contains(element)) this.wall.append(element);
+    else if (!room && !this.below.contains(element)) this.below.prepend(element);
   }
 
   bot({ name, program, matches, capacity, benched, house }) {
