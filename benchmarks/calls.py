@@ -79,8 +79,8 @@ class CallCounter:
             await asyncio.sleep(QUIET_SECONDS)
             self._counting = False
             results.append(self.counts)
-        codes = dict.fromkeys(code for each in results for code in each)
-        return Counter({code: statistics.median_low(each[code] for each in results) for code in codes})
+        codes = dict.fromkeys(code for calls in results for code in calls)
+        return Counter({code: statistics.median_low(calls[code] for calls in results) for code in codes})
 
     def close(self) -> None:
         """Stop counting."""

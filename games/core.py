@@ -156,7 +156,7 @@ class Game(ABC, Generic[P, M]):
     def play_on(self, position: P, move: M) -> P:
         """Return the position after `move`, even if the match is over. Raises IllegalMove for an illegal move."""
         if (why := self.broken_rule(position, move)) is not None:
-            legal = [self.move_to_text(each) for each in self.moves(position)]
+            legal = [self.move_to_text(legal_move) for legal_move in self.moves(position)]
             raise IllegalMove(self.move_to_text(move), why, legal)
         return self.successor(position, move)
 

@@ -120,9 +120,9 @@ def _load_module(path: Path) -> ModuleType:
 def list_installed_games() -> Mapping[str, EntryPoint]:
     """Return the games of installed packages by name, without loading them. Games with invalid names are left out."""
     return {
-        each.name: each
-        for each in entry_points(group=ENTRY_POINT_GROUP)
-        if GAME_NAME_PATTERN.fullmatch(each.name)
+        entry_point.name: entry_point
+        for entry_point in entry_points(group=ENTRY_POINT_GROUP)
+        if GAME_NAME_PATTERN.fullmatch(entry_point.name)
     }
 
 

@@ -245,7 +245,7 @@ def _require_number(value: object, key: str) -> int:
 def _require_numbers(value: object, key: str) -> list[int]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise BadMap(key, f"must be a list of numbers, not {value!r:.40}")
-    return [_require_number(each, key) for each in value]
+    return [_require_number(item, key) for item in value]
 
 
 def _parse_start_entry(entry: object) -> int:
@@ -265,10 +265,15 @@ def _parse_place(place: object) -> tuple[float, float]:
     if isinstance(place, str) or not isinstance(place, Sequence) or len(place) != 2:
         raise BadMap("places", f"a place must be [x, y], not {place!r:.40}")
     x, y = place
-    for each in (x, y):
+    for coordinate in (x, y):
         # also rejects NaN and infinities, which cannot be drawn
-        if isinstance(each, bool) or not isinstance(each, int | float) or not abs(each) <= 1e6:
+        if (
+            isinstance(coordinate, bool)
+            or not isinstance(coordinate, int | float)
+            or not abs(coordinate) <= 1e6
+        ):
             raise BadMap(
-                "places", f"a coordinate must be a number from -1,000,000 to 1,000,000, not {each!r:.40}"
+                "places",
+                f"a coordinate must be a number from -1,000,000 to 1,000,000, not {coordinate!r:.40}",
             )
     return (float(x), float(y))

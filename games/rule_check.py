@@ -399,7 +399,9 @@ def _format_error_line(error: Exception) -> str:
     """Return the line of the game's own file that led to an error; empty if none did."""
     own_folder = __file__.rpartition("/")[0]
     lines = [
-        each for each in traceback.extract_tb(error.__traceback__) if not each.filename.startswith(own_folder)
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(own_folder)
     ]
     return f" ({lines[-1].filename.rpartition('/')[2]}, line {lines[-1].lineno})" if lines else ""
 

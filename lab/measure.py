@@ -440,7 +440,7 @@ def _play_matches(
         if not is_equal:
             seatings.append({Player.MAXIE: searcher_b, Player.MINNIE: searcher_a})
         for seats in seatings:
-            match = play_match(game, start, seats, {seat: nodes[id(each)] for seat, each in seats.items()})
+            match = play_match(game, start, seats, {seat: nodes[id(bot)] for seat, bot in seats.items()})
             statistics = measure_match(game, match, searcher_a, task.nodes_a) if is_equal else None
             ends.append(_MatchEnd(match.winner, match.reason, start.ply + len(match.positions), statistics))
     return ends

@@ -94,7 +94,7 @@ def _load_base_map(name: str) -> RisklessMap:
     if not name.startswith(PLANAR_PREFIX):
         return load_map(name)
     size, _, number = name.removeprefix(PLANAR_PREFIX).partition(":")
-    if not all(each.isascii() and each.isdecimal() and len(each) <= 6 for each in (size, number)):
+    if not all(text.isascii() and text.isdecimal() and len(text) <= 6 for text in (size, number)):
         raise MapError(
             f"{name:.60}", "", "no such map; a random planar map is planar:SIZE:NUMBER, as in planar:24:7"
         )

@@ -50,7 +50,7 @@ class BotProcesses:
 
     def finish_match(self, bot: str, connection: str, *, answered: bool | None, gave_up: str = "") -> None:
         self._playing.discard(connection)
-        process = next(each for each in self._processes[bot] if each.name == connection)
+        process = next(process for process in self._processes[bot] if process.name == connection)
         if gave_up:
             process.report_resignation(gave_up)
         if answered is True:
@@ -139,7 +139,7 @@ async def open_bot_processes(
             for name in names
         ]
     async with open_background_tasks() as tasks:
-        for process in (each for group in processes.values() for each in group):
+        for process in (process for group in processes.values() for process in group):
             tasks.start_soon(process.run)
         yield started
 

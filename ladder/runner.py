@@ -190,8 +190,8 @@ class Runner:
             name = self._bots.reserve(bot)
             if name is None:
                 busy.add(bot)
-                for each in names:
-                    self._bots.release(each)
+                for connection_name in names:
+                    self._bots.release(connection_name)
                 return None
             names.append(name)
         return names

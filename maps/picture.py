@@ -67,7 +67,9 @@ def find_built_in_map(map: RisklessMap) -> MapFile | None:
     if map.name not in list_map_names():
         return None
     file = load_map_file(map.name)
-    drawn, built_in = ((each.territories, each.neighbours, each.places) for each in (map, file.map))
+    drawn, built_in = (
+        (shown_map.territories, shown_map.neighbours, shown_map.places) for shown_map in (map, file.map)
+    )
     return file if drawn == built_in else None
 
 

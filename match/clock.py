@@ -58,8 +58,8 @@ class MatchClock(Struct, frozen=True, gc=False):
         """
         total, minnie_control = total_ms * NS_PER_MS, minnie_control or control
         maxie, minnie = (
-            min(each.base_ms * NS_PER_MS, total) if total else each.base_ms * NS_PER_MS
-            for each in (control, minnie_control)
+            min(time_control.base_ms * NS_PER_MS, total) if total else time_control.base_ms * NS_PER_MS
+            for time_control in (control, minnie_control)
         )
         return cls(control, minnie_control, margin_ms * NS_PER_MS, maxie, minnie, total)
 

@@ -100,7 +100,7 @@ def compute_mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:
             for player, move in zip(list_movers(record), record.moves, strict=True):
                 if move.thinking is not None and move.thinking.cpu_ms is not None:
                     cpu_ms_by_bot[record.players.name_of(player)].append(move.thinking.cpu_ms)
-    return {bot: sum(each) / len(each) for bot, each in cpu_ms_by_bot.items()}
+    return {bot: sum(times_ms) / len(times_ms) for bot, times_ms in cpu_ms_by_bot.items()}
 
 
 def has_moved(record: Record, player: Player) -> bool | None:
@@ -146,10 +146,10 @@ def _replay_moves(record: Record, terms: Terms) -> Replay:
     referee.handle(MatchOpened(), 0)
     for player in Player:
         referee.handle(PlayerReady(player), 0)
-    for ply, each in enumerate(record.moves[len(terms.opening) :], len(terms.opening)):
+    for ply, move in enumerate(record.moves[len(terms.opening) :], len(terms.opening)):
         if referee.is_over:
             raise BadRecord(f"ply {ply}: the match was over before this ply")
-        referee.handle(Moved(referee.mover, ply, each.move, each.thinking), 0)
+        referee.handle(Moved(referee.mover, ply, move.move, move.thinking), 0)
         if referee.result is not None and referee.result.reason is EndReason.ILLEGAL_MOVE:
             raise BadRecord(referee.result.detail)
         positions.append(referee.position)
@@ -174,7 +174,7 @@ def _terms_from_record(record: Record) -> Terms:
         except BadTimeControl as error:
             raise BadRecord(f"the time odds of the record are wrong: {error}") from None
     opening: tuple[Data, ...] = tuple(
-        each.move for each in takewhile(lambda each: each.opening, record.moves)
+        move.move for move in takewhile(lambda move: move.opening, record.moves)
     )
     return Terms(
         match=record.match,

@@ -120,7 +120,8 @@ class Audit:
             *self._find_same_address(),
         ]
         return sorted(
-            all_findings, key=lambda each: (each.chance is None, each.chance or -each.matches, each.game)
+            all_findings,
+            key=lambda finding: (finding.chance is None, finding.chance or -finding.matches, finding.game),
         )
 
     def _find_unlikely_results(self) -> Iterator[Finding]:
@@ -146,7 +147,7 @@ class Audit:
                 ):
                     continue
                 others = fit_elo_ratings(
-                    bots, {pair: each for pair, each in pairs.items() if pair != (bot, opponent)}
+                    bots, {pair: other_pair for pair, other_pair in pairs.items() if pair != (bot, opponent)}
                 )
                 difference = others[bot].elo - others[opponent].elo
                 error = (others[bot].error ** 2 + others[opponent].error ** 2) ** 0.5
@@ -177,12 +178,12 @@ class Audit:
         for game, logs in sorted(self._logs.items()):
             alike: defaultdict[tuple[bytes, str, str], set[str]] = defaultdict(set)
             matches = Counter[str]()
-            for each in logs:
-                matches[each.maxie] += 1
-                matches[each.minnie] += 1
-                if each.digest:
-                    alike[each.digest, "maxie", each.minnie].add(each.maxie)
-                    alike[each.digest, "minnie", each.maxie].add(each.minnie)
+            for match in logs:
+                matches[match.maxie] += 1
+                matches[match.minnie] += 1
+                if match.digest:
+                    alike[match.digest, "maxie", match.minnie].add(match.maxie)
+                    alike[match.digest, "minnie", match.maxie].add(match.minnie)
             copies = Counter(
                 pair
                 for bots in alike.values()
@@ -198,7 +199,7 @@ class Audit:
 
     def _find_same_address(self) -> Iterator[Finding]:
         """Yield pairs of bots that played from the same address, if both played in the examined matches."""
-        all_matches = [each for logs in self._logs.values() for each in logs]
+        all_matches = [match for logs in self._logs.values() for match in logs]
         bots = {name for match in all_matches for name in (match.maxie, match.minnie)}
         met = Counter(
             (min(match.maxie, match.minnie), max(match.maxie, match.minnie)) for match in all_matches

@@ -473,8 +473,8 @@ class KnockoutFormat:
         """Return the encounters by round, the final last, each round from the top of the bracket."""
         depth = max(node.depth for node in self._nodes)
         return [
-            [_to_encounter(node) for node in self._nodes if node.depth == each]
-            for each in range(depth, -1, -1)
+            [_to_encounter(node) for node in self._nodes if node.depth == level]
+            for level in range(depth, -1, -1)
         ]
 
     @staticmethod
@@ -500,7 +500,7 @@ def _make_bracket_seeds(n: int) -> list[int]:
     places = [0]
     while len(places) < n:
         size = 2 * len(places)
-        places = [each for place in places for each in (place, size - 1 - place)]
+        places = [seed for place in places for seed in (place, size - 1 - place)]
     return places
 
 

@@ -68,7 +68,7 @@ class Schedule:
         progress = True
         while records and progress:
             progress = False
-            for pairing in [each for queue in self._queues.values() for each in queue]:
+            for pairing in [pairing for queue in self._queues.values() for pairing in queue]:
                 while (record := records.pop(self.make_next_match_id(pairing), None)) is not None:
                     self._remove_pairing(pairing)
                     progress = True
@@ -81,7 +81,7 @@ class Schedule:
         if len(self._queues) < len(self._playing_pairs):
             self._add_pairs(queue_empty=True)
         record_indexes = {match: index for index, match in enumerate(finished_records)}
-        return sorted(settled, key=lambda each: record_indexes[each[1].match]), again
+        return sorted(settled, key=lambda match_and_record: record_indexes[match_and_record[1].match]), again
 
     def make_next_match_id(self, pairing: Pairing) -> str:
         """Return the id of the next attempt at a match."""

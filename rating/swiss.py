@@ -102,7 +102,7 @@ class _RoundPairing:
 
         Among choices of equal size, prefer the one after which the fewest bots move down from the next group.
         """
-        rest = [bot for each in lower for bot in each]
+        rest = [bot for group in lower for bot in group]
         attempts = 0
         for count in range(self._count_min_unpaired(group), len(group), 2):
             options: list[tuple[int, list[str]]] = []
@@ -117,7 +117,7 @@ class _RoundPairing:
                     if options[-1][0] == len(following) % 2:
                         break
             if options:
-                return min(options, key=lambda each: each[0])[1]
+                return min(options, key=lambda option: option[0])[1]
         return group
 
     def _pair_group(self, bots: list[str], floater_count: int) -> list[tuple[str, str]]:

@@ -174,9 +174,9 @@ class Host:
             failed_logins=FailedLogins(choose_pause_seconds(settings.matches.grace_seconds)),
             clock=clock,
         )
-        for each in house.engines:
+        for house_engine in house.engines:
             # This token reserves the name: no other client can use the name of a house engine.
-            self.issue_token(each.name)
+            self.issue_token(house_engine.name)
         find_record = partial(load_record, engine)
         self.shell = shell = Shell(
             make_core_settings(settings, pool, house, clock),
@@ -569,9 +569,18 @@ async def _watch_directives(edge: Edge, pages: Pages, store: Engine) -> None:
                 raise
         else:
             notice = next(
-                (Notice(each.text, each.until) for each in current if each.kind == "notice"), NO_NOTICE
+                (
+                    Notice(directive.text, directive.until)
+                    for directive in current
+                    if directive.kind == "notice"
+                ),
+                NO_NOTICE,
             )
-            networks = {ip_network(each.subject): each.text for each in current if each.kind == "address"}
+            networks = {
+                ip_network(directive.subject): directive.text
+                for directive in current
+                if directive.kind == "address"
+            }
             directives = Directives(names, networks, notice)
             if directives.names != edge.directives.names:
                 pages.clear_cache()  # cached pages may show names that are now removed or allowed again

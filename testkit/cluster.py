@@ -196,11 +196,11 @@ class Cluster:
 
     @property
     def edges(self) -> list[ClusterMember]:
-        return [each for each in self.members if each.role == "edge"]
+        return [member for member in self.members if member.role == "edge"]
 
     @property
     def cores(self) -> list[ClusterMember]:
-        return [each for each in self.members if each.role == "core"]
+        return [member for member in self.members if member.role == "core"]
 
     async def add_member(self, role: Role) -> ClusterMember:
         """Start another process of the cluster, with lines of its own, and return it without waiting until it is ready."""
@@ -224,7 +224,7 @@ class Cluster:
             pid = await connection.fetchval(HOLDER, SHARD)
         finally:
             await connection.close()
-        return next((each for each in self.cores if each.process is not None and each.pid == pid), None)
+        return next((core for core in self.cores if core.process is not None and core.pid == pid), None)
 
     async def wait_for_leader(
         self, other_than: ClusterMember | None = None, seconds: float = START_SECONDS
@@ -236,7 +236,7 @@ class Cluster:
         return leader
 
     def list_logs(self) -> list[Path]:
-        return [each.log for each in self.members]
+        return [member.log for member in self.members]
 
 
 @asynccontextmanager
@@ -257,9 +257,9 @@ async def run_cluster(
             await (await cluster.add_member("core")).wait_ready()  # the first one makes the tables
         for _ in range(edges):
             await cluster.add_member("edge")
-        for each in cluster.members:
-            await each.wait_ready()
+        for member in cluster.members:
+            await member.wait_ready()
         yield cluster
     finally:
-        for each in cluster.members:
-            await asyncio.to_thread(each.close)
+        for member in cluster.members:
+            await asyncio.to_thread(member.close)

@@ -223,7 +223,7 @@ async def _check_freed_state(result: FuzzResult, players: int) -> None:
     while True:
         gc.collect()
         # `type`, not `isinstance`: a weak proxy passes as an instance of its referent's class.
-        counts = Counter(type(each).__name__ for each in gc.get_objects() if issubclass(type(each), KEPT))
+        counts = Counter(type(found).__name__ for found in gc.get_objects() if issubclass(type(found), KEPT))
         over = {name: count for name, count in counts.items() if count > players}
         if not over:
             return

@@ -109,8 +109,8 @@ class RandomPlayer:
                 case Welcome(session=session):
                     self._session = session
                     self.connections += 1
-                    for each in self._games:  # the server answers with the end of a match that is over
-                        await self._send(connection, Ready(each))
+                    for match_id in self._games:  # the server answers with the end of a match that is over
+                        await self._send(connection, Ready(match_id))
                 case Start(match=match, game=game, setup=setup):
                     self.turns[match] = time.monotonic()
                     self.started.add(match)

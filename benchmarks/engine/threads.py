@@ -69,7 +69,7 @@ def pin_search_threads(searcher: Searcher[Any, Any], position: Any) -> None:
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         for number, thread in enumerate(
-            sorted(set(threading.enumerate()) - before, key=lambda each: each.name)
+            sorted(set(threading.enumerate()) - before, key=lambda thread: thread.name)
         ):
             if thread.native_id is not None:
                 os.sched_setaffinity(thread.native_id, {cores[number % len(cores)]})
@@ -140,11 +140,11 @@ def measure() -> dict[str, Any]:
     return {
         "cores": cores,
         "faster": {
-            name: [each.sequential / each.seconds[name] for each in results]
+            name: [result.sequential / result.seconds[name] for result in results]
             for name in make_variants(threads)
         },
         "work": {
-            name: [each.work[name] for each in results if name in each.work]
+            name: [result.work[name] for result in results if name in result.work]
             for name in make_variants(threads)
         },
     }

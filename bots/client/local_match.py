@@ -104,7 +104,9 @@ class LocalMatch:
         """Take back the caller's last move and the bot's answer to it. Return False if the caller has not moved."""
         game = self.match.game
         earlier_own_plies = [
-            n for n, each in enumerate(self._positions[:-1]) if game.player(each) is not self.match.seat
+            n
+            for n, position in enumerate(self._positions[:-1])
+            if game.player(position) is not self.match.seat
         ]
         if not earlier_own_plies:
             return False

@@ -144,7 +144,7 @@ def trace_command(
     elif depth is None:
         raise UsageError(f"--depth is needed for {tree}: give the number of plies to search, e.g. --depth 3")
     if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
-        unlimited_names = ", ".join(name for name, each in ALGORITHMS.items() if not each.recursive)
+        unlimited_names = ", ".join(name for name, algorithm in ALGORITHMS.items() if not algorithm.recursive)
         raise UsageError(
             f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {unlimited_names}"
         )

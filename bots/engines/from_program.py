@@ -140,7 +140,7 @@ class ProgramBot(Bot):
         """Set `thinking` to the analysis in the program's answer, if it has a valid one."""
         analysis_fields = {key: answer.get(key) for key in ("depth", "value", "nodes")}
         try:
-            line = tuple(self.game.move_from_data(each) for each in answer.get("line") or ())
+            line = tuple(self.game.move_from_data(move) for move in answer.get("line") or ())
             if not all(field is None or type(field) in (int, float) for field in analysis_fields.values()):
                 raise ValueError("depth, value and nodes must be numbers")  # noqa: TRY301 - the handler reports it like any other fault
         except (TypeError, ValueError) as error:

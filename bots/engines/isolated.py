@@ -105,7 +105,7 @@ def _answer_turn(bot: Bot, match: Match, position: Any, turn: Message) -> Messag
         thinking = bot.thinking
         analysis_fields = {"depth": thinking.depth, "value": thinking.value, "nodes": thinking.nodes}
         answer |= {key: value for key, value in analysis_fields.items() if value is not None}
-        answer["line"] = [game.move_to_data(each) for each in thinking.line]
+        answer["line"] = [game.move_to_data(move) for move in thinking.line]
     return answer
 
 

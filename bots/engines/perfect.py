@@ -34,7 +34,9 @@ class PerfectBot(Bot):
         truth, best_moves = self._solution.best_moves(position)
         move = best_moves[0]
         if truth.result is SolvedResult.DRAW and len(best_moves) > 1:
-            move = max(best_moves, key=lambda each: count_losing_replies(self._solution, position, each))
+            move = max(
+                best_moves, key=lambda candidate: count_losing_replies(self._solution, position, candidate)
+            )
         self.thinking = Thinking(
             depth=truth.plies,
             value=self.seat.sign * to_search_value(truth),

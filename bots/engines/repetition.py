@@ -28,7 +28,7 @@ class SeenPositions:
             return
         ply = self._game.ply(position)
         if ply in self._keys:
-            self._keys = {each: old for each, old in self._keys.items() if each < ply}
+            self._keys = {earlier_ply: old for earlier_ply, old in self._keys.items() if earlier_ply < ply}
         self._keys[ply] = key
 
     def split_moves(self, position: Any, *, ahead: bool) -> tuple[Sequence[Any] | None, Sequence[Any]]:

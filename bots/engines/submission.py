@@ -77,9 +77,9 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
         executable = (entry.external_attr >> 16) & stat.S_IXUSR
         target.chmod(0o755 if executable else 0o644)
     # The bot runs as another user, and must be able to read all files.
-    for each in (folder, *folder.rglob("*")):
-        if each.is_dir():
-            each.chmod(0o755)
+    for path in (folder, *folder.rglob("*")):
+        if path.is_dir():
+            path.chmod(0o755)
 
 
 def _checked_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:

@@ -44,7 +44,9 @@ def find_features(game: Game[Any, Any]) -> tuple[Features[Any], Sequence[str]] |
 
 def _get_family_name(game: Game[Any, Any]) -> str:
     """Return the name of the game whose weights and outcomes apply to `game`: for a variant of Riskless, `riskless`."""
-    return next((each.name for each in (Riskless, TicTacToe) if isinstance(game, each)), game.name)
+    return next(
+        (game_type.name for game_type in (Riskless, TicTacToe) if isinstance(game, game_type)), game.name
+    )
 
 
 def make_dynamic_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None:

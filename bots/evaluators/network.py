@@ -165,7 +165,7 @@ class Tables:
         ends = sum(len(near) for near in map.neighbours)
         both_signs = np.stack([levels, -levels])
         territories = (
-            np.stack([_compute_step_shares(each[:, None] + LEVELS, KINDS) for each in both_signs])
+            np.stack([_compute_step_shares(signs[:, None] + LEVELS, KINDS) for signs in both_signs])
             @ hidden[:KINDS]
         )
         roads = hidden[KINDS:OWN].reshape(KINDS, KINDS, UNITS)

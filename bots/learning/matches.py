@@ -53,7 +53,7 @@ def play_match(
     time control, game or map is invalid.
     """
     environment = game if isinstance(game, Environment) else make(game, map=map)
-    names = [each if isinstance(each, str) else getattr(each, "__name__", "bot") for each in (maxie, minnie)]
+    names = [bot if isinstance(bot, str) else getattr(bot, "__name__", "bot") for bot in (maxie, minnie)]
     terms = Terms(
         match=uuid.uuid4().hex,
         event="local",

@@ -195,7 +195,9 @@ class Analyst(ABC):
         after = self._game.successor(position, move)
         if self._game.outcome(after) is not None:
             return []
-        return [replace(each, value=to_root_value(each.value, 1)) for each in self._analyse_reply(after)]
+        return [
+            replace(report, value=to_root_value(report.value, 1)) for report in self._analyse_reply(after)
+        ]
 
 
 class EngineAnalyst(Analyst):
@@ -248,7 +250,7 @@ class EngineAnalyst(Analyst):
             )
             other_moves.remove(reports[-1].move)
         sign = self._game.player(position).sign
-        return sorted(reports, key=lambda each: -sign * each.value)
+        return sorted(reports, key=lambda report: -sign * report.value)
 
     def _search_position(
         self, position: Any, depth: int, nodes: int, moves: Sequence[Any] | None = None

@@ -62,10 +62,10 @@ class ReviewedMove(Struct, frozen=True):
 def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
     """Yield the review of each move in turn. Raises BadSpec or BadWeights if the analyst's engine cannot be used."""
     game, record = replay.game, replay.record
-    for ply, each in enumerate(record.moves):
+    for ply, recorded_move in enumerate(record.moves):
         position, after = replay.positions[ply : ply + 2]
         player = game.player(position)
-        move = game.move_from_data(each.move)
+        move = game.move_from_data(recorded_move.move)
         report = analyst.analyse(position)[-1]
         best = report.move
         better = analyst.analyse_move(position, best)
@@ -90,11 +90,11 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
             value=value,
             after=actual_value,
             lost=loss,
-            reported_value=None if each.thinking is None else each.thinking.value,
+            reported_value=None if recorded_move.thinking is None else recorded_move.thinking.value,
             chance=compute_winning_chance(game, actual_value),
             chance_lost=chance_lost,
             mark=next((mark for least, mark in MARKS if chance_lost >= least), ""),
-            line=[game.move_to_text(each) for each in report.line] if loss else [],
+            line=[game.move_to_text(move) for move in report.line] if loss else [],
         )
 
 
@@ -137,23 +137,23 @@ def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerRevi
         return {}
     first = all_moves[0]
     before = first.chance + Player(first.player).sign * first.chance_lost
-    chances = [100 * each for each in (before, *(move.chance for move in all_moves))]
+    chances = [100 * chance for chance in (before, *(move.chance for move in all_moves))]
     width = min(max(len(all_moves) // 10, 2), 8)
     starts = [max(0, ply + 2 - width) for ply in range(len(all_moves))]
     weights = [min(max(pstdev(chances[start : start + width]), 0.5), 12.0) for start in starts]
     reviews = {}
     for player in Player:
         moves = [
-            (each, at) for each, at in zip(all_moves, weights, strict=True) if each.player == player.value
+            (move, at) for move, at in zip(all_moves, weights, strict=True) if move.player == player.value
         ]
         if not moves:
             continue
-        accuracies = [_compute_accuracy(each.chance_lost) for each, _ in moves]
+        accuracies = [_compute_accuracy(move.chance_lost) for move, _ in moves]
         weighted = fmean(accuracies, [weight for _, weight in moves])
         reviews[player.value] = PlayerReview(
             moves=len(moves),
-            marked=sum(bool(each.mark) for each, _ in moves),
-            chance_lost=fmean(each.chance_lost for each, _ in moves),
+            marked=sum(bool(move.mark) for move, _ in moves),
+            chance_lost=fmean(move.chance_lost for move, _ in moves),
             accuracy=(weighted + harmonic_mean([max(1.0, accuracy) for accuracy in accuracies])) / 2,
         )
     return reviews
@@ -188,8 +188,8 @@ def review_by_tablebase(replay: Replay) -> list[SolvedMove] | None:
     if solution is None:
         return None
     moves, game = [], replay.game
-    for ply, each in enumerate(replay.record.moves):
-        position, move = replay.positions[ply], game.move_from_data(each.move)
+    for ply, recorded_move in enumerate(replay.record.moves):
+        position, move = replay.positions[ply], game.move_from_data(recorded_move.move)
         verdict = classify_move(solution, position, move)
         moves.append(
             SolvedMove(
@@ -224,7 +224,7 @@ def probe_tablebase(game: Game[Any, Any], position: Any) -> SolvedPosition | Non
     solution: Solution | None = load_solution(game)
     if solution is None:
         return None
-    moves = sorted(solution.list_move_values(position), key=lambda each: -each[1].sort_key)
+    moves = sorted(solution.list_move_values(position), key=lambda item: -item[1].sort_key)
     best = moves[0][1]
     return SolvedPosition(
         best.result.value, best.plies, [(game.move_to_text(move), str(truth)) for move, truth in moves]

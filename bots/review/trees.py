@@ -39,9 +39,9 @@ def load_tree(name: str) -> Explicit:
     """
     if name.endswith(".json"):
         return _read_tree(Path(name))
-    for each in list_tree_names():
-        if each.casefold() == name.casefold():
-            return _read_tree(TREES_FOLDER / f"{each}.json")
+    for tree_name in list_tree_names():
+        if tree_name.casefold() == name.casefold():
+            return _read_tree(TREES_FOLDER / f"{tree_name}.json")
     raise UnknownTree(
         f"no tree is called {name!r:.60}: choose from {', '.join(list_tree_names())}, or a file NAME.json"
     )

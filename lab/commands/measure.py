@@ -116,7 +116,7 @@ def measure_command(
         raise UsageError(
             f"--game {game}: must be riskless or a game derived from it; other games have no maps"
         )
-    boards = [load_compiled_map(each) for each in maps or list_map_names()]
+    boards = [load_compiled_map(name) for name in maps or list_map_names()]
     starts = None if openings is None else _read_openings(openings, boards, matches)
     strengths = DEFAULT_STRENGTHS if name == Riskless.name else DEFAULT_STRENGTHS[:2]
     measured: list[MeasuredMap] = []
@@ -136,9 +136,9 @@ def measure_command(
             )
     except BadWeights as problem:
         raise UsageError(f"--evaluator: {problem}") from None
-    rows = [row for each in measured for row in make_table_rows(each)]
+    rows = [row for measurement in measured for row in make_table_rows(measurement)]
     if json is not None:
-        write_json([make_json_fields(each) for each in measured], json)
+        write_json([make_json_fields(measurement) for measurement in measured], json)
         if str(json) == "-":
             return
     _print_tables(rows)
@@ -184,7 +184,10 @@ def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
             rows.append(["", "", "", "", *statistics, "", ""])
             continue
         score = f"{format_share(unequal.score)}, drawn {format_share(unequal.drawn)}"
-        numbers = [map.name, *(str(each) for each in (map.territory_cap, map.armies_to_win, map.ply_limit))]
+        numbers = [
+            map.name,
+            *(str(number) for number in (map.territory_cap, map.armies_to_win, map.ply_limit)),
+        ]
         rows.append([*numbers, *statistics, score, format_pairs_needed(unequal)])
     return rows
 

@@ -133,8 +133,8 @@ def _score_round(
 ) -> float:
     """Play the pairs of a round on one game, and return the score of the weights `weights_a`, from -1 to 1."""
     first, second = (
-        Searcher(game, scale_weights(game, each), Settings(table_mb=TABLE_MB))
-        for each in (weights_a, weights_b)
+        Searcher(game, scale_weights(game, weights), Settings(table_mb=TABLE_MB))
+        for weights in (weights_a, weights_b)
     )
     points = 0.0
     try:

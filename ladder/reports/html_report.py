@@ -131,8 +131,8 @@ def _render_bracket(ladder: Ladder) -> list[str]:
         )
 
     lists = (
-        f"<h3>Round {n}</h3><ul>{''.join(map(render_encounter, each))}</ul>"
-        for n, each in enumerate(rounds, 1)
+        f"<h3>Round {n}</h3><ul>{''.join(map(render_encounter, encounters))}</ul>"
+        for n, encounters in enumerate(rounds, 1)
     )
     return ["<h2>Bracket</h2>", *lists]
 
@@ -181,7 +181,7 @@ def _render_deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     scored = [(compute_pair_scores(first, pair), [record for _, record in pair]) for pair in pairs.values()]
     complete_pairs = [(scores[0], records) for scores, records in scored if scores]
     uneven_pairs = sorted(
-        (pair for pair in complete_pairs if pair[0] != 1), key=lambda each: -abs(each[0] - 1)
+        (pair for pair in complete_pairs if pair[0] != 1), key=lambda pair: -abs(pair[0] - 1)
     )
     sentence = f"{escape(first)} and {escape(second)} scored equally in {len(complete_pairs) - len(uneven_pairs)} of their {len(complete_pairs)} pairs"
     matches = [record for _, records in uneven_pairs[:MAX_SECTION_MATCHES] for record in records]
@@ -205,12 +205,12 @@ def find_upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list
         return elo[losing_bots[0]] - elo[winner]
 
     return sorted(
-        (each for each in records if compute_rating_gap(each) > 0), key=compute_rating_gap, reverse=True
+        (record for record in records if compute_rating_gap(record) > 0), key=compute_rating_gap, reverse=True
     )
 
 
 def _render_head(headings: Iterable[str]) -> str:
-    return f"<tr>{''.join(f'<th>{escape(each)}</th>' for each in headings)}</tr>"
+    return f"<tr>{''.join(f'<th>{escape(heading)}</th>' for heading in headings)}</tr>"
 
 
 def _render_scrolling_table(table: str) -> str:
@@ -311,7 +311,7 @@ def _render_move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> 
             if not move.opening:
                 moves[record.players.name_of(player)][ply].append(move)
     times = {
-        bot: {ply: sum(each.ms for each in all_) / len(all_) for ply, all_ in by_ply.items()}
+        bot: {ply: sum(move.ms for move in all_) / len(all_) for ply, all_ in by_ply.items()}
         for bot, by_ply in moves.items()
     }
     depths = {
@@ -333,11 +333,11 @@ def _render_replay(record: Record) -> str:
         game = make_game(record.game, record.setup)
         position = game.start()
         steps = [f"before ply 0\n{game.picture(position)}"]
-        for ply, each in enumerate(record.moves):
-            move = game.move_from_data(each.move)
+        for ply, recorded_move in enumerate(record.moves):
+            move = game.move_from_data(recorded_move.move)
             text = game.move_to_text(move)
             position = game.play(position, move)
-            source = "opening" if each.opening else f"{each.ms:.1f} ms"
+            source = "opening" if recorded_move.opening else f"{recorded_move.ms:.1f} ms"
             steps.append(f"ply {ply}: {text} ({source})\n{game.picture(position)}")
     except GameError as error:
         return f"<p>{escape(format_match_line(record))}: {escape(str(error))}</p>"

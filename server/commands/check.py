@@ -177,7 +177,7 @@ def _split_command(command: str) -> list[str]:
 
 def _print_results(results: Sequence[CheckResult]) -> None:
     reached = [result for result in results if result.why != UNREACHED_TEXT]
-    rows = [(each.check, each.verdict, each.why or each.asked) for each in reached]
+    rows = [(result.check, result.verdict, result.why or result.asked) for result in reached]
     print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
     if len(reached) < len(results):
         err.print(f"{len(results) - len(reached)} more checks are skipped: {UNREACHED_TEXT}")

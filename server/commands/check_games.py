@@ -49,12 +49,12 @@ def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None
     else:
         rows = [(finding.check, finding.verdict, finding.why or finding.asked) for finding in findings]
         print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
-        for each in findings:
-            if each.moves:
-                out.print(f"{each.check}: after {_format_last_moves(each.moves)}")
+        for rule_finding in findings:
+            if rule_finding.moves:
+                out.print(f"{rule_finding.check}: after {_format_last_moves(rule_finding.moves)}")
     failed = [finding for finding in findings if finding.verdict == "failed"]
     if failed:
-        names = ", ".join(each.check for each in failed)
+        names = ", ".join(result.check for result in failed)
         raise CommandError(f"{len(failed)} of {len(findings)} checks failed: {names}")
     games = " and ".join(dict.fromkeys(finding.game for finding in findings))
     out.print(f"{games}: no fault was found in {matches} random matches")

@@ -173,7 +173,7 @@ def new(
         margin_ms=margin,
         rated=rated,
         hold_pool=hold_pool,
-        invited=tuple(each.strip() for each in invite.split(",") if each.strip()),
+        invited=tuple(name.strip() for name in invite.split(",") if name.strip()),
         ratings=_parse_ratings(rating),
         again=recurrence,
     )
@@ -350,7 +350,7 @@ def _format_announced_times(plan: EventPlan) -> str:
 
 
 def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
-    maps = tuple(each.strip() for each in map.split(","))
+    maps = tuple(name.strip() for name in map.split(","))
     try:
         games = make_pool(PoolSettings(games=(game,), maps=maps, time_controls=(tc,))).games
     except BadSetting as error:
@@ -358,7 +358,7 @@ def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
             error.key.rpartition(".")[2], ""
         )
         raise UsageError(f"{option}: {error.why}") from None
-    return tuple(PoolGame(each.game, each.time_control, each.openings[:MAX_OPENINGS]) for each in games)
+    return tuple(PoolGame(game.game, game.time_control, game.openings[:MAX_OPENINGS]) for game in games)
 
 
 def _parse_minutes(text: str) -> int:

@@ -153,29 +153,29 @@ async def _run_children(settings: ArenaSettings, port: int, forward_sighup: bool
                 scheme = make_websocket_url(host, port)
                 err.print(f"{count} edges listen on {scheme.replace('ws:', 'wss:', 1) if secure else scheme}")
                 async with open_background_tasks() as tasks:
-                    for each in children:
-                        tasks.start_soon(_restart_on_exit, each)
+                    for child in children:
+                        tasks.start_soon(_restart_on_exit, child)
                     async for number in signals:
                         if number in stop_signals:
                             break
-                        for each in children:
-                            each.send_signal(number)
+                        for child in children:
+                            child.send_signal(number)
                 async with open_background_tasks() as tasks:
 
                     async def forward_signals() -> None:
                         async for signal_number in signals:
-                            for each in children:
-                                each.send_signal(signal_number)
+                            for child in children:
+                                child.send_signal(signal_number)
 
                     tasks.start_soon(forward_signals)
-                    for each in children:
-                        each.send_signal(number)
-                    codes = [await each.wait() for each in children]
+                    for child in children:
+                        child.send_signal(number)
+                    codes = [await child.wait() for child in children]
                 # A process that got the signal before it had a handler was ended by the signal, which is no error.
                 return max(0 if code == 128 + number else code for code in codes)
         finally:
-            for each in children:
-                await each.close()
+            for child in children:
+                await child.close()
 
 
 def _choose_metrics_port(settings: ServerSettings, number: int) -> int:
@@ -215,11 +215,11 @@ async def _start_all(children: Sequence[ServerProcess], host: str, port: int) ->
 
     Return the exit code of a process that ends during the wait; None if none does.
     """
-    for each in children:
-        await each.start()
+    for child in children:
+        await child.start()
     with anyio.move_on_after(START_SECONDS):
         while True:
-            codes = [each.exit_code for each in children if each.exit_code is not None]
+            codes = [child.exit_code for child in children if child.exit_code is not None]
             if codes:
                 return codes[0]
             try:

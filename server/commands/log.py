@@ -150,6 +150,6 @@ def _make_table_row(entry: TimelineEntry) -> list[str]:
     values = structs.astuple(structs.replace(entry, at=round(entry.at)))
     at, player, what, ply, had, took, credited, clock, wrong = values
     return [
-        "-" if each is None else str(each)
-        for each in (at, player, ply, had, took, credited, clock, what, wrong)
+        "-" if cell is None else str(cell)
+        for cell in (at, player, ply, had, took, credited, clock, what, wrong)
     ]

@@ -63,7 +63,7 @@ def _make_games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame
     For a game without maps, return one pair, with an empty name. Raises BadSetting for an unknown game or map.
     """
     if not has_maps(game):
-        return [("", each) for each in _parse_all("pool.games", (game,), make_game_on_map)]
+        return [("", start) for start in _parse_all("pool.games", (game,), make_game_on_map)]
     return list(
         zip(pool.maps, _parse_all("pool.maps", pool.maps, partial(make_game_on_map, game)), strict=True)
     )

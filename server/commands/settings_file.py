@@ -94,10 +94,10 @@ def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> L
 
 def parse_set_options(texts: Sequence[str]) -> Iterator[CommandLineSetting]:
     """Parse values of --set, such as `server.port=8765`. Raises BadSettings for a value without an equals sign."""
-    for each in texts:
-        key, equals, text = each.partition("=")
+    for assignment in texts:
+        key, equals, text = assignment.partition("=")
         if not equals:
-            raise BadSettings(f"--set {each}: write --set section.key=value")
+            raise BadSettings(f"--set {assignment}: write --set section.key=value")
         yield CommandLineSetting(f"--set {key.strip()}", key.strip(), text.strip())
 
 
@@ -150,7 +150,7 @@ def _check_known(key: str) -> None:
         raise BadSetting(
             key,
             _describe_unknown_key(
-                name, [each.partition(".")[2] for each in SETTING_TYPES if each.startswith(f"{section}.")]
+                name, [key.partition(".")[2] for key in SETTING_TYPES if key.startswith(f"{section}.")]
             ),
         )
 
@@ -195,7 +195,7 @@ def _parse_option(key: str, text: str, type: Any) -> Any:
     if get_origin(base_type) is not tuple:
         return _convert_value(key, text, type, strict=base_type not in (bool, int, float))
     if not text.startswith("["):
-        return _convert_value(key, [each.strip() for each in text.split(",")], type)
+        return _convert_value(key, [item.strip() for item in text.split(",")], type)
     try:
         return _convert_value(key, tomllib.loads(f"x = {text}")["x"], type)
     except tomllib.TOMLDecodeError:

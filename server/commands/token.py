@@ -58,7 +58,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     listed_tokens = run_on_store(db, tokens.list_tokens)
     columns = ("name", "role", "owner", "created", "rotated", "revoked")
     data = [{column: getattr(token, column) for column in columns} for token in listed_tokens]
-    rows = [[value or "-" for value in each.values()] for each in data]
+    rows = [[value or "-" for value in row.values()] for row in data]
     print_result(data, json, dict.fromkeys(columns, "left"), rows)
 
 

@@ -206,7 +206,7 @@ class ChallengeHandler:
         challenger = self._lobby.bots[
             challenge.challenger
         ]  # still connected: the challenges of a bot are closed when the bot leaves
-        busy_bot = next((each for each in (challenger, bot) if not each.is_free), None)
+        busy_bot = next((candidate for candidate in (challenger, bot) if not candidate.is_free), None)
         if busy_bot is not None:
             self._send_outcome(
                 challenge,

@@ -301,15 +301,15 @@ class Core:
 
     def _handle_edge_resync(self, resync: EdgeResynced) -> None:
         """Adopt an edge's list of its connected clients, and resend to each bot what it may have missed."""
-        connected = {each.client for each in resync.clients}
+        connected = {client.client for client in resync.clients}
         for id in [
             id for id in self._lobby.clients if get_edge_number(id) == resync.edge and id not in connected
         ]:
             self._handle_disconnection(ClientDisconnected(id))
-        for each in resync.clients:
-            client = self._lobby.clients.get(each.client)
+        for admission in resync.clients:
+            client = self._lobby.clients.get(admission.client)
             if client is None:
-                self._admit_resynced(each)
+                self._admit_resynced(admission)
             elif client.bot is not None:
                 self._resend_state(client.bot)
 

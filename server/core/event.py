@@ -61,7 +61,8 @@ class Event:
     def current_round(self) -> int:
         """Current round, from 1; 0 if no round is being played."""
         open_rounds = [
-            each.pair.round + 1 for each in (*self.matches_in_progress.values(), *self.list_due_matches())
+            pairing.pair.round + 1
+            for pairing in (*self.matches_in_progress.values(), *self.list_due_matches())
         ]
         if open_rounds and (rounds := self._known_rounds):
             return len(rounds)
@@ -84,7 +85,7 @@ class Event:
         """Pairs of bots that meet in the current round, each pair once."""
         if rounds := self._known_rounds:
             return tuple(rounds[-1])
-        pairs = [each.pair for each in (*self.matches_in_progress.values(), *self.list_due_matches())]
+        pairs = [pairing.pair for pairing in (*self.matches_in_progress.values(), *self.list_due_matches())]
         return tuple(
             dict.fromkeys((pair.first, pair.second) for pair in pairs if pair.round + 1 == self.current_round)
         )
@@ -98,10 +99,10 @@ class Event:
         """Return the rank and points of a bot; None if it does not play. Bots with equal results share a rank."""
         format: Format = ArenaFormat() if self.schedule is None else self.schedule.format
         scores: dict[str, tuple[tuple[float, ...], float]] = {}
-        for each in self.state.bots:
-            rank = format.get_rank(each)
-            scored = self._points[each] + rank.byes
-            scores[each] = rank.order or (-scored, -(rank.buchholz or 0)), scored
+        for entrant in self.state.bots:
+            rank = format.get_rank(entrant)
+            scored = self._points[entrant] + rank.byes
+            scores[entrant] = rank.order or (-scored, -(rank.buchholz or 0)), scored
         if self.plan.format == "gauntlet" and self.state.bots:
             # The first bot plays in every match; an opponent ranks above it by scoring more than half against it.
             first_bot = self.state.bots[0]
@@ -310,7 +311,9 @@ class Event:
         """Record the event's matches in progress when a restarted server resumes it. `matches`: players by match id."""
         while self.schedule is not None:
             due_matches = [
-                each for each in self.list_due_matches() if self.schedule.make_next_match_id(each) in matches
+                pairing
+                for pairing in self.list_due_matches()
+                if self.schedule.make_next_match_id(pairing) in matches
             ]
             for pairing in due_matches:
                 self.start_match(pairing)
@@ -345,4 +348,4 @@ class Event:
 
 
 def _without_bot(bots: tuple[str, ...], bot: str) -> tuple[str, ...]:
-    return tuple(each for each in bots if each != bot)
+    return tuple(other for other in bots if other != bot)

@@ -466,7 +466,7 @@ class Events:
             if name in self._house and not self._is_available(name):
                 self._house.start(name)
         absent_bots = [
-            each for each in names if each in event.state.withdrawn or not self._is_available(each)
+            name for name in names if name in event.state.withdrawn or not self._is_available(name)
         ]
         key = pairing.pair.round, frozenset(names)
         if not absent_bots:
@@ -585,8 +585,8 @@ class Events:
         if state.has_ended:
             places = [(bot, event.find_rank(bot)) for bot in state.bots]
             ranks = [EventPlace(bot, *place) for bot, place in places if place is not None]
-            news.append(EventFinished(state.phase, tuple(sorted(ranks, key=lambda each: each.rank))))
-        self._lobby.effects.extend(EventNews(event.name, each) for each in news)
+            news.append(EventFinished(state.phase, tuple(sorted(ranks, key=lambda place: place.rank))))
+        self._lobby.effects.extend(EventNews(event.name, item) for item in news)
 
 
 def add_final_rank(

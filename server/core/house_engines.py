@@ -41,7 +41,7 @@ class HouseEngines:
     def __init__(self, lobby: Lobby, challenges: OpenChallenges) -> None:
         self._lobby = lobby
         self._challenges = challenges
-        self._engines = {each.name: each.engine for each in lobby.settings.house}
+        self._engines = {engine.name: engine.engine for engine in lobby.settings.house}
         self._queue = HouseQueue()
         self._start_limit = RateLimit(START_BURST * START_INTERVAL_NS)
         self._request_limit = RateLimit(REQUEST_BURST * REQUEST_INTERVAL_NS)
@@ -130,7 +130,7 @@ class HouseEngines:
 
     def requeue(self, name: str) -> None:
         """Return a disconnected engine's unanswered challenges to the queue."""
-        for challenge in [each for each, engine in self._offers.items() if engine == name]:
+        for challenge in [offered for offered, engine in self._offers.items() if engine == name]:
             del self._offers[challenge]
             self._queue.requeue(challenge, name)
 

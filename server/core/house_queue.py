@@ -89,11 +89,11 @@ class HouseQueue:
         while any(count > 0 for count in slots.values()):
             challenge = next(
                 (
-                    each
-                    for each in self._list_challenges_in_turn_order()
-                    if slots.get(self._waiting_challenges[each].engine, 0) > 0
-                    and not self._has_full_share(self._waiting_challenges[each].requester, total_slots)
-                    and may_begin(each)
+                    challenge
+                    for challenge in self._list_challenges_in_turn_order()
+                    if slots.get(self._waiting_challenges[challenge].engine, 0) > 0
+                    and not self._has_full_share(self._waiting_challenges[challenge].requester, total_slots)
+                    and may_begin(challenge)
                 ),
                 None,
             )
@@ -140,5 +140,5 @@ class HouseQueue:
         requesters = list(self._used_slots.values())
         return (
             requesters.count(requester) >= max_slots
-            or sum(each.guest == requester.guest for each in requesters) >= max_group_slots
+            or sum(other.guest == requester.guest for other in requesters) >= max_group_slots
         )

@@ -137,6 +137,8 @@ class Listings:
             for bot in self._lobby.list_connected_bots()
             if bot.name not in self._house
         ]
-        challenges = [each.to_message(now) for each in self._challenges.list_oldest(MAX_LISTED_CHALLENGES)]
+        challenges = [
+            challenge.to_message(now) for challenge in self._challenges.list_oldest(MAX_LISTED_CHALLENGES)
+        ]
         matches = [room.public_view.make_listing_entry() for room in self._rooms.values()]
         return Listing(matches, [*self._house.list_entries(), *bots], challenges, self._events())

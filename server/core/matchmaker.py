@@ -218,7 +218,7 @@ class Matchmaker:
     @staticmethod
     def _playable_games(pool: Pool, bot: LobbyBot) -> frozenset[int]:
         """Return the indexes of the pool's games that a bot plays."""
-        return frozenset(place for place, each in enumerate(pool.games) if bot.preferences.accepts(each))
+        return frozenset(place for place, game in enumerate(pool.games) if bot.preferences.accepts(game))
 
     def _may_meet(self, pool: Pool, games: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
         if games[a].isdisjoint(games[b]):

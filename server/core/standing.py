@@ -23,8 +23,8 @@ def send_standing(bot: LobbyBot, lobby: Lobby, suspended: str, entered: str = ""
     suspended  reason for the bot's suspension; empty if it is not suspended
     entered    short description of the event that the bot has entered; empty if none
     """
-    ratings = {game: each.rating for game, each in bot.ratings.items()}
-    deviations = {game: each.deviation for game, each in bot.ratings.items()}
+    ratings = {game: rating.rating for game, rating in bot.ratings.items()}
+    deviations = {game: rating.deviation for game, rating in bot.ratings.items()}
     status = _describe_matchmaking_state(bot, lobby, suspended, entered)
     lobby.send(bot, Standing(*status, bot.quota, ratings or UNSET, deviations or UNSET))
 
@@ -69,8 +69,8 @@ def _describe_pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[Stand
     games = tuple(filter(bot.preferences.accepts, pool.games))
     accepted_pool = replace(pool, games=games)
     others = sum(
-        each is not bot and find_pool_exclusion_reason(each, accepted_pool) is None
-        for each in lobby.list_connected_bots()
+        other is not bot and find_pool_exclusion_reason(other, accepted_pool) is None
+        for other in lobby.list_connected_bots()
     )
     pool_games_text = _list_games(games)
     if not others:
@@ -84,7 +84,7 @@ def _list_games(games: Sequence[PoolGame]) -> str:
 
 def _describe_house(lobby: Lobby) -> str:
     """Return a hint on how to play the server's own engines, to append to a line; empty if the server has none."""
-    names = [each.name for each in lobby.settings.house]
+    names = [engine.name for engine in lobby.settings.house]
     if not names:
         return ""
     easy = "house-greedy" if "house-greedy" in names else names[0]

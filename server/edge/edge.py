@@ -170,9 +170,9 @@ class Edge:
             except OSError as error:
                 raise CannotListen(describe_listen_error(host, port, error)) from None
             self._listeners.append(listener)
-            for each in listener.sockets:  # accepted connections inherit these sizes
-                each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER_BYTES)
-                each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BUFFER_BYTES)
+            for listening_socket in listener.sockets:  # accepted connections inherit these sizes
+                listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER_BYTES)
+                listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BUFFER_BYTES)
             await listener.start_serving()
         address: tuple[Any, ...] = next(iter(listener.sockets)).getsockname()
         return address

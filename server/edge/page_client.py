@@ -99,7 +99,7 @@ class PageClient:
             and session.state in (ADMITTED, BACKLOGGED)
             and (hello := session.hello) is not None
         ]
-        return sorted(clients, key=lambda each: (-each.seconds, each.name))
+        return sorted(clients, key=lambda client: (-client.seconds, client.name))
 
     async def _request(self, key: str, message: ClientMessage) -> ServerMessage | None:
         """Return the core's answer to a request; None if no answer comes within `ANSWER_SECONDS`.

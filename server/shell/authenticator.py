@@ -199,10 +199,10 @@ class Authenticator:
                 del self._unrated[name]
             # A spectator without a token has no account.
             names = {
-                each.hello.name
-                for each in batch
-                if (each.hello.role != "spectator" or each.hello.token)
-                and tokens.is_valid_name(each.hello.name)
+                request.hello.name
+                for request in batch
+                if (request.hello.role != "spectator" or request.hello.token)
+                and tokens.is_valid_name(request.hello.name)
             }.union(unrated)
             accounts: dict[str, StoredAccount] | None = None
             try:

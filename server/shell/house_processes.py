@@ -149,7 +149,7 @@ class HouseProcesses:
         self._is_starting = True
         for name in self._processes:
             self._start_engine(name)
-        while any(each.is_starting_first for each in self._processes.values()):
+        while any(process.is_starting_first for process in self._processes.values()):
             await self._changed.wait()
         self._is_starting = False
         for process in self._processes.values():

@@ -58,7 +58,7 @@ class RatingUpdater:
             try:
                 async with database.convert_database_errors(self._engine):
                     stored = await read_seasons(self._engine)
-                    seasons = {each.game: stored.get_season_number(each.game) for each in stored.closed}
+                    seasons = {season.game: stored.get_season_number(season.game) for season in stored.closed}
                     if not has_loaded_seasons:  # bots connect with ratings of the running season
                         has_loaded_seasons, self._seasons = True, seasons
                     for game, number in seasons.items():

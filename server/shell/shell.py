@@ -211,9 +211,12 @@ class Shell:
             return False
         client, match = message.client, message.message.match
         return all(
-            each.client != client  # type: ignore[union-attr]
-            and not (type(each) is MessageReceived and getattr(each.message, "match", None) == match)
-            for each in self._deferred
+            deferred_input.client != client  # type: ignore[union-attr]
+            and not (
+                type(deferred_input) is MessageReceived
+                and getattr(deferred_input.message, "match", None) == match
+            )
+            for deferred_input in self._deferred
         )
 
     def _wake_for_deferred_inputs(self) -> None:

@@ -77,11 +77,13 @@ def _sort_events(collected: str) -> list[str]:
 def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
     return [
         {
-            "which": each.number,
-            "before": each.packed,
-            "piece": pack_match(MatchData(unpack_record(each.packed), each.terms, _sort_events(each.events))),
+            "which": match.number,
+            "before": match.packed,
+            "piece": pack_match(
+                MatchData(unpack_record(match.packed), match.terms, _sort_events(match.events))
+            ),
         }
-        for each in batch
+        for match in batch
     ]
 
 

@@ -141,7 +141,9 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
 async def find_ban(engine: Engine, kind: DirectiveKind, subject: str) -> Directive | None:
     """Return the ban that is in force against a subject; None if the subject is not banned."""
     current = await load_directives(engine)
-    return next((each for each in current if (each.kind, each.subject) == (kind, subject)), None)
+    return next(
+        (directive for directive in current if (directive.kind, directive.subject) == (kind, subject)), None
+    )
 
 
 _DELETE_DIRECTIVE = sa.delete(directives).where(

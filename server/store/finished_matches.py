@@ -131,7 +131,7 @@ SAVE_RECORD = (
 )
 """Statement that stores the packed data of a finished match, unless the match has packed data already."""
 
-_REASONS = {each.value: each for each in EndReason}
+_REASONS = {reason.value: reason for reason in EndReason}
 
 
 def result_from_row(row: Any, detail: str = "") -> Result:

@@ -115,11 +115,11 @@ async def _load_ladder(engine: Engine, event: str) -> StoredLadder:
         )
         finished_query = finished_query.join(records, records.c.number == matches.c.number)
         rows = (await connection.execute(finished_query.order_by(matches.c.finished, matches.c.number))).all()
-    records_by_match = {each.match: from_line(unpack_record(each.packed)) for each in rows}
+    records_by_match = {row.match: from_line(unpack_record(row.packed)) for row in rows}
     seconds = _compute_covered_seconds(
         [
-            (_parse_unix_seconds(records_by_match[each.match].started), _parse_unix_seconds(each.finished))
-            for each in rows
+            (_parse_unix_seconds(records_by_match[row.match].started), _parse_unix_seconds(row.finished))
+            for row in rows
         ]
     )
     plan = json.loads(row.plan)

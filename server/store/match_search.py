@@ -127,7 +127,7 @@ async def load_head_to_head_scores(engine: Engine, bot: str, opponent: str) -> l
     table = crosses.c
     async with open_query_connection(engine) as connection:
         games = await list_distinct_games(connection, table.game)
-        counts = (sa.func.sum(each) for each in (table.wins, table.draws, table.losses))
+        counts = (sa.func.sum(column) for column in (table.wins, table.draws, table.losses))
         query = sa.select(table.game, *counts).group_by(table.game).order_by(table.game)
         query = query.where(table.game.in_(games), table.bot == bot, table.opponent == opponent)
         query = query.where(table.time_control == "")
@@ -207,8 +207,8 @@ def _build_statements(shape: SearchShape, games: int, *, before: bool) -> _State
     if "result" in names:
         conditions.append(_build_result_condition(result, parameter))
     lists = [
-        (*each, _build_before_condition()) if before else each
-        for each in _build_list_conditions(names, games)
+        (*list_conditions, _build_before_condition()) if before else list_conditions
+        for list_conditions in _build_list_conditions(names, games)
     ]
     finished = sa.bindparam("boundary_finished", type_=matches.c.finished.type)
     # The condition on (time, number) is sufficient. The added condition on the time alone lets PostgreSQL estimate that
@@ -222,8 +222,8 @@ def _build_statements(shape: SearchShape, games: int, *, before: bool) -> _State
     return _Statements(
         len(lists),
         _build_last_examined_match_query(lists) if conditions else None,
-        _build_newest_matches_query([(*each, *conditions, *until) for each in lists]),
-        _build_newest_matches_query([(*each, *conditions) for each in lists]),
+        _build_newest_matches_query([(*list_conditions, *conditions, *until) for list_conditions in lists]),
+        _build_newest_matches_query([(*list_conditions, *conditions) for list_conditions in lists]),
     )
 
 
@@ -242,10 +242,10 @@ def _build_newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
         )
     rows = (
         sa.select(matches.c.finished, matches.c.number)
-        .where(*each, IS_FINISHED)
+        .where(*list_conditions, IS_FINISHED)
         .order_by(*_NEWEST_FIRST)
         .limit(limit)
-        for each in lists
+        for list_conditions in lists
     )
     newest = sa.union(*(sa.select(row.subquery()) for row in rows)).subquery()
     order = newest.c.finished.desc(), newest.c.number.desc()
@@ -283,7 +283,10 @@ def _build_last_examined_match_query(lists: Sequence[Conditions]) -> sa.Select[A
         .offset(skipped_count)
     )
     boundaries = sa.union_all(
-        *(sa.select(last_in_list_query.where(*each, IS_FINISHED).subquery()) for each in lists)
+        *(
+            sa.select(last_in_list_query.where(*list_conditions, IS_FINISHED).subquery())
+            for list_conditions in lists
+        )
     ).subquery()
     newest = (
         sa.select(boundaries.c.number)

@@ -100,7 +100,7 @@ async def _load_open_invitations(
 
 async def check_owner(engine: Engine, owner: str) -> None:
     """Raise UnknownOwner, whose message suggests a similar name, unless `list_owners` lists the owner."""
-    owners = [each.owner for each in await list_owners(engine)]
+    owners = [summary.owner for summary in await list_owners(engine)]
     if owner not in owners:
         hint = did_you_mean(owner, owners) or ": `arena owner list` shows all"
         raise UnknownOwner(f"no owner is called {owner!r:.80}{hint}")

@@ -89,7 +89,7 @@ async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, li
     data: dict[str, list[dict[str, Any]]] = {}
     async with open_query_connection(engine) as connection:
         for table, column in name_columns.items():
-            columns = [each for each in table.columns if each.name != "hash"]
+            columns = [column for column in table.columns if column.name != "hash"]
             rows = await connection.execute(sa.select(*columns).where(column.in_(names)).order_by(column))
             data[table.name] = [dict(row) for row in rows.mappings()]
     return data
@@ -298,7 +298,7 @@ def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forg
     query = sa.select(*columns, records.c.packed, records.c.whole).join(records, isouter=True)
     rows = connection.execute(query.where(_make_player_condition(name)).limit(MATCHES_PER_TRANSACTION)).all()
     for row in rows:
-        players = Players(*(new_name if each == name else each for each in (row.maxie, row.minnie)))
+        players = Players(*(new_name if player == name else player for player in (row.maxie, row.minnie)))
         seats: set[Seat] = {seat for seat in ("maxie", "minnie") if forgets and getattr(row, seat) == name}
         terms, detail = _replace_in_terms(row.terms, players, seats), row.detail
         if row.packed is not None:
@@ -409,5 +409,5 @@ def _replace_in_data(data: Any, name: str, new_name: str) -> Any:
             for key, value in data.items()
         }
     if isinstance(data, list):
-        return [_replace_in_data(each, name, new_name) for each in data]
+        return [_replace_in_data(item, name, new_name) for item in data]
     return new_name if data == name else data

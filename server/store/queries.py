@@ -221,7 +221,7 @@ def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> 
         plan["rounds"],
         len(plan["setups"]),
         plan["seed"],
-        [RosterChange(*each) for each in plan.get("changes", ())],
+        [RosterChange(*fields) for fields in plan.get("changes", ())],
     )
     schedule = Schedule(ladder.uid, format)
     schedule.resume(records)

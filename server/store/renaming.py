@@ -43,7 +43,9 @@ async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
     Bots that are hidden already are left out. Retired bots, whose tokens were revoked, are included if they have played.
     Raises TokenError if the owner has no bot.
     """
-    owner_summary = next((each for each in await owners.list_owners(engine) if each.owner == owner), None)
+    owner_summary = next(
+        (summary for summary in await owners.list_owners(engine) if summary.owner == owner), None
+    )
     if owner_summary is None or not (owner_summary.bots or owner_summary.retired):
         raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` lists the owners that do")
     # Retired names without matches, such as the old names of renamed bots, have nothing left to hide.

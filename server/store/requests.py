@@ -139,7 +139,7 @@ async def make_entry_request(engine: Engine, event: str, bot: str) -> ControlEve
     It contains the bot's stored ratings, which may limit the entries.
     """
     rated = await load_bot_standings(engine, bot)
-    return ControlEvent(event, "enter", bot, {each.game: each.rating for each in rated})
+    return ControlEvent(event, "enter", bot, {row.game: row.rating for row in rated})
 
 
 async def load_pending_requests(engine: Engine, server: str) -> list[HostCommand]:

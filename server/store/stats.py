@@ -120,4 +120,4 @@ async def _measure_postgresql_tables(connection: AsyncConnection) -> dict[str, i
     for name in sorted(metadata.tables):
         size = sa.func.pg_total_relation_size(sa.func.to_regclass(name))
         sizes[name] = (await connection.execute(sa.select(size))).scalar_one()
-    return dict(sorted(sizes.items(), key=lambda each: -each[1]))
+    return dict(sorted(sizes.items(), key=lambda item: -item[1]))

@@ -100,8 +100,8 @@ async def create_token(engine: Engine, name: str, role: Role, owner: str = "") -
     Raises TokenError if `name` has a token already, is invalid or reserved, or looks like another name in the store,
     and if `owner` is not a valid name.
     """
-    for each in (name, owner or name):
-        require_valid_name(each)
+    for text in (name, owner or name):
+        require_valid_name(text)
     token = generate_token()
     new_token = Token(name, role, owner or name, database.current_timestamp(), None, None, hash_token(token))
     async with database.exclusive_transaction(engine) as connection:

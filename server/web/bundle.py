@@ -54,9 +54,9 @@ def make_bundles(
     initial_paths = _sort_by_imports(texts, [first])
     dynamic_paths = list(
         dict.fromkeys(
-            each
+            imported_path
             for path in initial_paths
-            for each in _find_imported_paths(_DYNAMIC_IMPORT, path, texts[path])
+            for imported_path in _find_imported_paths(_DYNAMIC_IMPORT, path, texts[path])
         )
     )
     further_paths = [path for path in _sort_by_imports(texts, dynamic_paths) if path not in initial_paths]
@@ -73,7 +73,9 @@ def make_bundles(
     if not further_paths:
         return {bundle: bundle_text.encode()}
     shared_paths = {
-        each for path in further_paths for each in _find_imported_paths(_STATIC_IMPORT, path, texts[path], 2)
+        imported_path
+        for path in further_paths
+        for imported_path in _find_imported_paths(_STATIC_IMPORT, path, texts[path], 2)
     }
     shared_names = (
         f"{{ {', '.join(sorted(names[path] for path in shared_paths.intersection(initial_paths)))} }}"
@@ -102,8 +104,8 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
         if path in above:
             raise ValueError(f"{path} imports itself, through {', '.join(above)}")
         if path not in done:
-            for each in _find_imported_paths(_STATIC_IMPORT, path, texts[path], 2):
-                visit(each, (*above, path))
+            for imported_path in _find_imported_paths(_STATIC_IMPORT, path, texts[path], 2):
+                visit(imported_path, (*above, path))
             done.append(path)
 
     for path in paths:
@@ -118,7 +120,7 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
     """
     exports = _find_exported_names(text)
     if open_text := next(
-        (each for each in text.splitlines() if _CHARACTER_SET.sub("", each).count("`") % 2), None
+        (line for line in text.splitlines() if _CHARACTER_SET.sub("", line).count("`") % 2), None
     ):
         raise ValueError(
             f"{path}: a template literal must be on one line to be bundled: {open_text.strip()!r:.80}"
@@ -145,8 +147,8 @@ def _find_exported_names(text: str) -> dict[str, str]:
     """Return the local name of each export of a module, by exported name."""
     exports = {match[2]: match[2] for match in _EXPORT_DECLARATION.finditer(text)}
     listed = _EXPORT_LIST.search(text)
-    for each in listed[1].split(",") if listed else ():
-        inner, _, outer = each.strip().partition(" as ")
+    for item in listed[1].split(",") if listed else ():
+        inner, _, outer = item.strip().partition(" as ")
         exports[outer or inner] = inner
     return exports
 

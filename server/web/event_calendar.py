@@ -65,7 +65,7 @@ def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, boo
             if later is not None:
                 events_by_name.setdefault(later.event, (later, False))
                 later = plan_next_event(later, later.begins)
-    return sorted(events_by_name.values(), key=lambda each: (each[0].begins, each[0].event))
+    return sorted(events_by_name.values(), key=lambda entries: (entries[0].begins, entries[0].event))
 
 
 def render_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: datetime) -> bytes:

@@ -137,10 +137,12 @@ class HostPage:
         change = _make_directive_change(form)
         directive = change.directive if isinstance(change, NewDirective) else change
         current = [
-            each for each in current if (each.kind, each.subject) != (directive.kind, directive.subject)
+            other for other in current if (other.kind, other.subject) != (directive.kind, directive.subject)
         ]
         if isinstance(change, NewDirective):
-            current = sorted([*current, change.directive], key=lambda each: (each.kind, each.subject))
+            current = sorted(
+                [*current, change.directive], key=lambda directive: (directive.kind, directive.subject)
+            )
         return PageResponse(responses.make_json_response(await self._load_state(current, [])), change)
 
     async def _make_renames(self, form: Mapping[str, str]) -> list[NameChange]:
@@ -174,7 +176,7 @@ class HostPage:
     async def _list_bots(
         self, entries: list[ListedBot], local_clients: list[ConnectedClient]
     ) -> list[ConnectedBot]:
-        clients_by_name = {each.name: each for each in local_clients if each.role == "bot"}
+        clients_by_name = {client.name: client for client in local_clients if client.role == "bot"}
         bots = [entry for entry in entries if not entry.house][:MAX_BOTS]
         names = [bot.name for bot in bots]
         forfeits = await count_forfeits(self._engine, names)
@@ -207,7 +209,7 @@ def _check_form(form: Mapping[str, str]) -> None:
         )
     given = {name for name in ("name", "owner", "to") if form.get(name)}
     if given not in forms:
-        wanted = " or ".join(" and ".join(sorted(each)) or "no other parameter" for each in forms)
+        wanted = " or ".join(" and ".join(sorted(names)) or "no other parameter" for names in forms)
         raise BadRequest(f"do={form['do']} must be sent with {wanted}")
     if not is_valid_name(form.get("owner") or "-"):
         raise BadRequest("the owner's name must have 1 to 64 printable characters")

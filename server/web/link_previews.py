@@ -80,7 +80,7 @@ class LinkPreviews:
 
         path, query: percent-encoded path and query of the URL
         """
-        view, *parts = [unquote(each) for each in path.split("/") if each] or [""]
+        view, *parts = [unquote(part) for part in path.split("/") if part] or [""]
         parts += parse_qs(query).get("name", [])
         if not parts or view == "tv" or len(parts[0]) > MAX_NAME:
             return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
@@ -200,7 +200,7 @@ class LinkPreviews:
             (titles.GAME_TITLES.get(row.game, row.game), str(row.glicko), row.rating / max_rating)
             for row in standings
         ]
-        return f"{sum(each.matches for each in standings)} rated matches", rows
+        return f"{sum(row.matches for row in standings)} rated matches", rows
 
     async def _load_event_rows(self, event: str) -> tuple[str, list[tuple[str, str, float]]] | None:
         """Return a summary line and rows with an event's table, for `draw_table`; None if there is no such event."""

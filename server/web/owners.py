@@ -100,8 +100,8 @@ class OwnerPages:
                 request = await self._make_event_request(action, event, owner, name)
                 before = await self._load_state(owner)
                 events_after = [
-                    _apply_entry_change(each, action, name) if each.event == event else each
-                    for each in before.events
+                    _apply_entry_change(entries, action, name) if entries.event == event else entries
+                    for entries in before.events
                 ]
                 return PageResponse(
                     responses.make_json_response(replace(before, events=events_after)), request
@@ -126,7 +126,7 @@ class OwnerPages:
         """
         await self._require_own_bot(owner, bot)
         unfinished = await events.load_unfinished_entries(self._engine)
-        entries = next((each for each in unfinished if each.plan.event == event), None)
+        entries = next((entries for entries in unfinished if entries.plan.event == event), None)
         if entries is None:
             raise EventRefused(f"no event {event!r:.70} is open or in progress")
         if entries.phase == "open" and format_utc(entries.plan.closes) <= database.current_timestamp():
@@ -173,5 +173,5 @@ class OwnerPages:
 
 def _apply_entry_change(event: OwnerEventEntry, action: EventAction, bot: str) -> OwnerEventEntry:
     """Return the event with `bot` entered or withdrawn, according to `action`."""
-    others = [each for each in event.bots if each != bot]
+    others = [other for other in event.bots if other != bot]
     return replace(event, bots=[*others, bot] if action == "enter" else others)

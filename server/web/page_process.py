@@ -189,7 +189,7 @@ class PageProcess:
             )
         elif request.subject == "event":
             listing = await self._page_client.request_latest_listing()
-            playing = sum(each.event == request.name for each in listing.matches)
+            playing = sum(match.event == request.name for match in listing.matches)
             response = LiveResponse(request.number, None, playing, self._progress(request.name))
         else:
             match = request.name

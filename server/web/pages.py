@@ -387,7 +387,7 @@ class _PendingAnswer:
 
     def is_abandoned(self) -> bool:
         """Return True if no client waits for the answer any more."""
-        return all(each() for each in self.disconnected)
+        return all(is_disconnected() for is_disconnected in self.disconnected)
 
 
 class AnswerCache:

@@ -83,7 +83,7 @@ class RenameQueue:
 
     def list_renames(self) -> list[Rename]:
         """Return the renames in progress and the latest finished ones, in the order of their requests."""
-        return [Rename(each.name, each.new_name, problem) for each, problem in self._problems.items()]
+        return [Rename(change.name, change.new_name, problem) for change, problem in self._problems.items()]
 
     async def run(self) -> None:
         """Carry out the queued renames, one at a time, until cancelled."""
@@ -92,12 +92,12 @@ class RenameQueue:
             self._added = anyio.Event()
             while (change := self._next_change()) is not None:
                 self._problems[change] = await self._run_rename(change)
-                finished = [each for each, problem in self._problems.items() if problem is not None]
-                for each in finished[:-MAX_LISTED]:
-                    del self._problems[each]
+                finished = [change for change, problem in self._problems.items() if problem is not None]
+                for finished_change in finished[:-MAX_LISTED]:
+                    del self._problems[finished_change]
 
     def _next_change(self) -> NameChange | None:
-        return next((each for each, problem in self._problems.items() if problem is None), None)
+        return next((change for change, problem in self._problems.items() if problem is None), None)
 
     async def _run_rename(self, change: NameChange) -> str:
         """Rename a bot in a child process, and return the reason why it keeps its name; empty after success."""

@@ -79,7 +79,7 @@ def make_match_title(game: str, map: str, time_control: str) -> str:
     title = (
         make_map_title(map) if map and game == "riskless" else f"{GAME_TITLES.get(game, game)} {map}".strip()
     )
-    return ", ".join(each for each in (title, time_control) if each)
+    return ", ".join(text for text in (title, time_control) if text)
 
 
 def make_live_match_title(view: View) -> str:

@@ -247,8 +247,8 @@ class ScriptedBot(SimulatedBot):
     def send(self, *messages: ClientMessage) -> None:
         """Send messages in one write. Drop them if there is no open connection."""
         if self.wire is not None and self.wire.is_open:
-            for each in messages:
-                self.arena.monitor.record_sent(self.name, each)
+            for message in messages:
+                self.arena.monitor.record_sent(self.name, message)
             self.wire.send(messages)
 
     def handle_message(self, message: ServerMessage) -> None:
@@ -373,7 +373,7 @@ class ScriptedBot(SimulatedBot):
         self._call_later(self.dice.uniform(5, 60), self._pause_reading)
 
     def _handle_listing(self, listing: Listing) -> None:
-        going_on = [each.match for each in listing.matches]
+        going_on = [entry.match for entry in listing.matches]
         for match in sorted(self.watching - set(going_on)):
             self.watching.discard(match)
         if self.leaving:
@@ -451,8 +451,8 @@ class ScriptedConnection(asyncio.Protocol):
 
     def send(self, messages: Any) -> None:
         """Send each message in a frame of its own."""
-        for each in messages:
-            self._library.send_binary(encode(each))
+        for message in messages:
+            self._library.send_binary(encode(message))
         self._flush()
 
     def _flush(self) -> None:

@@ -89,7 +89,7 @@ def omit_missed_results() -> AbstractContextManager[Any]:
     handle = WatchedCore.handle
 
     def replacement(core: WatchedCore, given: Any, now: int) -> Any:
-        return [each for each in handle(core, given, now) if type(each) is not SendMissedResult]
+        return [effect for effect in handle(core, given, now) if type(effect) is not SendMissedResult]
 
     return patch(WatchedCore, "handle", replacement)
 
@@ -99,7 +99,7 @@ def omit_session_changes() -> AbstractContextManager[Any]:
     handle = WatchedCore.handle
 
     def replacement(core: WatchedCore, given: Any, now: int) -> Any:
-        return [each for each in handle(core, given, now) if type(each) is not SaveSession]
+        return [effect for effect in handle(core, given, now) if type(effect) is not SaveSession]
 
     return patch(WatchedCore, "handle", replacement)
 

@@ -210,7 +210,7 @@ class InvariantMonitor:
         match.record, match.closed = record, self.arena.world.now
         self.finished.append(match)
         self.reasons[record.result.reason.value] += 1
-        moves = [each.move for each in record.moves]
+        moves = [move.move for move in record.moves]
         late = record.result.reason is EndReason.TIMEOUT
         self.require_true(
             moves == [match.moves.get(ply) for ply in range(len(moves))]
@@ -223,8 +223,8 @@ class InvariantMonitor:
         """Check that a match ended for a reason that its position and the behaviour of its bots allow."""
         game, reason = match.terms.game, record.result.reason
         position = game.start()
-        for each in record.moves:
-            position = game.play(position, each.move)
+        for move in record.moves:
+            position = game.play(position, move.move)
         outcome = game.outcome(position)
         name, told = f"match {record.match:.8}", f"as {reason.value}: {record.result.detail}"
         if outcome is not None:
@@ -394,7 +394,7 @@ class InvariantMonitor:
             self.raise_failure(f"{name} got the end of match {end.match:.8}, which is not stored")
             return
         told = (end.winner, end.reason, list(end.moves))
-        kept = (record.result.winner, record.result.reason, [each.move for each in record.moves])
+        kept = (record.result.winner, record.result.reason, [move.move for move in record.moves])
         self.require_true(told == kept, f"{name} got another end of match {end.match:.8} than the stored one")
         for ply, move in enumerate(kept[2]):
             accepted = self._accepted.pop((name, end.match, ply), move)
@@ -524,9 +524,9 @@ class WatchedEdge(Edge):
         monitor.arena.edges.setdefault(process, []).append(self)
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
-        for each in messages:
-            if type(each) is SendToClient and type(each.message) is Turn:
-                self.clock_ran_ns[each.client, each.message.match] = each.clock_ran_ns
+        for message in messages:
+            if type(message) is SendToClient and type(message.message) is Turn:
+                self.clock_ran_ns[message.client, message.message.match] = message.clock_ran_ns
         super().deliver(messages)
 
 

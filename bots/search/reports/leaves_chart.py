@@ -58,8 +58,8 @@ def _draw_axes(area: Area, depth: int, powers: range) -> Iterator[str]:
     yield from area.render_horizontal_lines(powers, GRID)
     for power in powers:
         yield render_text_element(LEFT - 10, area.y(power) + 4, f"{10**power:,}", INK, "end")
-    for each in range(1, depth + 1):
-        yield render_text_element(area.x(each), HEIGHT - BOTTOM + 20, str(each), INK, "middle")
+    for level in range(1, depth + 1):
+        yield render_text_element(area.x(level), HEIGHT - BOTTOM + 20, str(level), INK, "middle")
     yield render_text_element((LEFT + area.right) / 2, HEIGHT - 14, "depth p, in plies", INK, "middle")
     rotation = f' transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2:.0f}) rotate(-90)"'
     yield render_text_element(0, 0, "leaves", INK, "middle", rotation)

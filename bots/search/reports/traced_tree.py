@@ -70,8 +70,8 @@ def build_traced_tree(
             )
             for index, move in enumerate(game.moves(position_here) if has_children_here else ()):
                 if size + len(next_level) == max_nodes:
-                    for each, _ in level:
-                        each.children.clear()
+                    for traced_node, _ in level:
+                        traced_node.children.clear()
                     return root, ply
                 after = game.successor(position_here, move)
                 child = make_node(after, (*node.path, index), game.move_to_text(move))

@@ -119,8 +119,10 @@ async def load_standings(
     rows: list[Any] = []
     async with database.open_query_connection(engine) as connection:
         closed = await connection.run_sync(load_seasons)
-        for each in await list_distinct_games(connection, standings_table.c.game) if game is None else [game]:
-            category = Category(each, map, time_control, closed.get_season_number(each, season))
+        for game_name in (
+            await list_distinct_games(connection, standings_table.c.game) if game is None else [game]
+        ):
+            category = Category(game_name, map, time_control, closed.get_season_number(game_name, season))
             rows += (await connection.execute(query, category._asdict())).all()
     return sort_standings(RatingRow(*tuple(row)) for row in rows)
 
@@ -134,7 +136,7 @@ async def load_bot_standings(engine: Engine, bot: str) -> list[RatingRow]:
 
 def sort_standings(rows: Iterable[RatingRow]) -> list[RatingRow]:
     """Return the rows sorted by game, then by descending rating, then by name."""
-    return sorted(rows, key=lambda each: (each.game, -each.rating, each.bot))
+    return sorted(rows, key=lambda row: (row.game, -row.rating, row.bot))
 
 
 async def count_forfeits(engine: Engine, bots: Iterable[str]) -> dict[str, int]:

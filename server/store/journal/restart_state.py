@@ -44,7 +44,9 @@ async def load_restart_state(engine: Engine, server: str, event: str | None) -> 
     query = query.order_by(matches.c.started, matches.c.number)
     async with database.open_query_connection(engine) as connection:
         events = [] if event is None else await load_events(connection, server)
-        query = query.where(matches.c.event.in_([event, *(each.state.plan.event for each in events)]))
+        query = query.where(
+            matches.c.event.in_([event, *(stored_event.state.plan.event for stored_event in events)])
+        )
         rows = [] if event is None else (await connection.execute(query)).all()
         events_by_match = await load_events_by_match(connection, [row.match for row in rows])
         session_rows = await connection.execute(sa.select(sessions).where(sessions.c.server == server))
