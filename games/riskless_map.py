@@ -91,7 +91,9 @@ class RisklessMap:
             raise BadMap(
                 "neighbours", f"there must be {size} lists, one per territory, not {len(self.neighbours)}"
             )
-        ends = [set(near) for near in self.neighbours]  # a complete graph of 1,000 has a million roads
+        neighbour_sets = [
+            set(near) for near in self.neighbours
+        ]  # a complete graph of 1,000 has a million roads
         for v, near in enumerate(self.neighbours):
             for w in near:
                 if not 0 <= w < size:
@@ -101,12 +103,12 @@ class RisklessMap:
                     )
                 if w == v:
                     raise BadMap("neighbours", f"{self.territories[v]} has a road to itself")
-                if len(near) > len(ends[v]) and near.count(w) > 1:
+                if len(near) > len(neighbour_sets[v]) and near.count(w) > 1:
                     raise BadMap("neighbours", f"{self._format_road(v, w)} is given twice")
         # last, because a wrong number also leaves a road without its reverse
         for v, near in enumerate(self.neighbours):
             for w in near:
-                if v not in ends[w]:
+                if v not in neighbour_sets[w]:
                     raise BadMap("neighbours", f"{self._format_road(v, w)} must be given in both directions")
         unreachable = set(range(size)) - find_reachable(self.neighbours, 0)
         if unreachable:

@@ -48,11 +48,13 @@ class BotProcesses:
     def release(self, connection: str) -> None:
         self._playing.discard(connection)
 
-    def finish_match(self, bot: str, connection: str, *, answered: bool | None, gave_up: str = "") -> None:
+    def finish_match(
+        self, bot: str, connection: str, *, answered: bool | None, give_up_verb: str = ""
+    ) -> None:
         self._playing.discard(connection)
         process = next(process for process in self._processes[bot] if process.name == connection)
-        if gave_up:
-            process.report_resignation(gave_up)
+        if give_up_verb:
+            process.report_resignation(give_up_verb)
         if answered is True:
             process.record_active_match()
         elif answered is False:

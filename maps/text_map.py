@@ -141,8 +141,8 @@ class _Canvas:
                         rows[row][column] = letter
                         styles[row, column] = style
         text = Text(no_wrap=True)
-        drawn = [r for r, row in enumerate(rows) if "".join(row).strip()]
-        for r in range(drawn[0], drawn[-1] + 1):
+        nonempty_rows = [r for r, row in enumerate(rows) if "".join(row).strip()]
+        for r in range(nonempty_rows[0], nonempty_rows[-1] + 1):
             for c, letter in enumerate("".join(rows[r]).rstrip()):
                 text.append(letter, styles.get((r, c), ROAD))
             text.append("\n")

@@ -194,16 +194,16 @@ def _find_fault(data: object) -> str | None:
     """
     level: list[Any] = [data]
     for depth in range(MAX_DEPTH + 1):
-        kinds = set(map(type, level))
-        if kinds <= SCALAR_TYPES:
+        types = set(map(type, level))
+        if types <= SCALAR_TYPES:
             return None
-        if not kinds <= ALLOWED_TYPES:
+        if not types <= ALLOWED_TYPES:
             # msgpack decodes timestamps to its own type without calling the hook
-            return f"a message must not contain {'binary values' if bytes in kinds else 'extension types'}"
-        for value in level if float in kinds else ():
+            return f"a message must not contain {'binary values' if bytes in types else 'extension types'}"
+        for value in level if float in types else ():
             if type(value) is float and not isfinite(value):
                 return f"a message must not contain the number {value}: only finite numbers are allowed"
-        if depth == MAX_DEPTH and kinds & CONTAINER_TYPES:
+        if depth == MAX_DEPTH and types & CONTAINER_TYPES:
             return f"arrays and maps must not nest deeper than {MAX_DEPTH} levels"
         maps = [value for value in level if type(value) is dict]
         if not TEXT_TYPES.issuperset(map(type, chain.from_iterable(maps))):

@@ -252,17 +252,17 @@ def _merge_settings(options: BotSettings, explicit: set[str]) -> BotSettings:
         if "program" in explicit:
             file = replace(file, engine="")
         command_line_settings = {key: getattr(options, key) for key in explicit - {"engine"}}
-        merged = check_settings(
+        merged_settings = check_settings(
             replace(file, **command_line_settings),
             lambda key: f"--{key}" if key in explicit else f"{options.engine}: {key}",
         )
     except BadBotSettings as error:
         raise UsageError(str(error)) from None
-    if not (merged.engine or merged.program):
+    if not (merged_settings.engine or merged_settings.program):
         raise UsageError(
             f'{options.engine} sets neither engine nor exec: add engine = "my_bot.py" or exec = "COMMAND"'
         )
-    return merged
+    return merged_settings
 
 
 def _make_engine(settings: BotSettings) -> Engine:

@@ -127,7 +127,7 @@ def _print_solved_moves(solved: list[SolvedMove]) -> None:
     for column in ("ply", "player", "move", "truly", "before", "after", "best"):
         table.add_column(column, justify="right" if column == "ply" else "left")
     for solved_move in solved:
-        best = solved_move.best if solved_move.best != solved_move.move else ""
+        best_move = solved_move.best if solved_move.best != solved_move.move else ""
         table.add_row(
             str(solved_move.ply),
             solved_move.player,
@@ -135,7 +135,7 @@ def _print_solved_moves(solved: list[SolvedMove]) -> None:
             solved_move.kind.value,
             solved_move.before,
             solved_move.after,
-            best,
+            best_move,
         )
     out.print(table)
     for player in Player:
@@ -149,20 +149,20 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
     unit = ", 100 to an army" if replay.game.name == Riskless.name else ""
     table = Table(title=f"{engine}; values and chances for maxie{unit}", title_justify="left")
     for column in ("ply", "player", "move", "", "value", "chance", "lost", "better"):
-        right = column in ("ply", "value", "chance", "lost")
-        table.add_column(column, justify="right" if right else "left")
+        is_number = column in ("ply", "value", "chance", "lost")
+        table.add_column(column, justify="right" if is_number else "left")
     for review in reviews:
-        better = review.better if review.lost else ""
-        share = f"{100 * review.chance:.0f} %"
+        better_move = review.better if review.lost else ""
+        chance_text = f"{100 * review.chance:.0f} %"
         table.add_row(
             str(review.ply),
             review.player,
             review.move,
             review.mark,
             _format_value(review.after),
-            share,
+            chance_text,
             _format_loss(review),
-            better,
+            better_move,
         )
     out.print(table)
     for player, player_review in summarize_players(reviews).items():

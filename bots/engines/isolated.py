@@ -73,8 +73,8 @@ def play_match(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
 
 
 def _parse_match(start: Message) -> Match:
-    seat, other = Player(start["seat"]), start["opponent"]
-    names = {seat.value: "me", seat.opponent.value: other}
+    seat, opponent = Player(start["seat"]), start["opponent"]
+    names = {seat.value: "me", seat.opponent.value: opponent}
     return Match(
         game=make_game(start["game"], start["setup"]),
         seat=seat,

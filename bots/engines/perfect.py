@@ -48,8 +48,8 @@ class PerfectBot(Bot):
 
 def count_losing_replies(solution: Solution, position: Armies, move: Move) -> int:
     """Return the number of replies to `move` that lose for the opponent."""
-    after = solution.game.successor(position, move)
-    return sum(truth.result is SolvedResult.LOSS for _, truth in solution.list_move_values(after))
+    position_after = solution.game.successor(position, move)
+    return sum(truth.result is SolvedResult.LOSS for _, truth in solution.list_move_values(position_after))
 
 
 def find_unplayable_reason(game: Game[Any, Any]) -> str:

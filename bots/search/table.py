@@ -57,7 +57,7 @@ class Table(Generic[P, M]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def new_search(self) -> None:
+    def begin_search(self) -> None:
         """Start a new search of a root. Later entries belong to it."""
         self.generation += 1
 

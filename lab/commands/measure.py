@@ -171,19 +171,19 @@ def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
         endings = ", ".join(f"{name} {count}" for name, count in sorted(equals.endings.items()))
         statistics = [
             f"{equals.nodes:,}",
-            format_share(equals.drawn),
-            f"{equals.length.value:.0f} ± {equals.length.error:.0f}",
-            format_share(equals.maxie),
+            format_share(equals.draw_share),
+            f"{equals.mean_plies.value:.0f} ± {equals.mean_plies.error:.0f}",
+            format_share(equals.maxie_share),
             endings,
-            "" if equals.comebacks is None else format_share(equals.comebacks),
+            "" if equals.comeback_share is None else format_share(equals.comeback_share),
             f"{equals.lead_changes:.1f}",
             f"{100 * equals.recaptures:.0f} %",
-            f"{100 * equals.gap:.0f} %",
+            f"{100 * equals.chance_gap:.0f} %",
         ]
         if number:
             rows.append(["", "", "", "", *statistics, "", ""])
             continue
-        score = f"{format_share(unequal.score)}, drawn {format_share(unequal.drawn)}"
+        score = f"{format_share(unequal.score)}, drawn {format_share(unequal.draw_share)}"
         numbers = [
             map.name,
             *(str(number) for number in (map.territory_cap, map.armies_to_win, map.ply_limit)),
@@ -216,16 +216,18 @@ def make_json_fields(measured: MeasuredMap) -> dict[str, Any]:
             {
                 "nodes": result.nodes,
                 "matches": result.matches,
-                "drawn": _make_mean_fields(result.drawn),
-                "plies": _make_mean_fields(result.length),
-                "median_plies": result.median,
-                "maxie": _make_mean_fields(result.maxie),
+                "drawn": _make_mean_fields(result.draw_share),
+                "plies": _make_mean_fields(result.mean_plies),
+                "median_plies": result.median_plies,
+                "maxie": _make_mean_fields(result.maxie_share),
                 "endings": dict(sorted(result.endings.items())),
-                "eliminated": _make_mean_fields(result.eliminated),
-                "comebacks": None if result.comebacks is None else _make_mean_fields(result.comebacks),
+                "eliminated": _make_mean_fields(result.elimination_share),
+                "comebacks": None
+                if result.comeback_share is None
+                else _make_mean_fields(result.comeback_share),
                 "lead_changes": result.lead_changes,
                 "back_and_forth": result.recaptures,
-                "gap": result.gap,
+                "gap": result.chance_gap,
             }
             for result in measured.equal_results
         ],
@@ -235,7 +237,7 @@ def make_json_fields(measured: MeasuredMap) -> dict[str, Any]:
             "score": _make_mean_fields(unequal.score),
             "elo": unequal.difference.elo,
             "elo_error": unequal.difference.error,
-            "drawn": _make_mean_fields(unequal.drawn),
+            "drawn": _make_mean_fields(unequal.draw_share),
             "pairs_needed": unequal.pairs_needed if unequal.pairs_needed < 10_000 else None,
         },
     }

@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from arena.match.referee_events import Event, PlayerReady, PlayerReconnected, Resigned, SessionLost
+from arena.match.referee_events import Event, PlayerReady, PlayerReconnected, PlayerResigned, SessionLost
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
     Accept,
@@ -385,7 +385,7 @@ class Core:
         bot.keep_session_after_disconnect()
         event: Event = PlayerReady(player)
         if isinstance(message, Resign):
-            event = Resigned(player, message.reason, message.detail)
+            event = PlayerResigned(player, message.reason, message.detail)
         self._matches.apply(self._matches.rooms[message.match], event, at)
 
     def _handle_status(self, bot: LobbyBot, status: Status) -> None:
@@ -441,7 +441,7 @@ class Core:
     def _handle_crash(self, crash: BotCrashed) -> None:
         bot = self._lobby.bots.get(crash.name)
         if bot is not None and bot.name not in self._house:
-            self._matches.apply_to_bot(bot, lambda player: Resigned(player, "crash", crash.description))
+            self._matches.apply_to_bot(bot, lambda player: PlayerResigned(player, "crash", crash.description))
 
     def _handle_house_failure(self, failure: HouseEngineFailed) -> None:
         if self._house.remove(failure.name):

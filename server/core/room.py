@@ -19,7 +19,7 @@ from arena.match.referee_events import (
     DeadlinePassed,
     Effect,
     Event,
-    Moved,
+    MoveReceived,
     NotifyPlayer,
     PlayerDisconnected,
     PlayerReconnected,
@@ -98,7 +98,7 @@ class Room:
             if referee.turn_sent_at is not None:
                 arrived = referee.turn_sent_at + max(0, elapsed)
         thinking = None if move.thinking is UNSET else move.thinking
-        self.handle(Moved(player, move.ply, move.move, thinking), arrived)
+        self.handle(MoveReceived(player, move.ply, move.move, thinking), arrived)
 
     def handle(self, event: Event, at: int) -> None:
         """Apply `event` at time `at`, and send its effects. If the event changes the match, append it to the journal.
@@ -109,7 +109,7 @@ class Room:
         before, ply = referee.revision, len(referee.moves)
         disconnected_before = dict(referee.disconnected_at) if self.followers.edges else {}
         try:
-            if type(event) is Moved and event.thinking is not None:
+            if type(event) is MoveReceived and event.thinking is not None:
                 event = self._limit_analysis(event)
             effects = referee.handle(event, at)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything, and ends this match alone
@@ -171,7 +171,7 @@ class Room:
     def replay(self, unfinished: UnfinishedMatch) -> None:
         """Apply the stored events of a match to this new room, without effects."""
         for at, event in unfinished.events:
-            self.referee.handle(self._trimmer.trim_event(event) if type(event) is Moved else event, at)
+            self.referee.handle(self._trimmer.trim_event(event) if type(event) is MoveReceived else event, at)
         self._seq = len(unfinished.events)
 
     # deadlines
@@ -223,12 +223,12 @@ class Room:
         """Publish a message to the spectators."""
         self._lobby.effects.append(Publish(self.terms.match, message, self.followers.edges))
 
-    def _limit_analysis(self, event: Moved) -> Moved:
+    def _limit_analysis(self, event: MoveReceived) -> MoveReceived:
         """Return a move with its analysis reduced to the size limits."""
-        before = self._trimmer.cut_moves
+        before = self._trimmer.removed_move_count
         limited = self._trimmer.trim_event(event)
-        if self._trimmer.cut_moves > before:
-            self._lobby.effects.append(LinesCut(self._trimmer.cut_moves - before))
+        if self._trimmer.removed_move_count > before:
+            self._lobby.effects.append(LinesCut(self._trimmer.removed_move_count - before))
         return limited
 
     def _report_bug(self, error: Exception) -> ServerFailed:

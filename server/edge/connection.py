@@ -236,7 +236,7 @@ class Connection(asyncio.BufferedProtocol):
         self._is_queued = False
         if not self._is_admitted or self._has_ended_stream:
             return 0.0
-        start_ns = self._edge.clock.worked_ns()
+        start_ns = self._edge.clock.cpu_time_ns()
         try:
             cost = self._run_turn()
             self.update_reading()
@@ -244,7 +244,7 @@ class Connection(asyncio.BufferedProtocol):
             log.exception("a connection failed", extra={"address": self.address})
             self.transport.abort()
             return 0.0
-        return cost + (self._edge.clock.worked_ns() - start_ns) / 1000
+        return cost + (self._edge.clock.cpu_time_ns() - start_ns) / 1000
 
     def _run_turn(self) -> float:
         """Do the work of a turn. Return the estimated cost of work that it causes outside the turn, in µs."""

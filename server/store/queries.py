@@ -17,7 +17,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.values import Players
 from arena.rating.formats import ARENA, Encounter, KnockoutFormat, RosterChange, make_format, sort_by_format
 from arena.rating.pairing import Pairing
-from arena.rating.rater import Category, FinishedMatch
+from arena.rating.rater import FinishedMatch, RatingCategory
 from arena.rating.schedule import Schedule
 from arena.rating.standings import StandingsRow, make_standings_from_counts
 from arena.server.store.aggregates import standings
@@ -120,7 +120,7 @@ async def load_rating_tables(
     crosses: dict[str, list[CrossScore]] = {}
     for game, rows_of_game in groupby(rows, key=lambda row: row.game):
         best = [row.bot for row in islice(rows_of_game, MAX_CROSS_TABLE)]
-        category = Category(game, map, time_control, closed.get_season_number(game, season))
+        category = RatingCategory(game, map, time_control, closed.get_season_number(game, season))
         crosses[game] = await standings.load_cross_scores(engine, category, best)
     events = await list_events_with_matches(engine, MAX_EVENTS)
     categories = await standings.list_categories(engine, MAX_CATEGORIES, season, since=since)

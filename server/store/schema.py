@@ -41,7 +41,7 @@ def _rating_columns() -> tuple[sa.Column[float], ...]:
 
 
 def _category_key_columns() -> tuple[sa.Column[Any], ...]:
-    """Return new columns for the fields of a `rating.rater.Category`, which are part of the primary key."""
+    """Return new columns for the fields of a `rating.rater.RatingCategory`, which are part of the primary key."""
     return (
         sa.Column("game", sa.String(64), primary_key=True),
         sa.Column("season", sa.Integer, primary_key=True, server_default="1"),

@@ -65,7 +65,7 @@ class RequestHandler:
         self._engine = engine
         # The cost of an answer is its work, not the time it waits for a free CPU, or a busy machine would cache answers
         # for longer. SQLite works in this process, so CPU time measures the work. Other databases need elapsed time.
-        self._cost_ns = clock.worked_ns if engine.dialect.name == "sqlite" else clock.now_ns
+        self._cost_ns = clock.cpu_time_ns if engine.dialect.name == "sqlite" else clock.now_ns
         self._templates = setup.templates
         self._initial = InitialPage(request_live_data)
         self._previews = LinkPreviews(engine, request_live_data)
@@ -209,7 +209,7 @@ async def serve() -> None:
     channel = ServerChannel(writer)
     async with database.open_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
         # The CPU time of the whole process, because queries of SQLite run in threads.
-        clock = TimeSource(worked_ns=time.process_time_ns)
+        clock = TimeSource(cpu_time_ns=time.process_time_ns)
         handler = RequestHandler(setup, engine, channel.request_live_data, clock)
         writer.write(page_messages.encode_frame(PageReady()))
         while True:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from arena.games.core import GameError
 from arena.match.referee import SEATS
-from arena.match.referee_events import Finish
+from arena.match.referee_events import FinishMatch
 from arena.match.timeline import TimelineEntry, build_timeline
 from arena.protocol.engines import Engines
 from arena.protocol.values import Seat
@@ -85,7 +85,7 @@ async def load_log(
     ((terms, packed),) = matches
     journal_events = await load_events_of_match(engine, terms.match) if packed is None else []
 
-    def make_timeline() -> tuple[list[TimelineEntry], Finish | None]:
+    def make_timeline() -> tuple[list[TimelineEntry], FinishMatch | None]:
         return build_timeline(terms, journal_events if packed is None else unpack_events(packed))
 
     # A referee replays the match, which takes as long as some hundred moves of a running match.

@@ -24,7 +24,7 @@ from arena.bots.client.client import Client
 from arena.bots.client.connection import ClientError
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.actions import ChooseMove
-from arena.bots.client.worker import BotEnded, MoveChosen, Prepared
+from arena.bots.client.worker import BotEnded, BotPrepared, MoveChosen
 from arena.games.catalogue import make_game
 from arena.protocol.codec import DecodeError, decode_server_message, encode
 from arena.protocol.messages import (
@@ -96,7 +96,7 @@ class SimulatedWorker:
         self._process: SimulatedProcess = process
         self._dice = arena.world.random_generator("worker", process.name, match.id)
         self._loop = asyncio.get_running_loop()
-        self._loop.call_later(self._dice.uniform(0.001, 0.2), report, Prepared(match.id))
+        self._loop.call_later(self._dice.uniform(0.001, 0.2), report, BotPrepared(match.id))
 
     def choose(self, order: ChooseMove) -> None:
         """Report a random move after a random thinking time in virtual time."""
@@ -221,7 +221,7 @@ class ScriptedBot(SimulatedBot):
         return self.dice.uniform(0.1, 1.5)
 
     def _abandon_connection(self, wire: ScriptedConnection) -> None:
-        if not wire.welcomed:
+        if not wire.is_welcomed:
             wire.transport.abort()
 
     # messages
@@ -278,7 +278,7 @@ class ScriptedBot(SimulatedBot):
 
     def _handle_welcome(self, message: Welcome) -> None:
         assert self.wire is not None
-        self.wire.welcomed = True
+        self.wire.is_welcomed = True
         self.session = message.session
         if self.habit == "watcher":
             self.send(Browse())
@@ -415,7 +415,7 @@ class ScriptedConnection(asyncio.Protocol):
     """Websocket connection of a scripted bot, on a simulated transport."""
 
     def __init__(self, bot: ScriptedBot) -> None:
-        self.welcomed = False
+        self.is_welcomed = False
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.transport: Any
         self._bot = bot

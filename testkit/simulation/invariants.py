@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from arena.match.referee import MAX_STALL_NS
-from arena.match.referee_events import DeadlinePassed, Moved, decode_from_journal
+from arena.match.referee_events import DeadlinePassed, MoveReceived, decode_from_journal
 from arena.match.terms import Terms
 from arena.match.terms import from_json as terms_from_json
 from arena.protocol.codes import FORFEIT_REASONS, Code, EndReason
@@ -186,12 +186,12 @@ class InvariantMonitor:
         )
         match.events[seq] = text
         for _, event in decode_from_journal(text):
-            if isinstance(event, Moved):
+            if isinstance(event, MoveReceived):
                 self._check_move(name, match, event)
             elif isinstance(event, DeadlinePassed):
                 match.stall_ns = event.server_late
 
-    def _check_move(self, name: str, match: MatchAccount, event: Moved) -> None:
+    def _check_move(self, name: str, match: MatchAccount, event: MoveReceived) -> None:
         if event.ply == len(match.moves) and event.move in range(9):
             position = match.terms.game.start()
             for ply in range(event.ply):

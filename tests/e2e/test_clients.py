@@ -77,12 +77,12 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
                 tasks.start_soon(play, game)
         # The records are there a little before the clients have heard of the last end.
         with anyio.fail_after(500):
-            while any(sum(vars(client.tally).values()) < len(games) for client in clients.values()):
+            while any(sum(vars(client.result_counts).values()) < len(games) for client in clients.values()):
                 await anyio.sleep(0.001)
     assert not {record.result.reason for record in records} & {EndReason.TIMEOUT, EndReason.RESIGNATION}
     winners = Counter(record.result.winner for record in records)
     # Each client tells the same story as the records.
-    a, b = clients["a"].tally, clients["b"].tally
+    a, b = clients["a"].result_counts, clients["b"].result_counts
     assert (a.won, a.drawn, a.lost) == (winners["maxie"], winners[None], winners["minnie"])
     assert (b.won, b.drawn, b.lost) == (winners["minnie"], winners[None], winners["maxie"])
 

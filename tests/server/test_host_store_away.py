@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from arena.games.core import AnyGame
-from arena.match.referee_events import Moved
+from arena.match.referee_events import MoveReceived
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.messages import End, Move, Ready, Start, Turn
 from arena.protocol.record import Record
@@ -156,4 +156,4 @@ async def test_a_server_that_is_stopped_while_its_store_is_away_goes_on_with_its
     await asyncio.to_thread(own_postgresql.start)
     async with open_store(url) as engine:
         (kept,) = (await load_restart_state(engine, "", "test")).matches
-    assert sum(type(event) is Moved for _, event in kept.events) == PLY
+    assert sum(type(event) is MoveReceived for _, event in kept.events) == PLY

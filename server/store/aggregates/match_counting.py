@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.values import Players
-from arena.rating.rater import FinishedMatch, Rater, RatingStep, categories
+from arena.rating.rater import FinishedMatch, Rater, RatingStep, make_rating_categories
 from arena.server.store import database
 from arena.server.store.aggregates import event_tables, standings
 from arena.server.store.aggregates.event_tables import EventResult
@@ -73,7 +73,9 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
     rated = [row for row in rows if row.rated]
     seasons = load_seasons(connection)
     categories_by_match = {
-        row.match: categories(row.game, row.map, row.time_control, seasons.get_season_number(row.game))
+        row.match: make_rating_categories(
+            row.game, row.map, row.time_control, seasons.get_season_number(row.game)
+        )
         for row in rated
     }
     keys = {

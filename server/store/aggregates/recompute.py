@@ -25,7 +25,14 @@ from arena.match.terms import from_json
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result, from_line
 from arena.rating.glicko import Rating
-from arena.rating.rater import Category, CurrentRating, RatedOutcome, Rater, RatingStep, categories
+from arena.rating.rater import (
+    CurrentRating,
+    RatedOutcome,
+    Rater,
+    RatingCategory,
+    RatingStep,
+    make_rating_categories,
+)
 from arena.server.store import database
 from arena.server.store.aggregates.standings import (
     current_rating_from_row,
@@ -84,7 +91,9 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
                 totals.imported += row.match not in journal
                 columns = make_summary_columns(record)
                 season = seasons.get(row.match, 1)
-                for category in categories(record.game, columns["map"], columns["time_control"], season):
+                for category in make_rating_categories(
+                    record.game, columns["map"], columns["time_control"], season
+                ):
                     for step in rater.rate_match(record, row.finished, category):
                         _require_same_step(step, steps.get((row.match, step.seat, category)))
             after = rows[-1].arrival
@@ -204,7 +213,7 @@ async def _load_counted_matches(
 
 async def _load_steps(
     connection: AsyncConnection, names: Sequence[str]
-) -> dict[tuple[str, str, Category], RatingStep]:
+) -> dict[tuple[str, str, RatingCategory], RatingStep]:
     """Return the stored rating steps of the matches with the ids `names`, by match id, seat and category."""
     query = sa.select(rating_steps).where(rating_steps.c.match.in_(names))
     steps = [step_from_row(row) for row in (await connection.execute(query)).all()]

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from arena.rating.glicko import Rating
-from arena.rating.rater import Category, CurrentRating, RatedOutcome, RatingKey, RatingStep
+from arena.rating.rater import CurrentRating, RatedOutcome, RatingCategory, RatingKey, RatingStep
 from arena.rating.standings import COLUMN_NAMES
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import load_seasons, select_running_season_number
@@ -122,7 +122,9 @@ async def load_standings(
         for game_name in (
             await list_distinct_games(connection, standings_table.c.game) if game is None else [game]
         ):
-            category = Category(game_name, map, time_control, closed.get_season_number(game_name, season))
+            category = RatingCategory(
+                game_name, map, time_control, closed.get_season_number(game_name, season)
+            )
             rows += (await connection.execute(query, category._asdict())).all()
     return sort_standings(RatingRow(*tuple(row)) for row in rows)
 
@@ -177,14 +179,16 @@ async def list_categories(
     return [CategorySummary(row.game, row.map, row.time_control, int(row[3])) for row in rows]
 
 
-async def load_cross_scores(engine: Engine, category: Category, bots: Iterable[str]) -> list[CrossScore]:
+async def load_cross_scores(
+    engine: Engine, category: RatingCategory, bots: Iterable[str]
+) -> list[CrossScore]:
     """Return the score of each of these bots against each of the others, in rated matches of a category.
 
     Pairs without a rated match are left out.
     """
     names, table = sorted(set(bots)), crosses_table.c
     query = sa.select(table.bot, table.opponent, table.wins, table.draws, table.losses)
-    query = query.where(*_make_column_conditions(crosses_table, *Category._fields))
+    query = query.where(*_make_column_conditions(crosses_table, *RatingCategory._fields))
     query = query.where(table.bot.in_(names), table.opponent.in_(names))
     async with database.open_query_connection(engine) as connection:
         return [CrossScore(*row) for row in (await connection.execute(query, category._asdict())).all()]
@@ -198,7 +202,7 @@ def load_current_ratings(
     keys: pairs of a category and the name of a bot
     """
     ratings: dict[RatingKey, CurrentRating] = {}
-    names: dict[Category, list[str]] = {}
+    names: dict[RatingCategory, list[str]] = {}
     for category, bot in sorted(keys):
         names.setdefault(category, []).append(bot)
     for category, bots in names.items():
@@ -211,7 +215,7 @@ def load_current_ratings(
 
 def make_rating_key(row: sa.Row[Any]) -> RatingKey:
     """Return the key of a row of `standings`, `rating_bases` or `rating_steps`: its category and its bot."""
-    return Category(row.game, row.map, row.time_control, row.season), row.bot
+    return RatingCategory(row.game, row.map, row.time_control, row.season), row.bot
 
 
 def current_rating_from_row(row: sa.Row[Any]) -> CurrentRating:
@@ -225,7 +229,7 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
     steps: in order of the matches; the two steps of a match in a category are adjacent, Maxie's first
     """
     rows_by_key: dict[RatingKey, dict[str, Any]] = {}
-    pairs: dict[tuple[Category, str, str], dict[str, Any]] = {}
+    pairs: dict[tuple[RatingCategory, str, str], dict[str, Any]] = {}
     step_iterator = iter(steps)
     for maxie, minnie in zip(step_iterator, step_iterator, strict=True):
         for step, opponent_step in ((maxie, minnie), (minnie, maxie)):
@@ -315,6 +319,6 @@ _SELECT_BOT_STANDINGS = sa.select(*(standings_table.c[name] for name in RatingRo
 _SCORE_OUTCOMES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}
 _COUNT_COLUMNS = ("matches", *_SCORE_OUTCOMES, "forfeits", "crashes")
 _SELECT_CURRENT = sa.select(standings_table).where(
-    *_make_column_conditions(standings_table, *Category._fields),
+    *_make_column_conditions(standings_table, *RatingCategory._fields),
     standings_table.c.bot.in_(sa.bindparam("these", expanding=True)),
 )

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from arena.games.core import Player
-from arena.match.referee_events import Resigned
+from arena.match.referee_events import PlayerResigned
 from arena.protocol.engines import EngineInfo
 from arena.server.host import open_host
 from arena.server.settings import private_host_settings
@@ -25,7 +25,7 @@ def filled_store(database: str) -> str:
     async def fill() -> None:
         async with open_store(database) as engine:
             await keep(engine, "2026-12-01", events(MINNIE_WINS), match="aa" * 16)
-            await keep(engine, "2026-12-02", events([0], Resigned(Player.MINNIE)), match="ab" * 16)
+            await keep(engine, "2026-12-02", events([0], PlayerResigned(Player.MINNIE)), match="ab" * 16)
 
     anyio.run(fill)
     return database

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.match.referee import Referee
-from arena.match.referee_events import Moved
+from arena.match.referee_events import MoveReceived
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import (
     Accept,
@@ -344,7 +344,7 @@ def test_durable_effects_come_before_the_messages_about_them() -> None:
     moves = [
         at
         for at, each in enumerate(arena.effects)
-        if isinstance(each, AppendEvent) and type(each.event) is Moved
+        if isinstance(each, AppendEvent) and type(each.event) is MoveReceived
     ]
     assert all(durable[at] and not durable[at + 1] for at in moves), "an event, and then what follows from it"
     assert [type(each) for each in arena.effects[-2:]] == [CloseMatch, MatchFinished]

@@ -7,7 +7,13 @@ from msgspec.structs import replace
 
 from arena.games.core import Player
 from arena.games.tictactoe import Board, TicTacToe
-from arena.match.referee_events import MatchOpened, Moved, PlayerDisconnected, ServerFailed, TurnStarted
+from arena.match.referee_events import (
+    MatchOpened,
+    MoveReceived,
+    PlayerDisconnected,
+    ServerFailed,
+    TurnStarted,
+)
 from arena.match.replay import verify_record
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.engines import EngineInfo
@@ -83,7 +89,7 @@ def test_a_move_is_given_to_the_journal_before_anybody_is_told() -> None:
     arena, anna, _, match = in_match()
     append, accepted, turn = arena.core.handle(MessageReceived(anna.client, Move(match, 0, 4), 5), 5)
     assert isinstance(append, DURABLE_EFFECTS)
-    assert append == AppendEvent(match, 5, 5, Moved(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
+    assert append == AppendEvent(match, 5, 5, MoveReceived(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
     assert isinstance(accepted, SendToClient)
     assert isinstance(turn, SendToClient)
 
