@@ -95,7 +95,7 @@ class Points:
         if any(not 0 <= end < self.cells for line in self.lines for end in line):
             raise ValueError(f"a line must join two of the points 0 to {self.cells - 1}")
         if self.names and (len(self.names) != self.cells or len(set(self.names)) != self.cells):
-            raise ValueError("either all points have different names, or none has a name")
+            raise ValueError("give all points different names, or give none of them a name")
 
     @property
     def cells(self) -> int:

@@ -153,7 +153,8 @@ class RisklessMap:
                 raise BadMap("start", f"{who} needs at least one territory")
             if total >= self.armies_to_win:
                 raise BadMap(
-                    "start", f"{who} starts with {total} armies and has won: armies_to_win must be larger"
+                    "start",
+                    f"{who} starts with {total} armies, which already win: armies_to_win must be larger",
                 )
 
     @property

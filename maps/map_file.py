@@ -101,7 +101,7 @@ def _parse_map(data: Mapping[str, object], name: str) -> MapFile:
         _require_key(data, key, "")
     entries = data["territory"]
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise _InvalidKey("territory", "the territories are tables, each under a line [[territory]]")
+        raise _InvalidKey("territory", "write each territory as a table, under a line [[territory]]")
     territory_numbers: dict[str, int] = {}
     for territory, entry in enumerate(entries):
         location = _format_territory_label(territory, entry)

@@ -63,7 +63,7 @@ class EloDifference:
 
 
 def _format_bound(elo: float) -> str:
-    return f"{elo:+z.1f}" if math.isfinite(elo) else "∞" if elo > 0 else "−∞"
+    return f"{elo:+z.1f}" if math.isfinite(elo) else "∞" if elo > 0 else "-∞"
 
 
 def estimate_elo_difference(counts: Sequence[int]) -> EloDifference | None:

@@ -161,7 +161,7 @@ def make_section(data: dict[str, Any]) -> Section:
         "Time to depth with threads",
         f"This section compares two forms of the parallel search Jamboree with the sequential search, on {data['cores']} cores. Each "
         f"search analyses {COUNT} middle-game positions of each of the maps {', '.join(MAPS)}, to the depth that the sequential search "
-        f"reaches in {SECONDS:g} s. All search as in matches, with the evaluator `features` and empty tables. They ran in turn, "
+        f"reaches in {SECONDS:g} s. All searches run as in matches, with the evaluator `features` and empty tables. They ran in turn, "
         f"{RUNS_PER_SEARCH} times each, and the shortest time of each counts. A search that took {TIMEOUT_FACTOR} times as long as the "
         "sequential search was stopped, and counts with this time. If there are enough cores, each search thread is pinned to a core "
         "of its own.",

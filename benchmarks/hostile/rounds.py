@@ -479,8 +479,8 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
         "as often as the limits allow (*hostile*). At the start of a round, each address has its full budget. All kinds are played in "
         f"turn, {ROUNDS} times. If one of the ratios of a kind is {MAX_MEDIAN_RATIO:g} or more, the kind gets {MORE_ROUNDS} more rounds "
         f"(at most {MAX_REPEATED_KINDS} kinds). The rounds of the *control* (`{CONTROL}`) are played between those of the other "
-        "kinds. In them the strangers stay silent in the second period too, so their ratios differ from 1 only by the error of the "
-        "measurement.\n\n"
+        "kinds. In these rounds the strangers stay silent in the second period too, so the ratios of the control differ from 1 only by "
+        "the error of the measurement.\n\n"
         "The bots and the process that serves matches run with real-time priority (SCHED_RR), and the store is on a disk in memory. "
         "So other programs and the disk hardly affect the figures. The process of the strangers, which in reality would run on other "
         "machines, has normal priority, so that it does not take CPU time from the server. The server's page process has its usual "
@@ -491,8 +491,8 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
         "handles their requests at a limited rate.\n"
         f"- *Ratio* is the hostile p99 of a round divided by the median of the quiet p99 of this round, the {NEIGHBOURS} rounds before "
         f"it and the {NEIGHBOURS} rounds after it. The table shows the median ratio of all rounds, with the lowest and the highest in "
-        "brackets. About one move in a hundred ends a match, and such moves take longest. So the matches of the honest bots end evenly "
-        "over time.\n"
+        "brackets. About one move in a hundred ends a match, and such moves take longest. Therefore the matches of the honest bots "
+        "begin at different times, so that every period has about as many of these moves.\n"
         "- *All moves* is the same ratio, computed with the 99th percentile of all moves of a round. The table shows the lowest of "
         "all rounds: a single pause of 30 ms can raise the ratio of one round, but pauses that strangers cause occur in every round.\n"
         "- *CPU* is the share of one core that the process which serves matches uses, in the quiet and in the hostile periods.\n"
@@ -538,10 +538,11 @@ def _describe_error(results: RoundResults) -> str:
     high, low = percentile(ratios, 0.975), percentile(ratios, 0.025)
     share = sum(ratio >= MAX_MEDIAN_RATIO for ratio in ratios) / len(ratios)
     return (
-        f"\n\nThe error of one round can also be estimated from the {len(ratios)} quiet periods, by dividing the p99 of each by the median "
-        f"of its neighbours: 95% of these ratios lie between {format_short(low)} and {format_short(high)}, and {share:.1%} are "
-        f"{MAX_MEDIAN_RATIO:g} or more. If no kind had any effect, and its ratios were distributed like these, some kind would have a median of "
-        f"{MAX_MEDIAN_RATIO:g} or more in {format_chance(chance_of_false_fault(share))} such measurements of all kinds."
+        f"\n\nThe error of one round can also be estimated from the {len(ratios)} quiet periods, by dividing the p99 of each period by the "
+        f"median of its neighbours. Of these ratios, 95% lie between {format_short(low)} and {format_short(high)}, and {share:.1%} are "
+        f"{MAX_MEDIAN_RATIO:g} or more. Suppose that no kind of request delayed the honest bots, and that all ratios were distributed like "
+        f"these. Then at least one kind would still have a median of {MAX_MEDIAN_RATIO:g} or more in "
+        f"{format_chance(chance_of_false_fault(share))} such benchmarks."
     )
 
 

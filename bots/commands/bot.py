@@ -57,7 +57,7 @@ def bot(
         typer.Option(
             "--logs",
             metavar="FOLDER",
-            help="Folder for the bot's stderr, one MATCH.log per match; needs --exec or --isolate.",
+            help="Save the bot's stderr here, as one MATCH.log per match; needs --exec or --isolate.",
         ),
     ] = None,
     url: Annotated[
@@ -79,7 +79,7 @@ def bot(
             "--token",
             metavar="TOKEN",
             envvar="ARENA_TOKEN",
-            help="Token that the host issued for this name, if the server requires one.",
+            help="Token from the host for this name, if the server requires one.",
         ),
     ] = "",
     matches: Annotated[
@@ -144,7 +144,7 @@ def bot(
             "--reconnect",
             metavar="N",
             min=0,
-            help="Give up after this many failed reconnections in a row; default: never.",
+            help="Exit after N failed attempts to reconnect in a row; default: never.",
         ),
     ] = None,
     wait: Annotated[

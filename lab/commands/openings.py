@@ -100,7 +100,7 @@ def make(
             metavar="PERCENT",
             min=0,
             max=100,
-            help="Minimum lead in winning chance of the best reply over the median, in percentage points.",
+            help="Minimum lead of the best reply over the median, in percentage points.",
         ),
     ] = 3.0,
     seed: SeedOption = 1,

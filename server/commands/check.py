@@ -38,7 +38,9 @@ def register(app: typer.Typer) -> None:
 def check(
     bot: Annotated[
         str,
-        typer.Argument(metavar="BOT", help="Bot to check: FILE.py or a built-in engine, as for `arena bot`."),
+        typer.Argument(
+            metavar="BOT", help="Bot to check: built-in engine, FILE.py, image:NAME or submit:FILE.zip."
+        ),
     ] = "",
     program: Annotated[
         str,
@@ -74,7 +76,7 @@ def check(
             metavar="N",
             min=1,
             max=100_000,
-            help="Random matches played to check each --game, if no bot is given.",
+            help="Number of random matches to check each --game, if no bot is given.",
         ),
     ] = 100,
     seed: SeedOption = 1,
@@ -87,7 +89,7 @@ def check(
             metavar="SECONDS",
             min=0.1,
             max=600,
-            help="Seconds to wait for the bot's answers that no clock limits.",
+            help="Seconds to wait for the bot while no clock runs.",
         ),
     ] = 10.0,
     only: Annotated[

@@ -104,7 +104,7 @@ def new(
     ] = "swiss",
     rounds: RoundsOption = 7,
     duration: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="Duration of an event with --format arena.")
+        str, typer.Option("--for", metavar="TIME", help="Duration of the event; only with --format arena.")
     ] = "60m",
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,
@@ -263,9 +263,7 @@ def cancel(
     name: NameArgument,
     series: Annotated[
         bool,
-        typer.Option(
-            "--series", help="End the whole series: also cancel its next event, and stop repeating."
-        ),
+        typer.Option("--series", help="End the whole series: cancel its coming events, and stop repeating."),
     ] = False,
     server: ServerOption = "",
     db: DatabaseOption = DEFAULT_DATABASE_URL,

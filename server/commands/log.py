@@ -101,7 +101,7 @@ def log(
         bot_account = load_account(account)
         url, name, token = url or bot_account.url, name or bot_account.name, token or bot_account.token
     if url and db:
-        raise UsageError("give either --db, for a database, or --url, for a server, but not both")
+        raise UsageError("--db cannot be combined with --url: a log comes from a database or from a server")
     try:
         if url:
             answer = _fetch_log(url, match, name, token.strip())

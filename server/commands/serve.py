@@ -96,7 +96,7 @@ def serve(
         typer.Option(
             "--set",
             metavar="SECTION.KEY=VALUE",
-            help="Set any setting (docs/hosting.md); may be repeated.",
+            help="Override any setting (docs/hosting.md); may be repeated.",
         ),
     ] = None,
     example_config: Annotated[

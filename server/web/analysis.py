@@ -58,7 +58,7 @@ class AnalysisLine(msgspec.Struct):
     depth: int
     """Depth of the search, in plies."""
     value: float
-    """Value of the position for Maxie, in armies."""
+    """Value of the position for Maxie, in hundredths of an army."""
     chance: float
     """Maxie's chance of winning, from 0 to 1."""
     line: list[str]
