@@ -132,7 +132,7 @@ def _count_recaptures(match: PlayedMatch) -> int:
 
 @dataclass(frozen=True)
 class EstimatedMean:
-    """A mean and half the width of its 95 % interval."""
+    """A mean and half the width of its 95 % confidence interval."""
 
     value: float
     error: float
@@ -271,7 +271,7 @@ class UnequalStrengthResults:
 
     @property
     def difference(self) -> EloDifference:
-        """Elo advantage of the strong searcher. Raises ValueError without a pair."""
+        """Elo advantage of the strong searcher. Raises ValueError if no pair was played."""
         elo = estimate_elo_difference(self.counts)
         if elo is None:
             raise ValueError("there is no Elo difference, because no pair was played")

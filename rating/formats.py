@@ -163,7 +163,7 @@ class Format(Protocol):
 
 @dataclass
 class RoundRobinFormat:
-    """Round-robin, in which every two bots meet, or gauntlet, in which the first bot plays all others.
+    """Round-robin, in which each bot meets every other, or gauntlet, in which the first bot plays all others.
 
     rounds   number of rounds; None for an endless event
     starts   number of start positions; every two bots play a pair on each of them in every round

@@ -76,12 +76,12 @@ def shuffle_bots(bots: Sequence[str], salt: str) -> list[str]:
 
 
 def _list_circle_pairs(bots: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield every two of `bots` once: one seat of the circle is fixed, the others rotate by one place after each turn."""
+    """Yield each pair of `bots` once: one place of the circle is fixed; the bots in the others move on by one place each turn."""
     places: list[str | None] = [*bots] if len(bots) % 2 == 0 else [*bots, None]
     half = len(places) // 2
     for turn in range(len(places) - 1):
         for left, right in zip(places[:half], reversed(places[half:]), strict=True):
             if left is not None and right is not None:
-                # Alternate, so that the bot in the fixed seat is not always first.
+                # Alternate, so that the bot in the fixed place is not always first.
                 yield (left, right) if turn % 2 == 0 else (right, left)
         places = [places[0], places[-1], *places[1:-1]]

@@ -33,7 +33,7 @@ def make_match_id(event: str, pairing: Pairing, number: int) -> str:
 class Schedule:
     """Remaining matches of an event, grouped by their two bots, so that a match that can start is found without a search.
 
-    Every two bots play their matches in the order of the schedule.
+    The matches of the same two bots are played in the order of the schedule.
     """
 
     def __init__(self, event: str, format: Format) -> None:

@@ -149,7 +149,7 @@ def make_standings_from_counts(
 
 
 def compute_ranks(rows: Sequence[StandingsRow]) -> list[int]:
-    """Return the rank of each row of a sorted table, from 1. Neighbours with equal results share a rank."""
+    """Return the rank of each row of a sorted table, from 1. Adjacent rows with equal results share a rank."""
     keys = [_make_ranking_key(row) for row in rows]
     ranks: list[int] = []
     for number, key in enumerate(keys):

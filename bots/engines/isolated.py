@@ -38,7 +38,9 @@ def isolate_engine(engine: Engine, logs: Path | None = None) -> Engine:
 
 
 def play_match(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
-    """Let `bot` play one match, and close it. Raises any exception of the bot except Resign, which becomes an answer.
+    """Let `bot` play one match, and close it.
+
+    Any exception raised by the bot propagates, except Resign, which becomes an answer.
 
     messages   messages to the bot, in order (docs/stdio.md)
     output     file to which the bot's answers are written

@@ -109,8 +109,9 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     """Return the evaluator called `name` for positions of `game`.
 
     `features` uses the weights that come with the project; for a game without features it is the same as `plain`.
-    `outcomes` uses the outcomes that come with the project. A name that ends in `outcomes.toml` is a file of outcomes,
-    in `.toml` a weights file, in `.npz` a network (which needs NumPy).
+    `outcomes` uses the outcomes that come with the project. A name that ends in `outcomes.toml` is the path of a file of
+    outcomes; any other name in `.toml` is that of a weights file, and one in `.npz` that of a network (which needs
+    NumPy).
 
     Raises BadSpec if there is no such evaluator or the game does not support it, and BadWeights for an invalid file.
     """

@@ -237,7 +237,7 @@ class EngineAnalyst(Analyst):
     def analyse_best_moves(self, position: Any, count: int) -> list[Report[Any]]:
         """Return the `count` best moves, the best first. Each search excludes the moves already found.
 
-        All are searched to the depth of the best move, or less deep if four times the node budget does not suffice.
+        All are searched to the depth of the best move, or to a smaller depth if four times the node budget is not enough.
         """
         first_report = self.analyse(position)[-1]
         reports, other_moves = (
@@ -282,7 +282,7 @@ class ReferenceAnalyst(Analyst):
         return [self._search_position(position, self._depth)]
 
     def _analyse_reply(self, position: Any) -> list[Report[Any]]:
-        """Return the report of a search that is one ply less deep."""
+        """Return the report of a search to one ply less than the depth of the analysis."""
         return [self._search_position(position, self._depth - 1)]
 
     def _search_position(self, position: Any, depth: int) -> Report[Any]:

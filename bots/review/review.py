@@ -167,7 +167,7 @@ def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerRevi
 
 
 def _compute_accuracy(chance_lost: float) -> float:
-    """Return the accuracy in percent of a move that lost `chance_lost`, from 0 to 1, of the chance of winning."""
+    """Return the accuracy, in percent, of a move that lowered the chance of winning by `chance_lost`, from 0 to 1."""
     return min(100.0, max(0.0, 103.1668 * exp(-4.354 * chance_lost) - 3.1669))
 
 

@@ -203,7 +203,7 @@ def _parse_option(key: str, text: str, type: Any) -> Any:
 
 
 def _find_line(text: str, path: Sequence[str]) -> int:
-    """Return the number of the line of a TOML text on which the statement of a key begins, from 1; 0 if there is none.
+    """Return the number, from 1, of the line on which a key's statement begins in a TOML text; 0 if there is none.
 
     path: names of the key's section and of the key
 

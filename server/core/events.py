@@ -263,8 +263,8 @@ class Events:
     def _find_event(self, name: str, action: EventAction, bot: str, *, by_host: bool = False) -> Event | None:
         """Return the event that an action names, directly or by its series; None if there is none.
 
-        The name of a series stands for its next event. It stands for the event in progress instead if a bot returns to
-        that event or is withdrawn from it, or if the action applies only to events in progress.
+        The name of a series means its next event, with two exceptions: it means the event in progress if a bot returns
+        to that event or is withdrawn from it, or if the action applies only to events in progress.
         """
 
         def accepts_action(event: Event) -> bool:

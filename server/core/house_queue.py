@@ -51,7 +51,7 @@ class HouseQueue:
         return len(self._waiting_challenges)
 
     def enqueue(self, challenge: str, engine: str, requester: Requester) -> str | None:
-        """Queue a challenge. If too many wait, return the id of the last in turn order, to be refused; otherwise None."""
+        """Queue a challenge. If too many wait, return the id of the one whose turn is last, to be refused; otherwise None."""
         self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)
         return (
             self._list_challenges_in_turn_order()[-1] if len(self._waiting_challenges) > MAX_QUEUED else None

@@ -466,8 +466,8 @@ def execute_many(
 ) -> None:
     """Execute a statement once for each row, in the caller's transaction. All rows must have the same keys.
 
-    The rows of a journal's transaction on SQLite go to the driver directly, because the journal waits meanwhile, and
-    SQLAlchemy takes several times as long as SQLite.
+    On SQLite, the rows of a journal's transaction go directly to the driver: the journal waits for them, and SQLAlchemy
+    would take several times as long as SQLite itself.
     """
     driver = connection.connection.driver_connection
     if isinstance(driver, sqlite3.Connection):

@@ -40,7 +40,7 @@ class Maintenance:
         self._journal = journal
         self._clock = clock
         self.retention = retention
-        """Rule that says which finished matches to keep; None to keep all."""
+        """Rule for which finished matches to keep; None to keep all."""
 
     async def run(self) -> None:
         """Pack and remove matches until cancelled.

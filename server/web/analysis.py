@@ -121,7 +121,7 @@ async def analyse_position(
     parameters: `position`, in the game's text form
     seconds: time limit of the engine
 
-    Raises BadRequest without a position.
+    Raises BadRequest if the parameters have no position.
     """
     if map_name not in list_map_names():
         return responses.make_not_found_response(f"no built-in map is called {map_name!r:.80}")

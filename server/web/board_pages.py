@@ -60,7 +60,7 @@ def parse_match(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any
 def _replay_match(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, Any]:
     """Replay a match, and return its board, the position after each move, and the legal moves after the last.
 
-    Raises any exception of the custom game.
+    Any exception raised by a custom game propagates.
     """
     game: Game[Any, Any] = make_game(name, setup)
     position = game.start()

@@ -49,7 +49,7 @@ class Rename(Struct, frozen=True):
 
 
 class NameChanges(Struct, frozen=True, tag="renames"):
-    """Renames that the page process has checked, and that the process that serves matches must queue."""
+    """Renames checked by the page process, to be queued by the process that serves matches."""
 
     changes: list[NameChange]
 

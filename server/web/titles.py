@@ -67,7 +67,7 @@ def make_map_title(name: str) -> str:
 
 
 def make_event_title(name: str) -> str:
-    """Return the title of an event: `Open pool` for `serve`, a server's open pool; its name for any other event."""
+    """Return the title of an event: its name, except that a server's open pool, named `serve`, is called `Open pool`."""
     return "Open pool" if name == "serve" else name
 
 

@@ -72,7 +72,7 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
     """Recompute the ratings of all counted matches, and compare them with the stored ratings.
 
     The computation starts from the ratings that the bots had when matches were last removed from the store. It reads
-    `batch_size` matches per query, from a snapshot of the store. Raises RecomputeMismatch at the first difference.
+    `batch_size` matches per query, from a snapshot of the store. Raises RecomputeMismatch for the first difference.
     """
     totals = RecomputedRatings()
     async with database.open_snapshot(engine) as connection:

@@ -164,7 +164,7 @@ class SqliteWriter:
         return await self._thread.call(partial(self._run_with_wait, partial(self._write, operation)))
 
     def abandon(self) -> None:
-        """Do nothing: SQLite waits for a lock for seconds only, and a pending write to the disk cannot be cancelled."""
+        """Do nothing: SQLite waits only seconds for a lock, and a pending write to the disk cannot be cancelled."""
 
     def _run_with_wait(self, operation: Callable[[], T]) -> T:
         """Run `operation` so that it waits for the locks of other writers. Called in the thread only."""
