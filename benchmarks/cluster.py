@@ -127,7 +127,7 @@ async def measure_once(
     Raises RuntimeError if a bot forfeits a match.
     """
     load = Load()
-    pause = float(arguments.bots / 2 / arguments.rate)  # one bot of two is to move
+    pause = float(arguments.bots / 2 / arguments.rate)  # one of two bots is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
         async with run_members(edges, Path(folder), url, nats) as members, asyncio.TaskGroup() as tasks:
             entrances = [member.url for member in members if member.role != "core"]

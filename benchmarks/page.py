@@ -258,7 +258,7 @@ def measure_boards(browser: Browser, folder: Path, _loads: int) -> None:
         cards, drawn = page.locator(".cards.boards > *"), page.locator(".small-board")
         wait_until(
             lambda: cards.count() >= MATCHES and drawn.count() > 0
-        )  # the page draws the boards in sight
+        )  # the page draws only the visible boards
         before, share = count_accepted_moves(running), measure_cpu_share(browser, page)
         rate = (count_accepted_moves(running) - before) / BOARD_SECONDS
         print(

@@ -72,7 +72,7 @@ def set_sleep(file: Path, seconds: float) -> None:
     """Set the time for which the bot in this file sleeps before each move. The bot may be running."""
     new = file.with_suffix(".new")
     new.write_text(str(seconds))
-    new.replace(file.with_suffix(".seconds"))  # the bot never reads half of it
+    new.replace(file.with_suffix(".seconds"))  # the file appears whole: the bot never reads half a number
 
 
 @contextmanager

@@ -111,7 +111,7 @@ class ClusterMember:
     def kill(self) -> None:
         """Kill the process, even if it is suspended, and wait for its end. The kernel closes its connections."""
         if self.process is not None and self.is_running:
-            os.kill(self.pid, signal.SIGKILL)  # also where it is frozen
+            os.kill(self.pid, signal.SIGKILL)  # also ends a suspended process
             self.process.wait(START_SECONDS)
 
     def suspend(self) -> None:
@@ -254,7 +254,7 @@ async def run_cluster(
     cluster = Cluster(folder, nats, postgresql, database, options)
     try:
         for _ in range(cores):
-            await (await cluster.add_member("core")).wait_ready()  # the first one makes the tables
+            await (await cluster.add_member("core")).wait_ready()  # the first core creates the tables
         for _ in range(edges):
             await cluster.add_member("edge")
         for member in cluster.members:

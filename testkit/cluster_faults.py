@@ -178,7 +178,7 @@ class FaultInjector:
 
 
 def _signal(process: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):  # one of PostgreSQL's, whose client has gone
+    with suppress(ProcessLookupError):  # a process of PostgreSQL ends with its client
         os.kill(process, number)
 
 

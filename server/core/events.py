@@ -208,7 +208,9 @@ class Events:
             case _:
                 has_begun = event.state.has_begun
                 event.change_phase(command.action)
-                if event.state.has_ended and not has_begun:  # else, the next was announced at the beginning
+                if (
+                    event.state.has_ended and not has_begun
+                ):  # otherwise the next event was announced when this one began
                     self._announce_next(event)
                 confirmation = f"{event.name} is {event.state.phase}"
         self._save_event(event)

@@ -291,7 +291,7 @@ class Connection(asyncio.BufferedProtocol):
     def _has_peer_hung_up(self) -> bool:
         """Return True if the peer has closed or reset the connection, even while reading is paused."""
         plain_socket = self.transport.get_extra_info("socket")
-        if plain_socket is None:  # a transport in memory
+        if plain_socket is None:  # a transport in memory has no socket
             return False
         poll = select.poll()
         poll.register(plain_socket.fileno(), HANG_UP_EVENT)

@@ -226,7 +226,7 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
     hook, sys.unraisablehook = sys.unraisablehook, lambda _given: None
     gc.collect()
     if not gc.get_freeze_count():
-        gc.freeze()  # what is there before the first run takes part in no collection of a run
+        gc.freeze()  # no collection during a run examines the objects from before the first run
     gc.disable()
     try:
         with replace_machine(arena):

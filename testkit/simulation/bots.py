@@ -161,7 +161,7 @@ class ClientBot(SimulatedBot):
 
     async def _main(self) -> None:
         options = self.make_settings()
-        make: Any = None  # a worker of the simulation's makes no bot
+        make: Any = None  # the simulation's workers create no bots
         self.client = Client(
             make,
             options,

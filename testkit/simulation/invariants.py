@@ -163,7 +163,7 @@ class InvariantMonitor:
         """
         journal = self.arena.journals.get(process)
         if journal is None:
-            return  # the name is being taken
+            return  # the process has not acquired the name yet
         token, held = self.arena.store.fencing_token(journal.lease.name), journal.lease.number + increase
         self.require_true(
             token == held,

@@ -180,7 +180,7 @@ class TableModel:
         result, two = record.result, (record.players.maxie, record.players.minnie)
         key = (*two, str([move.move for move in record.moves]), result.winner, result.reason)
         if key in self._record_keys:
-            return  # one that repeats another counts for nobody
+            return  # a match that repeats another counts for nobody
         self._record_keys.add(key)
         lines = [self._rows.setdefault(name, TableRow()) for name in two]
         days = [max(0.0, (end_time - (line.last or end_time)).total_seconds() / 86_400) for line in lines]

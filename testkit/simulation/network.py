@@ -319,7 +319,7 @@ class ConnectionEnd(asyncio.Transport):
         self.peer._record_read(len(piece))
 
     def _record_piece(self, piece: bytes) -> None:
-        if not piece.startswith(b"GET "):  # its headers name the Python
+        if not piece.startswith(b"GET "):  # the headers of a request name the version of Python
             self._world.add_to_digest(b"%d %d " % (self.number, self.peer.bytes) + piece)
 
     def _record_read(self, count: int) -> None:
