@@ -29,7 +29,7 @@ from arena.protocol.record import Record, to_line
 from arena.rating.pairing import Pairing
 from arena.server.host import open_host
 from arena.server.processes.bot_process import RestartPolicy
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 
 _OPENING_LOCK = Lock()
 """Lock held while a server is opened, because the migration library handles one store at a time per process."""
@@ -102,7 +102,7 @@ async def _play_job(
         # Each thread of a worker has its own event loop, so waiting for the lock cannot block its holder.
         with _OPENING_LOCK:
             host = await stack.enter_async_context(
-                open_host(private_host_settings(grace_seconds=match_terms.grace_ms / 1000))
+                open_host(make_private_host_settings(grace_seconds=match_terms.grace_ms / 1000))
             )
         processes = await stack.enter_async_context(
             open_bot_processes(

@@ -40,8 +40,8 @@ from arena.server.edge.addresses import LOOPBACK
 from arena.server.host import Host, open_host
 from arena.server.processes.bot_process import RestartPolicy
 from arena.server.processes.tasks import open_background_tasks
-from arena.server.settings import private_host_settings
-from arena.server.store.database import current_timestamp
+from arena.server.settings import make_private_host_settings
+from arena.server.store.database import format_current_time
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder, set_bots
 from arena.server.web.event_progress import EventProgress
@@ -128,7 +128,7 @@ def _open_server(
     def progress(event: str) -> EventProgress | None:
         return make_ladder_progress(ladder) if event == ladder.plan.event else None
 
-    settings = private_host_settings(
+    settings = make_private_host_settings(
         host=LOOPBACK if external is None else external.host,
         port=port if external is None else external.port,
         anyone=external is not None,
@@ -150,7 +150,7 @@ async def _claim_event(ladder: Ladder, host: Host, database: str | None) -> Asyn
     if database is None:
         event = ladder.plan.event if ladder.is_named else default_name
         ladder.set_name(event)
-        yield StoredLadder(event, uuid.uuid4(), {}, current_timestamp(), {})
+        yield StoredLadder(event, uuid.uuid4(), {}, format_current_time(), {})
         return
     name = ladder.plan.event if ladder.is_named else None
     async with claim_ladder(

@@ -123,7 +123,7 @@ def check(
             "give exactly one bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in"
         )
     try:
-        tiny = TimeControl.parse(tc)
+        tiny_time_control = TimeControl.parse(tc)
     except BadTimeControl as error:
         raise UsageError(f"--tc: {error}") from None
     bot_command = [sys.executable, "-P", "-m", "arena", "bot"]
@@ -138,7 +138,7 @@ def check(
     async def run_checks() -> list[CheckResult]:
         return await check_bot(
             command_line,
-            tiny_time_control=tiny,
+            tiny_time_control=tiny_time_control,
             margin_ms=margin,
             patience=patience,
             only=only or (),
@@ -178,11 +178,11 @@ def _split_command(command: str) -> list[str]:
 
 
 def _print_results(results: Sequence[CheckResult]) -> None:
-    reached = [result for result in results if result.why != UNREACHED_TEXT]
-    rows = [(result.check, result.verdict, result.why or result.asked) for result in reached]
+    reached_checks = [result for result in results if result.why != UNREACHED_TEXT]
+    rows = [(result.check, result.verdict, result.why or result.asked) for result in reached_checks]
     print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
-    if len(reached) < len(results):
-        err.print(f"{len(results) - len(reached)} more checks are skipped: {UNREACHED_TEXT}")
+    if len(reached_checks) < len(results):
+        err.print(f"{len(results) - len(reached_checks)} more checks are skipped: {UNREACHED_TEXT}")
     for result in results:
         if result.verdict != "failed":
             continue

@@ -221,8 +221,10 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
         write_json(_make_event_json(state) | {"bots": state.bots, "table": rows, "bracket": bracket}, json)
         return
     plan = state.plan
-    played = table.counted if table is not None else 0
-    err.print(f"{plan.event}: {state.phase}, {plan.format}, {_format_start(state)}, {played} matches played")
+    finished_count = table.counted if table is not None else 0
+    err.print(
+        f"{plan.event}: {state.phase}, {plan.format}, {_format_start(state)}, {finished_count} matches played"
+    )
     if not rows:
         print_table({"entries": "left"}, [[bot] for bot in state.bots])
         return
@@ -343,8 +345,8 @@ def _format_start(state: EventState) -> str:
 
 
 def _format_announced_times(plan: EventPlan) -> str:
-    closes = f", entries close at {format_utc(plan.closes)}" if plan.closes < plan.begins else ""
-    return f"begins at {format_utc(plan.begins)}{closes}"
+    closing_text = f", entries close at {format_utc(plan.closes)}" if plan.closes < plan.begins else ""
+    return f"begins at {format_utc(plan.begins)}{closing_text}"
 
 
 def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
@@ -352,10 +354,10 @@ def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
     try:
         games = make_pool(PoolSettings(games=(game,), maps=maps, time_controls=(tc,))).games
     except BadSetting as error:
-        option = {"games": "--game", "maps": "--map", "time_controls": "--tc"}.get(
+        option_name = {"games": "--game", "maps": "--map", "time_controls": "--tc"}.get(
             error.key.rpartition(".")[2], ""
         )
-        raise UsageError(f"{option}: {error.why}") from None
+        raise UsageError(f"{option_name}: {error.why}") from None
     return tuple(PoolGame(game.game, game.time_control, game.openings[:MAX_OPENINGS]) for game in games)
 
 

@@ -113,12 +113,12 @@ def _choose_fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
 
     If no length has so many, return the openings of the length that has the most.
     """
-    best: tuple[Opening, ...] = ()
+    best_openings: tuple[Opening, ...] = ()
     for plies in FALLBACK_PLIES:
-        best = max(best, _make_random_openings(game, plies), key=len)
-        if len(best) >= SUFFICIENT_OPENINGS:
+        best_openings = max(best_openings, _make_random_openings(game, plies), key=len)
+        if len(best_openings) >= SUFFICIENT_OPENINGS:
             break
-    return best
+    return best_openings
 
 
 def _make_random_openings(game: AnyGame, plies: int) -> tuple[Opening, ...]:
@@ -130,6 +130,6 @@ def _make_random_openings(game: AnyGame, plies: int) -> tuple[Opening, ...]:
 
 def _drop_prefixes(openings: Sequence[Opening]) -> tuple[Opening, ...]:
     """Drop openings that are prefixes of others."""
-    by_text = {tuple(map(repr, opening)): opening for opening in openings}
-    prefixes = {text[:plies] for text in by_text for plies in range(len(text))}
-    return tuple(opening for text, opening in by_text.items() if text not in prefixes)
+    openings_by_text = {tuple(map(repr, opening)): opening for opening in openings}
+    prefixes = {text[:plies] for text in openings_by_text for plies in range(len(text))}
+    return tuple(opening for text, opening in openings_by_text.items() if text not in prefixes)

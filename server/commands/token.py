@@ -46,8 +46,8 @@ def create(
 
     Example: arena token create my-bot --db sqlite:///arena.db
     """
-    token = run_on_store(db, lambda engine: tokens.create_token(engine, name, role, owner), create=True)
-    _print_token(name, token)
+    new_token = run_on_store(db, lambda engine: tokens.create_token(engine, name, role, owner), create=True)
+    _print_token(name, new_token)
 
 
 def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:

@@ -53,10 +53,10 @@ from arena.server.core.hello_names import check_hello_names
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.ids import RandomIds
 from arena.server.core.inputs import (
+    ApplySettings,
     BotCrashed,
     ClientAdmitted,
     ClientDisconnected,
-    Drain,
     EdgeDisconnected,
     EdgeResynced,
     HostCommand,
@@ -67,9 +67,9 @@ from arena.server.core.inputs import (
     MessageReceived,
     OwnerResolved,
     RatingChanged,
-    Reconfigure,
-    Restore,
+    RestoreMatches,
     SeasonClosed,
+    StartDraining,
     StoreRecovered,
     Tick,
     TurnSent,
@@ -118,9 +118,9 @@ class Core:
             MatchPlayed: lambda given: matches.record_played(given.terms, given.record),
             BotCrashed: self._handle_crash,
             HouseEngineFailed: self._handle_house_failure,
-            Drain: self._handle_drain,
-            Reconfigure: lambda given: lobby.reconfigure(given.settings),
-            Restore: self._handle_restore,
+            StartDraining: self._handle_drain,
+            ApplySettings: lambda given: lobby.reconfigure(given.settings),
+            RestoreMatches: self._handle_restore,
             HostCommand: events.handle_command,
             StoreRecovered: lambda _: matches.restart_turns(list(matches.rooms)),
             EdgeDisconnected: self._handle_edge_disconnection,
@@ -448,11 +448,11 @@ class Core:
             self._challenges.withdraw_all(failure.name, f"{failure.name} cannot be started")
             self._lobby.mark_changed()
 
-    def _handle_drain(self, _drain: Drain) -> None:
+    def _handle_drain(self, _drain: StartDraining) -> None:
         self._lobby.drain()
         self._matches.drain()
 
-    def _handle_restore(self, restore: Restore) -> None:
+    def _handle_restore(self, restore: RestoreMatches) -> None:
         self._events.restore(restore.events)
         self._matches.restore(restore)
         self._events.assign_matches()

@@ -80,7 +80,7 @@ class HostedEvent(Event):
         """
         self.last_status: tuple[str, int] | None = None
         """Phase and round that the bots were last notified of; None before the first check."""
-        self.reported_round = 0
+        self.last_reported_round = 0
         """Latest round that was reported to the host's webhook."""
 
 
@@ -358,7 +358,7 @@ class Events:
             if event.state.phase == "open":
                 self._begin_if_due(event)
             due: list[Pairing] = []
-            if event.state.phase == "running" and not self._lobby.draining:
+            if event.state.phase == "running" and not self._lobby.is_draining:
                 due = self._begin_matches(event)
                 self._end_if_finished(event)
             self._reserve_waiting_bots(event, due)
@@ -447,12 +447,12 @@ class Events:
                 ):
                     self._begin_match(event, pairing)
             return []
-        due_pairings, changed = event.list_due_matches(), True
-        while changed:  # a forfeit may make further matches due
-            changed = False
+        due_pairings, has_changed = event.list_due_matches(), True
+        while has_changed:  # a forfeit may make further matches due
+            has_changed = False
             for pairing in due_pairings:
-                changed = self._start_or_forfeit(event, pairing) or changed
-            if changed:
+                has_changed = self._start_or_forfeit(event, pairing) or has_changed
+            if has_changed:
                 due_pairings = event.list_due_matches()
         return due_pairings
 
@@ -578,15 +578,15 @@ class Events:
             and (state.has_begun or state.phase == "over")
         ):
             news.append(EventStarted(plan.format, plan.game, state.bots))
-        if event.current_round > event.reported_round:
-            event.reported_round = event.current_round
+        if event.current_round > event.last_reported_round:
+            event.last_reported_round = event.current_round
             if (
                 last_status is not None and not plan.is_arena
             ):  # a new core continues a round that was already reported
                 news.append(RoundPaired(event.current_round, event.state.rounds, event.pairs_of_round))
         if state.has_ended:
-            places = [(bot, event.find_rank(bot)) for bot in state.bots]
-            ranks = [EventPlace(bot, *place) for bot, place in places if place is not None]
+            ranks_by_bot = [(bot, event.find_rank(bot)) for bot in state.bots]
+            ranks = [EventPlace(bot, *place) for bot, place in ranks_by_bot if place is not None]
             news.append(EventFinished(state.phase, tuple(sorted(ranks, key=lambda place: place.rank))))
         self._lobby.effects.extend(EventNews(event.name, item) for item in news)
 

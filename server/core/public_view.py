@@ -48,10 +48,10 @@ class PublicView:
         return ConnectionStatus(self._terms.match, self._compute_absent_ms(now))
 
     def _compute_absent_ms(self, now: int) -> dict[Seat, int]:
-        grace = self._terms.grace_ms
+        grace_ms = self._terms.grace_ms
         return {
-            SEATS[player]: max(0, grace - (now - at) // NS_PER_MS)
-            for player, at in self._referee.disconnected_at.items()
+            SEATS[player]: max(0, grace_ms - (now - disconnected_at) // NS_PER_MS)
+            for player, disconnected_at in self._referee.disconnected_at.items()
         }
 
     def reveal_hidden_thoughts(self) -> Iterator[Thought]:

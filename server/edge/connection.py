@@ -198,7 +198,7 @@ class Connection(asyncio.BufferedProtocol):
         ):
             frames = self._parse(data, now)
             if frames > 1:
-                self.address_bucket.take_with_debt(frames - 1)
+                self.address_bucket.take_tokens_with_debt(frames - 1)
             return
         self._unparsed += data
         self._arrived_ns = now
@@ -355,14 +355,14 @@ class Connection(asyncio.BufferedProtocol):
 
     def _parse_request(self, data: bytes) -> float:
         """Parse a chunk of a request, and keep the bytes after the request. Return the cost outside the turn, in µs."""
-        head = self._request_tail + data
-        end = head.find(END_OF_REQUEST)
-        if end >= 0:
-            size = end + len(END_OF_REQUEST) - len(self._request_tail)
-            data, self._unparsed = data[:size], data[size:]
+        head_bytes = self._request_tail + data
+        head_end = head_bytes.find(END_OF_REQUEST)
+        if head_end >= 0:
+            head_size = head_end + len(END_OF_REQUEST) - len(self._request_tail)
+            data, self._unparsed = data[:head_size], data[head_size:]
             self._request_tail = b""
         else:
-            self._request_tail = head[1 - len(END_OF_REQUEST) :]
+            self._request_tail = head_bytes[1 - len(END_OF_REQUEST) :]
         self._is_reading_request = True
         is_first = not self._answer_count
         self._protocol.receive_data(data)
@@ -373,7 +373,7 @@ class Connection(asyncio.BufferedProtocol):
             self._write_response(handshake.refuse_unreadable(handshake_error.__cause__), last=True)
         else:
             self._write_library_output(writes)
-        return CONNECTION_COST if end >= 0 and is_first else 0.0
+        return CONNECTION_COST if head_end >= 0 and is_first else 0.0
 
     def _handle_request(self, event: HttpRequest) -> None:
         edge = self._edge
@@ -442,14 +442,14 @@ class Connection(asyncio.BufferedProtocol):
         if self.transport.is_closing():
             return
         self._answer_count += 1
-        last = (
+        is_last = (
             not request.allows_next_request
             or self.is_over
             or self._answer_count >= handshake.MAX_REQUESTS
             or not edge.admission.may_stay_open(self.address)
         )
-        self._write_response(answer, last=last, bodiless=request.method == "HEAD")
-        if not last:
+        self._write_response(answer, last=is_last, bodiless=request.method == "HEAD")
+        if not is_last:
             # The time limit of the first request applies to the next one too.
             self._free_protocol()
             self._protocol = self._make_protocol()
@@ -521,9 +521,9 @@ class Connection(asyncio.BufferedProtocol):
         if not closed_by_peer:
             protocol.receive_eof()  # only after the end of the stream does the library show the close frame it sent
             self._unparsed = b""
-            close = protocol.close_exc.sent
-            if close is not None and close.code in FAULT_CLOSE_CODES:
-                fault = close.reason or f"close code {close.code}"
+            close_frame = protocol.close_exc.sent
+            if close_frame is not None and close_frame.code in FAULT_CLOSE_CODES:
+                fault = close_frame.reason or f"close code {close_frame.code}"
                 self._edge.admission.record_abuse(self.address)
         self.session.handle_disconnect(fault)
 

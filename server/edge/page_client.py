@@ -110,11 +110,11 @@ class PageClient:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self._connect()
-                answer = self._requests.get(key)
-                if answer is None:
-                    answer = self._requests[key] = asyncio.get_running_loop().create_future()
+                answer_future = self._requests.get(key)
+                if answer_future is None:
+                    answer_future = self._requests[key] = asyncio.get_running_loop().create_future()
                     self._submit(message)
-                return await asyncio.shield(answer)
+                return await asyncio.shield(answer_future)
         except TimeoutError:
             self._requests.pop(key, None)
             return None

@@ -87,4 +87,4 @@ def _group_shared_days(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[
             for bot_a, bot_b in combinations(sorted(bots), 2):
                 if bots[bot_a] != bots[bot_b]:
                     days[bot_a, bot_b].add(day)
-    return {pair: sorted(found) for pair, found in sorted(days.items())}
+    return {pair: sorted(shared_days) for pair, shared_days in sorted(days.items())}

@@ -66,7 +66,7 @@ def list_migrations_from(connection: Connection, version: int) -> list[Callable[
     return [MIGRATIONS[number] for number in range(version, SCHEMA_VERSION)]
 
 
-def migrate(connection: Connection, steps: Iterable[Callable[[Connection], None]]) -> None:
+def apply_migrations(connection: Connection, steps: Iterable[Callable[[Connection], None]]) -> None:
     """Apply migrations to a store in order, and set its version to SCHEMA_VERSION, in the caller's transaction."""
     for step in steps:
         step(connection)

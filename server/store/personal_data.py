@@ -25,7 +25,7 @@ from arena.server.store.database import (
     Engine,
     OperationRefused,
     WriteFunction,
-    current_timestamp,
+    format_current_time,
     make_transaction_writer,
     open_query_connection,
 )
@@ -161,13 +161,13 @@ def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[st
         "hash": "",
         "role": "bot",
         "owner": name,
-        "created": current_timestamp(),
+        "created": format_current_time(),
         "rotated": None,
     }
     if row is None:
-        connection.execute(sa.insert(tokens).values(**kept_values, revoked=current_timestamp()))
+        connection.execute(sa.insert(tokens).values(**kept_values, revoked=format_current_time()))
         return {}
-    connection.execute(sa.update(tokens).where(tokens.c.name == name).values(revoked=current_timestamp()))
+    connection.execute(sa.update(tokens).where(tokens.c.name == name).values(revoked=format_current_time()))
     return row
 
 
@@ -182,8 +182,8 @@ def _load_renamable_row(connection: sa.Connection, name: str, new_name: str) -> 
     if row is None and (find_unavailability_reason(name, ()) or connection.execute(query).scalar() is None):
         raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` lists these bots")
     require_valid_name(new_name)
-    hidden = new_name.startswith(HIDDEN_PREFIX)
-    why = None if hidden else find_unavailability_reason(new_name, rows.keys() - {name})
+    is_hidden = new_name.startswith(HIDDEN_PREFIX)
+    why = None if is_hidden else find_unavailability_reason(new_name, rows.keys() - {name})
     is_own_name = target_row is None or (
         row is not None and target_row["revoked"] and target_row["owner"] == row["owner"]
     )
@@ -377,8 +377,8 @@ def _forget_owner(connection: sa.Connection, owner: str) -> None:
 def remove_expired(connection: sa.Connection) -> None:
     """Delete expired bans, notices and invitations, and old hashes of addresses, because they are personal data."""
     remove_old_rows(connection)
-    connection.execute(sa.delete(directives).where(directives.c.until.between("0", current_timestamp())))
-    connection.execute(sa.delete(invitations).where(invitations.c.expires < current_timestamp()))
+    connection.execute(sa.delete(directives).where(directives.c.until.between("0", format_current_time())))
+    connection.execute(sa.delete(invitations).where(invitations.c.expires < format_current_time()))
 
 
 def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:

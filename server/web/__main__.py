@@ -77,12 +77,12 @@ class RequestHandler:
 
     async def handle_request(self, request: PageRequest) -> PageResponse:
         """Return the answer to a request. Any exception becomes an answer with an error status."""
-        began, fault = self._cost_ns(), ""
+        start_ns, fault = self._cost_ns(), ""
         try:
             with anyio.fail_after(request.seconds):
                 answer = await self._answer(request)
-        except BadRequest as wrong:
-            answer = responses.make_bad_request_response(str(wrong))
+        except BadRequest as bad_request:
+            answer = responses.make_bad_request_response(str(bad_request))
         except TimeoutError:
             answer = responses.make_text_response(
                 "the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE
@@ -90,7 +90,7 @@ class RequestHandler:
         except Exception as error:  # noqa: BLE001  the parent logs it
             answer, fault = _make_failure_response(error)
         page_response = answer if isinstance(answer, PageResponse) else PageResponse(answer)
-        cost = (self._cost_ns() - began) / 1e9
+        cost = (self._cost_ns() - start_ns) / 1e9
         seconds = _choose_cache_seconds(request.route_match.rules, page_response.answer, cost)
         return msgspec.structs.replace(page_response, number=request.number, seconds=seconds, fault=fault)
 

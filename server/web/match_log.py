@@ -89,7 +89,7 @@ async def load_log(
         return build_timeline(terms, journal_events if packed is None else unpack_events(packed))
 
     # A referee replays the match, which takes as long as some hundred moves of a running match.
-    entries, result = await anyio.to_thread.run_sync(make_timeline, limiter=threads)
+    entries, finish = await anyio.to_thread.run_sync(make_timeline, limiter=threads)
     return MatchLog(
         match=terms.match,
         game=terms.game.name,
@@ -97,9 +97,9 @@ async def load_log(
         minnie=terms.players.minnie,
         time_control=terms.time_odds.describe(str(terms.time_control)),
         margin_ms=terms.margin_ms,
-        winner=None if result is None or result.winner is None else SEATS[result.winner],
-        reason=None if result is None else result.reason.value,
-        detail="" if result is None else result.detail,
+        winner=None if finish is None or finish.winner is None else SEATS[finish.winner],
+        reason=None if finish is None else finish.reason.value,
+        detail="" if finish is None else finish.detail,
         steps=entries,
         engines=terms.engines,
     )
@@ -124,7 +124,7 @@ class MatchLogs:
         """Return the log of a match as JSON; status 401 without the right secret, 404 if the log is not found."""
         name, secret = parse_basic(authorization)
         token = await find_valid_token(self._engine, authorization)
-        needs_session = token is None and not (self._anyone and not secret and await self._is_free(name))
+        needs_session = token is None and not (self._anyone and not secret and await self._is_name_free(name))
         if needs_session and not await tokens.has_session(self._engine, name, secret):
             line = (
                 f"this is neither the token of {name!r:.70} nor the secret of its session (`welcome.session`)"
@@ -149,7 +149,7 @@ class MatchLogs:
             )
         return responses.make_json_response(log)
 
-    async def _is_free(self, name: str) -> bool:
+    async def _is_name_free(self, name: str) -> bool:
         return await tokens.find_token(self._engine, name) is None
 
     async def _load_log_for_owner(self, match: str, owner: str) -> MatchLog | None:

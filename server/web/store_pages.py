@@ -284,10 +284,14 @@ def rate_moves_by_table(line: str) -> list[SolvedMoveQuality] | None:
     The call takes about 0.1 ms per move.
     """
     try:
-        record = classify_moves(from_line(line))
+        classified_moves = classify_moves(from_line(line))
     except BadRecord:
         return None
-    return None if record is None else [SolvedMoveQuality(kind, str(reached)) for _, kind, reached in record]
+    return (
+        None
+        if classified_moves is None
+        else [SolvedMoveQuality(kind, str(value_after)) for _, kind, value_after in classified_moves]
+    )
 
 
 def _parse_limit(parameters: Mapping[str, str]) -> int:

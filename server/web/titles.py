@@ -95,12 +95,12 @@ def make_result_title(players: Players, result: Result) -> str:
     reason_texts = _WON if result.winner else _DRAWN
     reason_text = "by repetition" if result.by_repetition else reason_texts.get(result.reason, "")
     if result.winner is None:
-        winner, loser = "draw", ""
+        winner_text, loser = "draw", ""
     else:
-        winner = f"{names.pop(result.winner)} won"
+        winner_text = f"{names.pop(result.winner)} won"
         (loser,) = names.values()
     return (
-        f"{winner} {reason_text.replace('{loser}', loser)}"
+        f"{winner_text} {reason_text.replace('{loser}', loser)}"
         if reason_text
-        else f"{winner}: {result.reason.value.replace('_', ' ')}"
+        else f"{winner_text}: {result.reason.value.replace('_', ' ')}"
     )

@@ -54,7 +54,7 @@ def renew_lease_by_name() -> AbstractContextManager[Any]:
     def renew_by_name(connection: sa.Connection, held: lease.Lease, values: dict[str, Any]) -> None:
         connection.execute(sa.update(servers).where(servers.c.name == held.name).values(values))
 
-    return patch(lease, "_update", renew_by_name)
+    return patch(lease, "_update_lease", renew_by_name)
 
 
 def judge_deadlines_first() -> AbstractContextManager[Any]:

@@ -318,7 +318,7 @@ class InvariantMonitor:
             for bot in core._lobby.bots.values()
             if bot.is_free
             and bot.preferences.pool
-            and not core._lobby.draining
+            and not core._lobby.is_draining
             and not core.suspensions.suspension_reason(bot.name, now)
         }
         unpaired = core.pairing.find_unpaired(free, now)

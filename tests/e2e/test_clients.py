@@ -25,7 +25,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.host import Host, open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 
 
 def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "300+0") -> Terms:
@@ -64,7 +64,7 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
         make_game_on_map(),
     ]
     async with (
-        open_host(private_host_settings(anyone=True)) as host,
+        open_host(make_private_host_settings(anyone=True)) as host,
         playing(host, a=make_engine("greedy").make_bot, b=make_engine("random:seed=3").make_bot) as clients,
     ):
         records = []
@@ -151,7 +151,7 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
     plies: list[int] = []
     cuts = 0
     async with (
-        open_host(private_host_settings(anyone=True)) as host,
+        open_host(make_private_host_settings(anyone=True)) as host,
         relayed(host) as (url, relay),
         playing(host, b=make_engine("random:seed=1").make_bot),
         playing(host, url, a=Careful) as clients,

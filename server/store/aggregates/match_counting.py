@@ -47,14 +47,14 @@ async def count_new_matches(
     write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
     progress: function that is called with each new rating step, in order, after its transaction
     """
-    total, max_matches = 0, MATCHES_PER_TRANSACTION if write else MATCHES_PER_TRANSACTION_ALONE
+    total_count, max_matches = 0, MATCHES_PER_TRANSACTION if write else MATCHES_PER_TRANSACTION_ALONE
     while True:
         count, steps = await (write or make_transaction_writer(engine))(
             partial(count_batch, max_matches=max_matches)
         )
         if not count:
-            return total
-        total += len({step.match for step in steps})
+            return total_count
+        total_count += len({step.match for step in steps})
         for step in steps:
             progress(step)
         await anyio.lowlevel.checkpoint()

@@ -77,18 +77,18 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
     totals = RecomputedRatings()
     async with database.open_snapshot(engine) as connection:
         rater = Rater(await connection.run_sync(load_base_ratings))
-        after = 0
-        while rows := await _load_counted_matches(connection, batch_size, after=after):
+        last_arrival = 0
+        while rows := await _load_counted_matches(connection, batch_size, after=last_arrival):
             names = [row.match for row in rows]
-            journal, steps = (
+            events_by_match, steps = (
                 await load_events_by_match(connection, names),
                 await _load_steps(connection, names),
             )
             seasons = {match: category.season for match, _, category in steps}
             for row in rows:
-                record = _replay(row, journal.get(row.match))
+                record = _replay_match(row, events_by_match.get(row.match))
                 totals.matches += 1
-                totals.imported += row.match not in journal
+                totals.imported += row.match not in events_by_match
                 columns = make_summary_columns(record)
                 season = seasons.get(row.match, 1)
                 for category in make_rating_categories(
@@ -96,7 +96,7 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
                 ):
                     for step in rater.rate_match(record, row.finished, category):
                         _require_same_step(step, steps.get((row.match, step.seat, category)))
-            after = rows[-1].arrival
+            last_arrival = rows[-1].arrival
         await _compare_standings(connection, rater)
     return totals
 
@@ -132,7 +132,7 @@ def _are_equal_ratings(a: Rating, b: Rating) -> bool:
     )
 
 
-def _replay(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
+def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     """Replay a match, and return its record, with the result of the replay.
 
     row: columns of `matches`, and the match's packed data

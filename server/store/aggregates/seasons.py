@@ -23,7 +23,7 @@ class Season(Struct, frozen=True):
     game: str
     name: str
     closed: str
-    """Time at which the season was closed, in the format of `database.current_timestamp`."""
+    """Time at which the season was closed, in the format of `database.format_current_time`."""
 
 
 class Seasons:

@@ -49,7 +49,7 @@ class RatingRow(Struct, frozen=True, rename=COLUMN_NAMES):
     crashes: int
     """Number of matches lost by a failure of the bot: an exception, a value that is not a move, or a dead process."""
     last: str
-    """End time of the last rated match, in the format of `database.current_timestamp`."""
+    """End time of the last rated match, in the format of `database.format_current_time`."""
 
     @property
     def glicko(self) -> Rating:
@@ -74,7 +74,7 @@ INACTIVE_AFTER = timedelta(days=30)
 def compute_activity_cutoff() -> str:
     """Return the time that is INACTIVE_AFTER ago. Shown tables leave out a bot whose last rated match ended earlier.
 
-    The time is in the format of `database.current_timestamp`.
+    The time is in the format of `database.format_current_time`.
     """
     return database.format_timestamp(datetime.now(UTC) - INACTIVE_AFTER)
 
@@ -106,7 +106,7 @@ async def load_standings(
     map, time_control: only ratings from matches on this map with this time control; both empty for all matches
     season: name of a closed season; empty for the current one
     limit: maximum number of bots for each game, those with the highest ratings; None for all
-    since: only bots that finished a rated match at or after this time, in the format of `database.current_timestamp`
+    since: only bots that finished a rated match at or after this time, in the format of `database.format_current_time`
 
     Finished matches that are not counted yet are missing. Call `match_counting.count_new_matches` first to include them.
     """
@@ -118,12 +118,12 @@ async def load_standings(
         query = query.order_by(standings_table.c.rating.desc()).limit(limit)
     rows: list[Any] = []
     async with database.open_query_connection(engine) as connection:
-        closed = await connection.run_sync(load_seasons)
+        seasons = await connection.run_sync(load_seasons)
         for game_name in (
             await list_distinct_games(connection, standings_table.c.game) if game is None else [game]
         ):
             category = RatingCategory(
-                game_name, map, time_control, closed.get_season_number(game_name, season)
+                game_name, map, time_control, seasons.get_season_number(game_name, season)
             )
             rows += (await connection.execute(query, category._asdict())).all()
     return sort_standings(RatingRow(*tuple(row)) for row in rows)
@@ -164,16 +164,18 @@ async def list_categories(
 
     season: name of a closed season; empty for the current one of each game
     since: count only bots that finished a rated match at or after this time, in the format of
-        `database.current_timestamp`
+        `database.format_current_time`
     """
-    table = standings_table.c
-    matches = sa.func.sum(table.matches)
-    query = sa.select(table.game, table.map, table.time_control, matches).where(table.time_control != "")
-    query = query.where(table.season == _select_season_number(season))
+    columns = standings_table.c
+    matches = sa.func.sum(columns.matches)
+    query = sa.select(columns.game, columns.map, columns.time_control, matches).where(
+        columns.time_control != ""
+    )
+    query = query.where(columns.season == _select_season_number(season))
     if since is not None:
-        query = query.where(table.last >= since)
-    query = query.group_by(table.game, table.map, table.time_control)
-    query = query.order_by(matches.desc(), table.game, table.map, table.time_control).limit(limit)
+        query = query.where(columns.last >= since)
+    query = query.group_by(columns.game, columns.map, columns.time_control)
+    query = query.order_by(matches.desc(), columns.game, columns.map, columns.time_control).limit(limit)
     async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(query)).all()
     return [CategorySummary(row.game, row.map, row.time_control, int(row[3])) for row in rows]

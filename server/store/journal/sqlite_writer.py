@@ -130,7 +130,7 @@ class SqliteWriter:
             without the thread
         """
         self._connection = connection
-        self._raw = _driver_connection(connection)
+        self._raw = _get_driver_connection(connection)
         self._thread = thread
         self._durable = durable
         if not durable:
@@ -150,7 +150,7 @@ class SqliteWriter:
                 # writer there either.
                 work()
             except sqlite3.OperationalError as error:
-                if not sqlite.is_busy(error):
+                if not sqlite.is_busy_error(error):
                     raise
             else:
                 return _do_nothing()
@@ -178,7 +178,7 @@ class SqliteWriter:
 
     def _commit(self, changes: JournalChanges, lease: Lease) -> None:
         events, fence = changes.events, (lease.name, lease.name, lease.number)
-        if changes.only_journal_events and 0 < len(events) <= MAX_ROWS:
+        if changes.has_only_journal_events and 0 < len(events) <= MAX_ROWS:
             values = (*chain.from_iterable(events), *fence)
             if self._raw.execute(make_append_statement(len(events)), values).rowcount < len(events):
                 self._require_lease(
@@ -229,7 +229,7 @@ async def _do_nothing() -> None:
     pass
 
 
-def _driver_connection(connection: sa.Connection) -> sqlite3.Connection:
+def _get_driver_connection(connection: sa.Connection) -> sqlite3.Connection:
     driver = connection.connection.driver_connection
     if not isinstance(driver, sqlite3.Connection):
         raise TypeError(f"the connection is a {type(driver).__name__}, not a blocking sqlite3.Connection")

@@ -33,7 +33,7 @@ from arena.server.store import schema
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
     close_engine,
-    current_timestamp,
+    format_current_time,
     make_engine,
     open_store,
     prepare_store,
@@ -219,7 +219,7 @@ async def test_a_match_that_is_over_gets_no_event_any_more(engine: AsyncEngine) 
 
 
 async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(engine: AsyncEngine) -> None:
-    before = current_timestamp()
+    before = format_current_time()
     async with open_journal(engine) as journal:
         finished = record(MATCH, moves=[4, 0])
         await journal.commit([opens(rated=True), ends(finished, rated=True)])
@@ -227,7 +227,7 @@ async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(engine: Async
         async with engine.connect() as connection:
             row = (await connection.execute(sa.select(schema.matches))).one()
         assert row.rated
-        assert before <= row.finished <= current_timestamp()
+        assert before <= row.finished <= format_current_time()
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "riskless"])
