@@ -108,7 +108,7 @@ def list_losers(record: AnyFinishedMatch) -> tuple[str, ...]:
 
 
 def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[StandingsRow]:
-    """Return the rows of `bots` in order of rating; equal ratings in the order of `bots`."""
+    """Return the rows of `bots`, the highest rating first. Bots with equal ratings stay in the order of `bots`."""
     return make_standings_from_counts(bots, ((record, 1) for record in records))
 
 

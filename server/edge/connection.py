@@ -73,7 +73,7 @@ REASON_BYTES = 120
 The frame allows 125, but it also contains a code, and truncation may split a character.
 """
 HANG_UP_EVENT = getattr(select, "POLLRDHUP", 0)
-"""Event of `poll` for a peer that has ended its stream; 0 on systems without it, which report POLLHUP unasked."""
+"""Event of `poll` for a peer that has ended its stream; 0 on systems without it, which always report POLLHUP."""
 FAULT_CLOSE_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Websocket close codes that this side sends for protocol errors of the client."""
 
@@ -500,7 +500,7 @@ class Connection(asyncio.BufferedProtocol):
     def _write_library_output(self, writes: list[bytes], *, closed_by_peer: bool = False) -> None:
         """Write the output of the library itself, such as pongs. Empty bytes in `writes` stand for the end of the stream.
 
-        closed_by_peer: True if the output answers the peer's close frame; its code then indicates no fault of the peer
+        closed_by_peer: True if the output answers the peer's close frame; it then repeats the peer's code, which is no sign of a fault
         """
         for data in writes:
             if self.transport.is_closing():

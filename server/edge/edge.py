@@ -51,7 +51,7 @@ BACKLOG = 100
 
 
 def decline_page(_request: Request, _address: str) -> Response | None:
-    """Return None for every request: the function `pages` of an edge that serves no web pages."""
+    """Return None for every request. An edge without web pages has this as its function `pages`."""
     return None
 
 

@@ -303,7 +303,7 @@ def _build_last_examined_match_query(condition_lists: Sequence[Conditions]) -> s
 
 
 def _choose_index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the terms that the best index for a search by the terms `names` covers."""
+    """Return the names of those search terms, among `names`, that the best index for the search covers."""
     if "opening" in names:
         return ("opening",)
     if "bot" in names and "opponent" in names:

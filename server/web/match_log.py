@@ -106,11 +106,12 @@ async def load_log(
 
 
 class MatchLogs:
-    """Answers to `GET /api/log/MATCH`, which requires HTTP Basic: a bot's name, and its token or session secret.
+    """Answers to `GET /api/log/MATCH`, which requires HTTP Basic authentication.
 
-    The store has only hashes of tokens and session secrets. An admin's token gives access to all logs, and a bot's
-    token to the logs of all bots of its owner. A session secret gives access only to matches that began in the session,
-    because a guest's name may have belonged to another person before.
+    A client gives a bot's name, and the bot's token or the secret of its session. The store has only hashes of tokens
+    and session secrets. An admin's token gives access to all logs, and a bot's token to the logs of all bots of its
+    owner. A session secret gives access only to matches that began in the session, because a guest's name may have
+    belonged to another person before.
     """
 
     def __init__(self, engine: Engine, *, anyone: bool) -> None:
