@@ -22,7 +22,7 @@ class TimeSource:
     ) -> None:
         """Create a time source.
 
-        now_ns     returns the time, in ns
+        now_ns       returns the time, in ns
         cpu_time_ns  returns the CPU time used, in ns; by default by the calling thread
         """
         self.now_ns = now_ns

@@ -1,15 +1,15 @@
 """Cost of the web pages for a browser: the first view, moving armies, and many live boards.
 
-    first    bytes over the network, and time until the start page shows matches and bots
-    slow     the same page on a slow network that the browser simulates (round trip of 400 ms, 400 kbit/s): time of the
-             first paint, time until the large board shows a match, and time until that board is live
-    frames   frame rate while armies move on the map usa at their highest speed, and CPU time of the page's thread for
-             each frame, which does not depend on other load of the machine
-    shift    layout shift of every view while bots play a hundred moves a second
-    boards   CPU time of all processes of the browser for the live boards in sight on the start page, while at least 25
-             matches are in progress
-    lighthouse   four scores of Lighthouse on a phone and on a desktop, medians of three loads, with its simulated network
-             and processor; needs the program: npm install --global lighthouse
+    first       bytes over the network, and time until the start page shows matches and bots
+    slow        the same page on a slow network that the browser simulates (round trip of 400 ms, 400 kbit/s): time of
+                the first paint, time until the large board shows a match, and time until that board is live
+    frames      frame rate while armies move on the map usa at their highest speed, and CPU time of the page's thread
+                for each frame, which does not depend on other load of the machine
+    shift       layout shift of every view while bots play a hundred moves a second
+    boards      CPU time of all processes of the browser for the live boards in sight on the start page, while at least
+                25 matches are in progress
+    lighthouse  four scores of Lighthouse on a phone and on a desktop, medians of three loads, with its simulated
+                network and processor; needs the program: npm install --global lighthouse
 
 Each part prints the load of the machine. If the load is high, it decides the measured times.
 

@@ -25,8 +25,8 @@ class BotPool(Protocol):
     ) -> None:
         """Release a connection after a match of the bot.
 
-        connection  name that `reserve` returned
-        answered    True if the bot made a move, False if it made none when it had to, None if it never had to
+        connection    name that `reserve` returned
+        answered      True if the bot made a move, False if it made none when it had to, None if it never had to
         give_up_verb  `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
         """
 

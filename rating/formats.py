@@ -337,8 +337,8 @@ class ArenaFormat:
 class _EncounterNode:
     """Encounter in the tree of a knockout.
 
-    bots    the two bots: known from the start, or winners of earlier encounters; None while unknown
-    parent  index of the encounter in which the winner plays next; None for the final
+    bots         the two bots: known from the start, or winners of earlier encounters; None while unknown
+    parent       index of the encounter in which the winner plays next; None for the final
     parent_slot  index of the winner in the parent's `bots`, 0 or 1
     """
 

@@ -296,7 +296,7 @@ class Session:
 
     @property
     def _is_exempt_from_limits(self) -> bool:
-        """True for the server's own bots, which have no limits: other programs on this machine share their address."""
+        """True for the server's own bots. Limits apply to addresses, and other programs on this machine share theirs."""
         hello = self.hello
         return hello is not None and hello.role == "bot" and hello.name in self._edge.unlimited_names
 

@@ -139,7 +139,7 @@ class WebhookSender:
         """Set up the sender. Raises BadWebhook for an invalid URL or secret.
 
         unix_time  returns the current time, in Unix seconds
-        post  sends a message; None for `post_by_http`
+        post       sends a message; None for `post_by_http`
         """
         self._address = WebhookURL.parse(url)
         self._key = parse_secret(secret)

@@ -43,8 +43,8 @@ def compute_max_reconnect_delay(
 
     A client waits for a random time between half of this pause and all of it.
 
-    stopped   True if the server announced that it stops
-    playing   True if the client has unfinished matches
+    stopped        True if the server announced that it stops
+    playing        True if the client has unfinished matches
     grace_seconds  seconds that a restarted server waits for the client
     """
     max_pause = (
