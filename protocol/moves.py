@@ -54,12 +54,12 @@ class MovesSoFar(Sequence[Data]):
             )
         count = moves._count  # noqa: SLF001  same class
         if count < 16:
-            header = bytes((0x90 | count,))
+            head = bytes((0x90 | count,))
         elif count < 1 << 16:
-            header = b"\xdc" + count.to_bytes(2, "big")
+            head = b"\xdc" + count.to_bytes(2, "big")
         else:
-            header = b"\xdd" + count.to_bytes(4, "big")
-        return Raw(header + moves._encoded[: moves._size])  # noqa: SLF001  same class
+            head = b"\xdd" + count.to_bytes(4, "big")
+        return Raw(head + moves._encoded[: moves._size])  # noqa: SLF001  same class
 
     @overload
     def __getitem__(self, index: int) -> Data: ...

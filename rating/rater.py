@@ -72,7 +72,7 @@ def get_rated_outcome(result: Result, seat: Seat) -> tuple[RatedOutcome, bool]:
     return RatedOutcome.LOSS, effect in (RatingEffect.FORFEITED, RatingEffect.MISSED)
 
 
-class RatingCategory(NamedTuple):
+class Category(NamedTuple):
     """Group of matches that share a rating: all matches of a game in a season, or only those on one map at one pace."""
 
     game: str
@@ -84,11 +84,9 @@ class RatingCategory(NamedTuple):
     """Number of the season. Each season begins with new ratings."""
 
 
-def make_rating_categories(
-    game: str, map: str, time_control: str, season: int
-) -> tuple[RatingCategory, RatingCategory]:
+def categories(game: str, map: str, time_control: str, season: int) -> tuple[Category, Category]:
     """Return the categories in which a match counts."""
-    return RatingCategory(game, season=season), RatingCategory(game, map, time_control, season)
+    return Category(game, season=season), Category(game, map, time_control, season)
 
 
 class CurrentRating(Struct, frozen=True):
@@ -120,11 +118,11 @@ class RatingStep(CurrentRating, frozen=True):
     """True if the bot lost by a crash, which is not a forfeit."""
 
     @property
-    def category(self) -> RatingCategory:
-        return RatingCategory(self.game, self.map, self.time_control, self.season)
+    def category(self) -> Category:
+        return Category(self.game, self.map, self.time_control, self.season)
 
 
-RatingKey = tuple[RatingCategory, str]
+RatingKey = tuple[Category, str]
 """Category and name of a bot, the key of the bot's current rating there."""
 
 
@@ -144,14 +142,14 @@ class Rater:
         self.current_ratings: dict[RatingKey, CurrentRating] = dict(current_ratings or {})
 
     def rate_match(
-        self, record: Record | FinishedMatch, end_time: str, category: RatingCategory | None = None
+        self, record: Record | FinishedMatch, end_time: str, category: Category | None = None
     ) -> tuple[RatingStep, RatingStep]:
         """Return the rating steps of one match in a category, Maxie's first.
 
         end_time  end of the match: ISO 8601, UTC
         category  category in which the match counts; by default its game as a whole
         """
-        category = category or RatingCategory(record.game)
+        category = category or Category(record.game)
         maxie = self._compute_aged_rating(category, record.players.maxie, end_time)
         minnie = self._compute_aged_rating(category, record.players.minnie, end_time)
         return (
@@ -159,21 +157,21 @@ class Rater:
             self._make_step(record, end_time, category, "minnie", minnie, maxie),
         )
 
-    def _compute_aged_rating(self, category: RatingCategory, bot: str, end_time: str) -> tuple[Rating, float]:
+    def _compute_aged_rating(self, category: Category, bot: str, end_time: str) -> tuple[Rating, float]:
         """Return a bot's rating after its last match, and the number of rating periods from then to `end_time`.
 
         A bot without a match has the rating of a new player, and 0 periods.
         """
-        last_rating = self.current_ratings.get((category, bot))
-        if last_rating is None:
+        last = self.current_ratings.get((category, bot))
+        if last is None:
             return Rating(), 0.0
-        return last_rating.to_rating(), compute_periods_between(last_rating.finished, end_time)
+        return last.to_rating(), compute_periods_between(last.finished, end_time)
 
     def _make_step(
         self,
         record: Record | FinishedMatch,
         end_time: str,
-        category: RatingCategory,
+        category: Category,
         seat: Seat,
         bot_rating: tuple[Rating, float],
         opponent_rating: tuple[Rating, float],
@@ -213,5 +211,5 @@ class Rater:
 
 def compute_periods_between(earlier: str, later: str) -> float:
     """Return the number of rating periods between two ISO 8601 times; 0 if `later` is before `earlier`."""
-    elapsed = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
-    return max(0.0, elapsed.total_seconds() / PERIOD_SECONDS)
+    passed = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
+    return max(0.0, passed.total_seconds() / PERIOD_SECONDS)

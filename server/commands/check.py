@@ -38,9 +38,7 @@ def register(app: typer.Typer) -> None:
 def check(
     bot: Annotated[
         str,
-        typer.Argument(
-            metavar="BOT", help="Bot to check: built-in engine, FILE.py, image:NAME or submit:FILE.zip."
-        ),
+        typer.Argument(metavar="BOT", help="Bot to check: FILE.py or a built-in engine, as for `arena bot`."),
     ] = "",
     program: Annotated[
         str,
@@ -76,7 +74,7 @@ def check(
             metavar="N",
             min=1,
             max=100_000,
-            help="Number of random matches to check each --game, if no bot is given.",
+            help="Random matches played to check each --game, if no bot is given.",
         ),
     ] = 100,
     seed: SeedOption = 1,
@@ -89,7 +87,7 @@ def check(
             metavar="SECONDS",
             min=0.1,
             max=600,
-            help="Seconds to wait for the bot while no clock runs.",
+            help="Seconds to wait for the bot's answers that no clock limits.",
         ),
     ] = 10.0,
     only: Annotated[
@@ -123,7 +121,7 @@ def check(
             "give exactly one bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in"
         )
     try:
-        tiny_time_control = TimeControl.parse(tc)
+        tiny = TimeControl.parse(tc)
     except BadTimeControl as error:
         raise UsageError(f"--tc: {error}") from None
     bot_command = [sys.executable, "-P", "-m", "arena", "bot"]
@@ -138,7 +136,7 @@ def check(
     async def run_checks() -> list[CheckResult]:
         return await check_bot(
             command_line,
-            tiny_time_control=tiny_time_control,
+            tiny_time_control=tiny,
             margin_ms=margin,
             patience=patience,
             only=only or (),
@@ -178,11 +176,11 @@ def _split_command(command: str) -> list[str]:
 
 
 def _print_results(results: Sequence[CheckResult]) -> None:
-    reached_checks = [result for result in results if result.why != UNREACHED_TEXT]
-    rows = [(result.check, result.verdict, result.why or result.asked) for result in reached_checks]
+    reached = [result for result in results if result.why != UNREACHED_TEXT]
+    rows = [(each.check, each.verdict, each.why or each.asked) for each in reached]
     print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
-    if len(reached_checks) < len(results):
-        err.print(f"{len(results) - len(reached_checks)} more checks are skipped: {UNREACHED_TEXT}")
+    if len(reached) < len(results):
+        err.print(f"{len(results) - len(reached)} more checks are skipped: {UNREACHED_TEXT}")
     for result in results:
         if result.verdict != "failed":
             continue

@@ -126,11 +126,11 @@ class HouseEngineFailed(Struct, frozen=True):
     name: str
 
 
-class StartDraining(Struct, frozen=True):
+class Drain(Struct, frozen=True):
     """Order to begin no more matches, because the server is about to stop."""
 
 
-class ApplySettings(Struct, frozen=True):
+class Reconfigure(Struct, frozen=True):
     """Change of the settings. Matches in progress keep their terms, and the list of house engines stays."""
 
     settings: CoreSettings
@@ -144,7 +144,7 @@ class UnfinishedMatch(Struct, frozen=True):
     events: list[TimedEvent]
 
 
-class RestoreMatches(Struct, frozen=True):
+class Restore(Struct, frozen=True):
     """Matches of an earlier core that continue here. This is a core's first input, before any client enters."""
 
     matches: list[UnfinishedMatch]
@@ -257,9 +257,9 @@ Input = (
     | MatchPlayed
     | BotCrashed
     | HouseEngineFailed
-    | StartDraining
-    | ApplySettings
-    | RestoreMatches
+    | Drain
+    | Reconfigure
+    | Restore
     | StoreRecovered
     | EdgeDisconnected
     | EdgeResynced
