@@ -109,13 +109,13 @@ def bot(
             "--game",
             metavar="GAME,GAME",
             envvar="ARENA_GAME",
-            help="Comma-separated games to play, or your own FILE.py:Class; default: all.",
+            help="Games to play, separated by commas, or your own FILE.py:Class; default: all.",
         ),
     ] = None,
     map: Annotated[
         str,
         typer.Option(
-            "--map", metavar="MAP,MAP", help="Comma-separated maps on which to play Riskless; default: all."
+            "--map", metavar="MAP,MAP", help="Riskless maps to play on, separated by commas; default: all."
         ),
     ] = "",
     tc: Annotated[
@@ -123,7 +123,7 @@ def bot(
         typer.Option(
             "--tc",
             metavar="TIME,TIME",
-            help="Comma-separated time controls to play, e.g. 10+0.1; default: all.",
+            help="Time controls to play, separated by commas, e.g. 10+0.1; default: all.",
         ),
     ] = "",
     challenge: Annotated[
@@ -136,7 +136,7 @@ def bot(
     ] = "",
     enter: Annotated[
         str,
-        typer.Option("--enter", metavar="EVENT", help="Enter this event on the server."),
+        typer.Option("--enter", metavar="EVENT", help="Event of the server to enter, e.g. weekly."),
     ] = "",
     reconnect: Annotated[
         int | None,

@@ -98,9 +98,7 @@ def show(
 
 
 def check(
-    files: Annotated[
-        list[str], typer.Argument(metavar="MAP", help="Maps to check: .toml files, or names of maps.")
-    ],
+    files: Annotated[list[str], typer.Argument(metavar="MAP", help="Maps to check: names or .toml files.")],
 ) -> None:
     """Check map files, and report the errors in each file.
 

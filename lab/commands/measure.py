@@ -82,7 +82,7 @@ def measure_command(
         typer.Option(
             "--openings",
             metavar="shipped|FILE",
-            help="Openings, for a single map: its built-in ones (shipped), or a file; default: random.",
+            help="Openings for a single map: shipped (the map's own), or a file; default: random.",
         ),
     ] = None,
     seed: SeedOption = 1,

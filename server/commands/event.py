@@ -113,7 +113,7 @@ def new(
     invite: Annotated[
         str,
         typer.Option(
-            "--invite", metavar="BOT,BOT", help="Comma-separated bots that may enter; default: all."
+            "--invite", metavar="BOT,BOT", help="Bots that may enter, separated by commas; default: all."
         ),
     ] = "",
     rating: Annotated[

@@ -105,7 +105,7 @@ def rename(
     name: Annotated[
         str, typer.Argument(metavar="OLD", help="Current name of the bot, which need not be connected.")
     ],
-    new_name: Annotated[str, typer.Argument(metavar="NEW", help="New name, not in use.")],
+    new_name: Annotated[str, typer.Argument(metavar="NEW", help="New name of the bot, not in use yet.")],
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Rename a bot with its token, ratings, records and logs.

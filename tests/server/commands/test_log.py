@@ -91,7 +91,7 @@ def test_logs_that_cannot_be_shown(filled_store: str) -> None:
         filled_store,
     )
     fails("database nothere.db does not exist", 1, "log", "aa", "--db", "sqlite:///nothere.db")
-    fails("but not both", 2, "log", "aa", "--db", filled_store, "--url", "ws://here")
+    fails("--db cannot be combined with --url", 2, "log", "aa", "--db", filled_store, "--url", "ws://here")
     fails("is not a server URL", 2, "log", "aa", "--url", "http://here", "--name", "anna")
     fails("--url also needs --name", 2, "log", "aa", "--url", "ws://here")
 
