@@ -53,9 +53,9 @@ def read_token(bot_file: Path, token_file: str, token_env: str) -> str:
         return os.environ[token_env].strip()
     if not token_file:
         return ""
-    beside = bot_file.parent / token_file
+    file_beside_bot = bot_file.parent / token_file
     try:
-        return beside.read_text(encoding="utf-8").strip()
+        return file_beside_bot.read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        raise BadBotFile(f"{bot_file}: token-file: cannot read {beside}: {why}") from None
+        raise BadBotFile(f"{bot_file}: token-file: cannot read {file_beside_bot}: {why}") from None

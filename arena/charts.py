@@ -8,7 +8,7 @@ from html import escape
 
 
 @dataclass(frozen=True)
-class Area:
+class PlotArea:
     """Plotting area of a chart: the positions of its edges in SVG units, and the data values at the edges."""
 
     left: float

@@ -18,15 +18,15 @@ class TimeSource:
     def __init__(
         self,
         now_ns: Callable[[], int] = time.monotonic_ns,
-        worked_ns: Callable[[], int] = time.thread_time_ns,
+        cpu_time_ns: Callable[[], int] = time.thread_time_ns,
     ) -> None:
         """Create a time source.
 
-        now_ns     returns the time, in ns
-        worked_ns  returns the CPU time used, in ns; by default by the calling thread
+        now_ns       returns the time, in ns
+        cpu_time_ns  returns the CPU time used, in ns; by default by the calling thread
         """
         self.now_ns = now_ns
-        self.worked_ns = worked_ns
+        self.cpu_time_ns = cpu_time_ns
 
     def now(self) -> float:
         """Return the time in seconds."""

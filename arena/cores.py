@@ -40,7 +40,7 @@ def list_usable_cores(
     cgroup    file that lists the process's control groups
     mounts    file that lists the mounts; if it or `cgroup` cannot be read, no quota is applied
     """
-    allowed_cores = sorted(_allowed_cores() if affinity is None else affinity)
+    allowed_cores = sorted(_get_allowed_cores() if affinity is None else affinity)
     return allowed_cores[: max(1, math.floor(min(len(allowed_cores), find_cpu_limit(cgroup, mounts))))]
 
 
@@ -66,7 +66,7 @@ def measure_container_cpu_ms(container: str, cgroup: Path, mounts: Path = MOUNTI
     return None
 
 
-def _allowed_cores() -> list[int]:
+def _get_allowed_cores() -> list[int]:
     try:
         return list(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
@@ -95,10 +95,14 @@ def _parse_mounts(text: str, controller: str) -> Iterator[Mount]:
         before, _, after = line.partition(" - ")
         fields, kind = before.split(" "), after.split(" ")
         if kind[0] == "cgroup2" or (kind[0] == "cgroup" and controller in kind[-1].split(",")):
-            yield Mount(PurePosixPath(_unescape(fields[3])), Path(_unescape(fields[4])), kind[0] == "cgroup2")
+            yield Mount(
+                PurePosixPath(_unescape_octal(fields[3])),
+                Path(_unescape_octal(fields[4])),
+                kind[0] == "cgroup2",
+            )
 
 
-def _unescape(text: str) -> str:
+def _unescape_octal(text: str) -> str:
     """Decode a path written by the kernel, in which a space is `\\040`."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
@@ -109,7 +113,7 @@ def _list_group_folders(mount: Mount, path: str) -> Iterator[Path]:
     # A control group outside the mounted part appears as the root of the mount, as in a container with version 1.
     relative_path = group.relative_to(mount.root) if group.is_relative_to(mount.root) else PurePosixPath()
     if ".." not in relative_path.parts:
-        yield from (mount.point / each for each in (relative_path, *relative_path.parents))
+        yield from (mount.point / path for path in (relative_path, *relative_path.parents))
 
 
 def _read_group_limit(folder: Path, *, unified: bool) -> float:

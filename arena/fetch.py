@@ -13,7 +13,10 @@ TIMEOUT_SECONDS = 20.0
 
 
 def fetch(server: str, request: Request, max_bytes: int) -> bytes:
-    """Return the body of a server's response, cut off after `max_bytes`. Raises CommandError, which names `server`."""
+    """Return the body of a server's response, cut off after `max_bytes`.
+
+    Raises CommandError if the request fails; the message names `server`.
+    """
     try:
         with urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310 - http or https, as the callers write it
             body: bytes = answer.read(max_bytes)

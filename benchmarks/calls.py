@@ -31,7 +31,7 @@ from arena.server.core import core
 from arena.server.core.matchmaker import GATHER_NS
 from arena.server.core.settings import Pool, PoolGame
 from arena.server.host import Host, open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from benchmarks.hostile.stranger import (
     Stranger,
     StrangerMessage,
@@ -79,8 +79,8 @@ class CallCounter:
             await asyncio.sleep(QUIET_SECONDS)
             self._counting = False
             results.append(self.counts)
-        codes = dict.fromkeys(code for each in results for code in each)
-        return Counter({code: statistics.median_low(each[code] for each in results) for code in codes})
+        codes = dict.fromkeys(code for calls in results for code in calls)
+        return Counter({code: statistics.median_low(calls[code] for calls in results) for code in codes})
 
     def close(self) -> None:
         """Stop counting."""
@@ -102,7 +102,7 @@ async def count_all() -> dict[str, Counter[CodeType]]:
     results = {}
     try:
         with tempfile.TemporaryDirectory(prefix="arena-calls-") as folder:
-            settings = private_host_settings(
+            settings = make_private_host_settings(
                 database=f"sqlite:///{folder}/arena.db", anyone=True, adjudication=DEFAULT_RULES
             )
             async with open_host(settings, pool=pool) as host:

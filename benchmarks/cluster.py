@@ -87,9 +87,9 @@ def measure_cpu_seconds(
 ) -> list[float]:
     """Return the CPU seconds used so far by the core or single process, all edges, PostgreSQL and NATS, in this order."""
     return [
-        sum(process_cpu_seconds(each.pid) for each in members if each.role != "edge"),
-        sum(process_cpu_seconds(each.pid) for each in members if each.role == "edge"),
-        sum(process_cpu_seconds(each) for each in postgresql.processes),
+        sum(process_cpu_seconds(member.pid) for member in members if member.role != "edge"),
+        sum(process_cpu_seconds(member.pid) for member in members if member.role == "edge"),
+        sum(process_cpu_seconds(process) for process in postgresql.processes),
         process_cpu_seconds(nats.pid),
     ]
 
@@ -115,8 +115,8 @@ async def run_members(
             await member.wait_ready()
         yield members
     finally:
-        for each in members:
-            await asyncio.to_thread(each.close)
+        for started_member in members:
+            await asyncio.to_thread(started_member.close)
 
 
 async def measure_once(
@@ -127,16 +127,16 @@ async def measure_once(
     Raises RuntimeError if a bot forfeits a match.
     """
     load = Load()
-    pause = float(arguments.bots / 2 / arguments.rate)  # one bot of two is to move
+    pause = float(arguments.bots / 2 / arguments.rate)  # one of two bots is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
         async with run_members(edges, Path(folder), url, nats) as members, asyncio.TaskGroup() as tasks:
-            entrances = [each.url for each in members if each.role != "core"]
+            entrances = [member.url for member in members if member.role != "core"]
 
             def start_bots(what: str, *, pool: bool) -> None:
-                for each in range(arguments.bots):
-                    at = entrances[each % len(entrances)]
+                for number in range(arguments.bots):
+                    at = entrances[number % len(entrances)]
                     jobs.append(
-                        tasks.create_task(run_arena_bot(at, f"{what} {each}", load, pause, pool=pool))
+                        tasks.create_task(run_arena_bot(at, f"{what} {number}", load, pause, pool=pool))
                     )
 
             jobs: list[asyncio.Task[None]] = []
@@ -179,7 +179,7 @@ async def measure_once(
 
 
 def _make_row(what: str, rounds: Sequence[RoundCost]) -> list[str]:
-    medians = {name: statistics.median(getattr(each, name) for each in rounds) for name in COLUMNS.values()}
+    medians = {name: statistics.median(getattr(costs, name) for costs in rounds) for name in COLUMNS.values()}
     return [what, *(f"{value:.{name in ('p50', 'p99'):d}f}" for name, value in medians.items())]
 
 
@@ -199,7 +199,7 @@ def make_section(costs: dict[str, list[RoundCost]], arguments: argparse.Namespac
     ]
     *_, last = costs
     ratios = [
-        each.server / alone.server for each, alone in zip(costs[last], costs[SINGLE_PROCESS], strict=True)
+        cost.server / alone.server for cost, alone in zip(costs[last], costs[SINGLE_PROCESS], strict=True)
     ]
     lines += [
         "",

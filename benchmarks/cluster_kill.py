@@ -70,7 +70,7 @@ async def run_failures(
 
 def recovery_seconds(report: FailureReport, kinds: Sequence[str]) -> list[float]:
     """Return the recovery times after all failures of these kinds, in seconds: one for each match that continued."""
-    return [seconds for each in report.injected if each.kind in kinds for seconds in each.recovery_seconds]
+    return [seconds for fault in report.injected if fault.kind in kinds for seconds in fault.recovery_seconds]
 
 
 def make_section(report: FailureReport, arguments: argparse.Namespace, note: str) -> str:
@@ -90,9 +90,9 @@ def make_section(report: FailureReport, arguments: argparse.Namespace, note: str
     ]
     rows = []
     for kind in arguments.kinds:
-        of_kind = [each for each in report.injected if each.kind == kind]
+        of_kind = [fault for fault in report.injected if fault.kind == kind]
         seconds = recovery_seconds(report, [kind])
-        stuck = sum(each.stuck for each in of_kind)
+        stuck = sum(fault.stuck for fault in of_kind)
         quantiles = [f"{percentile(seconds, share):.2f}" for share in (0.5, 0.99, 1)]
         rows.append([kind, len(of_kind), len(seconds) + stuck, *quantiles, stuck])
     head = ["failure", "times", "matches in progress", "continues p50 s", "p99 s", "maximum s", "never"]
@@ -165,7 +165,7 @@ def main() -> int:
     print(text)
     if arguments.write:
         CLUSTER.replace_section("deaths", text)
-    stuck = [f"{each.stuck} matches stopped after {each.kind}" for each in report.injected if each.stuck]
+    stuck = [f"{fault.stuck} matches stopped after {fault.kind}" for fault in report.injected if fault.stuck]
     return print_faults([*report.result.faults, *stuck])
 
 

@@ -24,7 +24,7 @@ def main() -> int:
     parser.add_argument("--frames", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    logging.disable(logging.CRITICAL)  # a line for every frame that was refused says nothing
+    logging.disable(logging.CRITICAL)  # a line for every refused frame would tell nothing
     began = time.monotonic()
     result = asyncio.run(run_fuzzer(arguments.frames, seed=arguments.seed))
     print(

@@ -85,7 +85,7 @@ def measure_rounds(
     load.wait_until_all_connected(players)
     time.sleep(WARM_SECONDS)
     figures = [measure_moves(running, load, seconds) for _ in range(rounds)]
-    return [each.server for each in figures], [each.rate for each in figures]
+    return [figure.server for figure in figures], [figure.rate for figure in figures]
 
 
 def measure_on_store(store: str, count: int, seconds: float, rounds: int) -> CostOnStore:
@@ -128,40 +128,40 @@ def make_section(beside: Sequence[CostBesideIdle], stores: Sequence[CostOnStore]
         "",
         *make_table(
             ["connections", "CPU of a move", "moves/s"],
-            [[f"{each.connections:,}", format_spread(each.cpu), f"{each.rate:,.0f}"] for each in beside],
+            [[f"{cost.connections:,}", format_spread(cost.cpu), f"{cost.rate:,.0f}"] for cost in beside],
         ),
         "",
         *make_table(
             ["store", "finished matches", "CPU of a move", "start", "after a kill"],
             [
                 [
-                    *(each.store, f"{each.matches:,}", format_spread(each.cpu)),
-                    *(f"{each.start:.1f}", f"{each.recovery:.1f}"),
+                    *(cost.store, f"{cost.matches:,}", format_spread(cost.cpu)),
+                    *(f"{cost.start:.1f}", f"{cost.recovery:.1f}"),
                 ]
-                for each in stores
+                for cost in stores
             ],
         ),
         "",
     ]
-    more = [each for each in beside if each.connections >= CONSTANT_FROM]
+    more = [cost for cost in beside if cost.connections >= CONSTANT_FROM]
     if len(more) > 1:
         ratios = {
-            each.connections: statistics.median(each.cpu) / statistics.median(more[0].cpu) for each in more
+            cost.connections: statistics.median(cost.cpu) / statistics.median(more[0].cpu) for cost in more
         }
         worst = max(ratios, key=lambda count: ratios[count])
         what = f"CPU time of a move with {CONSTANT_FROM:,} to {more[-1].connections:,} connections, compared with {CONSTANT_FROM:,} connections"
         text = f"at most {ratios[worst]:.2f} ×, with {worst:,} connections"
         kept = ratios[worst] <= MAX_RATIO
         lines += [format_claim(what, f"at most {MAX_RATIO:g} ×", text, kept=kept), ""]
-    for store in dict.fromkeys(each.store for each in stores):
-        costs = [each for each in stores if each.store == store]
-        ratio = max(statistics.median(each.cpu) for each in costs) / statistics.median(costs[0].cpu)
+    for store in dict.fromkeys(cost.store for cost in stores):
+        costs = [cost for cost in stores if cost.store == store]
+        ratio = max(statistics.median(cost.cpu) for cost in costs) / statistics.median(costs[0].cpu)
         what = f"CPU time of a move with {costs[0].matches:,} to {costs[-1].matches:,} finished matches on {store}, compared with {costs[0].matches:,} match"
         text = f"at most {ratio:.2f} ×"
         lines += [format_claim(what, f"at most {MAX_RATIO:g} ×", text, kept=ratio <= MAX_RATIO), ""]
     if stores:
-        largest = max(each.matches for each in stores)
-        slowest = max(max(each.start, each.recovery) for each in stores if each.matches == largest)
+        largest = max(cost.matches for cost in stores)
+        slowest = max(max(cost.start, cost.recovery) for cost in stores if cost.matches == largest)
         what = f"time to start with {largest:,} finished matches, also after a kill"
         text = f"at most {slowest:.1f} s"
         lines += [format_claim(what, f"under {MAX_SECONDS:g} s", text, kept=slowest < MAX_SECONDS), ""]
@@ -181,9 +181,12 @@ def main() -> None:
     with describe_measurement("python -m benchmarks.growth") as note:
         beside = []
         sizes = [size for size in CONNECTIONS if size <= arguments.most_connections]
-        for each in measure_beside_idle(sizes, arguments.seconds, arguments.rounds):
-            print(f"{each.connections:,} connections: {format_spread(each.cpu)} µs a move", flush=True)
-            beside.append(each)
+        for cost_beside_idle in measure_beside_idle(sizes, arguments.seconds, arguments.rounds):
+            print(
+                f"{cost_beside_idle.connections:,} connections: {format_spread(cost_beside_idle.cpu)} µs a move",
+                flush=True,
+            )
+            beside.append(cost_beside_idle)
         stores = []
         for store in arguments.stores.split(","):
             for count in (size for size in MATCHES if size <= arguments.most):

@@ -1,15 +1,15 @@
 """Cost of the web pages for a browser: the first view, moving armies, and many live boards.
 
-    first    bytes over the network, and time until the start page shows matches and bots
-    slow     the same page on a slow network that the browser simulates (round trip of 400 ms, 400 kbit/s): time of the
-             first paint, time until the large board shows a match, and time until that board is live
-    frames   frame rate while armies move on the map usa at their highest speed, and CPU time of the page's thread for
-             each frame, which does not depend on other load of the machine
-    shift    layout shift of every view while bots play a hundred moves a second
-    boards   CPU time of all processes of the browser for the live boards in sight on the start page, while at least 25
-             matches are in progress
-    lighthouse   four scores of Lighthouse on a phone and on a desktop, medians of three loads, with its simulated network
-             and processor; needs the program: npm install --global lighthouse
+    first       bytes over the network, and time until the start page shows matches and bots
+    slow        the same page on a slow network that the browser simulates (round trip of 400 ms, 400 kbit/s): time of
+                the first paint, time until the large board shows a match, and time until that board is live
+    frames      frame rate while armies move on the map usa at their highest speed, and CPU time of the page's thread
+                for each frame, which does not depend on other load of the machine
+    shift       layout shift of every view while bots play a hundred moves a second
+    boards      CPU time of all processes of the browser for the live boards in sight on the start page, while at least
+                25 matches are in progress
+    lighthouse  four scores of Lighthouse on a phone and on a desktop, medians of three loads, with its simulated
+                network and processor; needs the program: npm install --global lighthouse
 
 Each part prints the load of the machine. If the load is high, it decides the measured times.
 
@@ -123,7 +123,7 @@ def measure_shift(browser: Browser, folder: Path, _loads: int) -> None:
     """Measure and print the layout shift of all views on a desktop and on a phone."""
     print(f"layout shift in {SHIFT_SECONDS:.0f} s, with bots that play a hundred moves a second:")
     with run_fast_server(folder) as (running, match):
-        addresses = [each.format(match=match) for each in VIEWS]
+        addresses = [view.format(match=match) for view in VIEWS]
         worst = 0.0
         for width, height in ((1280, 800), (390, 844)):
             for first in range(0, len(addresses), AT_ONCE):
@@ -177,8 +177,8 @@ def load_page(browser: Browser, url: str) -> tuple[float, int, int]:
     page.locator("main .card:not(.live)").first.wait_for()
     page.locator(".stage:not(.first) .map").wait_for()
     seconds = time.perf_counter() - began
-    sizes = [each.request.sizes() for each in answers]
-    size = sum(each["responseBodySize"] + each["responseHeadersSize"] for each in sizes)
+    sizes = [response.request.sizes() for response in answers]
+    size = sum(size_fields["responseBodySize"] + size_fields["responseHeadersSize"] for size_fields in sizes)
     context.close()
     return seconds, size, len(answers)
 
@@ -229,22 +229,22 @@ def measure_frames(browser: Browser, folder: Path, _loads: int) -> None:
     )
     print(
         f"  the page's thread worked {statistics.median(took):.1f} ms for one (median), {max(took):.1f} ms at most, of "
-        f"{FRAME_MS:.1f} ms; {sum(each > FRAME_MS for each in took)} of {len(took)} took longer"
+        f"{FRAME_MS:.1f} ms; {sum(milliseconds > FRAME_MS for milliseconds in took)} of {len(took)} took longer"
     )
 
 
 def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
     """Return the CPU ms of the page's thread from frame to frame. `events`: Chromium's trace, with CPU µs in `tdur`."""
-    begun = [each for each in events if each["name"] == "FireAnimationFrame"]
-    ((process, thread),) = {(each["pid"], each["tid"]) for each in begun}
-    starts = sorted(each["ts"] for each in begun)
+    begun = [event for event in events if event["name"] == "FireAnimationFrame"]
+    ((process, thread),) = {(event["pid"], event["tid"]) for event in begun}
+    starts = sorted(event["ts"] for event in begun)
     took = [0.0] * len(starts)
-    for each in events:
-        of_page = (each["pid"], each["tid"]) == (process, thread) and each["ts"] >= starts[
+    for event in events:
+        of_page = (event["pid"], event["tid"]) == (process, thread) and event["ts"] >= starts[
             0
         ] - 1000 * FRAME_MS
-        if of_page and each["name"] == "ThreadControllerImpl::RunTask" and each["ph"] == "X":
-            took[max(0, bisect_right(starts, each["ts"] + each["dur"]) - 1)] += each.get("tdur", 0) / 1000
+        if of_page and event["name"] == "ThreadControllerImpl::RunTask" and event["ph"] == "X":
+            took[max(0, bisect_right(starts, event["ts"] + event["dur"]) - 1)] += event.get("tdur", 0) / 1000
     return took
 
 
@@ -258,7 +258,7 @@ def measure_boards(browser: Browser, folder: Path, _loads: int) -> None:
         cards, drawn = page.locator(".cards.boards > *"), page.locator(".small-board")
         wait_until(
             lambda: cards.count() >= MATCHES and drawn.count() > 0
-        )  # the page draws the boards in sight
+        )  # the page draws only the visible boards
         before, share = count_accepted_moves(running), measure_cpu_share(browser, page)
         rate = (count_accepted_moves(running) - before) / BOARD_SECONDS
         print(
@@ -293,11 +293,12 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
                 url = f"{running.url}{address}"
                 loads = [score_address(tool, url, options) for _ in range(LIGHTHOUSE_LOADS)]
                 scores = [
-                    round(statistics.median(each)) for each in zip(*(one for one, _ in loads), strict=True)
+                    round(statistics.median(values))
+                    for values in zip(*(one for one, _ in loads), strict=True)
                 ]
                 _, faults = min(loads)
-                below += any(each < 100 for each in scores)
-                print(f"  {' '.join(f'{each:3}' for each in scores)}  /{address} on a {device}", flush=True)
+                below += any(score < 100 for score in scores)
+                print(f"  {' '.join(f'{score:3}' for score in scores)}  /{address} on a {device}", flush=True)
                 for fault in faults:
                     print(f"      {fault}")
     if below:
@@ -319,9 +320,9 @@ def score_address(tool: str, url: str, options: list[str]) -> tuple[list[int], l
     data = json.loads(result.stdout)
     faults = []
     for category in CATEGORIES:
-        for each in data["categories"][category]["auditRefs"]:
-            audit = data["audits"][each["id"]]
-            if each["weight"] and audit["score"] is not None and audit["score"] < 1:
+        for audit_reference in data["categories"][category]["auditRefs"]:
+            audit = data["audits"][audit_reference["id"]]
+            if audit_reference["weight"] and audit["score"] is not None and audit["score"] < 1:
                 faults.append(f"{audit['title']}: {audit.get('displayValue', audit['score'])}")
     return [round(100 * data["categories"][category]["score"]) for category in CATEGORIES], faults
 
@@ -341,7 +342,7 @@ def measure_cpu_share(browser: Browser, page: Page) -> float:
 def browser_cpu_seconds(browser: Browser) -> float:
     """Return the CPU time that all processes of the browser have used so far, in seconds."""
     answer = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
-    return float(sum(each["cpuTime"] for each in answer["processInfo"]))
+    return float(sum(process["cpuTime"] for process in answer["processInfo"]))
 
 
 if __name__ == "__main__":

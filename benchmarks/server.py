@@ -98,7 +98,7 @@ async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures
     if load.errors:
         print(f"  {len(load.errors)} errors, the first: {load.errors[0]}")
     counts = {bound: after[bound] - before.get(bound, 0) for bound in after}
-    latencies = [1000 * interpolate_quantile(counts, each) for each in QUANTILES]
+    latencies = [1000 * interpolate_quantile(counts, quantile) for quantile in QUANTILES]
     return PacedFigures(
         bots,
         rate,
@@ -135,7 +135,7 @@ async def measure_answers(
         await asyncio.sleep(1)
         load.seconds.clear()
         await asyncio.sleep(seconds)
-        durations = [1000 * each for each in load.seconds]
+        durations = [1000 * seconds for seconds in load.seconds]
         for job in jobs:
             job.cancel()
     return durations
@@ -156,7 +156,9 @@ async def make_lone_move_section(seconds: float) -> list[str]:
         with run_arena_server(1) as running:
             bots = [run_arena_bot(running.url, name, load, PAUSE_SECONDS) for name in ("a", "b")]
             answer += await measure_answers(load, bots, each_seconds)
-    alone, bare, floor, whole = (statistics.median(each) for each in (disk, relay, storing, answer))
+    alone, bare, floor, whole = (
+        statistics.median(milliseconds) for milliseconds in (disk, relay, storing, answer)
+    )
     text = (
         f"{whole:.2f} ms; the disk takes {alone:.2f} ms, a relay that stores nothing answers in {bare:.2f} ms, "
         f"and a relay that stores a row in {floor:.2f} ms"
@@ -229,7 +231,7 @@ async def _make_paced_section(seconds: float, max_bots: int) -> list[str]:
         "",
     ]
     figures = []
-    for bots in (each for each in (10, 100, 1000) if each <= max_bots // 2):
+    for bots in (number for number in (10, 100, 1000) if number <= max_bots // 2):
         figures.append(await _measure_paced(bots, float(bots), 2 * seconds))
         print(figures[-1], flush=True)
     head = ["playing", "moves/s asked", "moves/s", "p50 ms", "p99 ms", "p99.9 ms", "false forfeits"]
@@ -237,11 +239,11 @@ async def _make_paced_section(seconds: float, max_bots: int) -> list[str]:
         [*head, "KiB per idle connection", "KiB more per playing connection"],
         [
             [
-                *(each.bots, f"{each.asked:,.0f}", f"{each.rate:,.0f}"),
-                *(f"{milliseconds:.1f}" for milliseconds in each.milliseconds),
-                *(each.forfeits, f"{each.idle_kib:.1f}", f"{each.playing_kib:.1f}"),
+                *(figure.bots, f"{figure.asked:,.0f}", f"{figure.rate:,.0f}"),
+                *(f"{milliseconds:.1f}" for milliseconds in figure.milliseconds),
+                *(figure.forfeits, f"{figure.idle_kib:.1f}", f"{figure.playing_kib:.1f}"),
             ]
-            for each in figures
+            for figure in figures
         ],
     )
     if not figures or figures[-1].bots < 1000:

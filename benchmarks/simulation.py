@@ -40,7 +40,7 @@ def main() -> int:
     print(text)
     if arguments.write:
         SIMULATION.replace_section(arguments.part, f"## {title}\n\n{measured()}\n\n{text}")
-    return 1 if any(each.failure for each in results) else 0
+    return 1 if any(result.failure for result in results) else 0
 
 
 def _run_seeds(arguments: argparse.Namespace) -> list[SimulationResult]:
@@ -67,7 +67,7 @@ def _run_seeds(arguments: argparse.Namespace) -> list[SimulationResult]:
 
 
 def _print_failure(results: SimulationResult, arguments: argparse.Namespace) -> None:
-    numbers = ",".join(str(each.number) for each in results.faults)
+    numbers = ",".join(str(fault.number) for fault in results.faults)
     fault = f" --fault {arguments.fault}" if arguments.fault else ""
     print(
         f"  python -m benchmarks.simulation --seed {results.plan.seed} --hours {arguments.hours!r} --bots {arguments.bots}"
@@ -79,8 +79,8 @@ def _print_failure(results: SimulationResult, arguments: argparse.Namespace) -> 
 
 
 def _make_seeds_section(results: list[SimulationResult], cpu_seconds: float, bots: int) -> str:
-    faults: Counter[str] = sum((each.fault_counts for each in results), Counter())
-    reasons: Counter[str] = sum((each.reasons for each in results), Counter())
+    faults: Counter[str] = sum((result.fault_counts for result in results), Counter())
+    reasons: Counter[str] = sum((result.reasons for result in results), Counter())
     counts = [
         f"{what}: " + ", ".join(f"{name} {number}" for name, number in sorted(counted.items())) + "."
         for what, counted in (
@@ -89,10 +89,10 @@ def _make_seeds_section(results: list[SimulationResult], cpu_seconds: float, bot
         )
     ]
     total = (
-        f"The simulation ran with {len(results)} seeds, for {sum(each.seconds for each in results) / 3600:.2f} simulated hours"
-        f" of {bots} bots in {cpu_seconds:.0f} s of CPU time: {sum(each.matches for each in results):,} matches,"
-        f" {sum(each.moves for each in results):,} acknowledged moves and {faults.total():,} injected faults."
-        f" {sum(bool(each.failure) for each in results)} of the seeds failed."
+        f"The simulation ran with {len(results)} seeds, for {sum(result.seconds for result in results) / 3600:.2f} simulated hours"
+        f" of {bots} bots in {cpu_seconds:.0f} s of CPU time: {sum(result.matches for result in results):,} matches,"
+        f" {sum(result.moves for result in results):,} acknowledged moves and {faults.total():,} injected faults."
+        f" {sum(bool(result.failure) for result in results)} of the seeds failed."
     )
     return "\n\n".join([total, *counts])
 

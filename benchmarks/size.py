@@ -143,8 +143,8 @@ async def measure_question(
     while time.monotonic() < end or len(durations) < ROUNDS * AT_ONCE:
         paths = [make_target(chance) for _ in range(AT_ONCE)]
         durations += [
-            1000 * each
-            for each in await asyncio.gather(*(measure_latency(url, path, credentials) for path in paths))
+            1000 * seconds
+            for seconds in await asyncio.gather(*(measure_latency(url, path, credentials) for path in paths))
         ]
         cost = max(ROUTES[find_route(path.partition("?")[0]) or "/healthz"].cost for path in paths)
         await asyncio.sleep(cost / 1e6 * ANSWERS_AT_ONCE / MAX_CORE_SHARE)
@@ -188,7 +188,7 @@ async def measure_store(store: str, database: str, count: int, seconds: float) -
 
 def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
     """Return the section of SERVER.md, as Markdown. `note`: conditions of the measurement."""
-    sizes = sorted({each.count for each in latencies})
+    sizes = sorted({latency.count for latency in latencies})
     names = list(latencies[0].milliseconds)
     lines = [
         "## Many finished matches",
@@ -206,38 +206,38 @@ def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
             "- In two of these kinds, all requests are the same, and the server caches the answers for a second or more."
         ),
     ]
-    for store in dict.fromkeys(each.store for each in latencies):
-        latencies_of_store = [each for each in latencies if each.store == store]
+    for store in dict.fromkeys(latency.store for latency in latencies):
+        latencies_of_store = [latency for latency in latencies if latency.store == store]
         lines += [
             "",
             f"**{store}**",
             "",
             *make_table(
-                ["", *(f"{each.count:,}" for each in latencies_of_store)],
+                ["", *(f"{latency.count:,}" for latency in latencies_of_store)],
                 [
                     *(
-                        [name, *(_format_cell(each.milliseconds[name]) for each in latencies_of_store)]
+                        [name, *(_format_cell(latency.milliseconds[name]) for latency in latencies_of_store)]
                         for name in names
                     ),
                     [
                         "bytes per match, compressed",
-                        *(f"{each.match_bytes:,.0f}" for each in latencies_of_store),
+                        *(f"{latency.match_bytes:,.0f}" for latency in latencies_of_store),
                     ],
                     [
                         "bytes per match with rows and indices",
-                        *(f"{each.stats.bytes_a_match:,.0f}" for each in latencies_of_store),
+                        *(f"{latency.stats.bytes_a_match:,.0f}" for latency in latencies_of_store),
                     ],
                     [
                         "bytes of the store",
-                        *(f"{each.stats.bytes / 1e6:,.0f} MB" for each in latencies_of_store),
+                        *(f"{latency.stats.bytes / 1e6:,.0f} MB" for latency in latencies_of_store),
                     ],
                 ],
             ),
         ]
-    largest = [each for each in latencies if each.count == sizes[-1]]
-    slowest = max(each.milliseconds[name][1] for each in largest for name in names)
-    match_bytes = max(each.match_bytes for each in largest)
-    whole = max(each.stats.bytes_a_match or 0 for each in largest)
+    largest = [latency for latency in latencies if latency.count == sizes[-1]]
+    slowest = max(latency.milliseconds[name][1] for latency in largest for name in names)
+    match_bytes = max(latency.match_bytes for latency in largest)
+    whole = max(latency.stats.bytes_a_match or 0 for latency in largest)
     lines += [
         "",
         format_claim(
@@ -260,7 +260,7 @@ def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
 
 
 def _format_cell(times: tuple[float, float, float]) -> str:
-    return " / ".join(f"{each:.1f}" for each in times)
+    return " / ".join(f"{milliseconds:.1f}" for milliseconds in times)
 
 
 def main() -> None:

@@ -68,7 +68,7 @@ def main() -> None:
     with describe_measurement("python -m benchmarks.spectators") as note:
         alone, watched = uvloop.run(measure_rounds(arguments.spectators, arguments.rounds))
     ratio = Ratio([with_them / without for without, with_them in zip(alone, watched, strict=True)])
-    medians = [statistics.median(each) for each in (alone, watched)]
+    medians = [statistics.median(figures) for figures in (alone, watched)]
     text = "\n\n".join(
         (
             "## Spectators",

@@ -100,8 +100,8 @@ class Outcome:
             not _REASON_PATTERN.fullmatch(self.reason) or self.reason.replace(" ", "_") in RESERVED_REASONS
         ):
             raise ValueError(
-                f"{self.reason!r:.60} is not a valid end reason: write 1 to 32 lowercase letters, digits and spaces, a letter first, "
-                f"but none of {', '.join(sorted(RESERVED_REASONS))}"
+                f"{self.reason!r:.60} is not a valid end reason: write 1 to 32 lowercase letters, digits and spaces, beginning with a "
+                f"letter, and none of {', '.join(sorted(RESERVED_REASONS))}"
             )
 
     @property

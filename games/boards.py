@@ -59,17 +59,20 @@ class Grid:
 
         marks  text of each cell; empty for an empty cell, which is drawn as a full stop
         """
-        wide = max(1, *(len(mark) for mark in marks))
+        column_width = max(1, *(len(mark) for mark in marks))
         numbers = range(self.rows - 1, -1, -1) if self.a1_below else range(self.rows)
         lines = [
             f"{row + 1:2d} "
             + " ".join(
-                (mark or ".").ljust(wide) for mark in marks[row * self.columns : (row + 1) * self.columns]
+                (mark or ".").ljust(column_width)
+                for mark in marks[row * self.columns : (row + 1) * self.columns]
             ).rstrip()
             for row in numbers
         ]
-        head = "   " + " ".join(LETTERS[column].ljust(wide) for column in range(self.columns)).rstrip()
-        return "\n".join([*lines, head] if self.a1_below else [head, *lines])
+        header = (
+            "   " + " ".join(LETTERS[column].ljust(column_width) for column in range(self.columns)).rstrip()
+        )
+        return "\n".join([*lines, header] if self.a1_below else [header, *lines])
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class Points:
         if any(not 0 <= end < self.cells for line in self.lines for end in line):
             raise ValueError(f"a line must join two of the points 0 to {self.cells - 1}")
         if self.names and (len(self.names) != self.cells or len(set(self.names)) != self.cells):
-            raise ValueError("either all points have different names, or none has a name")
+            raise ValueError("give all points different names, or give none of them a name")
 
     @property
     def cells(self) -> int:
@@ -119,17 +122,17 @@ class Points:
         """
         columns, rows = (sorted({place[axis] for place in self.places}) for axis in (0, 1))
         if len(columns) > MAX_TEXT_SIDE or len(rows) > MAX_TEXT_SIDE:
-            lies = [f"{self.name_of(cell)}: {mark}" for cell, mark in enumerate(marks) if mark]
-            return "\n".join(lies) or "all points are empty"
-        at = [(4 * columns.index(x), 2 * rows.index(y)) for x, y in self.places]
+            occupied_cells = [f"{self.name_of(cell)}: {mark}" for cell, mark in enumerate(marks) if mark]
+            return "\n".join(occupied_cells) or "all points are empty"
+        canvas_points = [(4 * columns.index(x), 2 * rows.index(y)) for x, y in self.places]
         canvas = [[" "] * (4 * len(columns)) for _ in range(2 * len(rows) - 1)]
-        for one, other in self.lines:
-            (x, y), (to_x, to_y) = at[one], at[other]
+        for start_cell, end_cell in self.lines:
+            (x, y), (to_x, to_y) = canvas_points[start_cell], canvas_points[end_cell]
             stroke = "|" if x == to_x else "-" if y == to_y else "\\" if (x < to_x) == (y < to_y) else "/"
             steps = max(abs(to_x - x), abs(to_y - y)) if y == to_y else abs(to_y - y)
             for step in range(1, steps):
                 canvas[y + (to_y - y) * step // steps][x + (to_x - x) * step // steps] = stroke
-        for (x, y), mark in zip(at, marks, strict=True):
+        for (x, y), mark in zip(canvas_points, marks, strict=True):
             canvas[y][x : x + max(1, len(mark))] = mark or "+"
         return "\n".join("".join(row).rstrip() for row in canvas)
 

@@ -156,7 +156,7 @@ class Game(ABC, Generic[P, M]):
     def play_on(self, position: P, move: M) -> P:
         """Return the position after `move`, even if the match is over. Raises IllegalMove for an illegal move."""
         if (why := self.broken_rule(position, move)) is not None:
-            legal = [self.move_to_text(each) for each in self.moves(position)]
+            legal = [self.move_to_text(legal_move) for legal_move in self.moves(position)]
             raise IllegalMove(self.move_to_text(move), why, legal)
         return self.successor(position, move)
 
@@ -183,10 +183,10 @@ class Game(ABC, Generic[P, M]):
         """
         cells = self.board.cells if self.board is not None else 0
         parts = move if isinstance(move, tuple) else (move,)
-        right = all(
+        are_cells = all(
             isinstance(part, int) and not isinstance(part, bool) and 0 <= part < cells for part in parts
         )
-        return cast("tuple[int, ...]", parts) if right else ()
+        return cast("tuple[int, ...]", parts) if are_cells else ()
 
     def picture(self, position: P) -> str:
         """Return a position as several lines of text. Default: the board with its marks, or else the position's text."""
@@ -234,14 +234,14 @@ class Game(ABC, Generic[P, M]):
 
     def position_from_data(self, data: object) -> P:
         """Convert data from `position_to_data` to a position. Raises BadData for other data."""
-        like = self.start()
-        fields = isinstance(plain.to_plain(like), dict)
-        if not isinstance(data, Mapping) or (not fields and set(data) != {"position"}):
+        example_position = self.start()
+        is_mapping = isinstance(plain.to_plain(example_position), dict)
+        if not isinstance(data, Mapping) or (not is_mapping and set(data) != {"position"}):
             raise BadData(
-                f"a position of {self.name} must be like {self.position_to_text(like):.200}, not {data!r:.40}"
+                f"a position of {self.name} must be like {self.position_to_text(example_position):.200}, not {data!r:.40}"
             )
         try:
-            return cast("P", plain.from_plain(data if fields else data["position"], like))
+            return cast("P", plain.from_plain(data if is_mapping else data["position"], example_position))
         except BadData as error:
             raise BadData(f"{data!r:.40} is not a position of {self.name}: {error}") from None
 

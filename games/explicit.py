@@ -41,7 +41,7 @@ class NodePosition:
     node: int
 
 
-class Explicit(Game[NodePosition, int]):
+class ExplicitGame(Game[NodePosition, int]):
     """The game of one tree. Nodes are numbered so that children come after their parents."""
 
     name = "explicit"

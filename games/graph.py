@@ -13,7 +13,7 @@ Vertex = int
 Graph = Sequence[Sequence[Vertex]]
 
 
-class NotInGraph(KeyError):
+class VertexNotInGraph(KeyError):
     """Raised for a vertex that the graph does not have."""
 
     def __init__(self, vertex: int, size: int) -> None:
@@ -28,23 +28,23 @@ class NotInGraph(KeyError):
 def neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:
     """Return the targets of the edges from `vertex`, in order. O(1).
 
-    Raises NotInGraph if the graph does not have the vertex.
+    Raises VertexNotInGraph if the graph does not have the vertex.
     """
     if not 0 <= vertex < len(graph):
-        raise NotInGraph(vertex, len(graph))
+        raise VertexNotInGraph(vertex, len(graph))
     return graph[vertex]
 
 
-def from_edges(edges: Iterable[tuple[Vertex, Vertex]], size: int) -> tuple[tuple[Vertex, ...], ...]:
+def build_graph(edges: Iterable[tuple[Vertex, Vertex]], size: int) -> tuple[tuple[Vertex, ...], ...]:
     """Return the graph of `size` vertices with these directed edges. Targets keep the order of the edges given.
 
-    Raises NotInGraph for an edge with an end outside the graph. Takes O(V + E) time.
+    Raises VertexNotInGraph for an edge with an end outside the graph. Takes O(V + E) time.
     """
     lists: list[list[Vertex]] = [[] for _ in range(size)]
     for source, target in edges:
         for end in (source, target):
             if not 0 <= end < size:
-                raise NotInGraph(end, size)
+                raise VertexNotInGraph(end, size)
         lists[source].append(target)
     return tuple(tuple(targets) for targets in lists)
 
@@ -87,5 +87,5 @@ def is_connected(graph: Graph) -> bool:
     """
     if not graph:
         return True
-    backwards = from_edges(((target, source) for source, target in list_edges(graph)), len(graph))
+    backwards = build_graph(((target, source) for source, target in list_edges(graph)), len(graph))
     return len(find_reachable(graph, 0)) == len(find_reachable(backwards, 0)) == len(graph)

@@ -72,26 +72,26 @@ class Hexapawn(Game[Pawns, Move]):
         return position.player
 
     def moves(self, position: Pawns) -> Sequence[Move]:
-        return () if self._breakthrough_winner(position) else self._pawn_moves(position)
+        return () if self._find_breakthrough_winner(position) else self._list_pawn_moves(position)
 
-    def _pawn_moves(self, position: Pawns) -> list[Move]:
+    def _list_pawn_moves(self, position: Pawns) -> list[Move]:
         squares, width = position.squares, self.width
         own, enemy = PAWNS[position.player], PAWNS[position.player.opponent]
         forward = width * position.player.sign
-        steps = []
+        moves = []
         for source, pawn in enumerate(squares):
             ahead = source + forward
             if pawn != own or not 0 <= ahead < len(squares):
                 continue
             if squares[ahead] == EMPTY:
-                steps.append((source, ahead))
+                moves.append((source, ahead))
             if source % width > 0 and squares[ahead - 1] == enemy:
-                steps.append((source, ahead - 1))
+                moves.append((source, ahead - 1))
             if source % width < width - 1 and squares[ahead + 1] == enemy:
-                steps.append((source, ahead + 1))
-        return steps
+                moves.append((source, ahead + 1))
+        return moves
 
-    def _breakthrough_winner(self, position: Pawns) -> Player | None:
+    def _find_breakthrough_winner(self, position: Pawns) -> Player | None:
         if "W" in position.squares[-self.width :]:
             return Player.MAXIE
         return Player.MINNIE if "B" in position.squares[: self.width] else None
@@ -103,10 +103,10 @@ class Hexapawn(Game[Pawns, Move]):
         return Pawns("".join(squares), position.player.opponent, position.ply + 1)
 
     def outcome(self, position: Pawns) -> Outcome | None:
-        through = self._breakthrough_winner(position)
-        if through is not None:
-            return Outcome(through, Reason.BREAKTHROUGH)
-        return None if self._pawn_moves(position) else Outcome(position.player.opponent, Reason.NO_MOVES)
+        breakthrough_winner = self._find_breakthrough_winner(position)
+        if breakthrough_winner is not None:
+            return Outcome(breakthrough_winner, Reason.BREAKTHROUGH)
+        return None if self._list_pawn_moves(position) else Outcome(position.player.opponent, Reason.NO_MOVES)
 
     def estimate(self, position: Pawns) -> int:
         """Return the number of Maxie's pawns less Minnie's."""
@@ -119,7 +119,7 @@ class Hexapawn(Game[Pawns, Move]):
             return f"the squares are a1 to {self.board.name_of(size - 1)}"
         if position.squares[source] != PAWNS[position.player]:
             return f"{position.player} has no pawn on {self.board.name_of(source)}"
-        if move not in self._pawn_moves(position):
+        if move not in self._list_pawn_moves(position):
             return "a pawn steps forward onto an empty square or takes diagonally forward"
         return None
 
@@ -130,9 +130,9 @@ class Hexapawn(Game[Pawns, Move]):
         return (require_integer(data[0], "source", 0, last), require_integer(data[1], "target", 0, last))
 
     def move_from_text(self, text: str) -> Move:
-        typed = re.fullmatch(r"\s*([a-z])(\d{1,2})[\s>-]*([a-z])(\d{1,2})\s*", text.lower(), re.ASCII)
-        if typed:
-            column, row, to_column, to_row = typed.groups()
+        match = re.fullmatch(r"\s*([a-z])(\d{1,2})[\s>-]*([a-z])(\d{1,2})\s*", text.lower(), re.ASCII)
+        if match:
+            column, row, to_column, to_row = match.groups()
             places = [(ord(column) - ord("a"), int(row) - 1), (ord(to_column) - ord("a"), int(to_row) - 1)]
             if all(x < self.width and 0 <= y < self.height for x, y in places):
                 source, target = (y * self.width + x for x, y in places)
@@ -166,9 +166,9 @@ class Hexapawn(Game[Pawns, Move]):
 
     def position_to_text(self, position: Pawns) -> str:
         """Return the rows from the top, then the player and the ply: `BBB/.../WWW maxie 0`."""
-        return f"{'/'.join(self._row_texts(position))} {position.player.value} {position.ply}"
+        return f"{'/'.join(self._format_rows(position))} {position.player.value} {position.ply}"
 
-    def _row_texts(self, position: Pawns) -> list[str]:
+    def _format_rows(self, position: Pawns) -> list[str]:
         starts = range(0, len(position.squares), self.width)
         return [position.squares[start : start + self.width] for start in reversed(starts)]
 
@@ -188,5 +188,5 @@ class Hexapawn(Game[Pawns, Move]):
 
     def picture(self, position: Pawns) -> str:
         letters = " ".join(chr(ord("a") + column) for column in range(self.width))
-        rows = [f"{self.height - n:2d} {' '.join(row)}" for n, row in enumerate(self._row_texts(position))]
+        rows = [f"{self.height - n:2d} {' '.join(row)}" for n, row in enumerate(self._format_rows(position))]
         return "\n".join([*rows, f"   {letters}"])

@@ -80,7 +80,7 @@ def find_class(
     location  name of the file in error messages
     file      name of the file in the examples that these messages give
 
-    Raises LookupError with one line: the error and how to correct it.
+    Raises LookupError if there is no such class or no single one; the message says in one line how to correct this.
     """
     candidates = {
         name: value
@@ -120,9 +120,9 @@ def _load_module(path: Path) -> ModuleType:
 def list_installed_games() -> Mapping[str, EntryPoint]:
     """Return the games of installed packages by name, without loading them. Games with invalid names are left out."""
     return {
-        each.name: each
-        for each in entry_points(group=ENTRY_POINT_GROUP)
-        if GAME_NAME_PATTERN.fullmatch(each.name)
+        entry_point.name: entry_point
+        for entry_point in entry_points(group=ENTRY_POINT_GROUP)
+        if GAME_NAME_PATTERN.fullmatch(entry_point.name)
     }
 
 
@@ -172,7 +172,8 @@ def check_game_class(game: GameClass, location: str) -> GameClass:
 def run_file(path: Path, prefix: str) -> ModuleType:
     """Run a file and return its module, whose name is `prefix` followed by the file's name.
 
-    The file's folder is added to `sys.path`. Raises any exception of the file, and ImportError.
+    The file's folder is added to `sys.path`. Raises ImportError if the file cannot be loaded as Python. Any exception
+    raised by the file propagates.
     """
     name = prefix + path.stem
     spec = importlib.util.spec_from_file_location(name, path.resolve())

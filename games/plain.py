@@ -37,9 +37,9 @@ def to_plain(value: object) -> Plain:
     if is_dataclass(value) and not isinstance(value, type):
         return {field_.name: to_plain(getattr(value, field_.name)) for field_ in fields(value) if field_.init}
     if isinstance(value, tuple):
-        return [to_plain(each) for each in value]
+        return [to_plain(item) for item in value]
     if isinstance(value, frozenset):
-        return sorted((to_plain(each) for each in value), key=json.dumps)
+        return sorted((to_plain(item) for item in value), key=json.dumps)
     raise TypeError(
         f"a {type(value).__name__} cannot be converted to plain data: override move_to_data or position_to_data"
     )
@@ -161,9 +161,9 @@ def _check_and_freeze(data: object, depth_left: int) -> Any:
     if isinstance(data, list | tuple | dict) and len(data) > MAX_LENGTH:
         raise BadData(f"a list or a string must have at most {MAX_LENGTH} elements, not {len(data)}")
     if isinstance(data, list | tuple):
-        return tuple(_check_and_freeze(each, depth_left - 1) for each in data)
+        return tuple(_check_and_freeze(item, depth_left - 1) for item in data)
     if isinstance(data, dict) and all(isinstance(name, str) for name in data):
-        return {name: _check_and_freeze(each, depth_left - 1) for name, each in data.items()}
+        return {name: _check_and_freeze(item, depth_left - 1) for name, item in data.items()}
     if data is None or (isinstance(data, bool | int) and abs(data) <= MAX_INTEGER):
         return data
     if isinstance(data, str) and len(data) <= MAX_LENGTH:

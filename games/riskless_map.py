@@ -91,7 +91,9 @@ class RisklessMap:
             raise BadMap(
                 "neighbours", f"there must be {size} lists, one per territory, not {len(self.neighbours)}"
             )
-        ends = [set(near) for near in self.neighbours]  # a complete graph of 1,000 has a million roads
+        neighbour_sets = [
+            set(near) for near in self.neighbours
+        ]  # a complete graph of 1,000 has a million roads
         for v, near in enumerate(self.neighbours):
             for w in near:
                 if not 0 <= w < size:
@@ -101,12 +103,12 @@ class RisklessMap:
                     )
                 if w == v:
                     raise BadMap("neighbours", f"{self.territories[v]} has a road to itself")
-                if len(near) > len(ends[v]) and near.count(w) > 1:
+                if len(near) > len(neighbour_sets[v]) and near.count(w) > 1:
                     raise BadMap("neighbours", f"{self._format_road(v, w)} is given twice")
         # last, because a wrong number also leaves a road without its reverse
         for v, near in enumerate(self.neighbours):
             for w in near:
-                if v not in ends[w]:
+                if v not in neighbour_sets[w]:
                     raise BadMap("neighbours", f"{self._format_road(v, w)} must be given in both directions")
         unreachable = set(range(size)) - find_reachable(self.neighbours, 0)
         if unreachable:
@@ -151,7 +153,8 @@ class RisklessMap:
                 raise BadMap("start", f"{who} needs at least one territory")
             if total >= self.armies_to_win:
                 raise BadMap(
-                    "start", f"{who} starts with {total} armies and has won: armies_to_win must be larger"
+                    "start",
+                    f"{who} starts with {total} armies, which already win: armies_to_win must be larger",
                 )
 
     @property
@@ -245,7 +248,7 @@ def _require_number(value: object, key: str) -> int:
 def _require_numbers(value: object, key: str) -> list[int]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise BadMap(key, f"must be a list of numbers, not {value!r:.40}")
-    return [_require_number(each, key) for each in value]
+    return [_require_number(item, key) for item in value]
 
 
 def _parse_start_entry(entry: object) -> int:
@@ -265,10 +268,15 @@ def _parse_place(place: object) -> tuple[float, float]:
     if isinstance(place, str) or not isinstance(place, Sequence) or len(place) != 2:
         raise BadMap("places", f"a place must be [x, y], not {place!r:.40}")
     x, y = place
-    for each in (x, y):
+    for coordinate in (x, y):
         # also rejects NaN and infinities, which cannot be drawn
-        if isinstance(each, bool) or not isinstance(each, int | float) or not abs(each) <= 1e6:
+        if (
+            isinstance(coordinate, bool)
+            or not isinstance(coordinate, int | float)
+            or not abs(coordinate) <= 1e6
+        ):
             raise BadMap(
-                "places", f"a coordinate must be a number from -1,000,000 to 1,000,000, not {each!r:.40}"
+                "places",
+                f"a coordinate must be a number from -1,000,000 to 1,000,000, not {coordinate!r:.40}",
             )
     return (float(x), float(y))

@@ -70,10 +70,10 @@ def check_rules(
     matches       number of random matches
     on_match_end  function that is called after each match with its number of plies
     """
-    faults: dict[str, BrokenRule] = {}
+    faults_by_rule: dict[str, BrokenRule] = {}
 
     def record_fault(violation: _RuleViolation, moves: Sequence[str] = ()) -> None:
-        faults.setdefault(violation.rule, BrokenRule(violation.rule, str(violation), tuple(moves)))
+        faults_by_rule.setdefault(violation.rule, BrokenRule(violation.rule, str(violation), tuple(moves)))
 
     raised: _RuleViolation | None = None
     for check_rule in (_check_start, _check_digest):
@@ -88,9 +88,11 @@ def check_rules(
     for _ in range(matches):
         if not _try_match(game, choose, record_fault, known_moves, on_match_end):
             break
-    if raised is not None and not faults:  # report a broken rule in its own words, not in the digest's
+    if (
+        raised is not None and not faults_by_rule
+    ):  # report a broken rule in its own words, not in the digest's
         record_fault(raised)
-    return list(faults.values())
+    return list(faults_by_rule.values())
 
 
 def make_fixed_choices() -> Callable[[int], int]:
@@ -157,8 +159,8 @@ def _check_start(game: Game[Any, Any]) -> None:
             f"at the start position it is {player}'s turn at ply {ply!r}: it must be Maxie's turn at ply 0",
         )
     setup = _call_game("start", game.setup)
-    again = _call_game("start", type(game).from_setup, json.loads(_to_json("start", setup)))
-    if again.start() != start or again.setup() != setup:
+    rebuilt_game = _call_game("start", type(game).from_setup, json.loads(_to_json("start", setup)))
+    if rebuilt_game.start() != start or rebuilt_game.setup() != setup:
         raise _RuleViolation(
             "start",
             f"from_setup({_make_excerpt(setup)}) returns a different game than the one that returned this setup",
@@ -187,10 +189,10 @@ def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
 
 
 def _check_estimate(game: Game[Any, Any], position: Any, _: int) -> None:
-    worth = _call_game("estimate", game.estimate, position)
-    if isinstance(worth, bool) or not isinstance(worth, int):
+    estimate = _call_game("estimate", game.estimate, position)
+    if isinstance(estimate, bool) or not isinstance(estimate, int):
         raise _RuleViolation(
-            "estimate", f"estimate(position) is {_make_excerpt(worth)}: it must be a whole number"
+            "estimate", f"estimate(position) is {_make_excerpt(estimate)}: it must be a whole number"
         )
 
 
@@ -203,24 +205,24 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
             rule, f"a position must be immutable, as with @dataclass(frozen=True): {error}"
         ) from None
     data = json.loads(_to_json(rule, _call_game(rule, game.position_to_data, position)))
-    back = _call_game(rule, game.position_from_data, data)
-    if back != position:
+    parsed_position = _call_game(rule, game.position_from_data, data)
+    if parsed_position != position:
         raise _RuleViolation(
             rule,
-            f"position_from_data({_make_excerpt(data)}) is {_make_excerpt(back)}, not {_make_excerpt(position)}",
+            f"position_from_data({_make_excerpt(data)}) is {_make_excerpt(parsed_position)}, not {_make_excerpt(position)}",
         )
-    if hash(back) != hash(position):
+    if hash(parsed_position) != hash(position):
         raise _RuleViolation(rule, f"two equal positions have different hashes: {_make_excerpt(position)}")
     text = _call_game(rule, game.position_to_text, position)
     if not isinstance(text, str) or "\n" in text or not text.strip():
         raise _RuleViolation(
             rule, f"position_to_text(position) is {_make_excerpt(text)}: it must be one line"
         )
-    back = _call_game(rule, game.position_from_text, f" {text} ")
-    if back != position:
+    parsed_position = _call_game(rule, game.position_from_text, f" {text} ")
+    if parsed_position != position:
         raise _RuleViolation(
             rule,
-            f"position_from_text({_make_excerpt(text)}) is {_make_excerpt(back)}, not {_make_excerpt(position)}",
+            f"position_from_text({_make_excerpt(text)}) is {_make_excerpt(parsed_position)}, not {_make_excerpt(position)}",
         )
 
 
@@ -234,17 +236,17 @@ def _check_board(game: Game[Any, Any], position: Any, _: int) -> None:
 def _check_marks(game: Game[Any, Any], position: Any, cells: int) -> None:
     marks = _call_game("board", game.marks, position)
     if len(marks) != cells:
-        write = "" if marks else ": write marks, which returns one mark for each cell"
-        raise _RuleViolation("board", f"marks(position) has {len(marks)} marks for {cells} cells{write}")
-    wrong = [
+        hint = "" if marks else ": write marks, which returns one mark for each cell"
+        raise _RuleViolation("board", f"marks(position) has {len(marks)} marks for {cells} cells{hint}")
+    invalid_marks = [
         mark
         for mark in marks
         if not isinstance(mark, str) or (not isinstance(mark, Player) and len(mark) > MAX_MARK_LENGTH)
     ]
-    if wrong:
+    if invalid_marks:
         raise _RuleViolation(
             "board",
-            f"a mark is {_make_excerpt(wrong[0])}: it must be a Player, or a text of at most {MAX_MARK_LENGTH} characters",
+            f"a mark is {_make_excerpt(invalid_marks[0])}: it must be a Player, or a text of at most {MAX_MARK_LENGTH} characters",
         )
 
 
@@ -399,7 +401,9 @@ def _format_error_line(error: Exception) -> str:
     """Return the line of the game's own file that led to an error; empty if none did."""
     own_folder = __file__.rpartition("/")[0]
     lines = [
-        each for each in traceback.extract_tb(error.__traceback__) if not each.filename.startswith(own_folder)
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(own_folder)
     ]
     return f" ({lines[-1].filename.rpartition('/')[2]}, line {lines[-1].lineno})" if lines else ""
 

@@ -104,9 +104,11 @@ class TicTacToe(Game[Board, int]):
         if cells.count("X") - cells.count("O") not in (0, 1):
             raise BadData(f"{cells} cannot be reached: X moves first and the players take turns")
         board = Board(cells)
-        full = [line for line in LINES if cells[line[0]] != EMPTY and len({cells[c] for c in line}) == 1]
-        last = MARKS[self.player(board).opponent]
-        if any(cells[line[0]] != last for line in full):
+        complete_lines = [
+            line for line in LINES if cells[line[0]] != EMPTY and len({cells[c] for c in line}) == 1
+        ]
+        last_mark = MARKS[self.player(board).opponent]
+        if any(cells[line[0]] != last_mark for line in complete_lines):
             raise BadData(f"{cells} cannot be reached: the match was over before the last move")
         return board
 

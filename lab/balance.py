@@ -31,7 +31,7 @@ def _compute_distances_from(graph: Graph, start: int) -> list[int]:
     return distances
 
 
-class Balance:
+class StartBalancer:
     """Measure of the balance of a start: how equal Maxie's and Minnie's sides of a connected graph are.
 
     Construction takes O(V E) time. Measuring a start takes O(V) time for each territory of the start.
@@ -53,37 +53,44 @@ class Balance:
         """
         from_maxie = self._compute_nearest_distances(maxie)
         from_minnie = self._compute_nearest_distances(minnie)
-        roads = sum(len(self.graph[v]) for v in maxie) - sum(len(self.graph[v]) for v in minnie)
-        reach = [0] * len(self.graph)
-        for mine, theirs in zip(from_maxie, from_minnie, strict=True):
-            reach[mine] += 1
-            reach[theirs] -= 1
-        nearer = sum((a < b) - (a > b) for a, b in zip(from_maxie, from_minnie, strict=True))
-        contact = zip(
+        road_difference = sum(len(self.graph[v]) for v in maxie) - sum(len(self.graph[v]) for v in minnie)
+        distance_count_differences = [0] * len(self.graph)
+        for maxie_distance, minnie_distance in zip(from_maxie, from_minnie, strict=True):
+            distance_count_differences[maxie_distance] += 1
+            distance_count_differences[minnie_distance] -= 1
+        nearer_difference = sum((a < b) - (a > b) for a, b in zip(from_maxie, from_minnie, strict=True))
+        enemy_distances = zip(
             sorted(from_minnie[v] for v in maxie), sorted(from_maxie[v] for v in minnie), strict=False
         )
-        return abs(roads) + sum(map(abs, reach)) + abs(nearer) + sum(abs(a - b) for a, b in contact)
+        return (
+            abs(road_difference)
+            + sum(map(abs, distance_count_differences))
+            + abs(nearer_difference)
+            + sum(abs(a - b) for a, b in enemy_distances)
+        )
 
     def _compute_nearest_distances(self, side: Sequence[int]) -> list[int]:
-        return [min(far) for far in zip(*(self.distances[v] for v in side), strict=True)]
+        return [min(distances) for distances in zip(*(self.distances[v] for v in side), strict=True)]
 
-    def propose_start(self, per_side: int) -> tuple[Side, Side]:
-        """Return a start with a small imbalance: `per_side` territories for each player, no two of them adjacent.
+    def propose_start(self, territories_per_side: int) -> tuple[Side, Side]:
+        """Return a start with a small imbalance: `territories_per_side` territories for each player, no two of them adjacent.
 
-        The search tries every territory as the first one. It spreads 2 × `per_side` territories as far apart as possible,
+        The search tries every territory as the first one. It spreads 2 × `territories_per_side` territories as far apart as possible,
         divides them between the sides, and exchanges single territories while that lowers the imbalance. The result is
         the start with the least imbalance; among equals, the most widely spread. Nothing is random: the same graph
-        gives the same start. Maxie has the territory with the lowest number. Raises ValueError if 2 × `per_side`
+        gives the same start. Maxie has the territory with the lowest number. Raises ValueError if 2 × `territories_per_side`
         territories do not fit.
         """
         proposals = []
         for first in range(len(self.graph)):
-            spread = self._spread_territories(first, 2 * per_side)
-            if spread is not None:
-                proposals.append(self._minimize_imbalance(tuple(spread[0::2]), tuple(spread[1::2])))
+            spread_territories = self._spread_territories(first, 2 * territories_per_side)
+            if spread_territories is not None:
+                proposals.append(
+                    self._minimize_imbalance(tuple(spread_territories[0::2]), tuple(spread_territories[1::2]))
+                )
         if not proposals:
             raise ValueError(
-                f"found no {2 * per_side} pairwise non-adjacent territories ({per_side} for each side): ask for fewer"
+                f"found no {2 * territories_per_side} pairwise non-adjacent territories ({territories_per_side} for each side): ask for fewer"
             )
         _, _, maxie, minnie = min(proposals)
         sides = sorted((tuple(sorted(maxie)), tuple(sorted(minnie))))
@@ -106,13 +113,13 @@ class Balance:
         """
         best = (*self._measure_start(maxie, minnie), maxie, minnie)
         while True:
-            neighbours = [
+            measured_exchanges = [
                 (*self._measure_start(a, b), a, b) for a, b in self._list_exchanges(best[2], best[3])
             ]
-            step = min(neighbours, default=best)
-            if step[:2] >= best[:2]:
+            best_exchange = min(measured_exchanges, default=best)
+            if best_exchange[:2] >= best[:2]:
                 return best
-            best = step
+            best = best_exchange
 
     def _measure_start(self, maxie: Side, minnie: Side) -> tuple[int, int]:
         """Return the imbalance of a start and its negative spread. The smaller the pair, the better the start."""
@@ -126,9 +133,9 @@ class Balance:
                 yield _replace_territory(maxie, a, b), _replace_territory(minnie, b, a)
         territories = (*maxie, *minnie)
         for old in territories:
-            rest = [v for v in territories if v != old]
+            kept_territories = [v for v in territories if v != old]
             for new in range(len(self.graph)):
-                if new not in territories and all(self.distances[new][v] > 1 for v in rest):
+                if new not in territories and all(self.distances[new][v] > 1 for v in kept_territories):
                     yield _replace_territory(maxie, old, new), _replace_territory(minnie, old, new)
 
 

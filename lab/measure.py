@@ -39,9 +39,9 @@ from arena.rating.elo import Z95
 from arena.rating.pentanomial import (
     EloDifference,
     PairCounts,
+    compute_moments,
     count_pair_scores,
     estimate_elo_difference,
-    moments,
 )
 
 DEFAULT_STRENGTHS = (500, 4_000, 32_000)
@@ -71,7 +71,7 @@ class MatchStatistics:
     lead_changes  number of changes of the leader; a player leads with a winning chance of at least MIN_LEAD_CHANCE
     comeback      True if the player behind at half time won; None if nobody won, or nobody was behind
     recaptures    number of moves that take the same territory as the two moves before
-    gap           difference in winning chance between the best and the median move of the middle position; None in a
+    chance_gap    difference in winning chance between the best and the median move of the middle position; None in a
                   match without moves
     """
 
@@ -79,7 +79,7 @@ class MatchStatistics:
     lead_changes: int
     comeback: bool | None
     recaptures: int
-    gap: float | None
+    chance_gap: float | None
 
 
 def measure_match(
@@ -100,10 +100,10 @@ def measure_match(
         for chance in chances
         if abs(chance - 0.5) >= MIN_LEAD_CHANCE - 0.5
     ]
-    middle = len(chances) // 2
+    half_time = len(chances) // 2
     comeback = None
-    if chances and match.winner is not None and chances[middle] != 0.5:
-        comeback = (chances[middle] > 0.5) != (match.winner is Player.MAXIE)
+    if chances and match.winner is not None and chances[half_time] != 0.5:
+        comeback = (chances[half_time] > 0.5) != (match.winner is Player.MAXIE)
     chance_gap = None
     if match.positions:
         chance_gap = compute_gap_to_median(
@@ -114,7 +114,7 @@ def measure_match(
         lead_changes=sum(one is not other for one, other in pairwise(leads)),
         comeback=comeback,
         recaptures=_count_recaptures(match),
-        gap=chance_gap,
+        chance_gap=chance_gap,
     )
 
 
@@ -132,7 +132,7 @@ def _count_recaptures(match: PlayedMatch) -> int:
 
 @dataclass(frozen=True)
 class EstimatedMean:
-    """A mean and half the width of its 95 % interval."""
+    """A mean and half the width of its 95 % confidence interval."""
 
     value: float
     error: float
@@ -175,12 +175,12 @@ class EqualStrengthResults:
         return len(self.plies)
 
     @property
-    def drawn(self) -> EstimatedMean:
+    def draw_share(self) -> EstimatedMean:
         """Share of drawn matches."""
         return estimate_share(self.wins[None], self.matches)
 
     @property
-    def maxie(self) -> EstimatedMean:
+    def maxie_share(self) -> EstimatedMean:
         """Maxie's share of the points."""
         points = self.wins[Player.MAXIE] + self.wins[None] / 2
         mean = points / self.matches
@@ -188,24 +188,24 @@ class EqualStrengthResults:
         return estimate_share(points, self.matches, max(square - mean * mean, 1 / self.matches))
 
     @property
-    def length(self) -> EstimatedMean:
+    def mean_plies(self) -> EstimatedMean:
         """Mean number of plies of a match, including the opening."""
         mean = sum(self.plies) / self.matches
         variance = sum((plies - mean) ** 2 for plies in self.plies) / max(1, self.matches - 1)
         return EstimatedMean(mean, Z95 * math.sqrt(variance / self.matches))
 
     @property
-    def median(self) -> int:
+    def median_plies(self) -> int:
         """Median number of plies of a match."""
         return sorted(self.plies)[len(self.plies) // 2]
 
     @property
-    def eliminated(self) -> EstimatedMean:
+    def elimination_share(self) -> EstimatedMean:
         """Share of matches that end because a player has no territory."""
         return estimate_share(self.endings[Reason.ELIMINATION], self.matches)
 
     @property
-    def comebacks(self) -> EstimatedMean | None:
+    def comeback_share(self) -> EstimatedMean | None:
         """Share of decided matches that were won by the player who was behind at half time.
 
         Matches in which nobody was behind do not count. None if no match counts.
@@ -230,10 +230,12 @@ class EqualStrengthResults:
         )
 
     @property
-    def gap(self) -> float:
+    def chance_gap(self) -> float:
         """Mean difference in winning chance between the best and the median move; 0 without any move."""
         gaps = [
-            match_statistics.gap for match_statistics in self.statistics if match_statistics.gap is not None
+            match_statistics.chance_gap
+            for match_statistics in self.statistics
+            if match_statistics.chance_gap is not None
         ]
         return sum(gaps) / len(gaps) if gaps else 0.0
 
@@ -257,19 +259,19 @@ class UnequalStrengthResults:
         return count_pair_scores(self.points)
 
     @property
-    def drawn(self) -> EstimatedMean:
+    def draw_share(self) -> EstimatedMean:
         """Share of drawn matches."""
         return estimate_share(self.draws, 2 * self.pairs)
 
     @property
     def score(self) -> EstimatedMean:
         """Share of the points scored by the strong searcher."""
-        _, mean, variance = moments(self.counts)
+        _, mean, variance = compute_moments(self.counts)
         return estimate_share(mean * self.pairs, self.pairs, max(variance, 1 / self.pairs))
 
     @property
     def difference(self) -> EloDifference:
-        """Elo advantage of the strong searcher. Raises ValueError without a pair."""
+        """Elo advantage of the strong searcher. Raises ValueError if no pair was played."""
         elo = estimate_elo_difference(self.counts)
         if elo is None:
             raise ValueError("there is no Elo difference, because no pair was played")
@@ -284,7 +286,7 @@ class UnequalStrengthResults:
         counts: Sequence[float] = self.counts
         if sum(1 for n in counts if n) == 1:
             counts = [n + (i in {0, len(counts) - 1}) for i, n in enumerate(counts)]
-        _, mean, variance = moments(counts)
+        _, mean, variance = compute_moments(counts)
         return (Z95 / (mean - 0.5)) ** 2 * variance if mean > 0.5 else math.inf
 
 
@@ -299,7 +301,7 @@ class MeasuredMap:
 
 
 @dataclass(frozen=True)
-class _Task:
+class _MeasurementTask:
     """Task for one process: matches between searchers of `nodes_a` and `nodes_b` nodes per move.
 
     openings  numbers of the openings to play
@@ -318,7 +320,7 @@ class _Task:
 
 
 @dataclass(frozen=True)
-class _MatchEnd:
+class _MatchSummary:
     winner: Player | None
     reason: str
     plies: int
@@ -351,22 +353,24 @@ def measure_maps(
     compiled engines.
     """
     # The longest tasks come first, so that no process waits for one of them at the end.
-    plan = [(nodes, nodes, matches) for nodes in reversed(strengths)] + [(STRONG, WEAK, max(1, matches // 2))]
+    strengths_and_counts = [(nodes, nodes, matches) for nodes in reversed(strengths)] + [
+        (STRONG, WEAK, max(1, matches // 2))
+    ]
     tasks = [
         (
-            _Task(
+            _MeasurementTask(
                 game,
                 map,
                 evaluator,
-                one,
-                other,
+                nodes_a,
+                nodes_b,
                 seed,
                 range(first, min(first + OPENINGS_PER_TASK, count)),
                 openings,
             ),
         )
         for map in maps
-        for one, other, count in plan
+        for nodes_a, nodes_b, count in strengths_and_counts
         for first in range(0, count, OPENINGS_PER_TASK)
     ]
     results = map_in_processes(_play_task, tasks, processes)
@@ -378,9 +382,9 @@ def measure_maps(
                 tuple(EqualStrengthResults(nodes) for nodes in strengths),
                 UnequalStrengthResults(STRONG, WEAK),
             )
-            for (task,), ends in islice(results, len(tasks) // len(maps)):
-                _count_results(measured, task, ends)
-                progress(len(ends))
+            for (task,), summaries in islice(results, len(tasks) // len(maps)):
+                _count_results(measured, task, summaries)
+                progress(len(summaries))
             yield measured
 
 
@@ -394,25 +398,29 @@ def count_matches(maps: int, matches: int, strengths: int = len(DEFAULT_STRENGTH
     return maps * (strengths * matches + 2 * max(1, matches // 2))
 
 
-def _count_results(measured: MeasuredMap, task: _Task, ends: Sequence[_MatchEnd]) -> None:
+def _count_results(measured: MeasuredMap, task: _MeasurementTask, summaries: Sequence[_MatchSummary]) -> None:
     if task.nodes_a == task.nodes_b:
-        [equals] = [result for result in measured.equal_results if result.nodes == task.nodes_a]
-        equals.plies += [end.plies for end in ends]
-        equals.endings.update(end.reason for end in ends)
-        equals.wins.update(end.winner for end in ends)
-        equals.statistics += [end.statistics for end in ends if end.statistics is not None]
+        [equal_results] = [result for result in measured.equal_results if result.nodes == task.nodes_a]
+        equal_results.plies += [summary.plies for summary in summaries]
+        equal_results.endings.update(summary.reason for summary in summaries)
+        equal_results.wins.update(summary.winner for summary in summaries)
+        equal_results.statistics += [
+            summary.statistics for summary in summaries if summary.statistics is not None
+        ]
         return
-    for first, second in zip(ends[0::2], ends[1::2], strict=True):
-        won = ((first, Player.MAXIE), (second, Player.MINNIE))
-        measured.unequal_results.points.append(sum(get_points(end.winner, seat) for end, seat in won))
-        measured.unequal_results.draws += sum(end.winner is None for end, _ in won)
+    for first, second in zip(summaries[0::2], summaries[1::2], strict=True):
+        summaries_and_seats = ((first, Player.MAXIE), (second, Player.MINNIE))
+        measured.unequal_results.points.append(
+            sum(get_points(summary.winner, seat) for summary, seat in summaries_and_seats)
+        )
+        measured.unequal_results.draws += sum(summary.winner is None for summary, _ in summaries_and_seats)
 
 
 def _make_game(game: str, map: RisklessMap) -> Riskless:
     return cast("type[Riskless]", CATALOGUE.load(game))(map)
 
 
-def _play_task(task: _Task) -> list[_MatchEnd]:
+def _play_task(task: _MeasurementTask) -> list[_MatchSummary]:
     game = _make_game(task.game, task.map)
     settings = Settings(table_mb=TABLE_MB, foresee=False)
     searcher_a, searcher_b = (make_searcher(game, task.evaluator, settings) for _ in range(2))
@@ -424,11 +432,11 @@ def _play_task(task: _Task) -> list[_MatchEnd]:
 
 
 def _play_matches(
-    task: _Task, game: Riskless, searcher_a: DeepeningSearcher, searcher_b: DeepeningSearcher
-) -> list[_MatchEnd]:
+    task: _MeasurementTask, game: Riskless, searcher_a: DeepeningSearcher, searcher_b: DeepeningSearcher
+) -> list[_MatchSummary]:
     nodes = {id(searcher_a): task.nodes_a, id(searcher_b): task.nodes_b}
     is_equal = task.nodes_a == task.nodes_b
-    ends = []
+    summaries = []
     for number in task.openings:
         if task.starts is None:
             start = make_random_start(
@@ -440,7 +448,9 @@ def _play_matches(
         if not is_equal:
             seatings.append({Player.MAXIE: searcher_b, Player.MINNIE: searcher_a})
         for seats in seatings:
-            match = play_match(game, start, seats, {seat: nodes[id(each)] for seat, each in seats.items()})
+            match = play_match(game, start, seats, {seat: nodes[id(bot)] for seat, bot in seats.items()})
             statistics = measure_match(game, match, searcher_a, task.nodes_a) if is_equal else None
-            ends.append(_MatchEnd(match.winner, match.reason, start.ply + len(match.positions), statistics))
-    return ends
+            summaries.append(
+                _MatchSummary(match.winner, match.reason, start.ply + len(match.positions), statistics)
+            )
+    return summaries

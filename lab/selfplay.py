@@ -42,7 +42,7 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> D
     return Searcher(game, weights_for(game, evaluator), settings)
 
 
-def search_nodes(searcher: DeepeningSearcher, position: Any, nodes: int) -> Report[Any]:
+def search_with_node_limit(searcher: DeepeningSearcher, position: Any, nodes: int) -> Report[Any]:
     """Search a position with `nodes` nodes, and return the last report."""
     return list(searcher.deepen(position, max_depth=MAX_DEPTH, max_nodes=nodes))[-1]
 
@@ -51,9 +51,10 @@ def make_random_position(game: Riskless, rng: random.Random) -> Armies:
     """Return an unfinished position with random armies on random territories. One player is usually far ahead."""
     cap = game.map.territory_cap
     while True:
-        empty = rng.uniform(0.1, 0.6)
+        empty_share = rng.uniform(0.1, 0.6)
         armies = tuple(
-            0 if rng.random() < empty else rng.choice((1, -1)) * rng.randint(1, cap) for _ in game.map.start
+            0 if rng.random() < empty_share else rng.choice((1, -1)) * rng.randint(1, cap)
+            for _ in game.map.start
         )
         position = Armies(armies, rng.choice(list(Player)), 0)
         if game.outcome(position) is None:
@@ -112,7 +113,7 @@ def play_match(
         if repetitions.add(position) == DEFAULT_RULES.repetition:
             return PlayedMatch(None, REPETITION_RULE, tuple(positions), tuple(reports))
         player = game.player(position)
-        report = search_nodes(seats[player], position, nodes_by_player[player])
+        report = search_with_node_limit(seats[player], position, nodes_by_player[player])
         positions.append(position)
         reports.append(report)
         position = game.successor(position, report.move)
@@ -125,11 +126,11 @@ def play_pair(
     game: Game[Any, Any], start: Any, searcher_a: DeepeningSearcher, searcher_b: DeepeningSearcher, nodes: int
 ) -> tuple[float, float]:
     """Play two matches from `start` with swapped seats, and return the points of `searcher_a` as Maxie and as Minnie."""
-    first, second = (
+    winner_1, winner_2 = (
         play_match(game, start, {seat: searcher_a, seat.opponent: searcher_b}, nodes).winner
         for seat in (Player.MAXIE, Player.MINNIE)
     )
-    return get_points(first, Player.MAXIE), get_points(second, Player.MINNIE)
+    return get_points(winner_1, Player.MAXIE), get_points(winner_2, Player.MINNIE)
 
 
 def search_settled_value(

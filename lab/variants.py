@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from arena.games.riskless_map import BadMap, RisklessMap
-from arena.lab.balance import Balance
+from arena.lab.balance import StartBalancer
 from arena.maps.generators import GRID_CAP, TERRITORIES_PER_START, make_map
 from arena.maps.loader import MapError, load_map
 
@@ -86,15 +86,15 @@ def _replace_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -
         return map
     cap = map.territory_cap if cap is None else cap
     # Rounded up, so that the goal is never below its share and no start has won already.
-    share = -(-map.armies_to_win * cap // map.territory_cap)
-    return replace(map, territory_cap=cap, armies_to_win=share if goal is None else goal)
+    scaled_goal = -(-map.armies_to_win * cap // map.territory_cap)
+    return replace(map, territory_cap=cap, armies_to_win=scaled_goal if goal is None else goal)
 
 
 def _load_base_map(name: str) -> RisklessMap:
     if not name.startswith(PLANAR_PREFIX):
         return load_map(name)
     size, _, number = name.removeprefix(PLANAR_PREFIX).partition(":")
-    if not all(each.isascii() and each.isdecimal() and len(each) <= 6 for each in (size, number)):
+    if not all(text.isascii() and text.isdecimal() and len(text) <= 6 for text in (size, number)):
         raise MapError(
             f"{name:.60}", "", "no such map; a random planar map is planar:SIZE:NUMBER, as in planar:24:7"
         )
@@ -147,18 +147,18 @@ def _is_gabriel_edge(places: Sequence[tuple[float, float]], v: int, w: int) -> b
 
 
 def _choose_fair_start(
-    neighbours: Sequence[Sequence[int]], per_side: int, rng: random.Random
+    neighbours: Sequence[Sequence[int]], territories_per_side: int, rng: random.Random
 ) -> tuple[Sequence[int], Sequence[int]]:
     """Return the fairest of MAX_STARTS random starts: Maxie's and Minnie's territories.
 
-    Each side has at most `per_side` territories, and no two territories of the start are adjacent.
+    Each side has at most `territories_per_side` territories, and no two territories of the start are adjacent.
     """
-    balance = Balance(neighbours)
+    balance = StartBalancer(neighbours)
     starts = []
     for _ in range(MAX_STARTS):
         places: list[int] = []
         for v in rng.sample(range(len(neighbours)), len(neighbours)):
-            if len(places) < 2 * per_side and not set(neighbours[v]) & set(places):
+            if len(places) < 2 * territories_per_side and not set(neighbours[v]) & set(places):
                 places.append(v)
         half = len(places) // 2
         sides = sorted(places[:half]), sorted(places[half : 2 * half])

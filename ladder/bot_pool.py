@@ -20,12 +20,14 @@ class BotPool(Protocol):
     def release(self, connection: str) -> None:
         """Release a reserved connection without a match. `connection` is the name that `reserve` returned."""
 
-    def finish_match(self, bot: str, connection: str, *, answered: bool | None, gave_up: str = "") -> None:
+    def finish_match(
+        self, bot: str, connection: str, *, answered: bool | None, give_up_verb: str = ""
+    ) -> None:
         """Release a connection after a match of the bot.
 
-        connection  name that `reserve` returned
-        answered    True if the bot made a move, False if it made none when it had to, None if it never had to
-        gave_up     `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
+        connection    name that `reserve` returned
+        answered      True if the bot made a move, False if it made none when it had to, None if it never had to
+        give_up_verb  `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
         """
 
     def count_reported_threads(self, bot: str) -> int:

@@ -48,11 +48,13 @@ class BotProcesses:
     def release(self, connection: str) -> None:
         self._playing.discard(connection)
 
-    def finish_match(self, bot: str, connection: str, *, answered: bool | None, gave_up: str = "") -> None:
+    def finish_match(
+        self, bot: str, connection: str, *, answered: bool | None, give_up_verb: str = ""
+    ) -> None:
         self._playing.discard(connection)
-        process = next(each for each in self._processes[bot] if each.name == connection)
-        if gave_up:
-            process.report_resignation(gave_up)
+        process = next(process for process in self._processes[bot] if process.name == connection)
+        if give_up_verb:
+            process.report_resignation(give_up_verb)
         if answered is True:
             process.record_active_match()
         elif answered is False:
@@ -139,7 +141,7 @@ async def open_bot_processes(
             for name in names
         ]
     async with open_background_tasks() as tasks:
-        for process in (each for group in processes.values() for each in group):
+        for process in (process for group in processes.values() for process in group):
             tasks.start_soon(process.run)
         yield started
 

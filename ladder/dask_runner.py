@@ -80,7 +80,7 @@ async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
 
 
 class ClusterRunner:
-    """Runner of one event on a cluster, in place of `ladder.runner.Runner` on one machine."""
+    """Runner of one event on a cluster, in place of `ladder.runner.MatchRunner` on one machine."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class ClusterRunner:
         restart_policy: RestartPolicy | None = None,
         seconds_left: Callable[[], float] = lambda: math.inf,
     ) -> None:
-        """Create a runner. Arguments not listed here are as for `ladder.runner.Runner`.
+        """Create a runner. Arguments not listed here are as for `ladder.runner.MatchRunner`.
 
         client          connection to the cluster's scheduler
         host            server that stores the records
@@ -169,34 +169,34 @@ class ClusterRunner:
         threads = allocate_worker_threads(
             [self._bots[bot] for bot in (pairings[0][1].maxie, pairings[0][1].minnie)]
         )
-        each_terms = {
+        terms_by_match_id = {
             match: terms.make_match_terms(
                 match, pairing, threads.make_thread_limits(pairing.maxie, pairing.minnie)
             )
             for match, pairing in pairings
         }
-        limit = MAX_WORKERS_PER_PAIR * (
+        max_seconds = MAX_WORKERS_PER_PAIR * (
             self._restart_policy.settle_seconds
-            + sum(map(compute_max_match_seconds, each_terms.values()))
+            + sum(map(compute_max_match_seconds, terms_by_match_id.values()))
             + event_terms.SLACK_SECONDS
         )
-        answer, why = PairResult(), f"no worker completed the pair within {limit:.0f} s"
-        with anyio.move_on_after(limit):
-            answer, why = await self._run_job(self._make_job(pairings, each_terms))
+        pair_result, why = PairResult(), f"no worker completed the pair within {max_seconds:.0f} s"
+        with anyio.move_on_after(max_seconds):
+            pair_result, why = await self._run_job(self._make_job(pairings, terms_by_match_id))
         if self._problem is not None:
             return
-        for text in answer.notices:
+        for text in pair_result.notices:
             self._on_notice(text)
-        answers = dict(zip(each_terms, answer.records, strict=False))
+        record_lines = dict(zip(terms_by_match_id, pair_result.records, strict=False))
         for match, pairing in pairings:
-            own_terms = each_terms[match]
-            record = _make_void_record(own_terms, why)
-            if match in answers:
+            match_terms = terms_by_match_id[match]
+            record = _make_void_record(match_terms, why)
+            if match in record_lines:
                 try:
-                    record = check_record(answers[match], own_terms)
+                    record = check_record(record_lines[match], match_terms)
                 except BadRecord as error:
-                    record = _make_void_record(own_terms, f"the worker's record is invalid: {error}")
-            await self._host.store_record(own_terms, record)
+                    record = _make_void_record(match_terms, f"the worker's record is invalid: {error}")
+            await self._host.store_record(match_terms, record)
             if schedule.record_result(pairing, record):
                 self._on_result(pairing, record)
             else:
@@ -204,8 +204,10 @@ class ClusterRunner:
         self._running -= 1
         self._changed.set()
 
-    def _make_job(self, pairings: list[tuple[str, Pairing]], each_terms: Mapping[str, Terms]) -> PairJob:
-        terms = each_terms[pairings[0][0]]
+    def _make_job(
+        self, pairings: list[tuple[str, Pairing]], terms_by_match_id: Mapping[str, Terms]
+    ) -> PairJob:
+        terms = terms_by_match_id[pairings[0][0]]
         pair = pairings[0][1].pair
         return PairJob(
             terms=to_json(msgspec.structs.replace(terms, grace_ms=self._grace_ms)),
@@ -225,7 +227,7 @@ class ClusterRunner:
         # A new key each time: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)
         try:
-            answer: PairResult = await future.result()
+            pair_result: PairResult = await future.result()
         except BotRefused as refused:
             self._problem = refused
             self._changed.set()
@@ -237,7 +239,7 @@ class ClusterRunner:
         except Exception as error:  # noqa: BLE001  any error on another machine makes the pair void, with the reason
             why = str(error).splitlines() or [""]
             return PairResult(), f"the cluster did not play the match: {type(error).__name__}: {why[0]}"
-        return answer, "the worker was stopped before the match"
+        return pair_result, "the worker was stopped before the match"
 
 
 def _make_void_record(terms: Terms, why: str) -> Record:

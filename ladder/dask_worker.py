@@ -22,14 +22,14 @@ from arena.ladder.bot_processes import open_bot_processes
 from arena.ladder.event_openings import ListedOpenings
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.plan import BotPlan, list_own_time_controls
-from arena.ladder.runner import Runner
+from arena.ladder.runner import MatchRunner
 from arena.ladder.threads import ThreadAllocation
 from arena.match.terms import Terms, from_json
 from arena.protocol.record import Record, to_line
 from arena.rating.pairing import Pairing
 from arena.server.host import open_host
 from arena.server.processes.bot_process import RestartPolicy
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 
 _OPENING_LOCK = Lock()
 """Lock held while a server is opened, because the migration library handles one store at a time per process."""
@@ -93,16 +93,16 @@ def _resolve_local_spec(spec: str) -> str:
 async def _play_job(
     job: PairJob, match_terms: Terms, games: Sequence[str], folder: Path | None
 ) -> PairResult:
-    answer = PairResult()
+    pair_result = PairResult()
 
     def add_record(_pairing: Pairing, record: Record) -> None:
-        answer.records.append(to_line(record))
+        pair_result.records.append(to_line(record))
 
     async with AsyncExitStack() as stack:
         # Each thread of a worker has its own event loop, so waiting for the lock cannot block its holder.
         with _OPENING_LOCK:
             host = await stack.enter_async_context(
-                open_host(private_host_settings(grace_seconds=match_terms.grace_ms / 1000))
+                open_host(make_private_host_settings(grace_seconds=match_terms.grace_ms / 1000))
             )
         processes = await stack.enter_async_context(
             open_bot_processes(
@@ -111,15 +111,15 @@ async def _play_job(
                 folder=folder,
                 restart_policy=job.restart_policy,
                 games=games,
-                on_notice=answer.notices.append,
+                on_notice=pair_result.notices.append,
             )
         )
         await processes.wait_until_connected()
         terms = _make_event_terms(match_terms, job.bots)
-        await Runner(host, processes, terms, allocate_worker_threads(job.bots), add_record).run(
+        await MatchRunner(host, processes, terms, allocate_worker_threads(job.bots), add_record).run(
             _AssignedMatches(job.matches)
         )
-    return answer
+    return pair_result
 
 
 def allocate_worker_threads(bots: Sequence[BotPlan]) -> ThreadAllocation:

@@ -105,5 +105,8 @@ def _load_built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Ope
     [openings] = read_openings(path, [game])
     shuffle_keys = [hashlib.sha256(f"{seed}/{place}".encode()).digest() for place in range(len(openings))]
     return [
-        opening for _, opening in sorted(zip(shuffle_keys, openings, strict=True), key=lambda each: each[0])
+        opening
+        for _, opening in sorted(
+            zip(shuffle_keys, openings, strict=True), key=lambda key_and_opening: key_and_opening[0]
+        )
     ]

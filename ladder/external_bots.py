@@ -54,14 +54,14 @@ class ExternalBot:
 
     is_lost: bool = False
     """True if the bot will never play again."""
-    playing: bool = False
+    is_playing: bool = False
     _away_since: float | None = None
     _silent_matches: int = 0
 
     @property
     def is_free(self) -> bool:
         """Return True if the bot is connected and can begin a match."""
-        return not (self.playing or self.is_lost or self._away_since is not None)
+        return not (self.is_playing or self.is_lost or self._away_since is not None)
 
     def record_match(self, *, answered: bool) -> None:
         """Record whether the bot made a move in its last match."""
@@ -99,11 +99,11 @@ class ExternalBots:
         external_bot = self._bots[bot]
         if not external_bot.is_free:
             return None
-        external_bot.playing = True
+        external_bot.is_playing = True
         return bot
 
     def release(self, connection: str) -> None:
-        self._bots[connection].playing = False
+        self._bots[connection].is_playing = False
 
     def finish_match(
         self,
@@ -111,7 +111,7 @@ class ExternalBots:
         connection: str,
         *,
         answered: bool | None,
-        gave_up: str = "",  # noqa: ARG002  the bot's output is on its owner's machine
+        give_up_verb: str = "",  # noqa: ARG002  the bot's output is on its owner's machine
     ) -> None:
         self.release(connection)
         if answered is not None:
@@ -176,7 +176,7 @@ async def gather_bots(
                 connected = await _wait_for_other_bots(host, game, connected)
             waited_seconds = round(clock.now() - start_time)
             if notice_timeout.cancelled_caught and waited_seconds < settings.wait_seconds:
-                missing = _describe_missing(connected, settings, names, waited_seconds)
+                missing = _describe_missing_bots(connected, settings, names, waited_seconds)
                 on_notice(f"{missing}; waiting up to {settings.wait_seconds:g} s")
     with anyio.move_on_after(settings.wait_seconds):
         while (
@@ -191,7 +191,7 @@ async def gather_bots(
     missing = (
         ""
         if _are_enough(connected, settings, names)
-        else _describe_missing(connected, settings, names, settings.wait_seconds)
+        else _describe_missing_bots(connected, settings, names, settings.wait_seconds)
     )
     if len(connected) < MIN_BOTS:
         advice = f"; connect them, or name another event with --event; {OTHER_EVENT_HINT}" if names else ""
@@ -207,7 +207,7 @@ def _are_enough(connected: set[str], settings: ExternalBotSettings, names: Seque
     return connected >= set(names) if names else len(connected) >= settings.min_bots
 
 
-def _describe_missing(
+def _describe_missing_bots(
     connected: set[str], settings: ExternalBotSettings, names: Sequence[str], seconds: float
 ) -> str:
     """Return a message that says which bots did not connect within `seconds`. Called if too few bots connected.
@@ -215,8 +215,8 @@ def _describe_missing(
     Without `names`, the names of the missing bots are unknown. The text then lists the connected bots.
     """
     if names:
-        missing = ", ".join(sorted(set(names) - connected))
-        return f"these bots of the event did not connect within {seconds:g} s: {missing}"
+        missing_text = ", ".join(sorted(set(names) - connected))
+        return f"these bots of the event did not connect within {seconds:g} s: {missing_text}"
     connected_text = ", ".join(sorted(connected)) or "none"
     return f"{len(connected)} of {settings.min_bots} bots connected within {seconds:g} s: {connected_text}"
 
@@ -240,7 +240,7 @@ async def _wait_for_other_bots(host: Host, game: str, known_bots: set[str]) -> s
 async def _wait_for_new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
     """Wait for connected bots that are not in `known_bots`, and return them; empty if none connects soon."""
     with anyio.move_on_after(SETTLE_SECONDS):
-        while not (new := host.list_players_of(game) - known_bots):
+        while not (new_bots := host.list_players_of(game) - known_bots):
             await host.wait_for_change()
-        return new
+        return new_bots
     return set()

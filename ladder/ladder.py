@@ -57,17 +57,17 @@ class Ladder:
     openings: Openings = field(default_factory=NoOpenings)
     test: Sprt | None = None
     """Sequential test of two bots, which ends the match when it is decided."""
-    list_usable_cores: Sequence[int] = field(default_factory=list_usable_cores)
+    usable_cores: Sequence[int] = field(default_factory=list_usable_cores)
     """Numbers of the cores that this process may use."""
     is_named: bool = True
     """True if the user named the event; otherwise the latest unnamed event may be resumed."""
     schedule: Schedule | None = None
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
-    resumed: int = 0
+    resumed_count: int = 0
     """Number of matches in `played` from earlier runs."""
     other_line_count: int = 0
     """Number of lines in the record file that belong to other events."""
-    stopped: bool = False
+    is_stopped: bool = False
     """True if the ladder was stopped before its end."""
 
     def __post_init__(self) -> None:
@@ -106,17 +106,19 @@ class Ladder:
         plan = self.plan
         format = make_format(plan.format, self.bots, plan.rounds, len(self.starts), plan.seed)
         self.schedule = Schedule(event.hex, format)
-        played, unfinished = self.schedule.resume(finished or {})
-        self.played = [(pairing, replace_connection_names(pairing, record)) for pairing, record in played]
-        self.resumed = len(self.played)
-        return unfinished
+        counted_matches, void_records = self.schedule.resume(finished or {})
+        self.played = [
+            (pairing, replace_connection_names(pairing, record)) for pairing, record in counted_matches
+        ]
+        self.resumed_count = len(self.played)
+        return void_records
 
     def add_match(self, pairing: Pairing, record: Record) -> None:
         self.played.append((pairing, record))
 
     def stop(self) -> None:
         """Mark the ladder as stopped before its end."""
-        self.stopped = True
+        self.is_stopped = True
 
     @property
     def bots(self) -> list[str]:
@@ -160,11 +162,7 @@ class Ladder:
     @property
     def cores(self) -> list[int]:
         """Ids of the CPU cores on which the bots search."""
-        return (
-            choose_cores_for_bots(list(self.list_usable_cores))
-            if self.plan.pin
-            else list(self.list_usable_cores)
-        )
+        return choose_cores_for_bots(list(self.usable_cores)) if self.plan.pin else list(self.usable_cores)
 
     @property
     def total_matches(self) -> int | None:

@@ -25,11 +25,11 @@ from arena.ladder.dask_runner import ClusterRunner, open_cluster
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, gather_bots, wait_without_playing
 from arena.ladder.ladder import Ladder
-from arena.ladder.pinning import Pinning
+from arena.ladder.pinning import CorePinning
 from arena.ladder.plan import list_own_time_controls
 from arena.ladder.progress import make_ladder_progress
 from arena.ladder.record_file import RecordFile
-from arena.ladder.runner import Runner
+from arena.ladder.runner import MatchRunner
 from arena.ladder.threads import ThreadAllocation
 from arena.protocol.record import Record
 from arena.rating.pairing import Pairing
@@ -40,8 +40,8 @@ from arena.server.edge.addresses import LOOPBACK
 from arena.server.host import Host, open_host
 from arena.server.processes.bot_process import RestartPolicy
 from arena.server.processes.tasks import open_background_tasks
-from arena.server.settings import private_host_settings
-from arena.server.store.database import current_timestamp
+from arena.server.settings import make_private_host_settings
+from arena.server.store.database import format_current_time
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder, set_bots
 from arena.server.web.event_progress import EventProgress
@@ -128,7 +128,7 @@ def _open_server(
     def progress(event: str) -> EventProgress | None:
         return make_ladder_progress(ladder) if event == ladder.plan.event else None
 
-    settings = private_host_settings(
+    settings = make_private_host_settings(
         host=LOOPBACK if external is None else external.host,
         port=port if external is None else external.port,
         anyone=external is not None,
@@ -150,7 +150,7 @@ async def _claim_event(ladder: Ladder, host: Host, database: str | None) -> Asyn
     if database is None:
         event = ladder.plan.event if ladder.is_named else default_name
         ladder.set_name(event)
-        yield StoredLadder(event, uuid.uuid4(), {}, current_timestamp(), {})
+        yield StoredLadder(event, uuid.uuid4(), {}, format_current_time(), {})
         return
     name = ladder.plan.event if ladder.is_named else None
     async with claim_ladder(
@@ -218,7 +218,7 @@ class _LadderRun:
         ) as processes:
             await processes.wait_until_connected()
             self._observer.show_address(self._ladder, self._host.url)
-            pinning = Pinning(ladder.cores, ladder.threads.max_load, processes.find_process_id)
+            pinning = CorePinning(ladder.cores, ladder.threads.max_load, processes.find_process_id)
             await self._play_schedule(
                 schedule, processes, ladder.threads, pinning if ladder.plan.pin else None
             )
@@ -288,10 +288,10 @@ class _LadderRun:
             raise ValueError("the ladder has begun, but has no schedule")
         # The process may have been killed between writing the store and the file.
         ladder.set_other_line_count(self._file.append_missing([*voids, *ladder.records]))
-        if ladder.resumed:
-            of = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
+        if ladder.resumed_count:
+            total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
             self._observer.show_notice(
-                f"event {stored_ladder.event} resumes: {ladder.resumed}{of} matches were played before"
+                f"event {stored_ladder.event} resumes: {ladder.resumed_count}{total_text} matches were played before"
             )
         return ladder.schedule
 
@@ -301,9 +301,9 @@ class _LadderRun:
         return not schedule or ladder.is_decided() or self._stored_ladder.seconds >= ladder.plan.seconds
 
     async def _play_schedule(
-        self, schedule: Schedule, bots: BotPool, threads: ThreadAllocation, pinning: Pinning | None = None
+        self, schedule: Schedule, bots: BotPool, threads: ThreadAllocation, pinning: CorePinning | None = None
     ) -> None:
-        runner = Runner(
+        runner = MatchRunner(
             self._host,
             bots,
             self._make_event_terms(),
@@ -316,8 +316,8 @@ class _LadderRun:
         await runner.run(schedule, self._ladder.is_decided)
 
     def _make_seconds_left(self) -> Callable[[], float]:
-        end = MONOTONIC.now() + self._ladder.plan.seconds - self._stored_ladder.seconds
-        return lambda: end - MONOTONIC.now()
+        end_time = MONOTONIC.now() + self._ladder.plan.seconds - self._stored_ladder.seconds
+        return lambda: end_time - MONOTONIC.now()
 
     def _make_event_terms(self) -> EventTerms:
         ladder = self._ladder

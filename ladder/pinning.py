@@ -21,7 +21,7 @@ def choose_cores_for_bots(all_cores: list[int]) -> list[int]:
     return all_cores[1:] if len(all_cores) > 2 else all_cores
 
 
-def can_pin() -> bool:
+def can_pin_processes() -> bool:
     """Return True if this system can pin processes to cores, and can list their threads."""
     return (
         hasattr(os, "sched_setaffinity")
@@ -30,7 +30,7 @@ def can_pin() -> bool:
     )
 
 
-class Pinning:
+class CorePinning:
     """Assignment of cores to the running matches of an event."""
 
     def __init__(
@@ -74,11 +74,11 @@ class Pinning:
         return cores
 
 
-def pin_process(process: int, cores: frozenset[int]) -> None:
+def pin_process(process_id: int, cores: frozenset[int]) -> None:
     """Pin all threads of a process, and of its child processes, to these cores."""
     for _ in range(MAX_PASSES):
         pinned_any = False
-        for thread in _list_thread_ids(process):
+        for thread in _list_thread_ids(process_id):
             # The thread or the whole process may end at any time.
             with suppress(ProcessLookupError):
                 if os.sched_getaffinity(thread) != cores:
@@ -88,22 +88,22 @@ def pin_process(process: int, cores: frozenset[int]) -> None:
             break
 
 
-def _list_thread_ids(process: int) -> list[int]:
+def _list_thread_ids(process_id: int) -> list[int]:
     try:
-        ids = [int(task.name) for task in Path(f"/proc/{process}/task").iterdir()]
+        ids = [int(task.name) for task in Path(f"/proc/{process_id}/task").iterdir()]
     except FileNotFoundError:
         return []
-    for child in _list_child_ids(process) or ():
+    for child in _list_child_ids(process_id) or ():
         ids += _list_thread_ids(child)
     return ids
 
 
-def _list_child_ids(process: int) -> list[int] | None:
+def _list_child_ids(process_id: int) -> list[int] | None:
     """Return the ids of a process's child processes; None if the system does not list them."""
     ids: list[int] = []
     complete = False
     with suppress(FileNotFoundError, ProcessLookupError):
-        for task in Path(f"/proc/{process}/task").iterdir():
+        for task in Path(f"/proc/{process_id}/task").iterdir():
             with suppress(FileNotFoundError, ProcessLookupError):
                 ids += map(int, (task / "children").read_text().split())
                 complete = True

@@ -168,8 +168,8 @@ def plan_command_bot(line: str) -> BotPlan:
 
 def make_valid_name(name: str) -> str:
     """Return `name`, changed as little as necessary to be valid for a bot in a ladder."""
-    printed = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
-    return printed[:MAX_NAME_LENGTH].strip() or "?"
+    printable_name = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
+    return printable_name[:MAX_NAME_LENGTH].strip() or "?"
 
 
 def _make_program_name(command: Sequence[str]) -> str:
@@ -181,9 +181,9 @@ def _make_program_name(command: Sequence[str]) -> str:
 
 def _parse_threads(options: str) -> int:
     """Return the number of threads in an engine's options; 0 if it is missing or invalid, which the engine reports."""
-    options_map = dict(option.partition("=")[::2] for option in options.split(","))
-    number = options_map.get("threads", "")
-    return int(number) if number.isdecimal() and 1 <= int(number) <= MAX_THREADS else 0
+    values = dict(option.partition("=")[::2] for option in options.split(","))
+    threads_text = values.get("threads", "")
+    return int(threads_text) if threads_text.isdecimal() and 1 <= int(threads_text) <= MAX_THREADS else 0
 
 
 def parse_setting(parse: Callable[[A], B], value: A, location: str) -> B:

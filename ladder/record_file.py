@@ -44,9 +44,9 @@ class RecordFile:
 
     def close(self) -> None:
         """Close the file, and delete it if it is empty."""
-        empty = self._file.seek(0, os.SEEK_END) == 0
+        is_empty = self._file.seek(0, os.SEEK_END) == 0
         self._file.close()
-        if empty:
+        if is_empty:
             self._path.unlink(missing_ok=True)
 
     def _truncate_partial_line(self) -> None:

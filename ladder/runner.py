@@ -22,7 +22,7 @@ from arena.games.core import Player
 from arena.ladder import event_terms
 from arena.ladder.bot_pool import BotPool
 from arena.ladder.event_terms import EventTerms, compute_max_match_seconds, make_unplayed_record
-from arena.ladder.pinning import Pinning
+from arena.ladder.pinning import CorePinning
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import has_moved
 from arena.match.terms import Terms, ThreadLimits
@@ -73,7 +73,7 @@ class MatchQueue(Protocol):
         """Record that a match is over. Return True if the result counts, False if the match must be played again."""
 
 
-class Runner:
+class MatchRunner:
     """Runner of one event."""
 
     def __init__(
@@ -86,7 +86,7 @@ class Runner:
         *,
         on_void: Callable[[Pairing, Record], None] = lambda _pairing, _record: None,
         seconds_left: Callable[[], float] = lambda: math.inf,
-        pinning: Pinning | None = None,
+        pinning: CorePinning | None = None,
     ) -> None:
         """Create a runner.
 
@@ -138,8 +138,8 @@ class Runner:
         for pairing in schedule.list_startable_pairings():
             # A lost bot forfeits, and its opponent must be connected to win.
             bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.is_lost(bot)]
-            weight = self._threads.compute_weight(pairing.maxie, pairing.minnie)
-            if len(bots) == 2 and self._running and self._load + weight > self._threads.capacity:
+            match_load = self._threads.compute_weight(pairing.maxie, pairing.minnie)
+            if len(bots) == 2 and self._running and self._load + match_load > self._threads.capacity:
                 self._delayed_pairing = self._delayed_pairing or pairing
                 if self._overtaking_count >= MAX_OVERTAKING:
                     break
@@ -151,13 +151,13 @@ class Runner:
             schedule.mark_started(pairing)
             any_started = True
             if len(bots) == 2:
-                self._count_overtaking(pairing)
+                self._record_overtaking(pairing)
                 self._running += 1
-                self._load += weight
+                self._load += match_load
                 terms = self._terms.make_match_terms(
                     match, pairing, self._make_thread_limits(pairing), Players(*names)
                 )
-                tasks.start_soon(self._play_match, schedule, pairing, terms, weight)
+                tasks.start_soon(self._play_match, schedule, pairing, terms, match_load)
             else:
                 for name in names:
                     self._bots.release(name)
@@ -167,7 +167,7 @@ class Runner:
                 self._record_result(schedule, pairing, record)
         return any_started
 
-    def _count_overtaking(self, pairing: Pairing) -> None:
+    def _record_overtaking(self, pairing: Pairing) -> None:
         """Count a match that starts ahead of `_delayed_pairing`, or end the count if the delayed match itself starts.
 
         After MAX_OVERTAKING matches, no further one starts ahead of the delayed match.
@@ -185,38 +185,40 @@ class Runner:
 
         If a bot has no free connection, reserve nothing, add the bot to `busy`, and return None.
         """
-        names: list[str] = []
+        connection_names: list[str] = []
         for bot in bots:
             name = self._bots.reserve(bot)
             if name is None:
                 busy.add(bot)
-                for each in names:
-                    self._bots.release(each)
+                for connection_name in connection_names:
+                    self._bots.release(connection_name)
                 return None
-            names.append(name)
-        return names
+            connection_names.append(name)
+        return connection_names
 
-    async def _play_match(self, schedule: MatchQueue, pairing: Pairing, terms: Terms, weight: int) -> None:
-        limit = compute_max_match_seconds(terms) + event_terms.SLACK_SECONDS
+    async def _play_match(
+        self, schedule: MatchQueue, pairing: Pairing, terms: Terms, match_load: int
+    ) -> None:
+        max_seconds = compute_max_match_seconds(terms) + event_terms.SLACK_SECONDS
         record = make_unplayed_record(
-            terms, Result(None, EndReason.SERVER_FAULT, f"the match was not over after {limit:.0f} s")
+            terms, Result(None, EndReason.SERVER_FAULT, f"the match was not over after {max_seconds:.0f} s")
         )
         with (
-            anyio.move_on_after(limit),
+            anyio.move_on_after(max_seconds),
             self._pin_to_cores(terms),
         ):
             record = await self._host.play(terms)
         self._running -= 1
-        self._load -= weight
+        self._load -= match_load
         self._record_result(schedule, pairing, record)
         for seat, bot, name in (
             (Player.MAXIE, pairing.maxie, terms.players.maxie),
             (Player.MINNIE, pairing.minnie, terms.players.minnie),
         ):
-            gave_up = (
+            give_up_verb = (
                 "" if record.result.winner == seat.value else GIVE_UP_VERBS.get(record.result.reason, "")
             )
-            self._bots.finish_match(bot, name, answered=has_moved(record, seat), gave_up=gave_up)
+            self._bots.finish_match(bot, name, answered=has_moved(record, seat), give_up_verb=give_up_verb)
 
     def _pin_to_cores(self, terms: Terms) -> AbstractContextManager[None]:
         if self._pinning is None:
@@ -232,11 +234,11 @@ class Runner:
 
     def _make_forfeit_result(self, pairing: Pairing) -> Result:
         """Return the result of a match that a lost bot forfeits; without a winner if both are lost."""
-        absent = [bot for bot in (pairing.maxie, pairing.minnie) if self._bots.is_lost(bot)]
+        absent_bots = [bot for bot in (pairing.maxie, pairing.minnie) if self._bots.is_lost(bot)]
         winner: Seat | None = None
-        if len(absent) == 1:
-            winner = "minnie" if absent[0] == pairing.maxie else "maxie"
-        return Result(winner, EndReason.NO_SHOW, f"{' and '.join(absent)} did not connect in time")
+        if len(absent_bots) == 1:
+            winner = "minnie" if absent_bots[0] == pairing.maxie else "maxie"
+        return Result(winner, EndReason.NO_SHOW, f"{' and '.join(absent_bots)} did not connect in time")
 
 
 def replace_connection_names(pairing: Pairing, record: Record) -> Record:

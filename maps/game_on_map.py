@@ -31,7 +31,7 @@ def make_game_on_map(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGa
         "AnyGame",
         kind(riskless_map)
         if kind is not Riskless or map.endswith(".toml")
-        else _cached_game(riskless_map.name),
+        else _make_cached_game(riskless_map.name),
     )
 
 
@@ -53,5 +53,5 @@ def require_maps(game: str, map: str) -> None:
 
 
 @lru_cache(maxsize=MAX_CACHED_MAPS)
-def _cached_game(map: str) -> Riskless:
+def _make_cached_game(map: str) -> Riskless:
     return Riskless(load_map(map))

@@ -48,10 +48,10 @@ def make_ring_map(size: int) -> RisklessMap:
     The roads of a territory lead to the next one and then to the previous one. The territories held at the start are
     spread evenly. Minnie holds territory 0, and the players alternate.
     """
-    starting = 2 * max(1, round(size / TERRITORIES_PER_START))
-    spots = [number * size // starting for number in range(starting)]
-    minnie = spots[0::2]
-    around = [2 * pi * v / size for v in range(size)]
+    start_count = 2 * max(1, round(size / TERRITORIES_PER_START))
+    start_territories = [number * size // start_count for number in range(start_count)]
+    minnie = start_territories[0::2]
+    angles = [2 * pi * v / size for v in range(size)]
     radius = 4 * size
     return make_map(
         f"ring:{size}",
@@ -59,9 +59,9 @@ def make_ring_map(size: int) -> RisklessMap:
         neighbours=tuple(((v + 1) % size, (v - 1) % size) for v in range(size)),
         cap=RING_CAP,
         minnie=minnie,
-        maxie=spots[1::2],
+        maxie=start_territories[1::2],
         extras=(1, 0) * max(1, len(minnie) // 2),
-        places=tuple((round(radius * sin(turn), 2), round(-radius * cos(turn), 2)) for turn in around),
+        places=tuple((round(radius * sin(turn), 2), round(-radius * cos(turn), 2)) for turn in angles),
     )
 
 
@@ -74,23 +74,25 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
     by 180°, so that both sides are equal.
     """
     cells = [(x, y) for y in range(height) for x in range(width)]
-    around = ((0, -1), (-1, 0), (1, 0), (0, 1))
+    directions = ((0, -1), (-1, 0), (1, 0), (0, 1))
     colours = [(x + 2 * y) % TERRITORIES_PER_START for x, y in cells]
     opposite = [(colours[-1] - colour) % TERRITORIES_PER_START for colour in range(TERRITORIES_PER_START)]
     first = next(colour for colour in range(TERRITORIES_PER_START) if opposite[colour] != colour)
-    minnies = MINNIE_COLOURS.get((width, height), first)
+    minnie_colour = MINNIE_COLOURS.get((width, height), first)
     return make_map(
         f"grid:{width}x{height}",
         territories=tuple(f"{make_column_letters(x)}{y + 1}" for x, y in cells),
         neighbours=tuple(
             tuple(
-                (y + dy) * width + x + dx for dx, dy in around if 0 <= x + dx < width and 0 <= y + dy < height
+                (y + dy) * width + x + dx
+                for dx, dy in directions
+                if 0 <= x + dx < width and 0 <= y + dy < height
             )
             for x, y in cells
         ),
         cap=GRID_CAP,
-        minnie=[v for v, colour in enumerate(colours) if colour == minnies],
-        maxie=[v for v, colour in enumerate(colours) if colour == opposite[minnies]],
+        minnie=[v for v, colour in enumerate(colours) if colour == minnie_colour],
+        maxie=[v for v, colour in enumerate(colours) if colour == opposite[minnie_colour]],
         places=tuple((20.0 * x, 12.0 * y) for x, y in cells),
     )
 

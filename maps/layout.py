@@ -55,18 +55,18 @@ def compute_road_lines(file: MapFile, v: int, w: int) -> list[Line]:
     if east[0] - west[0] <= extent.width / 2:
         return [(west, east)]
     # The height at which the road crosses the edge; the left and the right edge are the same line.
-    before, after = west[0] - extent.left, extent.right - east[0]
-    middle = west[1] + (east[1] - west[1]) * before / (before + after)
-    return [(west, (extent.left, middle)), ((extent.right, middle), east)]
+    west_gap, east_gap = west[0] - extent.left, extent.right - east[0]
+    edge_y = west[1] + (east[1] - west[1]) * west_gap / (west_gap + east_gap)
+    return [(west, (extent.left, edge_y)), ((extent.right, edge_y), east)]
 
 
 def find_smallest_distance(map: RisklessMap) -> float:
     """Return the distance between the two closest of the V territories. O(V²) at worst, O(V log V) on usual maps."""
-    ordered = sorted(map.places)
-    best = min(dist(a, b) for a, b in pairwise(ordered))
-    for i, a in enumerate(ordered):
-        for b in ordered[i + 1 :]:
-            if b[0] - a[0] >= best:
+    sorted_places = sorted(map.places)
+    smallest = min(dist(a, b) for a, b in pairwise(sorted_places))
+    for i, a in enumerate(sorted_places):
+        for b in sorted_places[i + 1 :]:
+            if b[0] - a[0] >= smallest:
                 break
-            best = min(best, dist(a, b))
-    return best
+            smallest = min(smallest, dist(a, b))
+    return smallest

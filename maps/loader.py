@@ -32,11 +32,11 @@ __all__ = [
 
 def list_map_names() -> list[str]:
     """Return the names of the built-in maps in alphabetical order."""
-    return list(_built_in_names())
+    return list(_list_built_in_names())
 
 
 @cache
-def _built_in_names() -> tuple[str, ...]:
+def _list_built_in_names() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in MAPS_FOLDER.glob("*.toml")))
 
 
@@ -70,18 +70,18 @@ def load_map_file(name: str) -> MapFile:
     """
     if name.endswith(".toml"):
         return read_map_file(Path(name))
-    if name in _built_in_names():
-        return _cached_map(name)
+    if name in _list_built_in_names():
+        return _load_cached_map(name)
     if ":" in name:
         kind, numbers = _parse_generated_name(name)
         # Normalise the name, so that a map has one name however its numbers are written.
-        return _cached_map(f"{kind}:{'x'.join(map(str, numbers))}")
+        return _load_cached_map(f"{kind}:{'x'.join(map(str, numbers))}")
     suggestion = suggest_name(name, [*list_map_names(), "ring:N", "grid:WxH"])
     raise UnknownMap(f"{name:.60}", f"no such map: {suggestion}")
 
 
 @lru_cache(maxsize=MAX_CACHED_MAPS)
-def _cached_map(name: str) -> MapFile:
+def _load_cached_map(name: str) -> MapFile:
     if ":" not in name:
         return read_map_file(MAPS_FOLDER / f"{name}.toml")
     kind, _, size = name.partition(":")

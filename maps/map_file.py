@@ -101,14 +101,14 @@ def _parse_map(data: Mapping[str, object], name: str) -> MapFile:
         _require_key(data, key, "")
     entries = data["territory"]
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise _InvalidKey("territory", "the territories are tables, each under a line [[territory]]")
-    numbers: dict[str, int] = {}
+        raise _InvalidKey("territory", "write each territory as a table, under a line [[territory]]")
+    territory_numbers: dict[str, int] = {}
     for territory, entry in enumerate(entries):
         location = _format_territory_label(territory, entry)
         _check_keys(entry, TERRITORY_KEYS, location)
         for key in ("name", "place", "roads"):
             _require_key(entry, key, location)
-        numbers[_require_text(entry["name"], f"{location}name").casefold()] = territory
+        territory_numbers[_require_text(entry["name"], f"{location}name").casefold()] = territory
     names = tuple(str(entry["name"]) for entry in entries)
     continents: dict[str, list[int]] = {}
     for territory, entry in enumerate(entries):
@@ -120,7 +120,8 @@ def _parse_map(data: Mapping[str, object], name: str) -> MapFile:
         name=name,
         territories=names,
         neighbours=tuple(
-            _parse_roads(territory, entry, names, numbers) for territory, entry in enumerate(entries)
+            _parse_roads(territory, entry, names, territory_numbers)
+            for territory, entry in enumerate(entries)
         ),
         territory_cap=_require_number(data["territory_cap"], "territory_cap"),
         armies_to_win=_require_number(data["armies_to_win"], "armies_to_win"),
@@ -176,7 +177,7 @@ def _require_number(value: object, key: str) -> int:
 
 
 def _parse_roads(
-    territory: int, entry: Mapping[str, object], names: tuple[str, ...], numbers: Mapping[str, int]
+    territory: int, entry: Mapping[str, object], names: tuple[str, ...], territory_numbers: Mapping[str, int]
 ) -> tuple[int, ...]:
     key = f"{_format_territory_label(territory, entry)}roads"
     neighbour_names = entry["roads"]
@@ -185,19 +186,21 @@ def _parse_roads(
             key, f"must be a list of territories, by name or number, not {neighbour_names!r:.40}"
         )
     roads = []
-    for end in neighbour_names:
-        if isinstance(end, int) and not isinstance(end, bool):
-            if not 0 <= end < len(names):
-                raise _InvalidKey(key, f"there is no territory {end}: they are 0 to {len(names) - 1}")
-            roads.append(end)
-        elif isinstance(end, str) and end.casefold() in numbers:
-            roads.append(numbers[end.casefold()])
-        elif isinstance(end, str):
-            similar_name = find_most_similar(end, names)
+    for neighbour_name in neighbour_names:
+        if isinstance(neighbour_name, int) and not isinstance(neighbour_name, bool):
+            if not 0 <= neighbour_name < len(names):
+                raise _InvalidKey(
+                    key, f"there is no territory {neighbour_name}: they are 0 to {len(names) - 1}"
+                )
+            roads.append(neighbour_name)
+        elif isinstance(neighbour_name, str) and neighbour_name.casefold() in territory_numbers:
+            roads.append(territory_numbers[neighbour_name.casefold()])
+        elif isinstance(neighbour_name, str):
+            similar_name = find_most_similar(neighbour_name, names)
             hint = f"; did you mean {similar_name!r}?" if similar_name else ""
-            raise _InvalidKey(key, f"no territory is called {end!r:.60}{hint}")
+            raise _InvalidKey(key, f"no territory is called {neighbour_name!r:.60}{hint}")
         else:
-            raise _InvalidKey(key, f"must name territories by name or number, not {end!r:.40}")
+            raise _InvalidKey(key, f"must name territories by name or number, not {neighbour_name!r:.40}")
     return tuple(roads)
 
 
@@ -228,11 +231,13 @@ def _is_coordinate(value: object) -> bool:
 
 
 def _check_distances(map: RisklessMap) -> None:
-    seen: dict[tuple[float, float], str] = {}
+    names_by_place: dict[tuple[float, float], str] = {}
     for name, place in zip(map.territories, map.places, strict=True):
-        if place in seen:
-            raise _InvalidKey("place", f"{seen[place]} and {name} are at the same place: move one of them")
-        seen[place] = name
+        if place in names_by_place:
+            raise _InvalidKey(
+                "place", f"{names_by_place[place]} and {name} are at the same place: move one of them"
+            )
+        names_by_place[place] = name
 
 
 def _lower_first(text: str) -> str:

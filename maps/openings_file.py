@@ -33,8 +33,8 @@ def compute_map_fingerprint(map: RisklessMap) -> str:
 
     Names and places do not change the digits, because openings are written in numbers of territories.
     """
-    played = [map.neighbours, map.territory_cap, map.armies_to_win, map.ply_limit, map.start]
-    return hashlib.sha256(json.dumps(played).encode()).hexdigest()[:16]
+    rule_values = [map.neighbours, map.territory_cap, map.armies_to_win, map.ply_limit, map.start]
+    return hashlib.sha256(json.dumps(rule_values).encode()).hexdigest()[:16]
 
 
 def find_shipped_openings_file(name: str) -> Path | None:
@@ -59,12 +59,12 @@ def read_openings(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
     except UnicodeDecodeError as error:
         raise BadOpenings(f"{path}: not UTF-8 text: {error.reason}") from None
     rows = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, 1)]
-    written = [(number, line) for number, line in rows if line]
-    if written and written[0][1].startswith(FINGERPRINT_KEY):
-        _check_fingerprint(path, written.pop(0)[1].removeprefix(FINGERPRINT_KEY).strip(), games)
-    if not written:
+    opening_lines = [(number, line) for number, line in rows if line]
+    if opening_lines and opening_lines[0][1].startswith(FINGERPRINT_KEY):
+        _check_fingerprint(path, opening_lines.pop(0)[1].removeprefix(FINGERPRINT_KEY).strip(), games)
+    if not opening_lines:
         raise BadOpenings(f"{path}: must contain at least one opening: write one line of moves for each")
-    return [[_parse_opening(path, number, line, game) for number, line in written] for game in games]
+    return [[_parse_opening(path, number, line, game) for number, line in opening_lines] for game in games]
 
 
 def _check_fingerprint(path: Path, expected: str, games: Sequence[Game[Any, Any]]) -> None:

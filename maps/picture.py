@@ -49,14 +49,14 @@ HATCH = (
 
 
 @lru_cache(maxsize=8)
-def _shipped_picture(name: str) -> MapPicture:
+def _load_shipped_picture(name: str) -> MapPicture:
     return MapPicture(load_map_file(name), load_shipped_cells(name))
 
 
 def make_map_picture(file: MapFile) -> MapPicture:
     """Return the picture of a map, with its land if it is a built-in map."""
     built_in = find_built_in_map(file.map)
-    return MapPicture(file, None) if built_in is None else _shipped_picture(built_in.map.name)
+    return MapPicture(file, None) if built_in is None else _load_shipped_picture(built_in.map.name)
 
 
 def find_built_in_map(map: RisklessMap) -> MapFile | None:
@@ -67,7 +67,9 @@ def find_built_in_map(map: RisklessMap) -> MapFile | None:
     if map.name not in list_map_names():
         return None
     file = load_map_file(map.name)
-    drawn, built_in = ((each.territories, each.neighbours, each.places) for each in (map, file.map))
+    drawn, built_in = (
+        (shown_map.territories, shown_map.neighbours, shown_map.places) for shown_map in (map, file.map)
+    )
     return file if drawn == built_in else None
 
 

@@ -62,8 +62,8 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
         nearby_boxes = [
             other for other in (*marks[:v], *marks[v + 1 :], *names) if _measure_overlap(enclosing_box, other)
         ]
-        crossing = [line for line in lines if _crosses(line, enclosing_box)]
-        box = min(boxes, key=lambda box: _compute_box_cost(box, nearby_boxes, crossing, picture.size[0]))
+        nearby_lines = [line for line in lines if _crosses_box(line, enclosing_box)]
+        box = min(boxes, key=lambda box: _compute_box_cost(box, nearby_boxes, nearby_lines, picture.size[0]))
         names.append(box)
         title = f"<title>{escape(continents[v])}</title>" if v in continents else ""
         x, y = (box.left + box.right) / 2, box.bottom - 0.2 * FONT_SIZE
@@ -74,13 +74,13 @@ def _list_candidate_boxes(place: Point, width: float) -> list[Extent]:
     """Return the possible places for a name of `width` pixels: below, above, right and left of the mark, and diagonally."""
     x, y = place
     gap, height = RADIUS + 3, 1.15 * FONT_SIZE
-    middles = [(x, y + gap + height / 2), (x, y - gap - height / 2)]
-    middles += [(x + gap + width / 2, y), (x - gap - width / 2, y)]
-    middles += [
+    centres = [(x, y + gap + height / 2), (x, y - gap - height / 2)]
+    centres += [(x + gap + width / 2, y), (x - gap - width / 2, y)]
+    centres += [
         (x + sx * (0.7 * gap + width / 2), y + sy * (gap + height / 2))
         for sy, sx in product((1, -1), (1, -1))
     ]
-    return [Extent(a - width / 2, b - height / 2, a + width / 2, b + height / 2) for a, b in middles]
+    return [Extent(a - width / 2, b - height / 2, a + width / 2, b + height / 2) for a, b in centres]
 
 
 def _compute_box_cost(box: Extent, occupied: Sequence[Extent], lines: Sequence[Line], width: float) -> float:
@@ -90,10 +90,10 @@ def _compute_box_cost(box: Extent, occupied: Sequence[Extent], lines: Sequence[L
     lines     roads, which a name may cross at a low cost
     width     width of the picture; a name that leaves its margin costs more than any overlap
     """
-    outside = box.left < 2 - MARGIN or box.right > width + MARGIN - 2
-    hidden = sum(_measure_overlap(box, other) for other in occupied)
-    crossed = sum(_crosses(line, box) for line in lines)
-    return 1000.0 * outside + 20 * hidden + crossed
+    is_outside = box.left < 2 - MARGIN or box.right > width + MARGIN - 2
+    covered_area = sum(_measure_overlap(box, other) for other in occupied)
+    crossing_count = sum(_crosses_box(line, box) for line in lines)
+    return 1000.0 * is_outside + 20 * covered_area + crossing_count
 
 
 def _find_enclosing_box(boxes: Sequence[Extent]) -> Extent:
@@ -107,14 +107,14 @@ def _find_enclosing_box(boxes: Sequence[Extent]) -> Extent:
 
 def _measure_overlap(a: Extent, b: Extent) -> float:
     """Return the overlap of two rectangles: 0 if they are disjoint, otherwise 1 plus the hidden share of `a`."""
-    wide = min(a.right, b.right) - max(a.left, b.left)
-    high = min(a.bottom, b.bottom) - max(a.top, b.top)
-    if wide <= 0 or high <= 0:
+    overlap_width = min(a.right, b.right) - max(a.left, b.left)
+    overlap_height = min(a.bottom, b.bottom) - max(a.top, b.top)
+    if overlap_width <= 0 or overlap_height <= 0:
         return 0.0
-    return 1 + wide * high / (a.width * a.height)
+    return 1 + overlap_width * overlap_height / (a.width * a.height)
 
 
-def _crosses(line: Line, box: Extent) -> bool:
+def _crosses_box(line: Line, box: Extent) -> bool:
     """Return True if the line touches the box, by clipping the line to both spans of the box."""
     (x1, y1), (x2, y2) = line
     low, high = 0.0, 1.0

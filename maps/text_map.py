@@ -119,7 +119,7 @@ class _Canvas:
         return _Box(max(0, (x - width + 1) // 2), max(0, y // 4 - height // 2), width, height)
 
     def is_crowded(self) -> bool:
-        """Return True if two labels overlap or have no free column between them. Takes time proportional to the canvas."""
+        """Return True if two labels overlap or have no free column between them. Takes time proportional to the size of the canvas."""
         occupied: set[tuple[int, int]] = set()
         for box in self.boxes:
             for row in range(box.row, box.row + box.height):
@@ -141,8 +141,8 @@ class _Canvas:
                         rows[row][column] = letter
                         styles[row, column] = style
         text = Text(no_wrap=True)
-        drawn = [r for r, row in enumerate(rows) if "".join(row).strip()]
-        for r in range(drawn[0], drawn[-1] + 1):
+        nonempty_rows = [r for r, row in enumerate(rows) if "".join(row).strip()]
+        for r in range(nonempty_rows[0], nonempty_rows[-1] + 1):
             for c, letter in enumerate("".join(rows[r]).rstrip()):
                 text.append(letter, styles.get((r, c), ROAD))
             text.append("\n")

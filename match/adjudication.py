@@ -31,28 +31,28 @@ class Adjudicator:
     def __init__(self, rules: Adjudication | None, game: AnyGame) -> None:
         self._rules = rules
         # Without the rule `repetition`, positions are not counted, to save memory.
-        self._repetitions = (
+        self._repetition_counter = (
             RepetitionCounter(game) if rules is not None and rules.repetition is not None else None
         )
         self._solution = load_solution(game) if rules is not None and rules.table else None
         repetition = rules.repetition if rules is not None else None
         # Most servers use only `repetition`; then a position that occurred less often needs no further check.
-        self._first_repetition = (
+        self._min_occurrences = (
             repetition if repetition and rules == Adjudication(repetition=repetition) else 0
         )
 
     def count_position(self, position: object) -> None:
         """Count a position that cannot end the match: the start, or a position of the opening."""
-        if self._repetitions is not None:
-            self._repetitions.add(position)
+        if self._repetition_counter is not None:
+            self._repetition_counter.add(position)
 
     def judge_position(self, position: object, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
         """Count the position after the last of `moves`. Return the early end of the match, or None if the match goes on.
 
         moves: all moves of the match so far, including the opening
         """
-        occurrences = self._repetitions.add(position) if self._repetitions is not None else 1
-        if occurrences < self._first_repetition:
+        occurrences = self._repetition_counter.add(position) if self._repetition_counter is not None else 1
+        if occurrences < self._min_occurrences:
             return None
         return adjudicate(self._rules, position, moves, occurrences, self._solution)
 
@@ -86,8 +86,8 @@ def adjudicate(
     if verdict is None and not (rules.win is rules.draw is None or len(moves) < 2 * rules.moves):
         verdict = _end_by_agreement(rules, moves)
     if verdict is None and rules.limit is not None and len(moves) >= rules.limit:
-        text = f"{len(moves)} plies were played, and the adjudication limit is {rules.limit}"
-        verdict = EarlyEnd(None, text)
+        detail = f"{len(moves)} plies were played, and the adjudication limit is {rules.limit}"
+        verdict = EarlyEnd(None, detail)
     return verdict
 
 
@@ -104,19 +104,19 @@ def _end_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> Ear
     known_values = [value for value in values if value is not None]
     if len(known_values) < len(values):
         return None
-    since = f"in their last {rules.moves} moves each" if rules.moves > 1 else "in their last move each"
+    moves_text = f"in their last {rules.moves} moves each" if rules.moves > 1 else "in their last move each"
     if rules.win is not None:
         for player in Player:
             if all(player.sign * value >= rules.win for value in known_values):
                 return EarlyEnd(
-                    player, f"both bots said {since} that {player} wins, by {rules.win:g} or more"
+                    player, f"both bots said {moves_text} that {player} wins, by {rules.win:g} or more"
                 )
     if (
         rules.draw is not None
         and len(moves) >= rules.after
         and all(abs(value) <= rules.draw for value in known_values)
     ):
-        return EarlyEnd(None, f"both bots said {since} that it is a draw, within {rules.draw:g}")
+        return EarlyEnd(None, f"both bots said {moves_text} that it is a draw, within {rules.draw:g}")
     return None
 
 

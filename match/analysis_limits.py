@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from arena.games.core import AnyGame, BadData, Player
-from arena.match.referee_events import Moved
+from arena.match.referee_events import MoveReceived
 from arena.protocol.record import RecordedMove
 from arena.protocol.values import Data, Thinking
 
@@ -40,10 +40,10 @@ class AnalysisTrimmer:
         """Checked moves in the game's own form, keyed by the data that a player sent."""
         self._byte_budgets = dict.fromkeys(Player, MAX_MATCH_BYTES)
         """Number of bytes of analysis that each player may still send."""
-        self.cut_moves = 0
+        self.removed_move_count = 0
         """Number of moves removed from main lines so far."""
 
-    def trim_event(self, event: Moved) -> Moved:
+    def trim_event(self, event: MoveReceived) -> MoveReceived:
         """Return a move event with its analysis trimmed.
 
         The remaining analysis counts towards the player's limit for the match.
@@ -68,11 +68,11 @@ class AnalysisTrimmer:
         """
         if thinking.line is not None:
             line = self._select_valid_moves(thinking.line)
-            self.cut_moves += len(thinking.line) - len(line)
+            self.removed_move_count += len(thinking.line) - len(line)
             thinking = replace(thinking, line=line or None)
         size = _count_json_bytes(thinking)
         if size > min(MAX_MOVE_BYTES, self._byte_budgets[player]) and thinking.line is not None:
-            self.cut_moves += len(thinking.line)
+            self.removed_move_count += len(thinking.line)
             thinking = replace(thinking, line=None)
             size = _count_json_bytes(thinking)
         if size > self._byte_budgets[player]:

@@ -56,12 +56,12 @@ class MatchClock(Struct, frozen=True, gc=False):
         total_ms        limit of each player's time in the whole match; 0 for no limit
         minnie_control  Minnie's time control if it differs from Maxie's
         """
-        total, minnie_control = total_ms * NS_PER_MS, minnie_control or control
-        maxie, minnie = (
-            min(each.base_ms * NS_PER_MS, total) if total else each.base_ms * NS_PER_MS
-            for each in (control, minnie_control)
+        total_ns, minnie_control = total_ms * NS_PER_MS, minnie_control or control
+        maxie_ns, minnie_ns = (
+            min(time_control.base_ms * NS_PER_MS, total_ns) if total_ns else time_control.base_ms * NS_PER_MS
+            for time_control in (control, minnie_control)
         )
-        return cls(control, minnie_control, margin_ms * NS_PER_MS, maxie, minnie, total)
+        return cls(control, minnie_control, margin_ms * NS_PER_MS, maxie_ns, minnie_ns, total_ns)
 
     def get_time_left_ns(self, player: Player) -> int:
         """Return the time left to a player at the start of a turn, in ns, without the margin."""
@@ -76,41 +76,49 @@ class MatchClock(Struct, frozen=True, gc=False):
 
         Raises ValueError if `elapsed_ns` is negative or more than `get_max_move_ns`.
         """
-        clock = self.maxie_ns if player is MAXIE else self.minnie_ns
-        if not 0 <= elapsed_ns <= clock + self.margin_ns:
+        time_left_ns = self.maxie_ns if player is MAXIE else self.minnie_ns
+        if not 0 <= elapsed_ns <= time_left_ns + self.margin_ns:
             raise ValueError(
-                f"the time spent on a move must be 0 to {clock + self.margin_ns} ns, not {elapsed_ns} ns"
+                f"the time spent on a move must be 0 to {time_left_ns + self.margin_ns} ns, not {elapsed_ns} ns"
             )
         if self.total_ns:
             return self._deduct_with_total_limit(player, elapsed_ns)
         control = self.maxie_control if player is MAXIE else self.minnie_control
         if control.per_move:
             return self
-        remaining = (clock - elapsed_ns if elapsed_ns < clock else 0) + control.increment_ms * NS_PER_MS
-        maxie, minnie = (remaining, self.minnie_ns) if player is MAXIE else (self.maxie_ns, remaining)
-        return MatchClock(self.maxie_control, self.minnie_control, self.margin_ns, maxie, minnie)
+        remaining_ns = (
+            time_left_ns - elapsed_ns if elapsed_ns < time_left_ns else 0
+        ) + control.increment_ms * NS_PER_MS
+        maxie_ns, minnie_ns = (
+            (remaining_ns, self.minnie_ns) if player is MAXIE else (self.maxie_ns, remaining_ns)
+        )
+        return MatchClock(self.maxie_control, self.minnie_control, self.margin_ns, maxie_ns, minnie_ns)
 
     def _deduct_with_total_limit(self, player: Player, elapsed_ns: int) -> MatchClock:
         """Return the clock after a move of a player that took `elapsed_ns`, in a match whose total time is limited."""
-        by_maxie = player is MAXIE
-        maxie_spent = self.maxie_spent_ns + (elapsed_ns if by_maxie else 0)
-        minnie_spent = self.minnie_spent_ns + (0 if by_maxie else elapsed_ns)
-        control = self.maxie_control if by_maxie else self.minnie_control
+        is_maxie = player is MAXIE
+        maxie_spent_ns = self.maxie_spent_ns + (elapsed_ns if is_maxie else 0)
+        minnie_spent_ns = self.minnie_spent_ns + (0 if is_maxie else elapsed_ns)
+        control = self.maxie_control if is_maxie else self.minnie_control
         if control.per_move:
-            remaining = control.base_ms * NS_PER_MS
+            remaining_ns = control.base_ms * NS_PER_MS
         else:
-            remaining = max(0, self.get_time_left_ns(player) - elapsed_ns) + control.increment_ms * NS_PER_MS
-        remaining = min(remaining, max(0, self.total_ns - (maxie_spent if by_maxie else minnie_spent)))
-        maxie, minnie = (remaining, self.minnie_ns) if by_maxie else (self.maxie_ns, remaining)
+            remaining_ns = (
+                max(0, self.get_time_left_ns(player) - elapsed_ns) + control.increment_ms * NS_PER_MS
+            )
+        remaining_ns = min(
+            remaining_ns, max(0, self.total_ns - (maxie_spent_ns if is_maxie else minnie_spent_ns))
+        )
+        maxie_ns, minnie_ns = (remaining_ns, self.minnie_ns) if is_maxie else (self.maxie_ns, remaining_ns)
         return MatchClock(
             self.maxie_control,
             self.minnie_control,
             self.margin_ns,
-            maxie,
-            minnie,
+            maxie_ns,
+            minnie_ns,
             self.total_ns,
-            maxie_spent,
-            minnie_spent,
+            maxie_spent_ns,
+            minnie_spent_ns,
         )
 
     def to_clocks(self, mover: Player | None = None, used_ns: int = 0) -> Clocks:
@@ -121,6 +129,6 @@ class MatchClock(Struct, frozen=True, gc=False):
         """
         if not used_ns:
             return Clocks(self.maxie_ns // NS_PER_MS, self.minnie_ns // NS_PER_MS)
-        maxie = self.maxie_ns - used_ns if mover is MAXIE else self.maxie_ns
-        minnie = self.minnie_ns - used_ns if mover is MINNIE else self.minnie_ns
-        return Clocks(max(0, maxie // NS_PER_MS), max(0, minnie // NS_PER_MS))
+        maxie_ns = self.maxie_ns - used_ns if mover is MAXIE else self.maxie_ns
+        minnie_ns = self.minnie_ns - used_ns if mover is MINNIE else self.minnie_ns
+        return Clocks(max(0, maxie_ns // NS_PER_MS), max(0, minnie_ns // NS_PER_MS))

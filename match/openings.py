@@ -12,26 +12,26 @@ Opening = tuple[Data, ...]
 """Moves from the start of a game, as plain data; none of them ends the game."""
 
 
-def make_random_opening(game: Game[P, M], plies: int, salt: str) -> Opening:
+def make_random_opening(game: Game[P, M], plies: int, seed: str) -> Opening:
     """Return an opening of at most `plies` random moves.
 
-    salt: text from which the moves are derived; the same text gives the same opening on every machine
+    seed: text from which the moves are derived; the same text gives the same opening on every machine
 
     The opening is shorter if every further move would end the game.
     """
     position = game.start()
     moves: list[Data] = []
     for ply in range(plies):
-        continuing = [
+        continuing_moves = [
             (move, position_after)
             for move in game.moves(position)
             if game.outcome(position_after := game.successor(position, move)) is None
         ]
-        if not continuing:
+        if not continuing_moves:
             break
         # A digest instead of `random` is the same in every version of Python, so that an event can be resumed.
-        number = int.from_bytes(hashlib.sha256(f"{salt}/{ply}".encode()).digest()[:8])
-        move, position = continuing[number % len(continuing)]
+        number = int.from_bytes(hashlib.sha256(f"{seed}/{ply}".encode()).digest()[:8])
+        move, position = continuing_moves[number % len(continuing_moves)]
         moves.append(game.move_to_data(move))
     return tuple(moves)
 

@@ -26,15 +26,15 @@ from arena.match.referee_events import (
     DeadlinePassed,
     Effect,
     Event,
-    Finish,
+    FinishMatch,
     MatchOpened,
-    Moved,
+    MoveReceived,
     NotifyPlayer,
     PlayerDisconnected,
     PlayerReady,
     PlayerReconnected,
+    PlayerResigned,
     ProtocolViolated,
-    Resigned,
     ServerFailed,
     ServerRecovered,
     SessionLost,
@@ -69,7 +69,7 @@ class Referee:
     """Number of events that have changed the state. Only these events need to be stored."""
     moves: list[RecordedMove] = field(default_factory=list)
     """Moves played so far, including the opening."""
-    result: Finish | None = None
+    result: FinishMatch | None = None
     """Result of the match; None until it is over."""
 
     def __post_init__(self) -> None:
@@ -89,8 +89,8 @@ class Referee:
         self._lag_budgets = dict.fromkeys(Player, LagBudget())
         self.turn_sent_at: int | None = None
         """Time at which the current turn was sent, in ns; None while no clock runs."""
-        self._turn_lag = 0
-        self._flag_time = 0
+        self._turn_lag_ns = 0
+        self._flag_time_ns = 0
         """Time at which the player to move loses on time, in ns: after the time left, the margin and the lag credit."""
         self._play_opening()
 
@@ -135,7 +135,7 @@ class Referee:
         if (
             self.turn_sent_at is not None and not self._disconnected_at and self.result is None
         ):  # the usual case
-            return self._flag_time
+            return self._flag_time_ns
         return min([at for at, _ in self._list_deadlines()], default=None)
 
     def handle(self, event: Event, now: int) -> list[Effect]:
@@ -143,7 +143,7 @@ class Referee:
         if self.result is not None:
             return []
         match event:
-            case Moved():
+            case MoveReceived():
                 return self._handle_move(event, now)
             case TurnStarted():
                 self.start_clock(event, now)
@@ -152,7 +152,7 @@ class Referee:
                 return self._open_match(now)
             case PlayerReady(player):
                 return self._mark_ready(player)
-            case Resigned():
+            case PlayerResigned():
                 return self._handle_resignation(event, now)
             case PlayerDisconnected(player):
                 return self._handle_disconnection(player, now)
@@ -161,8 +161,8 @@ class Referee:
             case SessionLost(player, proved):
                 return self._handle_lost_session(player, now, proved=proved)
             case ProtocolViolated(player, detail):
-                text = f"{self._describe_player(player)} broke the protocol: {detail}"
-                return self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, text, now)
+                violation_text = f"{self._describe_player(player)} broke the protocol: {detail}"
+                return self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, violation_text, now)
             case DeadlinePassed(server_late):
                 return self._handle_deadline(server_late, now)
             case ServerRecovered():
@@ -206,14 +206,14 @@ class Referee:
         if is_connected and self._is_playing and is_next:
             now -= turn.clock_ran_ns
             self.turn_sent_at = now
-            self._turn_lag = turn.lag
-            credit = min(self._lag_budgets[self.mover].left_ns, turn.lag)
-            self._flag_time = now + self._clock.get_max_move_ns(self.mover) + credit
+            self._turn_lag_ns = turn.lag
+            lag_credit_ns = min(self._lag_budgets[self.mover].left_ns, turn.lag)
+            self._flag_time_ns = now + self._clock.get_max_move_ns(self.mover) + lag_credit_ns
             self.revision += 1
-            return self.next_deadline if self._disconnected_at else self._flag_time
+            return self.next_deadline if self._disconnected_at else self._flag_time_ns
         return None
 
-    def _handle_move(self, event: Moved, now: int) -> list[Effect]:
+    def _handle_move(self, event: MoveReceived, now: int) -> list[Effect]:
         player, ply, next_ply = event.player, event.ply, len(self.moves)
         if not self._is_playing:
             return self._reject_message(
@@ -227,10 +227,10 @@ class Referee:
         # A move can arrive before its turn has been sent; then it took no time.
         elapsed_ns = 0
         if self.turn_sent_at is not None:
-            elapsed_ns, late = max(0, now - self.turn_sent_at), now - self._flag_time
-            if late > 0:
+            elapsed_ns, late_ns = max(0, now - self.turn_sent_at), now - self._flag_time_ns
+            if late_ns > 0:
                 return self._lose_on_time(
-                    player, f"the move came {late / NS_PER_MS:.1f} ms after the flag fell", now
+                    player, f"the move came {late_ns / NS_PER_MS:.1f} ms after the flag fell", now
                 )
         try:
             move = self.terms.game.move_from_data(event.move)
@@ -239,11 +239,13 @@ class Referee:
             return self._lose_by_move(event, str(error), now)
         except BadData as error:
             return self._lose_by_move(event, f"no move of {self.terms.game.name}: {error}", now)
-        credited_ns, self._lag_budgets[player] = self._lag_budgets[player].credit(self._turn_lag, elapsed_ns)
+        credited_ns, self._lag_budgets[player] = self._lag_budgets[player].credit(
+            self._turn_lag_ns, elapsed_ns
+        )
         return self._accept_move(event, position, elapsed_ns - credited_ns, credited_ns, now)
 
     def _accept_move(
-        self, event: Moved, position: object, elapsed_ns: int, credited_ns: int, now: int
+        self, event: MoveReceived, position: object, elapsed_ns: int, credited_ns: int, now: int
     ) -> list[Effect]:
         game, player = self.terms.game, event.player
         self.position, self.mover = position, game.player(position)
@@ -277,11 +279,11 @@ class Referee:
         effects.append(self._make_turn_message(clocks))
         return effects
 
-    def _acknowledge_again(self, event: Moved, now: int) -> list[Effect]:
-        earlier = self.moves[event.ply].move
-        if self._movers[event.ply] is event.player and earlier == event.move:
+    def _acknowledge_again(self, event: MoveReceived, now: int) -> list[Effect]:
+        earlier_move = self.moves[event.ply].move
+        if self._movers[event.ply] is event.player and earlier_move == event.move:
             return [NotifyPlayer(event.player, self._accepted_messages[event.ply])]
-        detail = f"ply {event.ply} was played already, with {earlier!r}; the match is at ply {self.ply}"
+        detail = f"ply {event.ply} was played already, with {earlier_move!r}; the match is at ply {self.ply}"
         return self._reject_message(event.player, Code.STALE_PLY, detail, event.ply, now)
 
     def _reject_message(self, player: Player, code: Code, detail: str, ply: int, now: int) -> list[Effect]:
@@ -292,10 +294,10 @@ class Referee:
         code = Code.TOO_MANY_FAULTS
         detail = f"more than {MAX_FAULTS} rejected messages, the last: {detail}"
         notice = NotifyPlayer(player, Error(code, detail, self.terms.match, ply))
-        text = f"{self._describe_player(player)} sent {detail}"
-        return [notice, *self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, text, now)]
+        loss_text = f"{self._describe_player(player)} sent {detail}"
+        return [notice, *self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, loss_text, now)]
 
-    def _lose_by_move(self, event: Moved, why: str, now: int) -> list[Effect]:
+    def _lose_by_move(self, event: MoveReceived, why: str, now: int) -> list[Effect]:
         position_text = self.terms.game.position_to_text(self.position)
         notice = NotifyPlayer(
             event.player,
@@ -304,7 +306,7 @@ class Referee:
         detail = f"{self._describe_player(event.player)}, ply {event.ply}: {why}"
         return [notice, *self._finish_match(event.player.opponent, EndReason.ILLEGAL_MOVE, detail, now)]
 
-    def _handle_resignation(self, event: Resigned, now: int) -> list[Effect]:
+    def _handle_resignation(self, event: PlayerResigned, now: int) -> list[Effect]:
         has_crashed = event.reason == "crash"
         verb = "crashed" if has_crashed else "resigned"
         detail = f"{self._describe_player(event.player)} {verb}{event.make_detail_suffix()}"
@@ -356,12 +358,12 @@ class Referee:
             return []
         if not self._is_playing:
             return [(ready_by, None)]
-        grace = self.terms.grace_ms * NS_PER_MS
+        grace_ns = self.terms.grace_ms * NS_PER_MS
         deadlines: list[tuple[int, Player | None]] = [
-            (at + grace, who) for who, at in self._disconnected_at.items()
+            (lost_at + grace_ns, player) for player, lost_at in self._disconnected_at.items()
         ]
         if self.turn_sent_at is not None:
-            deadlines.append((self._flag_time, self.mover))
+            deadlines.append((self._flag_time_ns, self.mover))
         return deadlines
 
     def _handle_deadline(self, server_late: int, now: int) -> list[Effect]:
@@ -373,7 +375,7 @@ class Referee:
         deadline, player = passed_deadlines[0]
         if player is None:
             return self._handle_no_show(now)
-        if {who for _, who in passed_deadlines} == set(Player) == set(self._disconnected_at):
+        if {late_player for _, late_player in passed_deadlines} == set(Player) == set(self._disconnected_at):
             return self._finish_match(
                 None,
                 EndReason.DISCONNECT,
@@ -405,7 +407,7 @@ class Referee:
 
     def _finish_match(self, winner: Player | None, reason: EndReason, detail: str, now: int) -> list[Effect]:
         clocks = self.get_clocks(now)
-        self.result = Finish(winner, reason, detail)
+        self.result = FinishMatch(winner, reason, detail)
         self.revision += 1
         seat = SEATS[winner] if winner else None
         end = End(self.terms.match, seat, reason, detail, MovesSoFar(self._move_list), clocks)

@@ -11,7 +11,7 @@ from arena.protocol.messages import ServerMessage
 from arena.protocol.values import Data, ResignReason, Thinking
 
 MAX_REASON_LENGTH = 200
-"""Maximum number of characters of `Resigned.detail` that a record shows."""
+"""Maximum number of characters of `PlayerResigned.detail` that a record shows."""
 
 
 class MatchOpened(Struct, frozen=True, tag="opened"):
@@ -34,7 +34,7 @@ class TurnStarted(Struct, frozen=True, gc=False, tag="turn_left", omit_defaults=
     """Time for which the clock has already run in this turn, in ns, if the turn was sent again; otherwise 0."""
 
 
-class Moved(Struct, frozen=True, gc=False, tag="moved", omit_defaults=True):
+class MoveReceived(Struct, frozen=True, gc=False, tag="moved", omit_defaults=True):
     """A player's move has arrived. `move` is plain data, not yet checked."""
 
     player: Player
@@ -43,7 +43,7 @@ class Moved(Struct, frozen=True, gc=False, tag="moved", omit_defaults=True):
     thinking: Thinking | None = None
 
 
-class Resigned(Struct, frozen=True, tag="resigned", omit_defaults=True):
+class PlayerResigned(Struct, frozen=True, tag="resigned", omit_defaults=True):
     """A player resigned, or its bot crashed."""
 
     player: Player
@@ -105,8 +105,8 @@ Event = (
     MatchOpened
     | PlayerReady
     | TurnStarted
-    | Moved
-    | Resigned
+    | MoveReceived
+    | PlayerResigned
     | PlayerDisconnected
     | PlayerReconnected
     | SessionLost
@@ -144,7 +144,7 @@ class NotifyPlayer(Struct, frozen=True, gc=False):
     message: ServerMessage
 
 
-class Finish(Struct, frozen=True):
+class FinishMatch(Struct, frozen=True):
     """The match is over. `winner` is None for a draw and for a void match."""
 
     winner: Player | None
@@ -153,4 +153,4 @@ class Finish(Struct, frozen=True):
     """Explanation of the end in one line, for people."""
 
 
-Effect = NotifyPlayer | Finish
+Effect = NotifyPlayer | FinishMatch

@@ -16,7 +16,7 @@ from arena.games.catalogue import CATALOGUE, find_rules_mismatch_reason, make_ga
 from arena.games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
 from arena.match.openings import list_positions
 from arena.match.referee import SEATS, Referee
-from arena.match.referee_events import MatchOpened, Moved, PlayerReady
+from arena.match.referee_events import MatchOpened, MoveReceived, PlayerReady
 from arena.match.terms import Terms
 from arena.protocol.adjudication import REPETITION_RULE, TABLE_RULE
 from arena.protocol.codes import EndReason
@@ -61,11 +61,11 @@ class Replay:
         record, game = self.record, self.game
         if ply == 0:
             return f"match {record.match}: {summarize_record(record)}"
-        before, move = self.positions[ply - 1], record.moves[ply - 1]
-        player = game.player(before)
+        position_before, move = self.positions[ply - 1], record.moves[ply - 1]
+        player = game.player(position_before)
         name = record.players.maxie if player is MAXIE else record.players.minnie
-        text = game.move_to_text(game.move_from_data(move.move))
-        return f"ply {ply - 1}: {player} ({name}) plays {text}, {', '.join([f'{move.ms:g} ms', *self._describe_analysis(ply - 1)])}"
+        move_text = game.move_to_text(game.move_from_data(move.move))
+        return f"ply {ply - 1}: {player} ({name}) plays {move_text}, {', '.join([f'{move.ms:g} ms', *self._describe_analysis(ply - 1)])}"
 
     def _describe_analysis(self, ply: int) -> Iterator[str]:
         thinking = self.record.moves[ply].thinking
@@ -100,7 +100,7 @@ def compute_mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:
             for player, move in zip(list_movers(record), record.moves, strict=True):
                 if move.thinking is not None and move.thinking.cpu_ms is not None:
                     cpu_ms_by_bot[record.players.name_of(player)].append(move.thinking.cpu_ms)
-    return {bot: sum(each) / len(each) for bot, each in cpu_ms_by_bot.items()}
+    return {bot: sum(times_ms) / len(times_ms) for bot, times_ms in cpu_ms_by_bot.items()}
 
 
 def has_moved(record: Record, player: Player) -> bool | None:
@@ -120,11 +120,11 @@ def has_moved(record: Record, player: Player) -> bool | None:
 def summarize_record(record: Record) -> str:
     """Return a one-line summary of a record: players, game and result."""
     result = record.result
-    winner = f"{result.winner} wins" if result.winner else "no winner"
-    setup = f" on {record.setup['map']}" if "map" in record.setup else ""
-    players = f"{record.players.maxie} (maxie) - {record.players.minnie} (minnie)"
-    reason = REPETITION_RULE if result.by_repetition else result.reason.value.replace("_", " ")
-    return f"{players}, {record.game}{setup}, {record.time_odds.describe(record.time_control)}: {winner}, {reason}, {len(record.moves)} plies"
+    winner_text = f"{result.winner} wins" if result.winner else "no winner"
+    map_text = f" on {record.setup['map']}" if "map" in record.setup else ""
+    players_text = f"{record.players.maxie} (maxie) - {record.players.minnie} (minnie)"
+    reason_text = REPETITION_RULE if result.by_repetition else result.reason.value.replace("_", " ")
+    return f"{players_text}, {record.game}{map_text}, {record.time_odds.describe(record.time_control)}: {winner_text}, {reason_text}, {len(record.moves)} plies"
 
 
 def verify_record(record: Record) -> Replay:
@@ -133,7 +133,7 @@ def verify_record(record: Record) -> Replay:
     Raises BadRecord if the setup is invalid, the game has other rules on this machine, a move is illegal, or the moves do
     not lead to the result.
     """
-    terms = _terms_from_record(record)
+    terms = _make_terms(record)
     try:
         return _replay_moves(record, terms)
     except BadTable as error:
@@ -146,10 +146,10 @@ def _replay_moves(record: Record, terms: Terms) -> Replay:
     referee.handle(MatchOpened(), 0)
     for player in Player:
         referee.handle(PlayerReady(player), 0)
-    for ply, each in enumerate(record.moves[len(terms.opening) :], len(terms.opening)):
+    for ply, move in enumerate(record.moves[len(terms.opening) :], len(terms.opening)):
         if referee.is_over:
             raise BadRecord(f"ply {ply}: the match was over before this ply")
-        referee.handle(Moved(referee.mover, ply, each.move, each.thinking), 0)
+        referee.handle(MoveReceived(referee.mover, ply, move.move, move.thinking), 0)
         if referee.result is not None and referee.result.reason is EndReason.ILLEGAL_MOVE:
             raise BadRecord(referee.result.detail)
         positions.append(referee.position)
@@ -157,7 +157,7 @@ def _replay_moves(record: Record, terms: Terms) -> Replay:
     return Replay(record, terms.game, tuple(positions))
 
 
-def _terms_from_record(record: Record) -> Terms:
+def _make_terms(record: Record) -> Terms:
     try:
         game = make_game(record.game, record.setup)
         rules_difference = find_rules_mismatch_reason(game, record.rules)
@@ -174,7 +174,7 @@ def _terms_from_record(record: Record) -> Terms:
         except BadTimeControl as error:
             raise BadRecord(f"the time odds of the record are wrong: {error}") from None
     opening: tuple[Data, ...] = tuple(
-        each.move for each in takewhile(lambda each: each.opening, record.moves)
+        move.move for move in takewhile(lambda move: move.opening, record.moves)
     )
     return Terms(
         match=record.match,
@@ -227,14 +227,14 @@ def _check_result(record: Record, referee: Referee) -> None:
             )
         return
     if result.reason is EndReason.ADJUDICATED:
-        rules = record.adjudication if record.adjudication is not None else "none"
+        rules_text = record.adjudication if record.adjudication is not None else "none"
         if result.detail.startswith(f"{TABLE_RULE}:") and load_solution(referee.terms.game) is None:
             raise BadRecord(
                 f"the match was adjudicated by the solved table of its map, which is missing here: "
                 f"create it with `arena solve {record.setup.get('map')}`"
             )
         raise BadRecord(
-            f"the record says that the match was adjudicated, but its rules ({rules}) do not end it"
+            f"the record says that the match was adjudicated, but its rules ({rules_text}) do not end it"
         )
     if result.reason not in _EARLY_REASONS:
         raise BadRecord(

@@ -137,7 +137,7 @@ def to_json(terms: Terms) -> str:
 def from_json(text: str) -> Terms:
     """Return the terms in a string from `to_json`.
 
-    Raises games.core.GameError for a game that is unknown or cannot be set up, msgspec.DecodeError for any other text.
+    Raises games.core.GameError if the game is unknown or cannot be set up, and msgspec.DecodeError for any other text.
     """
     try:
         return _decode(text)

@@ -16,15 +16,15 @@ from arena.match.referee_events import (
     DeadlinePassed,
     Effect,
     Event,
-    Finish,
+    FinishMatch,
     MatchOpened,
-    Moved,
+    MoveReceived,
     NotifyPlayer,
     PlayerDisconnected,
     PlayerReady,
     PlayerReconnected,
+    PlayerResigned,
     ProtocolViolated,
-    Resigned,
     ServerFailed,
     ServerRecovered,
     SessionLost,
@@ -62,7 +62,7 @@ class TimelineEntry(Struct, frozen=True):
 
 def build_timeline(
     terms: Terms, events: Sequence[tuple[int, Event]]
-) -> tuple[list[TimelineEntry], Finish | None]:
+) -> tuple[list[TimelineEntry], FinishMatch | None]:
     """Return the timeline of a match, in order, and its result; the result is None while the match is in progress.
 
     events: events of the match from its journal, each with its time (monotonic ns)
@@ -85,7 +85,7 @@ def _make_entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iter
         if isinstance(event, TurnStarted):
             turn_sent_at = time_ns - event.clock_ran_ns
             clock_ms = _get_mover_clock_ms(referee, turn_sent_at)
-        elif isinstance(event, Moved):
+        elif isinstance(event, MoveReceived):
             yield _make_move_entry(
                 referee, event, effects, (time_ns - start_ns) / NS_PER_MS, clock_ms, turn_sent_at, time_ns
             )
@@ -120,14 +120,14 @@ def _get_mover_clock_ms(referee: Referee, time_ns: int) -> int | None:
 
 def _make_move_entry(
     referee: Referee,
-    event: Moved,
+    event: MoveReceived,
     effects: Sequence[Effect],
-    turn_start: float,
+    elapsed_ms: float,
     clock_ms: int | None,
     turn_sent_at: int | None,
     now: int,
 ) -> TimelineEntry:
-    receipt = next(
+    accepted_message = next(
         (
             notification.message
             for notification in _list_notifications(effects)
@@ -136,15 +136,15 @@ def _make_move_entry(
         None,
     )
     return TimelineEntry(
-        at=round(turn_start, 1),
+        at=round(elapsed_ms, 1),
         player=SEATS[event.player],
         what=_format_move(referee, event.move),
         ply=event.ply,
         had=clock_ms,
         took=None if turn_sent_at is None else round(max(0, now - turn_sent_at) / NS_PER_MS, 1),
-        credited=None if receipt is None else receipt.credited_ms,
-        left=None if receipt is None else receipt.clock_ms,
-        wrong="" if receipt is not None else _describe_faults(effects),
+        credited=None if accepted_message is None else accepted_message.credited_ms,
+        left=None if accepted_message is None else accepted_message.clock_ms,
+        wrong="" if accepted_message is not None else _describe_faults(effects),
     )
 
 
@@ -161,7 +161,7 @@ def _describe_faults(effects: Sequence[Effect]) -> str:
     ]
     if errors:
         return f"{errors[0].code.value}: {errors[0].detail}"
-    return next((effect.detail for effect in effects if isinstance(effect, Finish)), "")
+    return next((effect.detail for effect in effects if isinstance(effect, FinishMatch)), "")
 
 
 def _format_move(referee: Referee, data: Data) -> str:
@@ -169,8 +169,8 @@ def _format_move(referee: Referee, data: Data) -> str:
     try:
         return game.move_to_text(game.move_from_data(data))
     except BadData:
-        text = repr(data)
-        return f"{text[:MAX_EXCERPT_LENGTH]}…" if len(text) > MAX_EXCERPT_LENGTH else text
+        data_text = repr(data)
+        return f"{data_text[:MAX_EXCERPT_LENGTH]}…" if len(data_text) > MAX_EXCERPT_LENGTH else data_text
 
 
 def _describe_event(event: Event) -> str:
@@ -179,7 +179,7 @@ def _describe_event(event: Event) -> str:
             return "start sent to both"
         case PlayerReady():
             return "ready"
-        case Resigned(reason=reason):
+        case PlayerResigned(reason=reason):
             return "the bot crashed" if reason == "crash" else "resign"
         case PlayerDisconnected():
             return "the connection was lost"
@@ -189,12 +189,12 @@ def _describe_event(event: Event) -> str:
             return f"reconnected without its session{', but with its token' if proved else ''}"
         case ProtocolViolated():
             return "an invalid message"
-        case DeadlinePassed(late):
-            delay = f"; the server stalled for {late / NS_PER_MS:.0f} ms" if late else ""
-            return f"nothing until the deadline{delay}"
+        case DeadlinePassed(stalled_ns):
+            stall_text = f"; the server stalled for {stalled_ns / NS_PER_MS:.0f} ms" if stalled_ns else ""
+            return f"nothing until the deadline{stall_text}"
         case ServerRecovered():
             return "the server was away, and continues"
         case ServerFailed():
             return "the server failed"
-        case TurnStarted() | Moved():
-            raise AssertionError("TurnStarted and Moved must be handled by the caller")
+        case TurnStarted() | MoveReceived():
+            raise AssertionError("TurnStarted and MoveReceived must be handled by the caller")

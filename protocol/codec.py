@@ -109,7 +109,7 @@ def decode_client_message(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> 
             raw = message.thinking
             if raw is UNSET:
                 return Move(message.match, message.ply, message.move)
-            if all(each is None or isfinite(each) for each in (raw.value, raw.cpu_ms)):
+            if all(number is None or isfinite(number) for number in (raw.value, raw.cpu_ms)):
                 thinking = Thinking(raw.depth, raw.value, raw.nodes, raw.line, raw.cpu_ms)
                 return Move(message.match, message.ply, message.move, thinking)
     return cast("ClientMessage", _decode_message(frame, limit, _CLIENT_TYPES))
@@ -194,21 +194,21 @@ def _find_fault(data: object) -> str | None:
     """
     level: list[Any] = [data]
     for depth in range(MAX_DEPTH + 1):
-        kinds = set(map(type, level))
-        if kinds <= SCALAR_TYPES:
+        types = set(map(type, level))
+        if types <= SCALAR_TYPES:
             return None
-        if not kinds <= ALLOWED_TYPES:
+        if not types <= ALLOWED_TYPES:
             # msgpack decodes timestamps to its own type without calling the hook
-            return f"a message must not contain {'binary values' if bytes in kinds else 'extension types'}"
-        for each in level if float in kinds else ():
-            if type(each) is float and not isfinite(each):
-                return f"a message must not contain the number {each}: only finite numbers are allowed"
-        if depth == MAX_DEPTH and kinds & CONTAINER_TYPES:
+            return f"a message must not contain {'binary values' if bytes in types else 'extension types'}"
+        for value in level if float in types else ():
+            if type(value) is float and not isfinite(value):
+                return f"a message must not contain the number {value}: only finite numbers are allowed"
+        if depth == MAX_DEPTH and types & CONTAINER_TYPES:
             return f"arrays and maps must not nest deeper than {MAX_DEPTH} levels"
-        maps = [each for each in level if type(each) is dict]
+        maps = [value for value in level if type(value) is dict]
         if not TEXT_TYPES.issuperset(map(type, chain.from_iterable(maps))):
             return "the keys of a map must be text, but one is not"
-        arrays = [each for each in level if type(each) is list]
+        arrays = [value for value in level if type(value) is list]
         level = [*chain.from_iterable(map(dict.values, maps)), *chain.from_iterable(arrays)]
     return None
 

@@ -451,7 +451,7 @@ class Pong(Struct, frozen=True, tag="pong"):
 
 
 class Notice(Struct, frozen=True, tag="notice"):
-    """Announcement by the host, such as an upgrade. Sent to all clients, and to new ones until it ends."""
+    """Announcement by the host, such as of an upgrade. Sent to all clients, and to any that connect before it ends."""
 
     text: str
     """Human-readable text; empty if the last notice was withdrawn."""

@@ -54,12 +54,12 @@ class MovesSoFar(Sequence[Data]):
             )
         count = moves._count  # noqa: SLF001  same class
         if count < 16:
-            head = bytes((0x90 | count,))
+            header = bytes((0x90 | count,))
         elif count < 1 << 16:
-            head = b"\xdc" + count.to_bytes(2, "big")
+            header = b"\xdc" + count.to_bytes(2, "big")
         else:
-            head = b"\xdd" + count.to_bytes(4, "big")
-        return Raw(head + moves._encoded[: moves._size])  # noqa: SLF001  same class
+            header = b"\xdd" + count.to_bytes(4, "big")
+        return Raw(header + moves._encoded[: moves._size])  # noqa: SLF001  same class
 
     @overload
     def __getitem__(self, index: int) -> Data: ...

@@ -45,15 +45,15 @@ class TimeControl(Struct, frozen=True):
         Raises BadTimeControl for other texts.
         """
         match = _TIME_CONTROL_PATTERN.fullmatch(text.strip())
-        wrong = BadTimeControl(
+        error = BadTimeControl(
             f"{text!r:.40} is not a time control: write 10+0.1 (seconds and increment) or 0.1/move"
         )
         if match is None:
-            raise wrong
+            raise error
         base = _parse_milliseconds(match["base"])
         increment = _parse_milliseconds(match["increment"] or "0")
         if not 1 <= base <= MAX_MS or increment > MAX_MS:
-            raise wrong
+            raise error
         return cls(base, increment, match["move"] is not None)
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
-from arena.rating.elo import PairTally, expected_score
+from arena.rating.elo import PairTally, compute_expected_score
 from arena.rating.standings import is_void, is_walkover, list_losers
 
 MAX_CHANCE = 0.01
@@ -33,7 +33,7 @@ MIN_COPIES = 2
 BotPair = tuple[str, str]
 
 
-class Finding(Struct, frozen=True):
+class AuditFinding(Struct, frozen=True):
     """Suspicious fact about the matches of two bots. The values of `check` are:
 
     result       the results of the two against each other do not fit their results against all others
@@ -75,14 +75,14 @@ class Audit:
         """
         self._losses: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
         """Number of losses, by game and by (loser, winner)."""
-        self._resigned: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
+        self._resignations: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
         """Number of losses by resignation, by game and by (loser, winner)."""
-        self._logs: defaultdict[str, list[_AuditedMatch]] = defaultdict(list)
-        self._days: dict[BotPair, list[str]] = {}
+        self._audited_matches: defaultdict[str, list[_AuditedMatch]] = defaultdict(list)
+        self._shared_days: dict[BotPair, list[str]] = {}
 
-    def add_address(self, bot: str, opponent: str, days: list[str]) -> None:
+    def add_shared_address(self, bot: str, opponent: str, days: list[str]) -> None:
         """Add two bots of different owners, and the days on which they played from the same address."""
-        self._days[min(bot, opponent), max(bot, opponent)] = days
+        self._shared_days[min(bot, opponent), max(bot, opponent)] = days
 
     def add_match(self, record: Record, *, rated: bool) -> None:
         """Count a finished match: the moves always, the result only if the match is `rated`."""
@@ -93,22 +93,22 @@ class Audit:
         digest = b""
         if sum(not move.opening for move in record.moves) >= MIN_PLIES:
             digest = sha256(msgspec.json.encode([record.setup, moves], order="deterministic")).digest()[:16]
-        self._logs[record.game].append(_AuditedMatch(maxie, minnie, digest))
+        self._audited_matches[record.game].append(_AuditedMatch(maxie, minnie, digest))
         if not rated:
             return
-        first, second = pair = (min(maxie, minnie), max(maxie, minnie))
+        bot_a, bot_b = pair = (min(maxie, minnie), max(maxie, minnie))
         losing_bots = list_losers(record)
         self._tallies[record.game][pair][
-            "drawn" if not losing_bots else "won" if second in losing_bots else "lost"
+            "drawn" if not losing_bots else "won" if bot_b in losing_bots else "lost"
         ] += 1
         for loser in losing_bots:
-            against = loser, first if loser == second else second
-            self._losses[record.game][against] += 1
-            self._resigned[record.game][against] += record.result.reason is EndReason.RESIGNATION
+            loser_and_winner = loser, bot_a if loser == bot_b else bot_b
+            self._losses[record.game][loser_and_winner] += 1
+            self._resignations[record.game][loser_and_winner] += record.result.reason is EndReason.RESIGNATION
 
     def list_findings(
         self, same_owner: Callable[[str, str], bool] = lambda _one, _other: False
-    ) -> list[Finding]:
+    ) -> list[AuditFinding]:
         """Return the suspicious cases, the least likely first.
 
         same_owner  returns True if two bots have the same owner; such bots are not compared for identical play
@@ -120,10 +120,11 @@ class Audit:
             *self._find_same_address(),
         ]
         return sorted(
-            all_findings, key=lambda each: (each.chance is None, each.chance or -each.matches, each.game)
+            all_findings,
+            key=lambda finding: (finding.chance is None, finding.chance or -finding.matches, finding.game),
         )
 
-    def _find_unlikely_results(self) -> Iterator[Finding]:
+    def _find_unlikely_results(self) -> Iterator[AuditFinding]:
         """Yield pairs of bots whose results against each other do not fit their results against all others."""
         from arena.rating.bradley_terry import fit_elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
 
@@ -131,106 +132,114 @@ class Audit:
             game: {pair: PairTally(n["won"], n["drawn"], n["lost"]) for pair, n in pairs.items()}
             for game, pairs in sorted(self._tallies.items())
         }
-        tested = sum(tally.games >= MIN_MATCHES for pairs in tallies.values() for tally in pairs.values())
+        tested_pair_count = sum(
+            tally.games >= MIN_MATCHES for pairs in tallies.values() for tally in pairs.values()
+        )
         for game, pairs in tallies.items():
             bots = sorted({bot for pair in pairs for bot in pair})
             ratings = fit_elo_ratings(bots, pairs)
             for (bot, opponent), tally in sorted(pairs.items()):
-                n, scored = tally.games, tally.wins + tally.draws / 2
+                n, points = tally.games, tally.wins + tally.draws / 2
                 difference = ratings[bot].elo - ratings[opponent].elo
                 # `ratings` include these matches, so they fit them better than ratings without them would.
                 # Results that are likely by `ratings` need no closer test.
                 if (
                     n < MIN_MATCHES
-                    or 2 * _compute_score_tail(n, scored, difference, 0.0) * tested >= MAX_CHANCE
+                    or 2 * _compute_score_tail(n, points, difference, 0.0) * tested_pair_count >= MAX_CHANCE
                 ):
                     continue
-                others = fit_elo_ratings(
-                    bots, {pair: each for pair, each in pairs.items() if pair != (bot, opponent)}
+                other_ratings = fit_elo_ratings(
+                    bots, {pair: other_pair for pair, other_pair in pairs.items() if pair != (bot, opponent)}
                 )
-                difference = others[bot].elo - others[opponent].elo
-                error = (others[bot].error ** 2 + others[opponent].error ** 2) ** 0.5
-                chance = min(1.0, 2 * _compute_score_tail(n, scored, difference, error) * tested)
+                difference = other_ratings[bot].elo - other_ratings[opponent].elo
+                error = (other_ratings[bot].error ** 2 + other_ratings[opponent].error ** 2) ** 0.5
+                chance = min(1.0, 2 * _compute_score_tail(n, points, difference, error) * tested_pair_count)
                 if chance < MAX_CHANCE:
-                    detail = f"{scored:g} of {n} points, {n * expected_score(difference):.1f} expected"
-                    yield Finding("result", game, bot, opponent, n, detail, chance)
+                    detail = (
+                        f"{points:g} of {n} points, {n * compute_expected_score(difference):.1f} expected"
+                    )
+                    yield AuditFinding("result", game, bot, opponent, n, detail, chance)
 
-    def _find_unlikely_resignations(self) -> Iterator[Finding]:
+    def _find_unlikely_resignations(self) -> Iterator[AuditFinding]:
         """Yield bots that resign against one opponent much more often than against all others."""
-        tested = sum(map(len, self._losses.values()))
+        tested_pair_count = sum(map(len, self._losses.values()))
         for game, losses in sorted(self._losses.items()):
-            resigned = self._resigned[game]
-            all_losses, all_resigned = Counter[str](), Counter[str]()
+            resignations = self._resignations[game]
+            losses_by_bot, resignations_by_bot = Counter[str](), Counter[str]()
             for pair, count in losses.items():
-                all_losses[pair[0]] += count
-                all_resigned[pair[0]] += resigned[pair]
+                losses_by_bot[pair[0]] += count
+                resignations_by_bot[pair[0]] += resignations[pair]
             for (bot, opponent), n in sorted(losses.items()):
-                total, marked, k = all_losses[bot], all_resigned[bot], resigned[bot, opponent]
-                chance = min(1.0, compute_hypergeometric_tail(total, marked, n, k) * tested)
+                total, marked, k = losses_by_bot[bot], resignations_by_bot[bot], resignations[bot, opponent]
+                chance = min(1.0, compute_hypergeometric_tail(total, marked, n, k) * tested_pair_count)
                 if chance < MAX_CHANCE:
                     others_text = f"{marked - k} of {total - n} to all others"
                     detail = f"{k} of {n} losses by resignation, {others_text}"
-                    yield Finding("resignation", game, bot, opponent, n, detail, chance)
+                    yield AuditFinding("resignation", game, bot, opponent, n, detail, chance)
 
-    def _find_identical_play(self, same_owner: Callable[[str, str], bool]) -> Iterator[Finding]:
+    def _find_identical_play(self, same_owner: Callable[[str, str], bool]) -> Iterator[AuditFinding]:
         """Yield pairs of bots that played several matches with exactly the same moves, against the same opponents."""
-        for game, logs in sorted(self._logs.items()):
-            alike: defaultdict[tuple[bytes, str, str], set[str]] = defaultdict(set)
+        for game, audited_matches in sorted(self._audited_matches.items()):
+            bots_by_play: defaultdict[tuple[bytes, str, str], set[str]] = defaultdict(set)
             matches = Counter[str]()
-            for each in logs:
-                matches[each.maxie] += 1
-                matches[each.minnie] += 1
-                if each.digest:
-                    alike[each.digest, "maxie", each.minnie].add(each.maxie)
-                    alike[each.digest, "minnie", each.maxie].add(each.minnie)
-            copies = Counter(
+            for match in audited_matches:
+                matches[match.maxie] += 1
+                matches[match.minnie] += 1
+                if match.digest:
+                    bots_by_play[match.digest, "maxie", match.minnie].add(match.maxie)
+                    bots_by_play[match.digest, "minnie", match.maxie].add(match.minnie)
+            identical_match_counts = Counter(
                 pair
-                for bots in alike.values()
+                for bots in bots_by_play.values()
                 for pair in combinations(sorted(bots), 2)
                 if not same_owner(*pair)
             )
-            for (bot, opponent), count in sorted(copies.items()):
+            for (bot, opponent), count in sorted(identical_match_counts.items()):
                 if count >= MIN_COPIES:
                     detail = f"{count} matches move by move alike, against the same opponents"
-                    yield Finding(
+                    yield AuditFinding(
                         "identical", game, bot, opponent, min(matches[bot], matches[opponent]), detail, None
                     )
 
-    def _find_same_address(self) -> Iterator[Finding]:
+    def _find_same_address(self) -> Iterator[AuditFinding]:
         """Yield pairs of bots that played from the same address, if both played in the examined matches."""
-        all_matches = [each for logs in self._logs.values() for each in logs]
+        all_matches = [match for logs in self._audited_matches.values() for match in logs]
         bots = {name for match in all_matches for name in (match.maxie, match.minnie)}
-        met = Counter(
+        match_counts = Counter(
             (min(match.maxie, match.minnie), max(match.maxie, match.minnie)) for match in all_matches
         )
-        for (bot, opponent), days in sorted(self._days.items()):
+        for (bot, opponent), days in sorted(self._shared_days.items()):
             if bot in bots and opponent in bots:
-                before = len(days) - 1
-                more = f" and {before} day{'s' if before > 1 else ''} before it" if before else ""
-                detail = f"played from the same address on {days[-1]}{more}"
-                yield Finding("address", "", bot, opponent, met[bot, opponent], detail, None)
+                earlier_day_count = len(days) - 1
+                earlier_days_text = (
+                    f" and {earlier_day_count} day{'s' if earlier_day_count > 1 else ''} before it"
+                    if earlier_day_count
+                    else ""
+                )
+                detail = f"played from the same address on {days[-1]}{earlier_days_text}"
+                yield AuditFinding("address", "", bot, opponent, match_counts[bot, opponent], detail, None)
 
 
-def _compute_score_tail(n: int, scored: float, difference: float, error: float) -> float:
-    """Return the probability of a score at least as extreme as `scored`: as far from the expected one, on the same side.
+def _compute_score_tail(n: int, points: float, difference: float, error: float) -> float:
+    """Return the probability of a score at least as extreme as `points`: as far from the expected one, on the same side.
 
     n           number of matches
-    scored      points scored in them
+    points      points scored in them
     difference  rating difference that gives the expected score, in Elo points
     error       half the width of the 95 % interval of `difference`
 
     The result is conservative: if anything, too large. The rating difference is assumed to be the one within
     the 95 % interval that explains the score best, and a draw counts as half a win.
     """
-    above = scored > n * expected_score(difference)
-    slack = error if above else -error
-    p = expected_score(difference + slack)
-    if above == (scored <= n * p):
+    is_above_expected = points > n * compute_expected_score(difference)
+    shift = error if is_above_expected else -error
+    p = compute_expected_score(difference + shift)
+    if is_above_expected == (points <= n * p):
         return 1.0
     return (
-        compute_binomial_tail(n, p, floor(scored))
-        if above
-        else compute_binomial_tail(n, 1 - p, floor(n - scored))
+        compute_binomial_tail(n, p, floor(points))
+        if is_above_expected
+        else compute_binomial_tail(n, 1 - p, floor(n - points))
     )
 
 
@@ -255,5 +264,5 @@ def compute_hypergeometric_tail(total: int, marked: int, drawn: int, k: int) -> 
     max_marked = min(drawn, marked)
     if k <= 0:
         return 1.0
-    ways = sum(comb(marked, i) * comb(total - marked, drawn - i) for i in range(k, max_marked + 1))
-    return ways / comb(total, drawn)
+    way_count = sum(comb(marked, i) * comb(total - marked, drawn - i) for i in range(k, max_marked + 1))
+    return way_count / comb(total, drawn)

@@ -44,20 +44,20 @@ def fit_elo_ratings(
         return {}
     index = {player: i for i, player in enumerate(players)}
     tallies = [(index[a], index[b], tally) for (a, b), tally in results.items() if tally.games]
-    edges = _Edges(
+    graph = _ResultGraph(
         np.array([a for a, _, _ in tallies], dtype=np.intp),
         np.array([b for _, b, _ in tallies], dtype=np.intp),
         np.array([tally.games for _, _, tally in tallies], dtype=np.float64),
         np.array([tally.wins + tally.draws / 2 for _, _, tally in tallies], dtype=np.float64),
         np.array([tally.draws for _, _, tally in tallies], dtype=np.float64),
     )
-    theta = _fit_ratings(len(players), edges)
-    relative = ELO_SCALE * (theta - theta.mean())
-    errors = ELO_SCALE * Z95 * _compute_standard_errors(theta, edges)
-    return {player: EloRating(float(relative[i]), float(errors[i])) for player, i in index.items()}
+    theta = _fit_ratings(len(players), graph)
+    ratings = ELO_SCALE * (theta - theta.mean())
+    errors = ELO_SCALE * Z95 * _compute_standard_errors(theta, graph)
+    return {player: EloRating(float(ratings[i]), float(errors[i])) for player, i in index.items()}
 
 
-class _Edges(NamedTuple):
+class _ResultGraph(NamedTuple):
     """Arrays with one element for each pair of players who met.
 
     a, b   indices of the two players
@@ -73,71 +73,75 @@ class _Edges(NamedTuple):
     draws: FloatArray
 
 
-def _fit_ratings(n: int, edges: _Edges) -> FloatArray:
+def _fit_ratings(n: int, graph: _ResultGraph) -> FloatArray:
     """Return the log-odds ratings of `n` players by maximum likelihood, with Newton's method and halved steps."""
     theta = np.zeros(n)
-    value = _log_likelihood(theta, edges)
+    likelihood = _compute_log_likelihood(theta, graph)
     for _ in range(_MAX_STEPS):
-        surplus = edges.score - edges.games * _logistic(theta[edges.a] - theta[edges.b])
+        surplus = graph.score - graph.games * _logistic(theta[graph.a] - theta[graph.b])
         gradient = PRIOR_DRAWS * (0.5 - _logistic(theta))
-        gradient += np.bincount(edges.a, surplus, n) - np.bincount(edges.b, surplus, n)
-        step = np.linalg.solve(_information_matrix(theta, edges), gradient)
-        size = 1.0
+        gradient += np.bincount(graph.a, surplus, n) - np.bincount(graph.b, surplus, n)
+        step = np.linalg.solve(_compute_information_matrix(theta, graph), gradient)
+        step_size = 1.0
         while True:
-            next_theta = theta + size * step
-            better = _log_likelihood(next_theta, edges)
-            if better >= value or size < _STEP_TOLERANCE:
+            next_theta = theta + step_size * step
+            next_likelihood = _compute_log_likelihood(next_theta, graph)
+            if next_likelihood >= likelihood or step_size < _STEP_TOLERANCE:
                 break
-            size /= 2
-        theta, value = next_theta, better
-        if np.abs(step).max() * size < _STEP_TOLERANCE:
+            step_size /= 2
+        theta, likelihood = next_theta, next_likelihood
+        if np.abs(step).max() * step_size < _STEP_TOLERANCE:
             break
     return theta
 
 
-def _log_likelihood(theta: FloatArray, edges: _Edges) -> float:
-    d = theta[edges.a] - theta[edges.b]
-    matches = edges.score * _log_logistic(d) + (edges.games - edges.score) * _log_logistic(-d)
-    return float(matches.sum() + PRIOR_DRAWS / 2 * (_log_logistic(theta) + _log_logistic(-theta)).sum())
+def _compute_log_likelihood(theta: FloatArray, graph: _ResultGraph) -> float:
+    differences = theta[graph.a] - theta[graph.b]
+    match_terms = graph.score * _log_logistic(differences) + (graph.games - graph.score) * _log_logistic(
+        -differences
+    )
+    return float(match_terms.sum() + PRIOR_DRAWS / 2 * (_log_logistic(theta) + _log_logistic(-theta)).sum())
 
 
-def _information_matrix(theta: FloatArray, edges: _Edges) -> FloatArray:
+def _compute_information_matrix(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
     """Return minus the second derivatives of the log-likelihood at the log-odds ratings `theta`, a players × players matrix."""
-    matrix = np.diag(PRIOR_DRAWS * _decisive_variance(theta))
-    weight = edges.games * _decisive_variance(theta[edges.a] - theta[edges.b])
+    matrix = np.diag(PRIOR_DRAWS * _compute_decisive_variance(theta))
+    weight = graph.games * _compute_decisive_variance(theta[graph.a] - theta[graph.b])
     for row, column, sign in (
-        (edges.a, edges.a, 1),
-        (edges.b, edges.b, 1),
-        (edges.a, edges.b, -1),
-        (edges.b, edges.a, -1),
+        (graph.a, graph.a, 1),
+        (graph.b, graph.b, 1),
+        (graph.a, graph.b, -1),
+        (graph.b, graph.a, -1),
     ):
         np.add.at(matrix, (row, column), sign * weight)
     return matrix
 
 
-def _compute_standard_errors(theta: FloatArray, edges: _Edges) -> FloatArray:
+def _compute_standard_errors(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
     """Return the standard errors of the log-odds ratings `theta`, taken relative to their mean, from A⁻¹ B A⁻¹.
 
     A is the information matrix, and B the matrix of the variances of the scores.
     """
-    inverse = np.linalg.inv(_information_matrix(theta, edges))
+    inverse = np.linalg.inv(_compute_information_matrix(theta, graph))
     # Rows of P A⁻¹, where P subtracts the mean, since matches do not determine the mean rating.
     centred = inverse - inverse.mean(axis=0)
-    through = np.square(centred) @ (PRIOR_DRAWS * _decisive_variance(theta))
+    variances = np.square(centred) @ (PRIOR_DRAWS * _compute_decisive_variance(theta))
     # B is a sum over edges, so multiplying a row by it costs one step per edge instead of n².
-    through += np.square(centred[:, edges.a] - centred[:, edges.b]) @ _variances(theta, edges)
-    errors: FloatArray = np.sqrt(through)
+    variances += np.square(centred[:, graph.a] - centred[:, graph.b]) @ _compute_variances(theta, graph)
+    errors: FloatArray = np.sqrt(variances)
     return errors
 
 
-def _variances(theta: FloatArray, edges: _Edges) -> FloatArray:
+def _compute_variances(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
     """Return the variance of each edge's score: E (1 - E) for each match, less a quarter for each draw.
 
     It is computed as if two more matches had been played and decided, so that a few draws do not have a variance of 0.
     """
-    more = edges.games / (edges.games + 2)
-    spread = _decisive_variance(theta[edges.a] - theta[edges.b])
-    return more * np.maximum((edges.games + 2) * spread - edges.draws / 4, 2 * spread)
+    shrinkage = graph.games / (graph.games + 2)
+    decisive_variances = _compute_decisive_variance(theta[graph.a] - theta[graph.b])
+    return shrinkage * np.maximum(
+        (graph.games + 2) * decisive_variances - graph.draws / 4, 2 * decisive_variances
+    )
 
 
 def _logistic(x: FloatArray) -> FloatArray:
@@ -148,7 +152,7 @@ def _log_logistic(x: FloatArray) -> FloatArray:
     return -np.logaddexp(0, -x)
 
 
-def _decisive_variance(x: FloatArray) -> FloatArray:
+def _compute_decisive_variance(x: FloatArray) -> FloatArray:
     """Return E (1 - E), the variance of the score of a match that cannot be drawn.
 
     E is the expected score at a rating difference of `x`, in log-odds.

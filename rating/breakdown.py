@@ -36,7 +36,7 @@ class GroupScore(Struct, frozen=True, rename=COLUMN_NAMES):
         return (self.wins + self.draws / 2) / self.games if self.games else 0.5
 
 
-class FirstMove(Struct, frozen=True):
+class FirstMoveAdvantage(Struct, frozen=True):
     """Value of the first move: the results of Maxie's seat."""
 
     games: int
@@ -65,7 +65,7 @@ class Breakdown(Struct, frozen=True):
     by_map: list[GroupScore]
     by_opponent: list[GroupScore]
     duels: list[Duel]
-    first_move: FirstMove
+    first_move: FirstMoveAdvantage
 
 
 def make_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> Breakdown:
@@ -81,7 +81,7 @@ def make_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]
         by_map=_count_groups(bots, records, lambda record, _: get_map_or_game_name(record)),
         by_opponent=_count_groups(bots, records, _get_opponent),
         duels=_count_duels(bots, results),
-        first_move=_measure_first_move(records),
+        first_move=_measure_first_move_advantage(records),
     )
 
 
@@ -103,8 +103,8 @@ def _count_groups(
         for bot in (record.players.maxie, record.players.minnie):
             counts[bot, group_of(record, bot)][2 if bot in losing_bots else 0 if losing_bots else 1] += 1
     bot_indexes = {bot: index for index, bot in enumerate(bots)}
-    order = sorted(counts, key=lambda key: (bot_indexes[key[0]], bot_indexes.get(key[1], 0), key[1]))
-    return [GroupScore(bot, of, *counts[bot, of]) for bot, of in order]
+    sorted_keys = sorted(counts, key=lambda key: (bot_indexes[key[0]], bot_indexes.get(key[1], 0), key[1]))
+    return [GroupScore(bot, of, *counts[bot, of]) for bot, of in sorted_keys]
 
 
 def _count_duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> list[Duel]:
@@ -120,18 +120,18 @@ def _count_duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]])
     return duels
 
 
-def _measure_first_move(records: Sequence[Record]) -> FirstMove:
+def _measure_first_move_advantage(records: Sequence[Record]) -> FirstMoveAdvantage:
     counts = [0, 0, 0]
     for record in records:
         counts[{"minnie": 0, None: 1, "maxie": 2}[record.result.winner]] += 1
     elo = estimate_elo_difference(counts)
     if elo is None:
-        return FirstMove(0, 0.5, None, None)
+        return FirstMoveAdvantage(0, 0.5, None, None)
     score = (counts[2] + counts[1] / 2) / sum(counts)
-    return FirstMove(sum(counts), score, elo.elo, elo.error)
+    return FirstMoveAdvantage(sum(counts), score, elo.elo, elo.error)
 
 
-class Draws(Struct, frozen=True):
+class DrawCounts(Struct, frozen=True):
     """Numbers of matches and of drawn matches. Void matches do not count."""
 
     matches: int
@@ -150,16 +150,18 @@ class Draws(Struct, frozen=True):
         return self.share > MAX_DRAWN_SHARE
 
 
-def count_draws(records: Iterable[Record]) -> Draws:
+def count_draws(records: Iterable[Record]) -> DrawCounts:
     """Return the draws among the records. Void matches do not count, and a match lost by both players is not a draw."""
-    counted = [record for record in records if not is_void(record)]
-    drawn = [record for record in counted if not list_losers(record)]
-    return Draws(len(counted), len(drawn), sum(record.result.by_repetition for record in drawn))
+    valid_records = [record for record in records if not is_void(record)]
+    drawn_records = [record for record in valid_records if not list_losers(record)]
+    return DrawCounts(
+        len(valid_records), len(drawn_records), sum(record.result.by_repetition for record in drawn_records)
+    )
 
 
-def count_draws_by_map(records: Iterable[Record]) -> dict[str, Draws]:
+def count_draws_by_map(records: Iterable[Record]) -> dict[str, DrawCounts]:
     """Return the draws on each map, in order of first appearance; a game without maps counts as one map."""
-    by_map: defaultdict[str, list[Record]] = defaultdict(list)
+    records_by_map: defaultdict[str, list[Record]] = defaultdict(list)
     for record in records:
-        by_map[get_map_or_game_name(record)].append(record)
-    return {name: count_draws(those) for name, those in by_map.items()}
+        records_by_map[get_map_or_game_name(record)].append(record)
+    return {name: count_draws(map_records) for name, map_records in records_by_map.items()}

@@ -13,7 +13,7 @@ Z95 = NormalDist().inv_cdf(0.975)
 """Half the width of a 95 % interval, in standard errors."""
 
 
-def expected_score(difference: float) -> float:
+def compute_expected_score(difference: float) -> float:
     """Return the score per match, 0 to 1, of a player rated `difference` Elo points higher."""
     return logistic(difference / ELO_SCALE)
 

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.rating.pairing import Pair, check_entrants, round_robin_round, shuffle_bots
+from arena.rating.pairing import Pair, check_entrants, make_round_robin_round, shuffle_bots
 from arena.rating.standings import StandingsRow
 from arena.rating.swiss import pair_round
 
@@ -99,14 +99,16 @@ class Absences:
     """
 
     def __init__(self) -> None:
-        self._missed: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
-        self._returns: dict[str, tuple[int, str]] = {}
+        self._missed_encounters: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
+        self._latest_encounters: dict[str, tuple[int, str]] = {}
         """Latest encounter in which each bot appeared."""
 
     @property
     def withdrawn(self) -> frozenset[str]:
         """Return the bots that have missed `MAX_ABSENCES` encounters in a row."""
-        return frozenset(bot for bot, missed in self._missed.items() if len(missed) >= MAX_ABSENCES)
+        return frozenset(
+            bot for bot, encounters in self._missed_encounters.items() if len(encounters) >= MAX_ABSENCES
+        )
 
     def record_pair(self, pair: Pair, absent: Collection[str]) -> None:
         """Record a finished pair.
@@ -116,14 +118,14 @@ class Absences:
         for bot, opponent in ((pair.first, pair.second), (pair.second, pair.first)):
             encounter = pair.round, opponent
             if bot not in absent:
-                self._returns[bot] = encounter
+                self._latest_encounters[bot] = encounter
                 self.forget(bot)
-            elif self._returns.get(bot) != encounter:
-                self._missed[bot].add(encounter)
+            elif self._latest_encounters.get(bot) != encounter:
+                self._missed_encounters[bot].add(encounter)
 
     def forget(self, bot: str) -> None:
         """Forget the encounters that a bot has missed."""
-        self._missed.pop(bot, None)
+        self._missed_encounters.pop(bot, None)
 
 
 class Format(Protocol):
@@ -161,7 +163,7 @@ class Format(Protocol):
 
 @dataclass
 class RoundRobinFormat:
-    """Round-robin, in which every two bots meet, or gauntlet, in which the first bot plays all others.
+    """Round-robin, in which each bot meets every other, or gauntlet, in which the first bot plays all others.
 
     rounds   number of rounds; None for an endless event
     starts   number of start positions; every two bots play a pair on each of them in every round
@@ -184,8 +186,10 @@ class RoundRobinFormat:
 
     @property
     def total_matches(self) -> int | None:
-        n = len(self.bots)
-        matches_per_round = (n - 1 if self.gauntlet else n * (n - 1) // 2) * self.starts
+        bot_count = len(self.bots)
+        matches_per_round = (
+            bot_count - 1 if self.gauntlet else bot_count * (bot_count - 1) // 2
+        ) * self.starts
         return None if self.rounds is None else 2 * self.rounds * matches_per_round
 
     def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:
@@ -193,16 +197,16 @@ class RoundRobinFormat:
             return []
         round = self._rounds_started
         self._rounds_started += 1
-        n = len(self.bots)
+        bot_count = len(self.bots)
         if not self.gauntlet:
-            size = n * (n - 1) // 2 * self.starts
-            return round_robin_round(self.bots, round, self.starts, self.seed, round * size)
-        champion, *others = self.bots
-        number = round * (n - 1) * self.starts
+            pairs_per_round = bot_count * (bot_count - 1) // 2 * self.starts
+            return make_round_robin_round(self.bots, round, self.starts, self.seed, round * pairs_per_round)
+        champion, *opponents = self.bots
+        first_number = round * (bot_count - 1) * self.starts
         pairs: list[Pair] = []
         for start in range(self.starts):
-            for opponent in shuffle_bots(others, f"{self.seed}/{round}/{start}"):
-                pairs.append(Pair(number + len(pairs), round, start, champion, opponent))
+            for opponent in shuffle_bots(opponents, f"{self.seed}/{round}/{start}"):
+                pairs.append(Pair(first_number + len(pairs), round, start, champion, opponent))
         return pairs
 
     def record_pair(
@@ -267,19 +271,21 @@ class SwissFormat:
         if self._open_pairs or (self.rounds is not None and self.rounds_started >= self.rounds):
             return []
         round = self.rounds_started
-        active = self._active_bots(round)
-        if len(active) < 2:
+        active_bots = self._update_active_bots(round)
+        if len(active_bots) < 2:
             return []
         self.rounds_started += 1
-        paired = pair_round(active, self._points, lambda a, b: self._opponents[a].count(b), self._idle_rounds)
-        if paired.bye is not None:
-            self._byes[paired.bye] += 1
-            self._points[paired.bye] += 2 * self.starts
-        playing = {bot for meeting in paired.meetings for bot in meeting}
+        swiss_round = pair_round(
+            active_bots, self._points, lambda a, b: self._opponents[a].count(b), self._idle_rounds
+        )
+        if swiss_round.bye is not None:
+            self._byes[swiss_round.bye] += 1
+            self._points[swiss_round.bye] += 2 * self.starts
+        paired_bots = {bot for meeting in swiss_round.meetings for bot in meeting}
         for bot in self.bots:
-            self._idle_rounds[bot] += bot not in playing
+            self._idle_rounds[bot] += bot not in paired_bots
         pairs: list[Pair] = []
-        for first, second in paired.meetings:
+        for first, second in swiss_round.meetings:
             self._opponents[first].append(second)
             self._opponents[second].append(first)
             for start in range(self.starts):
@@ -288,7 +294,7 @@ class SwissFormat:
         self._open_pairs = {pair.number for pair in pairs}
         return pairs
 
-    def _active_bots(self, round: int) -> list[str]:
+    def _update_active_bots(self, round: int) -> list[str]:
         """Return the bots to be paired in a round."""
         self._absent_bots |= self.withdrawn
         for bot, joins in self._changes.pop(round, ()):
@@ -331,31 +337,31 @@ class ArenaFormat:
 class _EncounterNode:
     """Encounter in the tree of a knockout.
 
-    bots    the two bots: known from the start, or winners of earlier encounters; None while unknown
-    parent  index of the encounter in which the winner plays next; None for the final
-    slot    index of the winner in the parent's `bots`, 0 or 1
+    bots         the two bots: known from the start, or winners of earlier encounters; None while unknown
+    parent       index of the encounter in which the winner plays next; None for the final
+    parent_slot  index of the winner in the parent's `bots`, 0 or 1
     """
 
     bots: list[str | None]
     parent: int | None
-    slot: int
+    parent_slot: int
     depth: int
     """Number of encounters between this one and the title: 0 for the final, 1 for a semifinal."""
     points: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    to_play: int = 0
+    pairs_to_play: int = 0
     pairs_started: int = 0
     winner: str | None = None
 
     def start_pair(self) -> None:
         """Count one more scheduled pair of this encounter, which is still to be played."""
         self.pairs_started += 1
-        self.to_play += 1
+        self.pairs_to_play += 1
 
     def add_pair_result(self, points: Mapping[str, float]) -> None:
         """Add the points of both bots in a finished pair of matches."""
-        for bot, more in points.items():
-            self.points[bot] += more
-        self.to_play -= 1
+        for bot, new_points in points.items():
+            self.points[bot] += new_points
+        self.pairs_to_play -= 1
 
 
 @dataclass
@@ -383,19 +389,19 @@ class KnockoutFormat:
         self._seed = {bot: place for place, bot in enumerate(self.bots)}
         self._add_encounters(list(_make_bracket_seeds(len(self.bots))), None, 0, 0)
 
-    def _add_encounters(self, seeds: list[int], parent: int | None, slot: int, depth: int) -> None:
+    def _add_encounters(self, seeds: list[int], parent: int | None, parent_slot: int, depth: int) -> None:
         """Create the encounter that decides between the bots with these seeds, and all encounters that lead to it.
 
         The other arguments are as in `_EncounterNode`. A seed without a bot is a free place.
         """
         index = len(self._nodes)
-        node = _EncounterNode([None, None], parent, slot, depth)
+        node = _EncounterNode([None, None], parent, parent_slot, depth)
         self._nodes.append(node)
         half = len(seeds) // 2
-        for side, part in enumerate((seeds[:half], seeds[half:])):
-            seeds_present = [seed for seed in part if seed < len(self.bots)]
+        for side, half_seeds in enumerate((seeds[:half], seeds[half:])):
+            seeds_present = [seed for seed in half_seeds if seed < len(self.bots)]
             if len(seeds_present) > 1:
-                self._add_encounters(part, index, side, depth + 1)
+                self._add_encounters(half_seeds, index, side, depth + 1)
             else:  # a bot alone in its part of the bracket advances without playing
                 node.bots[side] = self.bots[seeds_present[0]]
         if None not in node.bots:
@@ -406,7 +412,7 @@ class KnockoutFormat:
         return 2 * ((len(self.bots) - 1) * self.rounds * self.starts + self._tie_breaks)
 
     @property
-    def _stride(self) -> int:
+    def _pair_numbers_per_encounter(self) -> int:
         """Return the number of pair numbers for each encounter: one per regular pair and per possible tie-break."""
         return self.rounds * self.starts + MAX_TIE_BREAKS
 
@@ -417,9 +423,9 @@ class KnockoutFormat:
         for index, node in enumerate(self._nodes):
             if (
                 node.pairs_started
-                and not node.to_play
+                and not node.pairs_to_play
                 and self._is_tied(node)
-                and node.pairs_started < self._stride
+                and node.pairs_started < self._pair_numbers_per_encounter
             ):
                 self._tie_breaks += 1
                 pairs.append(self._make_next_pair(index))
@@ -431,7 +437,7 @@ class KnockoutFormat:
         first, second = node.bots
         if first is None or second is None:
             raise ValueError(f"the bots of encounter {index} are not known yet")
-        number = index * self._stride + node.pairs_started
+        number = index * self._pair_numbers_per_encounter + node.pairs_started
         pair = Pair(
             number, node.pairs_started // self.starts, node.pairs_started % self.starts, first, second
         )
@@ -445,9 +451,11 @@ class KnockoutFormat:
         second_points: float,
         absent: Collection[str] = (),  # noqa: ARG002  an absent bot has lost anyway
     ) -> None:
-        node = self._nodes[pair.number // self._stride]
+        node = self._nodes[pair.number // self._pair_numbers_per_encounter]
         node.add_pair_result({pair.first: first_points, pair.second: second_points})
-        if node.to_play or (self._is_tied(node) and node.pairs_started < self._stride):
+        if node.pairs_to_play or (
+            self._is_tied(node) and node.pairs_started < self._pair_numbers_per_encounter
+        ):
             return
         bots = pair.first, pair.second
         node.winner = winner = min(bots, key=lambda bot: (-node.points[bot], self._seed[bot]))
@@ -456,7 +464,7 @@ class KnockoutFormat:
             self.winner = winner
             return
         parent = self._nodes[node.parent]
-        parent.bots[node.slot] = winner
+        parent.bots[node.parent_slot] = winner
         if None not in parent.bots:
             self._new_encounters.append(node.parent)
 
@@ -473,8 +481,8 @@ class KnockoutFormat:
         """Return the encounters by round, the final last, each round from the top of the bracket."""
         depth = max(node.depth for node in self._nodes)
         return [
-            [_to_encounter(node) for node in self._nodes if node.depth == each]
-            for each in range(depth, -1, -1)
+            [_to_encounter(node) for node in self._nodes if node.depth == level]
+            for level in range(depth, -1, -1)
         ]
 
     @staticmethod
@@ -497,11 +505,11 @@ def _make_bracket_seeds(n: int) -> list[int]:
 
     The number of places is the smallest power of two that is at least `n`. Places of seeds from `n` on stay empty.
     """
-    places = [0]
-    while len(places) < n:
-        size = 2 * len(places)
-        places = [each for place in places for each in (place, size - 1 - place)]
-    return places
+    seeds = [0]
+    while len(seeds) < n:
+        size = 2 * len(seeds)
+        seeds = [other for seed in seeds for other in (seed, size - 1 - seed)]
+    return seeds
 
 
 def make_format(

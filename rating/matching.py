@@ -13,7 +13,7 @@ from typing import TypeVar
 V = TypeVar("V", bound=Hashable)
 
 
-def maximum_matching(vertices: Sequence[V], are_neighbours: Callable[[V, V], bool]) -> dict[V, V]:
+def find_maximum_matching(vertices: Sequence[V], are_neighbours: Callable[[V, V], bool]) -> dict[V, V]:
     """Return the partner of each matched vertex, in both directions.
 
     `are_neighbours` tells whether two vertices are neighbours; it must be symmetric.

@@ -49,7 +49,7 @@ def check_entrants(bots: Sequence[str], starts: int) -> None:
         raise ValueError("an event needs at least one start position")
 
 
-def round_robin_round(
+def make_round_robin_round(
     bots: Sequence[str], round: int, starts: int, seed: int, first_number: int
 ) -> list[Pair]:
     """Return one round of a round-robin: a pair of every two bots on each of `starts` start positions.
@@ -61,7 +61,7 @@ def round_robin_round(
     pairings = [
         (start, first, second)
         for start in range(starts)
-        for first, second in _circle_pairs(shuffle_bots(bots, f"{seed}/{round}/{start}"))
+        for first, second in _list_circle_pairs(shuffle_bots(bots, f"{seed}/{round}/{start}"))
     ]
     return [
         Pair(number, round, start, first, second)
@@ -75,13 +75,13 @@ def shuffle_bots(bots: Sequence[str], salt: str) -> list[str]:
     return sorted(bots, key=lambda bot: hashlib.sha256(f"{salt}/{bot}".encode()).digest())
 
 
-def _circle_pairs(bots: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield every two of `bots` once: one seat of the circle is fixed, the others rotate by one place after each turn."""
-    seats: list[str | None] = [*bots] if len(bots) % 2 == 0 else [*bots, None]
-    half = len(seats) // 2
-    for turn in range(len(seats) - 1):
-        for left, right in zip(seats[:half], reversed(seats[half:]), strict=True):
+def _list_circle_pairs(bots: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each pair of `bots` once: one place of the circle is fixed; the bots in the others move on by one place each turn."""
+    places: list[str | None] = [*bots] if len(bots) % 2 == 0 else [*bots, None]
+    half = len(places) // 2
+    for turn in range(len(places) - 1):
+        for left, right in zip(places[:half], reversed(places[half:]), strict=True):
             if left is not None and right is not None:
-                # Alternate, so that the bot in the fixed seat is not always first.
+                # Alternate, so that the bot in the fixed place is not always first.
                 yield (left, right) if turn % 2 == 0 else (right, left)
-        seats = [seats[0], seats[-1], *seats[1:-1]]
+        places = [places[0], places[-1], *places[1:-1]]

@@ -29,12 +29,12 @@ def count_pair_scores(scores: Iterable[float]) -> PairCounts:
     return tuple(counts)
 
 
-def moments(counts: Sequence[float]) -> tuple[float, float, float]:
+def compute_moments(counts: Sequence[float]) -> tuple[float, float, float]:
     """Return the number, mean and variance of the scores, which are scaled to lie between 0 and 1."""
     total = sum(counts)
-    top = len(counts) - 1
-    mean = sum(n * i / top for i, n in enumerate(counts)) / total
-    variance = sum(n * (i / top - mean) ** 2 for i, n in enumerate(counts)) / total
+    max_index = len(counts) - 1
+    mean = sum(n * i / max_index for i, n in enumerate(counts)) / total
+    variance = sum(n * (i / max_index - mean) ** 2 for i, n in enumerate(counts)) / total
     return total, mean, variance
 
 
@@ -59,11 +59,11 @@ class EloDifference:
     @property
     def interval(self) -> str:
         """Return the 95 % interval in words, such as `+120.3 to ∞`."""
-        return f"{_bound_text(self.low)} to {_bound_text(self.high)}"
+        return f"{_format_bound(self.low)} to {_format_bound(self.high)}"
 
 
-def _bound_text(elo: float) -> str:
-    return f"{elo:+z.1f}" if math.isfinite(elo) else "∞" if elo > 0 else "−∞"
+def _format_bound(elo: float) -> str:
+    return f"{elo:+z.1f}" if math.isfinite(elo) else "∞" if elo > 0 else "-∞"
 
 
 def estimate_elo_difference(counts: Sequence[int]) -> EloDifference | None:
@@ -78,26 +78,26 @@ def estimate_elo_difference(counts: Sequence[int]) -> EloDifference | None:
     if not sum(counts):
         return None
     min_score = 0.5 / (sum(counts) * (len(counts) - 1))
-    score = min(max(moments(counts)[1], min_score), 1 - min_score)
-    used: Sequence[int] = counts
+    score = min(max(compute_moments(counts)[1], min_score), 1 - min_score)
+    adjusted_counts: Sequence[int] = counts
     if sum(1 for n in counts if n) == 1:
-        used = [n + (i in {0, len(counts) - 1}) for i, n in enumerate(counts)]
-    total, mean, variance = moments(used)
+        adjusted_counts = [n + (i in {0, len(counts) - 1}) for i, n in enumerate(counts)]
+    total, mean, variance = compute_moments(adjusted_counts)
     error = math.sqrt(variance / total)
     low, high = mean - Z95 * error, mean + Z95 * error
     if low > 0 and high < 1:
-        half = (score_to_elo(high) - score_to_elo(low)) / 2
+        elo_error = (score_to_elo(high) - score_to_elo(low)) / 2
     else:
         # The interval exceeds the scale, so use the slope of the Elo curve at the mean.
-        half = Z95 * error * ELO_SCALE / (mean * (1 - mean))
+        elo_error = Z95 * error * ELO_SCALE / (mean * (1 - mean))
     # The mean score of a pair has half the variance of a match.
-    unit = 2 * ELO_SCALE / math.sqrt(variance * (2 if len(counts) == SCORE_CLASSES else 1))
+    normalised_unit = 2 * ELO_SCALE / math.sqrt(variance * (2 if len(counts) == SCORE_CLASSES else 1))
     return EloDifference(
         score_to_elo(score),
-        half,
+        elo_error,
         NormalDist().cdf((mean - 0.5) / error),
-        unit * (mean - 0.5),
-        unit * Z95 * error,
+        normalised_unit * (mean - 0.5),
+        normalised_unit * Z95 * error,
         score_to_elo(low),
         score_to_elo(high),
     )

@@ -72,7 +72,7 @@ def get_rated_outcome(result: Result, seat: Seat) -> tuple[RatedOutcome, bool]:
     return RatedOutcome.LOSS, effect in (RatingEffect.FORFEITED, RatingEffect.MISSED)
 
 
-class Category(NamedTuple):
+class RatingCategory(NamedTuple):
     """Group of matches that share a rating: all matches of a game in a season, or only those on one map at one pace."""
 
     game: str
@@ -84,9 +84,11 @@ class Category(NamedTuple):
     """Number of the season. Each season begins with new ratings."""
 
 
-def categories(game: str, map: str, time_control: str, season: int) -> tuple[Category, Category]:
+def make_rating_categories(
+    game: str, map: str, time_control: str, season: int
+) -> tuple[RatingCategory, RatingCategory]:
     """Return the categories in which a match counts."""
-    return Category(game, season=season), Category(game, map, time_control, season)
+    return RatingCategory(game, season=season), RatingCategory(game, map, time_control, season)
 
 
 class CurrentRating(Struct, frozen=True):
@@ -118,11 +120,11 @@ class RatingStep(CurrentRating, frozen=True):
     """True if the bot lost by a crash, which is not a forfeit."""
 
     @property
-    def category(self) -> Category:
-        return Category(self.game, self.map, self.time_control, self.season)
+    def category(self) -> RatingCategory:
+        return RatingCategory(self.game, self.map, self.time_control, self.season)
 
 
-RatingKey = tuple[Category, str]
+RatingKey = tuple[RatingCategory, str]
 """Category and name of a bot, the key of the bot's current rating there."""
 
 
@@ -142,14 +144,14 @@ class Rater:
         self.current_ratings: dict[RatingKey, CurrentRating] = dict(current_ratings or {})
 
     def rate_match(
-        self, record: Record | FinishedMatch, end_time: str, category: Category | None = None
+        self, record: Record | FinishedMatch, end_time: str, category: RatingCategory | None = None
     ) -> tuple[RatingStep, RatingStep]:
         """Return the rating steps of one match in a category, Maxie's first.
 
         end_time  end of the match: ISO 8601, UTC
         category  category in which the match counts; by default its game as a whole
         """
-        category = category or Category(record.game)
+        category = category or RatingCategory(record.game)
         maxie = self._compute_aged_rating(category, record.players.maxie, end_time)
         minnie = self._compute_aged_rating(category, record.players.minnie, end_time)
         return (
@@ -157,21 +159,21 @@ class Rater:
             self._make_step(record, end_time, category, "minnie", minnie, maxie),
         )
 
-    def _compute_aged_rating(self, category: Category, bot: str, end_time: str) -> tuple[Rating, float]:
+    def _compute_aged_rating(self, category: RatingCategory, bot: str, end_time: str) -> tuple[Rating, float]:
         """Return a bot's rating after its last match, and the number of rating periods from then to `end_time`.
 
         A bot without a match has the rating of a new player, and 0 periods.
         """
-        last = self.current_ratings.get((category, bot))
-        if last is None:
+        last_rating = self.current_ratings.get((category, bot))
+        if last_rating is None:
             return Rating(), 0.0
-        return last.to_rating(), compute_periods_between(last.finished, end_time)
+        return last_rating.to_rating(), compute_periods_between(last_rating.finished, end_time)
 
     def _make_step(
         self,
         record: Record | FinishedMatch,
         end_time: str,
-        category: Category,
+        category: RatingCategory,
         seat: Seat,
         bot_rating: tuple[Rating, float],
         opponent_rating: tuple[Rating, float],
@@ -211,5 +213,5 @@ class Rater:
 
 def compute_periods_between(earlier: str, later: str) -> float:
     """Return the number of rating periods between two ISO 8601 times; 0 if `later` is before `earlier`."""
-    passed = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
-    return max(0.0, passed.total_seconds() / PERIOD_SECONDS)
+    elapsed = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
+    return max(0.0, elapsed.total_seconds() / PERIOD_SECONDS)

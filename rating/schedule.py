@@ -26,14 +26,14 @@ MAX_ATTEMPTS = 3
 
 def make_match_id(event: str, pairing: Pairing, number: int) -> str:
     """Return the id of attempt `number` (from 0) at a pairing: 32 hexadecimal digits."""
-    text = f"{event} pair {pairing.pair.number} leg {pairing.leg} try {number}"
-    return sha256(text.encode()).hexdigest()[:32]
+    key = f"{event} pair {pairing.pair.number} leg {pairing.leg} try {number}"
+    return sha256(key.encode()).hexdigest()[:32]
 
 
 class Schedule:
     """Remaining matches of an event, grouped by their two bots, so that a match that can start is found without a search.
 
-    Every two bots play their matches in the order of the schedule.
+    The matches of the same two bots are played in the order of the schedule.
     """
 
     def __init__(self, event: str, format: Format) -> None:
@@ -63,25 +63,27 @@ class Schedule:
                            order
         """
         records = dict(finished_records)
-        settled: list[tuple[Pairing, R]] = []
-        again: list[R] = []
-        progress = True
-        while records and progress:
-            progress = False
-            for pairing in [each for queue in self._queues.values() for each in queue]:
+        counted_matches: list[tuple[Pairing, R]] = []
+        void_records: list[R] = []
+        has_progressed = True
+        while records and has_progressed:
+            has_progressed = False
+            for pairing in [pairing for queue in self._queues.values() for pairing in queue]:
                 while (record := records.pop(self.make_next_match_id(pairing), None)) is not None:
                     self._remove_pairing(pairing)
-                    progress = True
+                    has_progressed = True
                     if self.record_result(pairing, record):
-                        settled.append((pairing, record))
+                        counted_matches.append((pairing, record))
                         break
-                    again.append(record)
-            if records and not progress:
-                progress = self._add_pairs(queue_empty=True)
+                    void_records.append(record)
+            if records and not has_progressed:
+                has_progressed = self._add_pairs(queue_empty=True)
         if len(self._queues) < len(self._playing_pairs):
             self._add_pairs(queue_empty=True)
         record_indexes = {match: index for index, match in enumerate(finished_records)}
-        return sorted(settled, key=lambda each: record_indexes[each[1].match]), again
+        return sorted(
+            counted_matches, key=lambda match_and_record: record_indexes[match_and_record[1].match]
+        ), void_records
 
     def make_next_match_id(self, pairing: Pairing) -> str:
         """Return the id of the next attempt at a match."""
@@ -89,8 +91,8 @@ class Schedule:
 
     def list_startable_pairings(self) -> list[Pairing]:
         """Return the next match of every two bots, in the order of the schedule. O(n² log n) for n bots."""
-        heads = [queue[0] for queue in self._queues.values()]
-        return sorted(heads, key=lambda pairing: (pairing.pair.number, pairing.leg))
+        next_pairings = [queue[0] for queue in self._queues.values()]
+        return sorted(next_pairings, key=lambda pairing: (pairing.pair.number, pairing.leg))
 
     def mark_started(self, pairing: Pairing) -> None:
         """Mark a startable match as started."""
@@ -117,8 +119,8 @@ class Schedule:
         if len(legs) == 2:
             del self._legs[pair.number]
             bots = pair.first, pair.second
-            first, second = (sum(points[bot] for points, _ in legs) for bot in bots)
-            self.format.record_pair(pair, first, second, legs[0][1] & legs[1][1])
+            first_points, second_points = (sum(points[bot] for points, _ in legs) for bot in bots)
+            self.format.record_pair(pair, first_points, second_points, legs[0][1] & legs[1][1])
             self._add_pairs(queue_empty=False)
 
     def _add_pairs(self, *, queue_empty: bool) -> bool:
@@ -150,8 +152,8 @@ def compute_points_by_bot(pairing: Pairing | Players, result: Result) -> dict[st
     has_no_points = result.reason in (EndReason.SERVER_FAULT, EndReason.NO_SHOW)
     if result.winner is None:
         return dict.fromkeys((pairing.maxie, pairing.minnie), 0.0 if has_no_points else 0.5)
-    maxie = float(result.winner == "maxie")
-    return {pairing.maxie: maxie, pairing.minnie: 1 - maxie}
+    maxie_points = float(result.winner == "maxie")
+    return {pairing.maxie: maxie_points, pairing.minnie: 1 - maxie_points}
 
 
 def find_absent_bots(pairing: Pairing, result: Result) -> set[str]:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from arena.rating.elo import ELO_SCALE, expected_score
+from arena.rating.elo import ELO_SCALE, compute_expected_score
 
 _MIN_COUNT = 1e-3
 """Count assumed for a score that did not occur, because 0 has no logarithm."""
@@ -113,10 +113,12 @@ class Sprt:
     def _find_likeliest_distribution_at(self, shares: Sequence[float], elo: float) -> list[float]:
         """Return the most likely distribution of scores under the Elo difference `elo`."""
         if self.model == LOGISTIC:
-            return _find_likeliest_distribution(shares, expected_score(elo))
+            return _find_likeliest_distribution(shares, compute_expected_score(elo))
         # A pair is two matches, so its mean score has half the variance of a match.
-        matches = 2 if len(shares) == 5 else 1
-        return _find_likeliest_normalised_distribution(shares, math.sqrt(matches) * elo / (2 * ELO_SCALE))
+        matches_per_result = 2 if len(shares) == 5 else 1
+        return _find_likeliest_normalised_distribution(
+            shares, math.sqrt(matches_per_result) * elo / (2 * ELO_SCALE)
+        )
 
     def decide(self, counts: Sequence[int]) -> Verdict:
         """Return the state of the test. Call this after each pair: the test ends once the state is not OPEN."""
@@ -132,8 +134,8 @@ def _find_likeliest_distribution(shares: Sequence[float], mean: float) -> list[f
     The i-th possible score is a_i, from 0 to 1. The number t solves Σ share_i (a_i - mean) / (1 + t (a_i - mean)) = 0.
     There is one solution, because the sum falls from +∞ to -∞ between the poles of the extreme scores 0 and 1.
     """
-    top = len(shares) - 1
-    return _tilt_distribution(shares, [i / top - mean for i in range(len(shares))])
+    max_index = len(shares) - 1
+    return _tilt_distribution(shares, [i / max_index - mean for i in range(len(shares))])
 
 
 def _find_likeliest_normalised_distribution(shares: Sequence[float], t: float) -> list[float]:
@@ -142,17 +144,17 @@ def _find_likeliest_normalised_distribution(shares: Sequence[float], t: float) -
     The condition on the mean is not linear in the distribution. So each iteration solves the condition linearised at the
     previous solution, beginning with the uniform distribution, until nothing changes.
     """
-    top = len(shares) - 1
-    scores = [i / top for i in range(len(shares))]
-    shares_now = [1 / len(shares)] * len(shares)
+    max_index = len(shares) - 1
+    scores = [i / max_index for i in range(len(shares))]
+    distribution = [1 / len(shares)] * len(shares)
     for _ in range(_MAX_ITERATIONS):
-        mean = sum(p * a for p, a in zip(shares_now, scores, strict=True))
-        deviation = math.sqrt(sum(p * (a - mean) ** 2 for p, a in zip(shares_now, scores, strict=True)))
-        bends = [a - 0.5 - t * deviation / 2 * (1 + ((a - mean) / deviation) ** 2) for a in scores]
-        earlier_shares, shares_now = shares_now, _tilt_distribution(shares, bends)
-        if max(abs(p - q) for p, q in zip(shares_now, earlier_shares, strict=True)) < 1e-9:
+        mean = sum(p * a for p, a in zip(distribution, scores, strict=True))
+        deviation = math.sqrt(sum(p * (a - mean) ** 2 for p, a in zip(distribution, scores, strict=True)))
+        offsets = [a - 0.5 - t * deviation / 2 * (1 + ((a - mean) / deviation) ** 2) for a in scores]
+        earlier_distribution, distribution = distribution, _tilt_distribution(shares, offsets)
+        if max(abs(p - q) for p, q in zip(distribution, earlier_distribution, strict=True)) < 1e-9:
             break
-    return shares_now
+    return distribution
 
 
 def _tilt_distribution(shares: Sequence[float], offsets: Sequence[float]) -> list[float]:

@@ -108,7 +108,7 @@ def list_losers(record: AnyFinishedMatch) -> tuple[str, ...]:
 
 
 def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[StandingsRow]:
-    """Return the rows of `bots` in order of rating; equal ratings in the order of `bots`."""
+    """Return the rows of `bots`, the highest rating first. Bots with equal ratings stay in the order of `bots`."""
     return make_standings_from_counts(bots, ((record, 1) for record in records))
 
 
@@ -120,38 +120,41 @@ def make_standings_from_counts(
     scores  pairs of a match and the number of matches with the same seats and result
     """
     counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
-    edges: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for record, times in scores:
+    pair_counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for record, match_count in scores:
         if is_void(record):
             continue
         losing_bots = list_losers(record)
         for bot in (record.players.maxie, record.players.minnie):
-            counts[bot][_LOSS if bot in losing_bots else _WIN if losing_bots else _DRAW] += times
+            counts[bot][_LOSS if bot in losing_bots else _WIN if losing_bots else _DRAW] += match_count
         for bot in losing_bots:
             if record.result.reason in _FORFEIT_COLUMNS:
-                counts[bot][_FORFEIT_COLUMNS[record.result.reason]] += times
+                counts[bot][_FORFEIT_COLUMNS[record.result.reason]] += match_count
         if not is_walkover(record):
             first, second = sorted((record.players.maxie, record.players.minnie))
-            edges[first, second][_DRAW if not losing_bots else _LOSS if first in losing_bots else _WIN] += (
-                times
-            )
+            pair_counts[first, second][
+                _DRAW if not losing_bots else _LOSS if first in losing_bots else _WIN
+            ] += match_count
     from arena.rating.bradley_terry import fit_elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
 
-    rated = fit_elo_ratings(
+    ratings = fit_elo_ratings(
         bots,
-        {edge: PairTally(count[_WIN], count[_DRAW], count[_LOSS]) for edge, count in sorted(edges.items())},
+        {
+            pair: PairTally(count[_WIN], count[_DRAW], count[_LOSS])
+            for pair, count in sorted(pair_counts.items())
+        },
     )
-    rows = [_make_row(bot, counts[bot], rated[bot].elo, rated[bot].error) for bot in bots]
+    rows = [_make_row(bot, counts[bot], ratings[bot].elo, ratings[bot].error) for bot in bots]
     return sorted(rows, key=lambda row: -row.elo)
 
 
 def compute_ranks(rows: Sequence[StandingsRow]) -> list[int]:
-    """Return the rank of each row of a sorted table, from 1. Neighbours with equal results share a rank."""
-    results = [_make_ranking_key(row) for row in rows]
-    places: list[int] = []
-    for number, result in enumerate(results):
-        places.append(places[-1] if number and result == results[number - 1] else number + 1)
-    return places
+    """Return the rank of each row of a sorted table, from 1. Adjacent rows with equal results share a rank."""
+    keys = [_make_ranking_key(row) for row in rows]
+    ranks: list[int] = []
+    for number, key in enumerate(keys):
+        ranks.append(ranks[-1] if number and key == keys[number - 1] else number + 1)
+    return ranks
 
 
 def _make_ranking_key(row: StandingsRow) -> tuple[object, ...]:
@@ -185,13 +188,13 @@ def to_csv(rows: Iterable[StandingsRow], extra_columns: Mapping[str, Mapping[str
 
     extra_columns   further columns by name: the text of each bot; a bot without a text has an empty cell
     """
-    text, extra_columns = StringIO(), extra_columns or {}
-    writer = csv.writer(text, lineterminator="\n")
+    csv_text, extra_columns = StringIO(), extra_columns or {}
+    writer = csv.writer(csv_text, lineterminator="\n")
     writer.writerow([*StandingsRow.__struct_encode_fields__, *extra_columns])
     writer.writerows(
         [*astuple(row), *(cells.get(row.bot, "") for cells in extra_columns.values())] for row in rows
     )
-    return text.getvalue()
+    return csv_text.getvalue()
 
 
 def compute_pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> list[float]:
@@ -215,6 +218,9 @@ def add_pair_elo(rows: Sequence[StandingsRow], first: str, elo: EloDifference | 
     """
     if elo is None:
         return list(rows)
-    half, error = elo.elo / 2, elo.error / 2
-    changed = [replace(row, elo=half if row.bot == first else -half, elo_error=error) for row in rows]
-    return sorted(changed, key=lambda row: -row.elo)
+    half_difference, error = elo.elo / 2, elo.error / 2
+    new_rows = [
+        replace(row, elo=half_difference if row.bot == first else -half_difference, elo_error=error)
+        for row in rows
+    ]
+    return sorted(new_rows, key=lambda row: -row.elo)

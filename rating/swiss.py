@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, groupby, islice
 from typing import NamedTuple
 
-from arena.rating.matching import maximum_matching
+from arena.rating.matching import find_maximum_matching
 
 MAX_ATTEMPTS = 500
 """Maximum number of choices of bots to move down that are tried; then the whole group is joined with the next one."""
@@ -41,16 +41,16 @@ def pair_round(
     count_meetings  returns the number of times that two bots have met
     idle_rounds     number of rounds that each bot did not play
     """
-    order = sorted(bots, key=lambda bot: -points[bot])
+    sorted_bots = sorted(bots, key=lambda bot: -points[bot])
     max_meetings = 0
     while True:
-        pairing = _RoundPairing(order, count_meetings, max_meetings)
-        if len(order) % 2 == 0:
-            if pairing.can_pair_all(order):
-                return SwissRound(pairing.pair_all(order, points), None)
+        pairing = _RoundPairing(sorted_bots, count_meetings, max_meetings)
+        if len(sorted_bots) % 2 == 0:
+            if pairing.can_pair_all(sorted_bots):
+                return SwissRound(pairing.pair_all(sorted_bots, points), None)
         else:
-            for bye_bot in sorted(order, key=lambda bot: (idle_rounds[bot], -order.index(bot))):
-                paired_bots = [bot for bot in order if bot != bye_bot]
+            for bye_bot in sorted(sorted_bots, key=lambda bot: (idle_rounds[bot], -sorted_bots.index(bot))):
+                paired_bots = [bot for bot in sorted_bots if bot != bye_bot]
                 if pairing.can_pair_all(paired_bots):
                     return SwissRound(pairing.pair_all(paired_bots, points), bye_bot)
         max_meetings += 1
@@ -66,7 +66,7 @@ class _RoundPairing:
             bot: {other for other in bots if other != bot and count_meetings(bot, other) > max_meetings}
             for bot in bots
         }
-        self._most_barred = max(map(len, self._barred_opponents.values()), default=0)
+        self._max_barred_count = max(map(len, self._barred_opponents.values()), default=0)
 
     def may_meet(self, a: str, b: str) -> bool:
         return b not in self._barred_opponents[a]
@@ -78,9 +78,9 @@ class _RoundPairing:
     def _count_min_unpaired(self, bots: Sequence[str]) -> int:
         """Return how many of these bots stay unpaired if as many as possible are paired."""
         # If each bot may meet at least half of the others, at most one stays unpaired (Dirac 1952).
-        if len(bots) > 2 * (self._most_barred + 1):
+        if len(bots) > 2 * (self._max_barred_count + 1):
             return len(bots) % 2
-        return len(bots) - len(maximum_matching(bots, self.may_meet))
+        return len(bots) - len(find_maximum_matching(bots, self.may_meet))
 
     def pair_all(self, bots: Sequence[str], points: Mapping[str, float]) -> list[tuple[str, str]]:
         """Return pairs of all bots. The bots must be in order of points, and it must be possible to pair them all."""
@@ -102,22 +102,22 @@ class _RoundPairing:
 
         Among choices of equal size, prefer the one after which the fewest bots move down from the next group.
         """
-        rest = [bot for each in lower for bot in each]
+        lower_bots = [bot for group in lower for bot in group]
         attempts = 0
         for count in range(self._count_min_unpaired(group), len(group), 2):
             options: list[tuple[int, list[str]]] = []
             for floaters in islice(combinations(reversed(group), count), MAX_ATTEMPTS - attempts):
                 attempts += 1
-                going = list(reversed(floaters))
-                if self.can_pair_all([bot for bot in group if bot not in going]) and self.can_pair_all(
-                    going + rest
-                ):
-                    following = going + lower[0] if lower else going
-                    options.append((self._count_min_unpaired(following), going))
-                    if options[-1][0] == len(following) % 2:
+                ordered_floaters = list(reversed(floaters))
+                if self.can_pair_all(
+                    [bot for bot in group if bot not in ordered_floaters]
+                ) and self.can_pair_all(ordered_floaters + lower_bots):
+                    next_group = ordered_floaters + lower[0] if lower else ordered_floaters
+                    options.append((self._count_min_unpaired(next_group), ordered_floaters))
+                    if options[-1][0] == len(next_group) % 2:
                         break
             if options:
-                return min(options, key=lambda each: each[0])[1]
+                return min(options, key=lambda option: option[0])[1]
         return group
 
     def _pair_group(self, bots: list[str], floater_count: int) -> list[tuple[str, str]]:

@@ -46,8 +46,8 @@ class FailedLogins:
     IPv6 addresses of the same /64 network count as one.
     """
 
-    def __init__(self, pause: float = PAUSE_SECONDS) -> None:
-        self._pause = pause
+    def __init__(self, pause_seconds: float = PAUSE_SECONDS) -> None:
+        self._pause_seconds = pause_seconds
         self._attempts: OrderedDict[str, _FailedAttempts] = OrderedDict()
 
     def get_refusal_seconds_left(self, address: str, now: float) -> float:
@@ -66,7 +66,7 @@ class FailedLogins:
         self._attempts.move_to_end(key)
         attempts.count += 1
         if attempts.count >= limit:
-            attempts.blocked_until = now + self._pause
+            attempts.blocked_until = now + self._pause_seconds
             attempts.count, attempts.first_time = 0, now
         if len(self._attempts) > MAX_ADDRESSES:
             self._attempts.popitem(last=False)

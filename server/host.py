@@ -49,7 +49,7 @@ from arena.server.metrics import Metrics
 from arena.server.ports import CorePort
 from arena.server.processes.identity import PROGRAM
 from arena.server.processes.tasks import open_background_tasks
-from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings, private_host_settings
+from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings, make_private_host_settings
 from arena.server.shell.address_recorder import AddressRecorder
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.host_requests import HostRequestHandler
@@ -174,9 +174,9 @@ class Host:
             failed_logins=FailedLogins(choose_pause_seconds(settings.matches.grace_seconds)),
             clock=clock,
         )
-        for each in house.engines:
+        for house_engine in house.engines:
             # This token reserves the name: no other client can use the name of a house engine.
-            self.issue_token(each.name)
+            self.issue_token(house_engine.name)
         find_record = partial(load_record, engine)
         self.shell = shell = Shell(
             make_core_settings(settings, pool, house, clock),
@@ -281,7 +281,7 @@ class Host:
 
     def _describe_outage(self) -> str:
         """Return the reason why no match can begin now, in one line; empty if matches can begin."""
-        return "the server is about to stop" if self.shell.draining else self.journal.describe_outage()
+        return "the server is about to stop" if self.shell.is_draining else self.journal.describe_outage()
 
     def apply_changed_settings(self, pool: Pool | None) -> None:
         """Apply changed values in `self.settings`. `settings.RELOADABLE_KEYS` lists the keys that may change.
@@ -423,7 +423,7 @@ async def open_host(
 ) -> AsyncIterator[Host]:
     """Run a server during the block: listen, play matches and store them.
 
-    settings       settings of the host; None for those of `settings.private_host_settings`
+    settings       settings of the host; None for those of `settings.make_private_host_settings`
     pool           matches for the matchmaker to arrange; None for no matchmaking
     house          engines that the server itself runs, within `Host.open_house`; they connect to `Host.loopback_url`
     tls            certificate; None for connections without TLS
@@ -441,7 +441,7 @@ async def open_host(
     block, if another process has taken the name. On exit, clients are notified and disconnected; matches in progress stay
     in the journal.
     """
-    settings = settings or private_host_settings()
+    settings = settings or make_private_host_settings()
     async with AsyncExitStack() as stack:
         # The first call reads files of every installed package, which would stall the event loop.
         await anyio.to_thread.run_sync(list_installed_games)
@@ -569,9 +569,18 @@ async def _watch_directives(edge: Edge, pages: Pages, store: Engine) -> None:
                 raise
         else:
             notice = next(
-                (Notice(each.text, each.until) for each in current if each.kind == "notice"), NO_NOTICE
+                (
+                    Notice(directive.text, directive.until)
+                    for directive in current
+                    if directive.kind == "notice"
+                ),
+                NO_NOTICE,
             )
-            networks = {ip_network(each.subject): each.text for each in current if each.kind == "address"}
+            networks = {
+                ip_network(directive.subject): directive.text
+                for directive in current
+                if directive.kind == "address"
+            }
             directives = Directives(names, networks, notice)
             if directives.names != edge.directives.names:
                 pages.clear_cache()  # cached pages may show names that are now removed or allowed again
@@ -589,15 +598,17 @@ async def listen(
     A core in a process of its own has no URL for bots: they connect through edges. Raises CannotListen if an address is
     in use or invalid.
     """
-    url, loopback = "", None
+    url, loopback_url = "", None
     if settings.role is not ProcessRole.CORE:
-        bound = await edge.listen(settings.host, settings.port, tls, reuse_port=settings.reuse_port)
-        url = make_websocket_url(settings.host, bound[1], tls)
+        bound_address = await edge.listen(settings.host, settings.port, tls, reuse_port=settings.reuse_port)
+        url = make_websocket_url(settings.host, bound_address[1], tls)
         # On a shared port, the server's own bots could reach another process.
-        loopback = None if settings.reuse_port else make_loopback_url(bound, tls)
-    if settings.metrics_port or (house and loopback is None):
-        loopback = make_websocket_url(LOOPBACK, (await edge.listen(LOOPBACK, settings.metrics_port, None))[1])
-    return url, (loopback or "") if house else ""
+        loopback_url = None if settings.reuse_port else make_loopback_url(bound_address, tls)
+    if settings.metrics_port or (house and loopback_url is None):
+        loopback_url = make_websocket_url(
+            LOOPBACK, (await edge.listen(LOOPBACK, settings.metrics_port, None))[1]
+        )
+    return url, (loopback_url or "") if house else ""
 
 
 async def open_store(stack: AsyncExitStack, settings: ArenaSettings) -> Engine:

@@ -68,7 +68,7 @@ class LoopLag:
         if any(need() for need in self._conditions):
             self.start()
 
-    def take_longest_lag_ns(self) -> int:
+    def pop_longest_lag_ns(self) -> int:
         """Return the longest lag since the last call, in ns. A measurement that is overdue counts with its delay so far."""
         longest, self._longest_lag_ns = self._longest_lag_ns, 0
         return max(longest, self._clock.now_ns() - self.due)

@@ -99,8 +99,8 @@ class Metrics:
         self.messages = messages.counts_by_type
         """Number of messages from clients, by class of message."""
         histograms = (self.journal_seconds, self.loop_seconds, self.move_seconds, COLLECTOR_PAUSES)
-        for each in (*histograms, messages):
-            self.registry.register(each)
+        for metric in (*histograms, messages):
+            self.registry.register(metric)
 
     def render(self) -> bytes:
         """Return all metrics in the text form that Prometheus scrapes."""

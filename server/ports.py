@@ -14,7 +14,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from arena.protocol.messages import Hello
-from arena.server.core.effects import CloseClient, Publish, SendToClient
+from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
 from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageReceived, TurnSent
 
 
@@ -28,13 +28,13 @@ class AdmissionRequest(Struct, frozen=True, tag="knock"):
     """IP address of the client, as text; empty if unknown."""
 
 
-class Resync(Struct, frozen=True, tag="resync"):
+class RequestResync(Struct, frozen=True, tag="resync"):
     """Request of the core to an edge to list its connected clients. The edge answers with `EdgeResynced`."""
 
 
 MessageToCore = AdmissionRequest | MessageReceived | ClientDisconnected | TurnSent | EdgeResynced
 """Messages from an edge to the core."""
-MessageToEdge = SendToClient | CloseClient | Publish | Resync
+MessageToEdge = SendToClient | CloseClient | PublishToTopic | RequestResync
 """Messages from the core to an edge."""
 
 

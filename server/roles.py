@@ -21,7 +21,7 @@ from arena.clock import MONOTONIC, TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.record import Record
 from arena.server.cluster.bus import Bus
-from arena.server.cluster.core_link import CoreLink, Superseded
+from arena.server.cluster.core_link import CoreLink, CoreSuperseded
 from arena.server.cluster.edge_link import EdgeLink
 from arena.server.core.settings import OPEN_EVENT, Pool
 from arena.server.host import LOCAL_EDGE_NUMBER, Host, listen, make_edge, open_host, open_store
@@ -146,7 +146,7 @@ async def open_leader(
     StoreError if NATS or the store is unavailable. Raises LeaseLost or Superseded, after cancelling the block, if this core
     no longer leads. On exit the lease is released immediately, so that a standby takes over.
     """
-    superseded_error: Superseded | None = None
+    superseded_error: CoreSuperseded | None = None
     async with AsyncExitStack() as stack:
         # NATS comes before the lease: a core that cannot reach its edges must not keep others from leading.
         bus = await stack.enter_async_context(_open_bus(settings))
@@ -169,7 +169,7 @@ async def open_leader(
             nonlocal superseded_error
             try:
                 await link.run()
-            except Superseded as error:
+            except CoreSuperseded as error:
                 superseded_error = error
                 tasks.cancel_scope.cancel()
 

@@ -264,7 +264,7 @@ RELOADABLE_KEYS = frozenset(
 """Keys of the settings that a running server applies on SIGHUP; all others need a restart."""
 
 
-def private_host_settings(
+def make_private_host_settings(
     *,
     host: str = "127.0.0.1",
     port: int = 0,

@@ -110,30 +110,34 @@ def find_automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation
 
     neighbours: numbers of each territory's neighbours
     """
-    ends = [frozenset(near) for near in neighbours]
+    neighbour_sets = [frozenset(near) for near in neighbours]
     for fixed in range(len(neighbours) + 1):
-        permutations = tuple(islice(_list_extensions(ends, (), fixed), MAX_SYMMETRIES + 1))
+        permutations = tuple(islice(_list_extensions(neighbour_sets, (), fixed), MAX_SYMMETRIES + 1))
         if len(permutations) <= MAX_SYMMETRIES:
             return permutations
     raise AssertionError("the identity must be the only automorphism that keeps every territory in place")
 
 
 def _list_extensions(
-    ends: Sequence[frozenset[int]], prefix: Permutation, fixed: int
+    neighbour_sets: Sequence[frozenset[int]], prefix: Permutation, fixed: int
 ) -> Iterator[Permutation]:
     """Yield all automorphisms that begin with `prefix` and keep the first `fixed` territories in place."""
     v = len(prefix)
-    if v == len(ends):
+    if v == len(neighbour_sets):
         yield prefix
         return
-    earlier = [u for u in ends[v] if u < v]
+    earlier = [u for u in neighbour_sets[v] if u < v]
     used = frozenset(prefix)
     images = {prefix[u] for u in earlier}
     if v < fixed:
         candidates: Iterable[int] = (v,)
     else:
         # Neighbours of a placed territory must be adjacent to its place: on a ring this leaves two choices.
-        candidates = sorted(ends[prefix[earlier[0]]]) if earlier else range(len(ends))
+        candidates = sorted(neighbour_sets[prefix[earlier[0]]]) if earlier else range(len(neighbour_sets))
     for w in candidates:
-        if w not in used and len(ends[w]) == len(ends[v]) and ends[w] & used == images:
-            yield from _list_extensions(ends, (*prefix, w), fixed)
+        if (
+            w not in used
+            and len(neighbour_sets[w]) == len(neighbour_sets[v])
+            and neighbour_sets[w] & used == images
+        ):
+            yield from _list_extensions(neighbour_sets, (*prefix, w), fixed)

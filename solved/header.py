@@ -113,8 +113,8 @@ def encode_header(header: Header, blocks: Iterable[bytes]) -> bytes:
         len(block).to_bytes(LENGTH_BYTES, "little") + crc32(block).to_bytes(LENGTH_BYTES, "little")
         for block in blocks
     )
-    head = MAGIC + len(data).to_bytes(LENGTH_BYTES, "little") + data + index
-    return head + hashlib.sha256(head).digest()
+    header_bytes = MAGIC + len(data).to_bytes(LENGTH_BYTES, "little") + data + index
+    return header_bytes + hashlib.sha256(header_bytes).digest()
 
 
 class Index(NamedTuple):
@@ -138,12 +138,12 @@ def decode_header(data: memoryview, name: str) -> tuple[Header, Index]:
         )
     header = _parse_header(bytes(data[start : start + length]), name)
     index = start + length
-    ends = index + 2 * LENGTH_BYTES * header.block_count
-    if bytes(data[ends : ends + CHECKSUM_BYTES]) != hashlib.sha256(data[:ends]).digest():
+    index_end = index + 2 * LENGTH_BYTES * header.block_count
+    if bytes(data[index_end : index_end + CHECKSUM_BYTES]) != hashlib.sha256(data[:index_end]).digest():
         raise BadTable(f"{name} is damaged: the checksum of its header is wrong; solve the map again")
-    offsets = [ends + CHECKSUM_BYTES]
+    offsets = [index_end + CHECKSUM_BYTES]
     checksums = []
-    for at in range(index, ends, 2 * LENGTH_BYTES):
+    for at in range(index, index_end, 2 * LENGTH_BYTES):
         offsets.append(offsets[-1] + int.from_bytes(data[at : at + LENGTH_BYTES], "little"))
         checksums.append(int.from_bytes(data[at + LENGTH_BYTES : at + 2 * LENGTH_BYTES], "little"))
     if len(data) != offsets[-1]:

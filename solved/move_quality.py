@@ -44,9 +44,9 @@ def classify_move(solution: Solution, position: Armies, move: Move) -> Classifie
     Raises solved.header.BadTable if the table's file is damaged.
     """
     values = solution.list_move_values(position)
-    best, before = max(values, key=lambda each: each[1].sort_key)
-    after = dict(values)[move]
-    return ClassifiedMove(before, after, move if after == before else best)
+    best_move, value_before = max(values, key=lambda move_and_value: move_and_value[1].sort_key)
+    value_after = dict(values)[move]
+    return ClassifiedMove(value_before, value_after, move if value_after == value_before else best_move)
 
 
 def classify_moves(record: Record) -> list[tuple[Player, MoveQuality, SolvedValue]] | None:

@@ -72,7 +72,7 @@ def set_sleep(file: Path, seconds: float) -> None:
     """Set the time for which the bot in this file sleeps before each move. The bot may be running."""
     new = file.with_suffix(".new")
     new.write_text(str(seconds))
-    new.replace(file.with_suffix(".seconds"))  # the bot never reads half of it
+    new.replace(file.with_suffix(".seconds"))  # the file appears whole: the bot never reads half a number
 
 
 @contextmanager
@@ -211,8 +211,12 @@ class BrowserArena:
 
     def describe_state(self) -> str:
         """Return the exit codes of ended processes and the end of each log, for the report of a failed test."""
-        processes = [each for each in (self._server, *self._bots) if each]
-        ended = [f"{each.args!r} ended with {each.poll()}" for each in processes if each.poll() is not None]
+        processes = [process for process in (self._server, *self._bots) if process]
+        ended = [
+            f"{process.args!r} ended with {process.poll()}"
+            for process in processes
+            if process.poll() is not None
+        ]
         logs = [f"{log.name}:\n{read_end(log)}" for log in self._logs]
         return "\n".join([f"arena at {self.url}, {len(processes)} processes", *ended, *logs])
 
@@ -225,9 +229,9 @@ class BrowserArena:
         return log
 
     def stop_all(self) -> None:
-        for each in [*self._bots, *([self._server] if self._server else [])]:
-            each.kill()
-            each.wait()
+        for process in [*self._bots, *([self._server] if self._server else [])]:
+            process.kill()
+            process.wait()
 
     def fetch_json(self, path: str) -> Any:
         """Return the server's JSON answer to a GET of `/api/PATH`."""
@@ -249,13 +253,13 @@ def run_arena(
 
     An exception in the block gets a note with the state of all processes.
     """
-    assert {each.partition(":")[0] for each in bots} <= set(ENGINES)
+    assert {bot.partition(":")[0] for bot in bots} <= set(ENGINES)
     running = BrowserArena(folder, *options, private=private)
     RUNNING_ARENAS.append(running)
     try:
         running.start_server()
-        for each in bots:
-            running.connect_bot(each)
+        for bot in bots:
+            running.connect_bot(bot)
         yield running
     except BaseException as error:
         error.add_note(running.describe_state())

@@ -111,7 +111,7 @@ class ClusterMember:
     def kill(self) -> None:
         """Kill the process, even if it is suspended, and wait for its end. The kernel closes its connections."""
         if self.process is not None and self.is_running:
-            os.kill(self.pid, signal.SIGKILL)  # also where it is frozen
+            os.kill(self.pid, signal.SIGKILL)  # also ends a suspended process
             self.process.wait(START_SECONDS)
 
     def suspend(self) -> None:
@@ -196,11 +196,11 @@ class Cluster:
 
     @property
     def edges(self) -> list[ClusterMember]:
-        return [each for each in self.members if each.role == "edge"]
+        return [member for member in self.members if member.role == "edge"]
 
     @property
     def cores(self) -> list[ClusterMember]:
-        return [each for each in self.members if each.role == "core"]
+        return [member for member in self.members if member.role == "core"]
 
     async def add_member(self, role: Role) -> ClusterMember:
         """Start another process of the cluster, with lines of its own, and return it without waiting until it is ready."""
@@ -224,7 +224,7 @@ class Cluster:
             pid = await connection.fetchval(HOLDER, SHARD)
         finally:
             await connection.close()
-        return next((each for each in self.cores if each.process is not None and each.pid == pid), None)
+        return next((core for core in self.cores if core.process is not None and core.pid == pid), None)
 
     async def wait_for_leader(
         self, other_than: ClusterMember | None = None, seconds: float = START_SECONDS
@@ -236,7 +236,7 @@ class Cluster:
         return leader
 
     def list_logs(self) -> list[Path]:
-        return [each.log for each in self.members]
+        return [member.log for member in self.members]
 
 
 @asynccontextmanager
@@ -254,12 +254,12 @@ async def run_cluster(
     cluster = Cluster(folder, nats, postgresql, database, options)
     try:
         for _ in range(cores):
-            await (await cluster.add_member("core")).wait_ready()  # the first one makes the tables
+            await (await cluster.add_member("core")).wait_ready()  # the first core creates the tables
         for _ in range(edges):
             await cluster.add_member("edge")
-        for each in cluster.members:
-            await each.wait_ready()
+        for member in cluster.members:
+            await member.wait_ready()
         yield cluster
     finally:
-        for each in cluster.members:
-            await asyncio.to_thread(each.close)
+        for member in cluster.members:
+            await asyncio.to_thread(member.close)

@@ -73,7 +73,7 @@ def make_players(
     think: function that returns the thinking time before a move, in seconds
     keepalive: seconds between two pings of a bot, and for which it waits for each answer
     """
-    urls = [each.url for each in edges]
+    urls = [edge.url for edge in edges]
     players = []
     for number in range(count):
         first = number % len(urls)
@@ -119,8 +119,8 @@ class FaultInjector:
             if not lasting:
                 await asyncio.sleep(max(0.0, away - (time.monotonic() - died)))
             await asyncio.to_thread(back)
-        for each in self.cluster.members:
-            await each.wait_ready()
+        for cluster_member in self.cluster.members:
+            await cluster_member.wait_ready()
         return death
 
     async def _choose_member(self, target: str) -> ClusterMember | None:
@@ -143,12 +143,12 @@ class FaultInjector:
             return lambda: os.kill(self.nats.pid, signal.SIGCONT)
         if member is None:
             frozen = self.postgresql()
-            for each in frozen:
-                _signal(each, signal.SIGSTOP)
+            for process in frozen:
+                _signal(process, signal.SIGSTOP)
 
             def resume_all() -> None:
-                for each in frozen:
-                    _signal(each, signal.SIGCONT)
+                for process in frozen:
+                    _signal(process, signal.SIGCONT)
 
             return resume_all
         return self._begin_member_fault(member, fault)
@@ -178,7 +178,7 @@ class FaultInjector:
 
 
 def _signal(process: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):  # one of PostgreSQL's, whose client has gone
+    with suppress(ProcessLookupError):  # a process of PostgreSQL ends with its client
         os.kill(process, number)
 
 
@@ -200,7 +200,7 @@ async def inject_faults(
     report, cluster, dice = FailureReport(), injector.cluster, injector.dice
     last = time.monotonic() + max_seconds
     async with asyncio.TaskGroup() as tasks:
-        playing = [tasks.create_task(each.run()) for each in players]
+        playing = [tasks.create_task(player.run()) for player in players]
         for number, kind in enumerate(kinds):
             if time.monotonic() > last:
                 break
@@ -214,8 +214,8 @@ async def inject_faults(
                 f"went on, the last within {slowest:.2f} s; {death.stuck} stuck"
             )
         await wait_until_playing(players, report, cluster)
-        for each in playing:
-            each.cancel()
+        for task in playing:
+            task.cancel()
     await finish_matches(players, cluster.database)
     await stop_cluster(cluster, report.result)
     await compare_with_store(cluster.database, list(players), set(), report.result)
@@ -245,8 +245,8 @@ async def _measure_recovery(
         for match in matches:
             if match in seconds:
                 continue
-            turns_of_match = [each.turns[match] for each in players if match in each.turns]
-            over = any(match in each.ends for each in players)
+            turns_of_match = [player.turns[match] for player in players if match in player.turns]
+            over = any(match in player.ends for player in players)
             if over or (turns_of_match and max(turns_of_match) > fault_time + POLL_SECONDS):
                 seconds[match] = max(max(turns_of_match, default=time.monotonic()) - fault_time, 0.0)
         await asyncio.sleep(POLL_SECONDS)
@@ -261,11 +261,11 @@ async def wait_until_playing(
     After IN_PLAY_SECONDS, add a fault to the report and return.
     """
     limit = time.monotonic() + IN_PLAY_SECONDS
-    while sum(bool(each.turns) for each in players) < len(players) * 8 // 10:
+    while sum(bool(player.turns) for player in players) < len(players) * 8 // 10:
         if time.monotonic() > limit:
             report.result.faults.append(
-                f"{sum(bool(each.turns) for each in players)} of {len(players)} bots play:\n"
-                + "\n".join(each.read_text()[-1000:] for each in cluster.list_logs())
+                f"{sum(bool(player.turns) for player in players)} of {len(players)} bots play:\n"
+                + "\n".join(log.read_text()[-1000:] for log in cluster.list_logs())
             )
             return
         await asyncio.sleep(POLL_SECONDS)
@@ -274,14 +274,14 @@ async def wait_until_playing(
 async def finish_matches(players: Sequence[RandomPlayer], database: str) -> None:
     """Let the matches in progress finish, without new ones, for up to SETTLE_SECONDS."""
     async with asyncio.TaskGroup() as tasks:
-        last = [tasks.create_task(each.run(quota=0)) for each in players]
+        last = [tasks.create_task(player.run(quota=0)) for player in players]
         limit = time.monotonic() + SETTLE_SECONDS
         while await list_matches_in_progress(database) and time.monotonic() < limit:  # noqa: ASYNC110  the store tells nobody
             await asyncio.sleep(0.2)
         # The players get the end of a match only after it is in the store.
         await asyncio.sleep(2.0)
-        for each in last:
-            each.cancel()
+        for task in last:
+            task.cancel()
 
 
 async def stop_cluster(cluster: Cluster, result: CrashResult) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from arena.match.referee_events import Moved
+from arena.match.referee_events import MoveReceived
 from arena.match.replay import verify_record
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.record import BadRecord, Record, from_line
@@ -186,7 +186,7 @@ async def compare_with_store(
             (match, event.ply): event.move
             for match in records
             for _, event in await load_events_of_match(engine, match)
-            if isinstance(event, Moved)
+            if isinstance(event, MoveReceived)
         }
     for row in rows:
         if row.packed is None:

@@ -39,7 +39,7 @@ from arena.server.core.room import Room
 from arena.server.edge.connection import Connection
 from arena.server.edge.session import Session
 from arena.server.host import Host, open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from testkit.players import RandomPlayer
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
@@ -169,7 +169,7 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
     """
     result = FuzzResult(count, count // live_share)
     source, live = generate_frames(seed), generate_frames(seed + 1)
-    async with open_host(private_host_settings(anyone=True)) as host, anyio.create_task_group() as tasks:
+    async with open_host(make_private_host_settings(anyone=True)) as host, anyio.create_task_group() as tasks:
         players = [RandomPlayer(host.url, name) for name in ("anna", "bert")]
         for player in players:
             tasks.start_soon(player.run)
@@ -223,7 +223,7 @@ async def _check_freed_state(result: FuzzResult, players: int) -> None:
     while True:
         gc.collect()
         # `type`, not `isinstance`: a weak proxy passes as an instance of its referent's class.
-        counts = Counter(type(each).__name__ for each in gc.get_objects() if issubclass(type(each), KEPT))
+        counts = Counter(type(found).__name__ for found in gc.get_objects() if issubclass(type(found), KEPT))
         over = {name: count for name, count in counts.items() if count > players}
         if not over:
             return

@@ -47,7 +47,7 @@ class LadderEvent:
         with closing(sqlite3.connect(database)) as store:
             try:
                 rows = store.execute("select match from matches where finished is not null").fetchall()
-            except sqlite3.OperationalError:  # it is just being made
+            except sqlite3.OperationalError:  # the store is just being created
                 return set()
         return {match for (match,) in rows}
 

@@ -23,7 +23,7 @@ class NatsServer:
     def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
         """Prepare the server without starting it. `settings`: further entries of its configuration file."""
         self.folder = folder
-        self.port = -1  # a free one, the first time
+        self.port = -1  # any free port at the first start
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -109,8 +109,8 @@ class RandomPlayer:
                 case Welcome(session=session):
                     self._session = session
                     self.connections += 1
-                    for each in self._games:  # the server answers with the end of a match that is over
-                        await self._send(connection, Ready(each))
+                    for match_id in self._games:  # the server answers with the end of a match that is over
+                        await self._send(connection, Ready(match_id))
                 case Start(match=match, game=game, setup=setup):
                     self.turns[match] = time.monotonic()
                     self.started.add(match)
@@ -122,7 +122,9 @@ class RandomPlayer:
                 case Accepted(match=match, ply=ply):
                     self.turns[match] = time.monotonic()
                     sent = self._sent.get(match)
-                    if sent is not None and sent.ply == ply:  # what is told again may be of an earlier move
+                    if (
+                        sent is not None and sent.ply == ply
+                    ):  # a repeated message may be about an earlier move
                         self.acknowledged[match, ply] = sent.move
                 case End() as end:
                     self.ends.setdefault(end.match, []).append(end)

@@ -11,9 +11,9 @@ from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import (
     Event,
     MatchOpened,
-    Moved,
+    MoveReceived,
     PlayerReady,
-    Resigned,
+    PlayerResigned,
     TurnStarted,
     encode_for_journal,
 )
@@ -92,9 +92,9 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
             line=data[ply : ply + rng.randrange(1, LINE + 1)],
         )
         player = list(Player)[ply % 2]
-        moved = Moved(player, ply, move, thinking)
+        moved = MoveReceived(player, ply, move, thinking)
         apply_event(moved, rng.randrange(20 * MILLISECOND, 150 * MILLISECOND), turn)
-    apply_event(Resigned(loser), MILLISECOND)
+    apply_event(PlayerResigned(loser), MILLISECOND)
     result = referee.result
     if result is None:
         raise AssertionError("the match is not over, although a player has resigned")

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from arena.server.host import Host, open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from testkit import forked
 from tests.server.databases import (
     database,
@@ -42,7 +42,7 @@ async def host() -> AsyncIterator[Host]:
     enough = asyncio.Event()
 
     async def run() -> None:
-        async with open_host(private_host_settings(grace_seconds=600.0)) as running:
+        async with open_host(make_private_host_settings(grace_seconds=600.0)) as running:
             opened.set_result(running)
             await enough.wait()
 

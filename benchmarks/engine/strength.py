@@ -99,8 +99,8 @@ def play_pairs(
 
 def add_scores(scores: Sequence[PairScore]) -> PairScore:
     """Return the sum of several scores, such as those on all maps."""
-    pairs = tuple(sum(each.pairs[points] for each in scores) for points in range(SCORE_CLASSES))
-    return PairScore(pairs, sum(each.forfeits for each in scores))
+    pairs = tuple(sum(score.pairs[points] for score in scores) for points in range(SCORE_CLASSES))
+    return PairScore(pairs, sum(score.forfeits for score in scores))
 
 
 def measure_rows(arguments: argparse.Namespace, first: str, second: str) -> Iterator[str]:

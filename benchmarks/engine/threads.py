@@ -69,7 +69,7 @@ def pin_search_threads(searcher: Searcher[Any, Any], position: Any) -> None:
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         for number, thread in enumerate(
-            sorted(set(threading.enumerate()) - before, key=lambda each: each.name)
+            sorted(set(threading.enumerate()) - before, key=lambda thread: thread.name)
         ):
             if thread.native_id is not None:
                 os.sched_setaffinity(thread.native_id, {cores[number % len(cores)]})
@@ -140,11 +140,11 @@ def measure() -> dict[str, Any]:
     return {
         "cores": cores,
         "faster": {
-            name: [each.sequential / each.seconds[name] for each in results]
+            name: [result.sequential / result.seconds[name] for result in results]
             for name in make_variants(threads)
         },
         "work": {
-            name: [each.work[name] for each in results if name in each.work]
+            name: [result.work[name] for result in results if name in result.work]
             for name in make_variants(threads)
         },
     }
@@ -161,7 +161,7 @@ def make_section(data: dict[str, Any]) -> Section:
         "Time to depth with threads",
         f"This section compares two forms of the parallel search Jamboree with the sequential search, on {data['cores']} cores. Each "
         f"search analyses {COUNT} middle-game positions of each of the maps {', '.join(MAPS)}, to the depth that the sequential search "
-        f"reaches in {SECONDS:g} s. All search as in matches, with the evaluator `features` and empty tables. They ran in turn, "
+        f"reaches in {SECONDS:g} s. All searches run as in matches, with the evaluator `features` and empty tables. They ran in turn, "
         f"{RUNS_PER_SEARCH} times each, and the shortest time of each counts. A search that took {TIMEOUT_FACTOR} times as long as the "
         "sequential search was stopped, and counts with this time. If there are enough cores, each search thread is pinned to a core "
         "of its own.",

@@ -123,8 +123,8 @@ class KindRounds:
         """Return the figure of each hostile period, divided by its median in the quiet periods around the round."""
         return Ratio(
             [
-                getattr(each, figure) / median_of_neighbours(self.quiet, place, figure)
-                for each, place in zip(self.hostile, self.places, strict=True)
+                getattr(one_round, figure) / median_of_neighbours(self.quiet, place, figure)
+                for one_round, place in zip(self.hostile, self.places, strict=True)
             ]
         )
 
@@ -152,12 +152,12 @@ class KindRounds:
     def cpu(self) -> tuple[float, float]:
         """Median CPU usage of the server in quiet and in hostile periods, each as a share of one core."""
         return statistics.median(self.quiet[place].cpu for place in self.places), statistics.median(
-            each.cpu for each in self.hostile
+            one_round.cpu for one_round in self.hostile
         )
 
     def sum_counts(self, name: str) -> int:
         """Return the sum over all rounds of the field `name` of TrafficCounts."""
-        return sum(getattr(each, name) for each in self.tallies)
+        return sum(getattr(tally, name) for tally in self.tallies)
 
     def list_faults(self, max_seconds: float | None, *, silent: bool = False) -> list[str]:
         """Return a line of text for each bound that the rounds exceed; none if all is well.
@@ -185,11 +185,11 @@ class KindRounds:
             wrong.append(f"{max(self.sessions)} sessions are in the store")
         if max_seconds is None:
             return wrong
-        for each in self.tallies:
-            if each.longest > max_seconds:
-                wrong.append(f"a connection lasted {each.longest:.1f} s")
-            if each.lost < ATTACKERS:
-                wrong.append(f"only {each.lost} connections were cut off")
+        for tally in self.tallies:
+            if tally.longest > max_seconds:
+                wrong.append(f"a connection lasted {tally.longest:.1f} s")
+            if tally.lost < ATTACKERS:
+                wrong.append(f"only {tally.lost} connections were cut off")
         return wrong
 
 
@@ -202,8 +202,8 @@ def median_of_neighbours(
     """
     first = max(0, place - NEIGHBOURS)
     values: list[float] = [
-        getattr(each, figure)
-        for index, each in enumerate(quiet[first : place + NEIGHBOURS + 1], first)
+        getattr(one_round, figure)
+        for index, one_round in enumerate(quiet[first : place + NEIGHBOURS + 1], first)
         if index != place or not without
     ]
     return statistics.median(values)
@@ -214,7 +214,10 @@ def list_quiet_ratios(quiet: Sequence[WindowFigures]) -> list[float]:
 
     Nothing is sent in these periods, so the ratios are those of rounds without any effect.
     """
-    return [each.p99 / median_of_neighbours(quiet, place, without=True) for place, each in enumerate(quiet)]
+    return [
+        one_round.p99 / median_of_neighbours(quiet, place, without=True)
+        for place, one_round in enumerate(quiet)
+    ]
 
 
 @dataclass
@@ -441,10 +444,10 @@ def attack_seconds(seconds: float) -> float:
 
 def list_faults(results: RoundResults) -> list[str]:
     """Return a line of text for each failure in all rounds: errors and forfeits of honest bots, and exceeded bounds."""
-    wrong = [f"an honest bot was told {each}" for each in results.load.errors]
-    wrong += [f"an honest bot's match ended by {each}" for each in results.load.forfeits]
+    wrong = [f"an honest bot was told {error}" for error in results.load.errors]
+    wrong += [f"an honest bot's match ended by {forfeit}" for forfeit in results.load.forfeits]
     for kind in results.rounds:
-        wrong += [f"{kind}: {each}" for each in _list_kind_faults(results, kind)]
+        wrong += [f"{kind}: {fault}" for fault in _list_kind_faults(results, kind)]
     return wrong
 
 
@@ -465,9 +468,9 @@ def list_verdicts(results: RoundResults) -> list[str]:
 
 def make_section(results: RoundResults, seconds: float, clients: int) -> Section:
     """Return the section of SERVER.md. `seconds`, `clients`: arguments of `play_all_rounds`."""
-    greedy = max(results.rounds, key=lambda each: results.rounds[each].cpu[1] - results.rounds[each].cpu[0])
+    greedy = max(results.rounds, key=lambda name: results.rounds[name].cpu[1] - results.rounds[name].cpu[0])
     quiet, hostile = results.rounds[greedy].cpu
-    growth = max(each.memory_growth for each in results.rounds.values())
+    growth = max(rounds.memory_growth for rounds in results.rounds.values())
     return Section(
         "Honest bots while strangers use all limits",
         f"This section shows how much strangers can delay honest bots. {BOTS} honest bots play {RATE:.0f} moves a second in total, "
@@ -476,8 +479,8 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
         "as often as the limits allow (*hostile*). At the start of a round, each address has its full budget. All kinds are played in "
         f"turn, {ROUNDS} times. If one of the ratios of a kind is {MAX_MEDIAN_RATIO:g} or more, the kind gets {MORE_ROUNDS} more rounds "
         f"(at most {MAX_REPEATED_KINDS} kinds). The rounds of the *control* (`{CONTROL}`) are played between those of the other "
-        "kinds. In them the strangers stay silent in the second period too, so their ratios differ from 1 only by the error of the "
-        "measurement.\n\n"
+        "kinds. In these rounds the strangers stay silent in the second period too, so the ratios of the control differ from 1 only by "
+        "the error of the measurement.\n\n"
         "The bots and the process that serves matches run with real-time priority (SCHED_RR), and the store is on a disk in memory. "
         "So other programs and the disk hardly affect the figures. The process of the strangers, which in reality would run on other "
         "machines, has normal priority, so that it does not take CPU time from the server. The server's page process has its usual "
@@ -488,8 +491,8 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
         "handles their requests at a limited rate.\n"
         f"- *Ratio* is the hostile p99 of a round divided by the median of the quiet p99 of this round, the {NEIGHBOURS} rounds before "
         f"it and the {NEIGHBOURS} rounds after it. The table shows the median ratio of all rounds, with the lowest and the highest in "
-        "brackets. About one move in a hundred ends a match, and such moves take longest. So the matches of the honest bots end evenly "
-        "over time.\n"
+        "brackets. About one move in a hundred ends a match, and such moves take longest. Therefore the matches of the honest bots "
+        "begin at different times, so that every period has about as many of these moves.\n"
         "- *All moves* is the same ratio, computed with the 99th percentile of all moves of a round. The table shows the lowest of "
         "all rounds: a single pause of 30 ms can raise the ratio of one round, but pauses that strangers cause occur in every round.\n"
         "- *CPU* is the share of one core that the process which serves matches uses, in the quiet and in the hostile periods.\n"
@@ -529,16 +532,17 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
 
 def _describe_error(results: RoundResults) -> str:
     """Return sentences about the ratios that quiet periods have; empty if there are too few periods."""
-    ratios = sorted(each for quiet in results.quiet if len(quiet) > 1 for each in list_quiet_ratios(quiet))
+    ratios = sorted(ratio for quiet in results.quiet if len(quiet) > 1 for ratio in list_quiet_ratios(quiet))
     if not ratios:
         return ""
     high, low = percentile(ratios, 0.975), percentile(ratios, 0.025)
-    share = sum(each >= MAX_MEDIAN_RATIO for each in ratios) / len(ratios)
+    share = sum(ratio >= MAX_MEDIAN_RATIO for ratio in ratios) / len(ratios)
     return (
-        f"\n\nThe error of one round can also be estimated from the {len(ratios)} quiet periods, by dividing the p99 of each by the median "
-        f"of its neighbours: 95% of these ratios lie between {format_short(low)} and {format_short(high)}, and {share:.1%} are "
-        f"{MAX_MEDIAN_RATIO:g} or more. If no kind had any effect, and its ratios were distributed like these, some kind would have a median of "
-        f"{MAX_MEDIAN_RATIO:g} or more in {format_chance(chance_of_false_fault(share))} such measurements of all kinds."
+        f"\n\nThe error of one round can also be estimated from the {len(ratios)} quiet periods, by dividing the p99 of each period by the "
+        f"median of its neighbours. Of these ratios, 95% lie between {format_short(low)} and {format_short(high)}, and {share:.1%} are "
+        f"{MAX_MEDIAN_RATIO:g} or more. Suppose that no kind of request delayed the honest bots, and that all ratios were distributed like "
+        f"these. Then at least one kind would still have a median of {MAX_MEDIAN_RATIO:g} or more in "
+        f"{format_chance(chance_of_false_fault(share))} such benchmarks."
     )
 
 
@@ -573,14 +577,14 @@ def _make_claims(results: RoundResults) -> Iterator[str]:
     ):
         if not kinds:
             continue
-        kind = max(kinds, key=lambda each: kinds[each].repeated_ratio)
-        steady = max(kinds, key=lambda each: kinds[each].ratio().median)
+        kind = max(kinds, key=lambda name: kinds[name].repeated_ratio)
+        steady = max(kinds, key=lambda name: kinds[name].ratio().median)
         yield format_claim(
             f"p99 of honest bots while {what}",
             f"in the median of the rounds less than {MAX_MEDIAN_RATIO:g} × the quiet one, and in no two rounds {MAX_RATIO:g} × or more",
             f"{format_short(kinds[steady].ratio().median)} × in the worst median, with `{steady}`, and at most "
             f"{format_short(kinds[kind].repeated_ratio)} × in two rounds, with `{kind}`; in the worst single round "
-            f"{format_short(max(max(each.ratio().values) for each in kinds.values()))} ×",
+            f"{format_short(max(max(results_of_kind.ratio().values) for results_of_kind in kinds.values()))} ×",
             kept=kinds[steady].ratio().median < MAX_MEDIAN_RATIO and kinds[kind].repeated_ratio < MAX_RATIO,
         )
 
@@ -589,10 +593,10 @@ def _make_row(kind: str, rounds: KindRounds) -> list[str]:
     return [
         f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1)),
         f"{rounds.quiet_p99:.1f}",
-        f"{statistics.median(each.p99 for each in rounds.hostile):.1f}",
+        f"{statistics.median(one_round.p99 for one_round in rounds.hostile):.1f}",
         str(rounds.ratio()),
         format_short(rounds.recurring_ratio),
-        " → ".join(f"{each:.0%}" for each in rounds.cpu),
+        " → ".join(f"{share:.0%}" for share in rounds.cpu),
         *(f"{rounds.sum_counts(name):,}" for name in ("sent", "answered", "refused", "lost")),
-        " → ".join(f"{each / 2**20:.0f}" for each in rounds.memory[-1]),
+        " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory[-1]),
     ]

@@ -65,7 +65,7 @@ async def load_finished_matches(subjects: RequestSubjects, which: str) -> list[s
     for _ in range(LEARN_TRIES):
         answer = await send_get(subjects.url, LEARNER, f"/api/records?{which}", TrafficCounts())
         if answer.startswith(b"{"):
-            return [each["match"] for each in json.loads(answer)["matches"]]
+            return [row["match"] for row in json.loads(answer)["matches"]]
         await asyncio.sleep(0.5)  # on a busy machine the page process starts slowly
     raise RuntimeError(f"/api/records did not answer with JSON: {answer!r:.100}")
 
@@ -80,17 +80,17 @@ async def _play_own_match(subjects: RequestSubjects) -> None:
         playing = [
             asyncio.create_task(
                 _send_requests(
-                    kind, LoadClient(subjects, number, LEARNER, tally, kind.answers, stranger=each)
+                    kind, LoadClient(subjects, number, LEARNER, tally, kind.answers, stranger=player)
                 )
             )
-            for number, each in enumerate(players)
+            for number, player in enumerate(players)
         ]
         while tally.answered < len(make_script()):
             done, _ = await asyncio.wait(playing, timeout=0.05)
             if done:
                 raise RuntimeError("a client stopped before its match was over") from done.pop().exception()
-        for each in playing:
-            each.cancel()
+        for task in playing:
+            task.cancel()
         await asyncio.gather(*playing, return_exceptions=True)
 
 
@@ -101,7 +101,7 @@ async def track_live_matches(subjects: RequestSubjects) -> None:
         while True:
             message = await learner.receive()
             if message.type == "listing":
-                subjects.live = [each["match"] for each in message.matches][:LINE]
+                subjects.live = [entry["match"] for entry in message.matches][:LINE]
 
 
 async def _connect_client(
@@ -148,11 +148,11 @@ async def execute_order(
         await wait_for_start()
         working = [asyncio.create_task(_send_requests(kind, client)) for client in clients]
         await asyncio.sleep(order["seconds"])
-        for each in working:
-            each.cancel()
+        for task in working:
+            task.cancel()
         await asyncio.gather(*working, return_exceptions=True)
-        for each in working:
-            if not each.cancelled() and (failed := each.exception()) is not None:
+        for task in working:
+            if not task.cancelled() and (failed := task.exception()) is not None:
                 raise failed
     return tally
 

@@ -165,7 +165,7 @@ def _scored_query(seat: str, other: str) -> str:
 
 
 _SCORED = f"({_scored_query('maxie', 'minnie')} UNION ALL {_scored_query('minnie', 'maxie')}) AS scored"
-_SCORES = ", ".join(f"sum(CASE WHEN score = {each} THEN 1 ELSE 0 END)" for each in (1, 0, -1))
+_SCORES = ", ".join(f"sum(CASE WHEN score = {score} THEN 1 ELSE 0 END)" for score in (1, 0, -1))
 _TABLES = (
     (
         "INSERT INTO standings (game, bot, rating, deviation, volatility, matches, wins, draws, losses, forfeits, last)"

@@ -155,10 +155,10 @@ def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dic
 def make_claims(ratios: Mapping[int, Sequence[float]]) -> list[str]:
     """Return lines with the promised and measured ratios (CPU time per move, server to relay), by number of bots."""
     lines = []
-    for bots, each in ratios.items():
+    for bots, ratio in ratios.items():
         subject = f"CPU time of a move, divided by that on a relay that stores nothing, with {bots:,} bots"
-        promise, kept = f"at most {MAX_RATIO[bots]:g} ×", statistics.median(each) <= MAX_RATIO[bots]
-        lines += [format_claim(subject, promise, f"{format_spread(each, 1)} ×", kept=kept), ""]
+        promise, kept = f"at most {MAX_RATIO[bots]:g} ×", statistics.median(ratio) <= MAX_RATIO[bots]
+        lines += [format_claim(subject, promise, f"{format_spread(ratio, 1)} ×", kept=kept), ""]
     return lines[:-1]
 
 

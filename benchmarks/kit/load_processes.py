@@ -61,7 +61,7 @@ class LoadProcesses:
 
     def cpu_seconds(self) -> list[float]:
         """Return the CPU time that each load process has used so far, in seconds."""
-        return [process_cpu_seconds(each.pid) for each in self.processes]
+        return [process_cpu_seconds(process.pid) for process in self.processes]
 
     def wait_until_all_connected(self, bots: int) -> None:
         """Wait until `bots` bots have connected. Raises RuntimeError after CONNECT_SECONDS."""
@@ -121,8 +121,8 @@ async def _run_bots(
     first = COUNTERS_PER_PROCESS * slot
     with _map_counters(file) as counts:
         async with asyncio.TaskGroup() as tasks:
-            for each in range(slot, bots, number):
-                name = f"{names} {each}"
+            for bot in range(slot, bots, number):
+                name = f"{names} {bot}"
                 tasks.create_task(
                     run_relay_bot(url, load, pause)
                     if kind == RELAY

@@ -46,7 +46,7 @@ def format_short(number: float) -> str:
 def format_spread(values: Sequence[float], digits: int = 0) -> str:
     """Format the median of the values, with the smallest and the greatest in brackets. `digits`: number of decimals."""
     median, low, high = (
-        f"{each:.{digits}f}" for each in (statistics.median(values), min(values), max(values))
+        f"{value:.{digits}f}" for value in (statistics.median(values), min(values), max(values))
     )
     return f"{median} ({low} to {high})"
 
@@ -59,7 +59,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 def make_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     """Return the lines of a table in Markdown. `head`: column headings."""
     cells = (head, ["---"] * len(head), *rows)
-    return [f"| {' | '.join(map(str, each))} |" for each in cells]
+    return [f"| {' | '.join(map(str, row))} |" for row in cells]
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ class Section:
         ]
         if self.note:
             lines += ["", self.note]
-        for each in self.claims:
-            lines += ["", each]
+        for claim in self.claims:
+            lines += ["", claim]
         return "\n".join(lines)
 
 
@@ -105,7 +105,7 @@ def make_middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
                 break
             sign = game.player(position).sign
             after = [game.successor(position, move) for move in moves]
-            position = max(after, key=lambda each: sign * game.estimate(each) + 3 * rng.random())
+            position = max(after, key=lambda candidate: sign * game.estimate(candidate) + 3 * rng.random())
         if game.outcome(position) is None:
             return position
 

@@ -89,7 +89,7 @@ def describe_measurement(command: str) -> Iterator[Callable[[], str]]:
 
 def print_faults(faults: Sequence[str]) -> int:
     """Print the first MAX_SHOWN_FAULTS failures, and the number of all. Return the exit code: 1 if there are any."""
-    for each in faults[:MAX_SHOWN_FAULTS]:
-        print("FAULT", each)
+    for fault in faults[:MAX_SHOWN_FAULTS]:
+        print("FAULT", fault)
     print(f"{len(faults)} faults")
     return 1 if faults else 0

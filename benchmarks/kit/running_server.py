@@ -97,7 +97,7 @@ def run_server(*command: str, cores: set[int] | None = None) -> Iterator[Running
         port = free.getsockname()[1]
     with pin_to_cores(cores) if cores else nullcontext():
         process = subprocess.Popen(
-            [sys.executable, "-m", *(each.replace("PORT", str(port)) for each in command)],
+            [sys.executable, "-m", *(word.replace("PORT", str(port)) for word in command)],
             cwd=ROOT,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -50,8 +50,8 @@ from arena.bots.client.worker import (
     BotEnded,
     BotFactory,
     BotFailed,
+    BotPrepared,
     MoveChosen,
-    Prepared,
     Report,
     Worker,
     schedule_hang_check,
@@ -63,7 +63,7 @@ from arena.protocol.messages import ClientMessage, Hello, Status, hide_secrets
 
 log = logging.getLogger("arena.client")
 
-MAX_FIRST_CONNECT_PAUSE = 5.0
+MAX_FIRST_CONNECT_PAUSE_SECONDS = 5.0
 """Longest pause in seconds between attempts to connect, until a server welcomes the client for the first time."""
 WELCOME_SECONDS = 10.0
 """Time limit for the server's answer to `hello`, in seconds."""
@@ -145,7 +145,7 @@ class Client:
         self._workers: dict[str, Worker] = {}
         self._ending_workers: dict[str, Worker] = {}
         self._outbox: MemoryObjectSendStream[ClientMessage] | None = None
-        self._dismissal: Disconnect | None = None
+        self._disconnect_action: Disconnect | None = None
         self._status_reporter = StatusReporter(settings, on_status, on_problem)
         self._scope = anyio.CancelScope()
         self._idle_since = -math.inf
@@ -156,7 +156,7 @@ class Client:
         """State of the bot and its line of detail, as last received from the server."""
         self._stopping = False
         """True while the client waits for the rating of its last match, after which it stops."""
-        self.tally = ResultCounts()
+        self.result_counts = ResultCounts()
         self.connections = 0
         """Number of connections that the server has welcomed."""
 
@@ -216,7 +216,7 @@ class Client:
             tasks.cancel_scope.cancel()
         if problem is not None:
             raise problem
-        return self.tally
+        return self.result_counts
 
     async def _stop_workers(self) -> None:
         """End the bots' threads. A thread that does not end within `CLOSE_SECONDS` is abandoned; it is a daemon."""
@@ -232,7 +232,7 @@ class Client:
 
     async def _stay_connected(self) -> None:
         give_up_time = self._clock.now() + self._settings.wait
-        attempts, paused, stopped = 0, 0.0, False
+        attempts, pause_seconds, stopped = 0, 0.0, False
         while True:
             connections_before, began = self.connections, self._clock.now()
             try:
@@ -248,7 +248,7 @@ class Client:
             except _Disconnected as problem:
                 last_error, stopped = problem, problem.stopped
                 # Pauses keep growing if the connection is repeatedly lost again immediately.
-                if self.connections > connections_before and self._clock.now() - began >= paused:
+                if self.connections > connections_before and self._clock.now() - began >= pause_seconds:
                     attempts = 0
                 self._status_reporter.report_disconnected(
                     str(problem), self._clock.now(), match_count=self._machine.match_count, stopped=stopped
@@ -260,14 +260,17 @@ class Client:
             ):
                 raise last_error
             max_pause = compute_max_reconnect_delay(
-                attempts, stopped=stopped, playing=self._machine.match_count > 0, grace=self._machine.grace
+                attempts,
+                stopped=stopped,
+                playing=self._machine.match_count > 0,
+                grace_seconds=self._machine.grace,
             )
             if self.connections == 0:
-                max_pause = min(max_pause, MAX_FIRST_CONNECT_PAUSE)
+                max_pause = min(max_pause, MAX_FIRST_CONNECT_PAUSE_SECONDS)
             attempts += 1
             # Bots that a stopping server disconnected together must not all reconnect at the same time.
-            paused = max_pause * random.uniform(0.5, 1.0)
-            await self._clock.sleep(paused)
+            pause_seconds = max_pause * random.uniform(0.5, 1.0)
+            await self._clock.sleep(pause_seconds)
 
     async def _run_connection(self) -> None:
         """Open one connection, and hold it until it is lost or the server dismisses this client.
@@ -276,7 +279,7 @@ class Client:
         why the connection ended.
         """
         connection = await open_connection(self._settings.url)
-        self._dismissal = None
+        self._disconnect_action = None
         outbox, outgoing = anyio.create_memory_object_stream[ClientMessage](16 + 4 * self._settings.matches)
         self._outbox = outbox
 
@@ -309,7 +312,7 @@ class Client:
     async def _read_frames(self, connection: ClientConnection, tasks: TaskGroup) -> None:
         """Handle frames until the connection is lost or the server dismisses this client."""
         tasks.start_soon(self._expect_welcome, connection)
-        while self._dismissal is None:
+        while self._disconnect_action is None:
             try:
                 frame = await connection.recv()
             except ConnectionClosed:
@@ -324,9 +327,9 @@ class Client:
                 log.debug("< ? %s", error.detail)
                 continue
             log.debug("< %s", hide_secrets(message))
-            welcomed = self._machine.welcomed
+            is_welcomed = self._machine.is_welcomed
             self._perform_actions(self._machine.handle_message(message, now))
-            if self._machine.welcomed and not welcomed:
+            if self._machine.is_welcomed and not is_welcomed:
                 self.connections += 1
                 self._idle_since = self._clock.now()
                 self._status_reporter.report_connected(
@@ -335,12 +338,12 @@ class Client:
 
     async def _expect_welcome(self, connection: ClientConnection) -> None:
         await self._clock.sleep(WELCOME_SECONDS)
-        if not self._machine.welcomed:
+        if not self._machine.is_welcomed:
             self._on_problem(f"the server sent no welcome within {WELCOME_SECONDS:g} s")
             connection.transport.abort()
 
     def _make_disconnect_error(self, connection: ClientConnection) -> Exception:
-        dismissal, url = self._dismissal, self._settings.url
+        dismissal, url = self._disconnect_action, self._settings.url
         if dismissal is None:
             why = connection.close_reason or f"close code {connection.close_code}"
             return _Disconnected(
@@ -372,7 +375,7 @@ class Client:
                     worker.finish(ending)
                     schedule_hang_check(self._clock, match.id, worker, self._on_problem)
                     self._idle_since = self._clock.now()
-                    self.tally.add_result(ending.outcome_for(match.seat))
+                    self.result_counts.add_result(ending.outcome_for(match.seat))
                     self._on_finished(match, ending)
                 case WarnOwner(text):
                     self._on_problem(text)
@@ -390,7 +393,7 @@ class Client:
                     self._last_refusal = why
                     self._clock.call_later(CHALLENGE_SECONDS, self._open_challenges)
                 case Disconnect():
-                    self._dismissal = action
+                    self._disconnect_action = action
         if self._session_file is not None and self._machine.session:
             self._session_file.save(self._machine.session, self._machine.matches)
         if self._machine.is_done:
@@ -406,14 +409,14 @@ class Client:
 
     async def _poll_status(self) -> None:
         """Request the bot's status from the server periodically while the bot is idle, until cancelled."""
-        requested = -math.inf
+        last_request_time = -math.inf
         while True:
             now = self._clock.now()
-            next_request = max(self._idle_since + IDLE_SECONDS, requested + STATUS_INTERVAL_SECONDS)
+            next_request = max(self._idle_since + IDLE_SECONDS, last_request_time + STATUS_INTERVAL_SECONDS)
             if now < next_request:
                 await self._clock.sleep(next_request - now)
-            elif self._machine.welcomed and not self._machine.match_count:
-                requested = now
+            elif self._machine.is_welcomed and not self._machine.match_count:
+                last_request_time = now
                 self._send_message(Status())
             else:
                 await self._clock.sleep(IDLE_SECONDS)
@@ -445,7 +448,7 @@ class Client:
 
     def _handle_report(self, report: Report) -> None:
         match report:
-            case Prepared(match):
+            case BotPrepared(match):
                 self._perform_actions(self._machine.handle_prepared(match))
             case MoveChosen(match, ply, move, thinking, at):
                 self._perform_actions(self._machine.handle_move_chosen(match, ply, move, thinking, at))

@@ -104,8 +104,8 @@ async def open_connection(url: str) -> ClientConnection:
         if url.startswith("wss:") and isinstance(
             error, SSLError | ConnectionResetError | ConnectionAbortedError
         ):
-            plain = url.replace("wss:", "ws:", 1)
-            raise NoServer(f"{url} does not speak TLS, which wss:// needs: try {plain}") from None
+            plain_url = url.replace("wss:", "ws:", 1)
+            raise NoServer(f"{url} does not speak TLS, which wss:// needs: try {plain_url}") from None
         if isinstance(error, TimeoutError):
             why = "no answer"
         elif isinstance(error, ConnectionError) and error.errno:  # asyncio's own text repeats the address

@@ -43,7 +43,7 @@ class LocalMatch:
         engine: EngineInfo | None = None,
         adjudication: Adjudication | None = None,
     ) -> None:
-        """Create the bot and let it prepare. Raises any exception of the bot.
+        """Create the bot and let it prepare. Any exception raised by the bot propagates.
 
         engine         description of the bot for the record; None to record none
         adjudication   rules that may end the match before the game does; None for none
@@ -77,8 +77,8 @@ class LocalMatch:
     def play_bot_move(self) -> tuple[Any, Thinking | None]:
         """Let the bot move. Return its move, and its analysis or None.
 
-        Raises any exception of the bot, IllegalMove for an illegal move, and BadChoice for a value that is not a
-        move.
+        Raises IllegalMove for an illegal move, and BadChoice for a value that is not a move. Any exception raised by the
+        bot propagates.
         """
         control = self.match.time_control
         if self.moves and self.match.game.player(self._positions[-2]) is not self.match.seat:
@@ -104,7 +104,9 @@ class LocalMatch:
         """Take back the caller's last move and the bot's answer to it. Return False if the caller has not moved."""
         game = self.match.game
         earlier_own_plies = [
-            n for n, each in enumerate(self._positions[:-1]) if game.player(each) is not self.match.seat
+            n
+            for n, position in enumerate(self._positions[:-1])
+            if game.player(position) is not self.match.seat
         ]
         if not earlier_own_plies:
             return False

@@ -40,11 +40,11 @@ class StatusReporter:
         """
         if status.ratings is None:
             return
-        reported = dict(status.ratings)  # empty if a new season has begun
+        reported_ratings = dict(status.ratings)  # empty if a new season has begun
         for game, rating in sorted(status.ratings.items()):
             earlier_rating = self._ratings.get(game)
             if earlier_rating is not None and round(rating - earlier_rating) == 0:
-                reported[game] = earlier_rating
+                reported_ratings[game] = earlier_rating
                 continue
             deviation = status.deviations.get(game)
             text = f"{rating:.0f}" if deviation is None else Rating(rating, deviation)
@@ -54,7 +54,7 @@ class StatusReporter:
                 else f" ({rating - earlier_rating:+.0f})"
             )
             self._on_status(f"{self._settings.name} is rated {text} in {game}{change_text}")
-        self._ratings = reported
+        self._ratings = reported_ratings
 
     @property
     def _page_url(self) -> str:
@@ -70,12 +70,12 @@ class StatusReporter:
             log.debug("still away: %s", why)
             return
         self._away_since = now
-        waits = ""
+        wait_text = ""
         if match_count:
-            waits = f"; {_format_match_count(match_count)} in play {'will resume when the server is back' if stopped else 'continue'}"
-        tries = self._settings.reconnects
-        attempts_text = "" if tries is None else f", at most {tries} times"
-        self._on_problem(f"{why}{waits}; connecting again{attempts_text}")
+            wait_text = f"; {_format_match_count(match_count)} in play {'will resume when the server is back' if stopped else 'continue'}"
+        max_attempts = self._settings.reconnects
+        attempts_text = "" if max_attempts is None else f", at most {max_attempts} times"
+        self._on_problem(f"{why}{wait_text}; connecting again{attempts_text}")
 
     def report_connected(self, now: float, *, match_count: int) -> None:
         """Report that the client is connected, or connected again."""

@@ -31,7 +31,7 @@ BotFactory = Callable[[], Bot]
 
 
 @dataclass(frozen=True)
-class Prepared:
+class BotPrepared:
     """Report that the bot of `match` is created and prepared."""
 
     match: str
@@ -70,7 +70,7 @@ class BotEnded:
     match: str
 
 
-Report = Prepared | MoveChosen | BotFailed | BotEnded
+Report = BotPrepared | MoveChosen | BotFailed | BotEnded
 
 
 class _Interrupted(BaseException):
@@ -150,7 +150,7 @@ class Worker:
         assign_match(bot, self._match, self._stop)
         self.current_method = "prepare"
         bot.prepare()
-        self._report(Prepared(self._match.id))
+        self._report(BotPrepared(self._match.id))
         while isinstance(request := self._requests.get(), tuple):
             choose, stop = request
             if choose.reply_to is not None:

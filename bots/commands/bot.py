@@ -57,7 +57,7 @@ def bot(
         typer.Option(
             "--logs",
             metavar="FOLDER",
-            help="Folder for the bot's stderr, one MATCH.log per match; needs --exec or --isolate.",
+            help="Save the bot's stderr here, as one MATCH.log per match; needs --exec or --isolate.",
         ),
     ] = None,
     url: Annotated[
@@ -79,7 +79,7 @@ def bot(
             "--token",
             metavar="TOKEN",
             envvar="ARENA_TOKEN",
-            help="Token that the host issued for this name, if the server requires one.",
+            help="Token from the host for this name, if the server requires one.",
         ),
     ] = "",
     matches: Annotated[
@@ -144,7 +144,7 @@ def bot(
             "--reconnect",
             metavar="N",
             min=0,
-            help="Give up after this many failed reconnections in a row; default: never.",
+            help="Exit after N failed attempts to reconnect in a row; default: never.",
         ),
     ] = None,
     wait: Annotated[
@@ -252,17 +252,17 @@ def _merge_settings(options: BotSettings, explicit: set[str]) -> BotSettings:
         if "program" in explicit:
             file = replace(file, engine="")
         command_line_settings = {key: getattr(options, key) for key in explicit - {"engine"}}
-        merged = check_settings(
+        merged_settings = check_settings(
             replace(file, **command_line_settings),
             lambda key: f"--{key}" if key in explicit else f"{options.engine}: {key}",
         )
     except BadBotSettings as error:
         raise UsageError(str(error)) from None
-    if not (merged.engine or merged.program):
+    if not (merged_settings.engine or merged_settings.program):
         raise UsageError(
             f'{options.engine} sets neither engine nor exec: add engine = "my_bot.py" or exec = "COMMAND"'
         )
-    return merged
+    return merged_settings
 
 
 def _make_engine(settings: BotSettings) -> Engine:

@@ -55,7 +55,7 @@ def _run_client(engine: Engine, settings: BotSettings, name: str, console: Conso
     for bot_name in names:
         session_file = _open_session(settings, bot_name, console)
         try:
-            end = anyio.run(
+            end_text = anyio.run(
                 _play_matches,
                 engine,
                 settings,
@@ -74,7 +74,7 @@ def _run_client(engine: Engine, settings: BotSettings, name: str, console: Conso
         finally:
             if session_file is not None:
                 session_file.close()
-        console.print_result(f"{bot_name}: {end}")
+        console.print_result(f"{bot_name}: {end_text}")
         return
     raise CommandError(f"every name from {name} to {name}-{MAX_NUMBERED_NAMES} is taken: give another --name")
 
@@ -145,7 +145,7 @@ async def _play_matches(
     if problem is not None:
         raise problem
     unfinished_text = f", {client.match_count} left in play" if client.match_count else ""
-    return f"{client.tally}{unfinished_text}"
+    return f"{client.result_counts}{unfinished_text}"
 
 
 async def _handle_signals(
@@ -154,17 +154,17 @@ async def _handle_signals(
     *,
     task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
 ) -> None:
-    steps: list[Callable[[], None]] = [
+    signal_actions: list[Callable[[], None]] = [
         lambda: _finish_matches(client, print_note),
         lambda: _resign_matches(client, print_note),
     ]
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()
         async for number in signals:
-            if number == signal.SIGTERM or not steps:
+            if number == signal.SIGTERM or not signal_actions:
                 client.stop()
             else:
-                steps.pop(0)()
+                signal_actions.pop(0)()
 
 
 def _finish_matches(client: Client, print_note: PrintNote) -> None:

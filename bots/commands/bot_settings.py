@@ -138,11 +138,11 @@ def check_settings(settings: BotSettings, setting_name: Callable[[str], str] = "
     Raises BadBotSettings if a setting is invalid.
     """
     try:
-        games = tuple(CATALOGUE.register(each) for each in settings.game)
+        games = tuple(CATALOGUE.register(spec) for spec in settings.game)
     except GameError as error:
         raise BadBotSettings(f"{setting_name('game')}: {error}") from None
     try:
-        controls = tuple(str(TimeControl.parse(each)) for each in settings.tc)
+        controls = tuple(str(TimeControl.parse(text)) for text in settings.tc)
     except BadTimeControl as error:
         raise BadBotSettings(f"{setting_name('tc')}: {error}") from None
     try:

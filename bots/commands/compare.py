@@ -57,7 +57,7 @@ def _make_json_rows(comparison: Comparison, reached_depths: list[ReachedDepths])
             for depth in depths
         ],
         "depth_in_equal_leaves": [
-            {"leaves": each.leaves, **each.reached, "ideal": each.ideal} for each in reached_depths
+            {"leaves": depths.leaves, **depths.reached, "ideal": depths.ideal} for depths in reached_depths
         ],
     }
 
@@ -85,11 +85,11 @@ def _print_leaves(comparison: Comparison) -> None:
 def _print_reached_depths(reached_depths: list[ReachedDepths]) -> None:
     out.print("Depth reached in equal leaves", style="bold")
     table = _make_table("leaves", *DEPTH_METHODS, "ideal")
-    for each in reached_depths:
+    for depths in reached_depths:
         table.add_row(
-            f"{each.leaves:,}",
-            *(str(each.reached[name]) for name in DEPTH_METHODS),
-            "·" if each.ideal is None else str(each.ideal),
+            f"{depths.leaves:,}",
+            *(str(depths.reached[name]) for name in DEPTH_METHODS),
+            "·" if depths.ideal is None else str(depths.ideal),
         )
     _print_full_width(table)
     out.print("ideal: alpha-beta in perfect order on a tree of q moves at every node (Knuth and Moore).")

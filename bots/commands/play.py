@@ -77,19 +77,19 @@ def play(
     except BadAdjudication as error:
         raise UsageError(f"--adjudicate: {error}") from None
     opponent = load_engine(engine)
-    rules = load_game(game, map)
-    why = find_incompatibility_reason(engine, rules)
+    loaded_game = load_game(game, map)
+    why = find_incompatibility_reason(engine, loaded_game)
     if why is not None:
         raise UsageError(why)
-    why = find_unusable_table_reason(adjudication, rules)
+    why = find_unusable_table_reason(adjudication, loaded_game)
     if why is not None:
         raise UsageError(f"--adjudicate table: {why}")
     if record is not None:
         _check_writable(record)
-    match = _open_match(opponent, rules, Player(seat), control, adjudication)
+    match = _open_match(opponent, loaded_game, Player(seat), control, adjudication)
     try:
         is_finished = _play_moves(
-            match, rules, Player(seat), lambda: print_position(rules, match.position, out)
+            match, loaded_game, Player(seat), lambda: print_position(loaded_game, match.position, out)
         )
     except KeyboardInterrupt:
         typer.echo("\nStopped: the match is unfinished.")

@@ -132,7 +132,7 @@ def replay(
             svg,
         )
     elif json is not None:
-        write_json([_make_json_row(line, each) for line, each in records], json)
+        write_json([_make_json_row(line, record) for line, record in records], json)
     elif not match and len(records) > 1:
         _print_list(records)
     else:
@@ -144,7 +144,7 @@ def _select_match(file: str, records: Sequence[tuple[int, Record]], match: str) 
 
     Raises UsageError if there is no such match or more than one, and CommandError if the match cannot be replayed.
     """
-    matching = [(line, each) for line, each in records if each.match.startswith(match)]
+    matching = [(line, record) for line, record in records if record.match.startswith(match)]
     if not matching:
         raise UsageError(
             f"--match: no match in {file} begins with {match!r:.70}; leave out --match to list them"
@@ -170,8 +170,8 @@ def _print_plies(replay: Replay, ply: int | None) -> None:
     elif sys.stdout.isatty() and sys.stdin.isatty():
         _step_through(replay)
     else:
-        for each in range(replay.plies + 1):
-            _print_ply(replay, each)
+        for number in range(replay.plies + 1):
+            _print_ply(replay, number)
 
 
 def _make_json_row(line: int, record: Record) -> dict[str, object]:

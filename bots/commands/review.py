@@ -52,10 +52,10 @@ def print_review(
     reviews: list[ReviewedMove] = []
     try:
         with ExitStack() as stack:
-            for each in review_moves(replay, _make_analyst(replay, engine, limits, stack)):
-                reviews.append(each)
+            for review in review_moves(replay, _make_analyst(replay, engine, limits, stack)):
+                reviews.append(review)
                 if err.is_terminal:
-                    err.print(f"\rply {each.ply + 1} of {replay.plies}", end="")
+                    err.print(f"\rply {review.ply + 1} of {replay.plies}", end="")
     except BadSpec as error:
         raise UsageError(f"--analyse: {error}") from None
     except BadWeights as error:
@@ -103,7 +103,7 @@ def _load_solved_moves(replay: Replay) -> list[SolvedMove] | None:
 
 def _merge_solved(reviews: list[ReviewedMove], solved: list[SolvedMove]) -> list[dict[str, object]]:
     """Return one JSON row per move: the engine's review, and under `truth` the tablebase's review."""
-    return [{**asdict(each), "truth": truth} for each, truth in zip(reviews, solved, strict=True)]
+    return [{**asdict(review), "truth": truth} for review, truth in zip(reviews, solved, strict=True)]
 
 
 def _review_by_table(
@@ -126,12 +126,20 @@ def _print_solved_moves(solved: list[SolvedMove]) -> None:
     table = Table(title="by the solved table; values for the player of the move", title_justify="left")
     for column in ("ply", "player", "move", "truly", "before", "after", "best"):
         table.add_column(column, justify="right" if column == "ply" else "left")
-    for each in solved:
-        best = each.best if each.best != each.move else ""
-        table.add_row(str(each.ply), each.player, each.move, each.kind.value, each.before, each.after, best)
+    for solved_move in solved:
+        best_move = solved_move.best if solved_move.best != solved_move.move else ""
+        table.add_row(
+            str(solved_move.ply),
+            solved_move.player,
+            solved_move.move,
+            solved_move.kind.value,
+            solved_move.before,
+            solved_move.after,
+            best_move,
+        )
     out.print(table)
     for player in Player:
-        player_moves = [each for each in solved if each.player == player.value]
+        player_moves = [move for move in solved if move.player == player.value]
         mistakes = sum(move.kind is not MoveQuality.KEPT for move in player_moves)
         out.print(f"{player}: lost a win or a draw with {mistakes} of {len(player_moves)} moves")
 
@@ -141,20 +149,20 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
     unit = ", 100 to an army" if replay.game.name == Riskless.name else ""
     table = Table(title=f"{engine}; values and chances for maxie{unit}", title_justify="left")
     for column in ("ply", "player", "move", "", "value", "chance", "lost", "better"):
-        right = column in ("ply", "value", "chance", "lost")
-        table.add_column(column, justify="right" if right else "left")
+        is_number = column in ("ply", "value", "chance", "lost")
+        table.add_column(column, justify="right" if is_number else "left")
     for review in reviews:
-        better = review.better if review.lost else ""
-        share = f"{100 * review.chance:.0f} %"
+        better_move = review.better if review.lost else ""
+        chance_text = f"{100 * review.chance:.0f} %"
         table.add_row(
             str(review.ply),
             review.player,
             review.move,
             review.mark,
             _format_value(review.after),
-            share,
+            chance_text,
             _format_loss(review),
-            better,
+            better_move,
         )
     out.print(table)
     for player, player_review in summarize_players(reviews).items():

@@ -27,7 +27,7 @@ from arena.bots.review.analysis import (
     make_report,
     parse_engine,
     parse_reference,
-    run_reference,
+    run_reference_search,
 )
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.review.review import SolvedPosition, probe_tablebase
@@ -55,7 +55,7 @@ from arena.console import (
     write_text,
 )
 from arena.games.core import BadData, Game
-from arena.games.explicit import Explicit, NodeWithoutValue
+from arena.games.explicit import ExplicitGame, NodeWithoutValue
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.solved.header import BadTable
 
@@ -139,18 +139,18 @@ def trace_command(
         spec = parse_reference(algorithm)
     except (TreeError, BadSpec) as error:
         raise UsageError(str(error)) from None
-    if isinstance(game, Explicit):
+    if isinstance(game, ExplicitGame):
         depth = game.height if depth is None else min(depth, game.height)
     elif depth is None:
         raise UsageError(f"--depth is needed for {tree}: give the number of plies to search, e.g. --depth 3")
     if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
-        unlimited_names = ", ".join(name for name, each in ALGORITHMS.items() if not each.recursive)
+        unlimited_names = ", ".join(name for name, algorithm in ALGORITHMS.items() if not algorithm.recursive)
         raise UsageError(
             f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {unlimited_names}"
         )
     start = game.start()
     try:
-        result, monitor = run_reference(game, start, depth, spec, tracing=True)
+        result, monitor = run_reference_search(game, start, depth, spec, tracing=True)
         savings = list(measure_savings(game, start, depth, spec))
     except NodeWithoutValue as error:
         raise CommandError(f"{tree}, {spec.name} to depth {depth}: {error}") from None
@@ -279,14 +279,14 @@ def analyse_command(
 
     Example: arena analyse --game tictactoe --position X.O/.../... --engine minimax:reference --depth 3 --trace
     """
-    rules: Game[Any, Any] = load_game(game, map)
-    start = _parse_position(rules, position)
+    loaded_game: Game[Any, Any] = load_game(game, map)
+    start = _parse_position(loaded_game, position)
     _reject_unused_options(context, compare=compare)
     if compare:
-        compare_command(rules, start, depth or REFERENCE_DEPTH, budget, svg, json)
+        compare_command(loaded_game, start, depth or REFERENCE_DEPTH, budget, svg, json)
         return
     try:
-        truth = probe_tablebase(rules, start)
+        truth = probe_tablebase(loaded_game, start)
     except BadTable as error:
         raise CommandError(str(error)) from None
     try:
@@ -295,21 +295,23 @@ def analyse_command(
             _reject_options(
                 context, ("nodes", "time", "lines"), f"{spec.name} searches once, to the depth of --depth"
             )
-            _show_search(rules, start, depth or REFERENCE_DEPTH, spec, truth, trace=trace, svg=svg, json=json)
+            _show_search(
+                loaded_game, start, depth or REFERENCE_DEPTH, spec, truth, trace=trace, svg=svg, json=json
+            )
             return
         _reject_options(
             context,
             ("trace", "svg"),
             f"the search of an engine cannot be shown: use --engine {spec.name}:reference",
         )
-        with EngineAnalyst(rules, spec, SearchLimits(nodes, time or math.inf, depth)) as analyst:
+        with EngineAnalyst(loaded_game, spec, SearchLimits(nodes, time or math.inf, depth)) as analyst:
             reports = analyst.analyse(start)
-            best = analyst.analyse_best_moves(start, lines)
+            best_reports = analyst.analyse_best_moves(start, lines)
     except SearchTooLarge as error:
         raise CommandError(f"--depth: {error}") from None
     except (BadSpec, BadWeights) as error:
         raise UsageError(f"--engine: {error}") from None
-    _show_analysis(rules, start, spec, reports, best, truth, json)
+    _show_analysis(loaded_game, start, spec, reports, best_reports, truth, json)
 
 
 def _reject_options(context: typer.Context, options: Sequence[str], reason: str) -> None:
@@ -354,7 +356,7 @@ def _show_search(
     json: Path | None,
 ) -> None:
     """Search once with a reference algorithm. Show the result, with `trace` also each node, and with `svg` a picture."""
-    result, monitor = run_reference(game, position, depth, spec, tracing=trace or svg is not None)
+    result, monitor = run_reference_search(game, position, depth, spec, tracing=trace or svg is not None)
     savings = list(measure_savings(game, position, depth, spec))
     report = make_report(result, monitor, depth)
     events = monitor.events or ()
@@ -402,9 +404,11 @@ def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]], *, chan
     for column in table.columns[:-1]:
         column.justify = "right"
     for report in reports:
-        value = format_value(report.value).removeprefix("Guess: ").replace("~", "-")
-        share = (f"{100 * compute_winning_chance(game, report.value):.0f} %",) if chances else ()
-        table.add_row(str(report.depth), value, *share, f"{report.nodes:,}", _format_line(game, report.line))
+        value_text = format_value(report.value).removeprefix("Guess: ").replace("~", "-")
+        chance_cells = (f"{100 * compute_winning_chance(game, report.value):.0f} %",) if chances else ()
+        table.add_row(
+            str(report.depth), value_text, *chance_cells, f"{report.nodes:,}", _format_line(game, report.line)
+        )
     out.print(table)
 
 

@@ -63,7 +63,7 @@ class ProgramBot(Bot):
             self._program = Program(self._command, self._handle_line)
         except ProgramFault as fault:
             raise Crash(str(fault)) from None
-        start = {
+        start_message = {
             "type": "start",
             "match": match.id,
             "game": self.game.name,
@@ -74,7 +74,7 @@ class ProgramBot(Bot):
             "threads": match.threads,
             "setup": self.game.setup(),
         }
-        answer = self._request_answer(self._program, start, READY_ANSWER)
+        answer = self._request_answer(self._program, start_message, READY_ANSWER)
         if answer.get("ready") is not True:
             raise Crash(
                 f"the program must answer the start with {READY_ANSWER}, not {excerpt(json.dumps(answer).encode())}"
@@ -86,8 +86,8 @@ class ProgramBot(Bot):
     def choose(self, position: Any, clock: Clock) -> Any:
         if self._program is None:
             raise AssertionError("call prepare() before choose()")
-        legal = [self.game.move_to_data(move) for move in self.game.moves(position)]
-        turn = {
+        legal_moves = [self.game.move_to_data(move) for move in self.game.moves(position)]
+        turn_message = {
             "type": "turn",
             "ply": self.game.ply(position),
             "mine_ms": int(1000 * clock.left(time.monotonic())),
@@ -95,10 +95,10 @@ class ProgramBot(Bot):
             "increment_ms": int(1000 * clock.increment),
             "per_move": clock.per_move,
             "last": self._last_opponent_move,
-            "legal": legal,
+            "legal": legal_moves,
             "position": self.game.position_to_data(position),
         }
-        answer = self._request_answer(self._program, turn, json.dumps({"move": legal[0]}))
+        answer = self._request_answer(self._program, turn_message, json.dumps({"move": legal_moves[0]}))
         try:
             move = self.game.move_from_data(answer.get("move"))
         except ValueError as error:
@@ -140,7 +140,7 @@ class ProgramBot(Bot):
         """Set `thinking` to the analysis in the program's answer, if it has a valid one."""
         analysis_fields = {key: answer.get(key) for key in ("depth", "value", "nodes")}
         try:
-            line = tuple(self.game.move_from_data(each) for each in answer.get("line") or ())
+            line = tuple(self.game.move_from_data(move) for move in answer.get("line") or ())
             if not all(field is None or type(field) in (int, float) for field in analysis_fields.values()):
                 raise ValueError("depth, value and nodes must be numbers")  # noqa: TRY301 - the handler reports it like any other fault
         except (TypeError, ValueError) as error:

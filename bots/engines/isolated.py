@@ -38,7 +38,9 @@ def isolate_engine(engine: Engine, logs: Path | None = None) -> Engine:
 
 
 def play_match(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
-    """Let `bot` play one match, and close it. Raises any exception of the bot except Resign, which becomes an answer.
+    """Let `bot` play one match, and close it.
+
+    Any exception raised by the bot propagates, except Resign, which becomes an answer.
 
     messages   messages to the bot, in order (docs/stdio.md)
     output     file to which the bot's answers are written
@@ -73,8 +75,8 @@ def play_match(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
 
 
 def _parse_match(start: Message) -> Match:
-    seat, other = Player(start["seat"]), start["opponent"]
-    names = {seat.value: "me", seat.opponent.value: other}
+    seat, opponent = Player(start["seat"]), start["opponent"]
+    names = {seat.value: "me", seat.opponent.value: opponent}
     return Match(
         game=make_game(start["game"], start["setup"]),
         seat=seat,
@@ -105,7 +107,7 @@ def _answer_turn(bot: Bot, match: Match, position: Any, turn: Message) -> Messag
         thinking = bot.thinking
         analysis_fields = {"depth": thinking.depth, "value": thinking.value, "nodes": thinking.nodes}
         answer |= {key: value for key, value in analysis_fields.items() if value is not None}
-        answer["line"] = [game.move_to_data(each) for each in thinking.line]
+        answer["line"] = [game.move_to_data(move) for move in thinking.line]
     return answer
 
 

@@ -34,7 +34,9 @@ class PerfectBot(Bot):
         truth, best_moves = self._solution.best_moves(position)
         move = best_moves[0]
         if truth.result is SolvedResult.DRAW and len(best_moves) > 1:
-            move = max(best_moves, key=lambda each: count_losing_replies(self._solution, position, each))
+            move = max(
+                best_moves, key=lambda candidate: count_losing_replies(self._solution, position, candidate)
+            )
         self.thinking = Thinking(
             depth=truth.plies,
             value=self.seat.sign * to_search_value(truth),
@@ -46,8 +48,8 @@ class PerfectBot(Bot):
 
 def count_losing_replies(solution: Solution, position: Armies, move: Move) -> int:
     """Return the number of replies to `move` that lose for the opponent."""
-    after = solution.game.successor(position, move)
-    return sum(truth.result is SolvedResult.LOSS for _, truth in solution.list_move_values(after))
+    position_after = solution.game.successor(position, move)
+    return sum(truth.result is SolvedResult.LOSS for _, truth in solution.list_move_values(position_after))
 
 
 def find_unplayable_reason(game: Game[Any, Any]) -> str:

@@ -137,12 +137,14 @@ class Program:
 
     def _describe_exit(self) -> str:
         try:
-            code = self._process.wait(EXIT_SECONDS)
+            exit_code = self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             reason = "the program closed its standard output"
         else:
             self._threads[2].join(DRAIN_SECONDS)
-            status = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
+            status = (
+                f"exit code {exit_code}" if exit_code >= 0 else f"killed by {signal.Signals(-exit_code).name}"
+            )
             reason = f"the program ended ({status})"
         return f"{reason}; last on its standard error: {self._last_line[-1]}" if self._last_line else reason
 

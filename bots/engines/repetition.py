@@ -15,7 +15,7 @@ class SeenPositions:
 
     def __init__(self, game: Game[Any, Any]) -> None:
         self._game = game
-        self._keys: dict[int, Hashable] = {}
+        self._keys_by_ply: dict[int, Hashable] = {}
         """Repetition key of each position, by ply. Positions with equal keys are repetitions of each other."""
 
     def add(self, position: Any) -> None:
@@ -27,9 +27,11 @@ class SeenPositions:
         if key is None:
             return
         ply = self._game.ply(position)
-        if ply in self._keys:
-            self._keys = {each: old for each, old in self._keys.items() if each < ply}
-        self._keys[ply] = key
+        if ply in self._keys_by_ply:
+            self._keys_by_ply = {
+                earlier_ply: old for earlier_ply, old in self._keys_by_ply.items() if earlier_ply < ply
+            }
+        self._keys_by_ply[ply] = key
 
     def split_moves(self, position: Any, *, ahead: bool) -> tuple[Sequence[Any] | None, Sequence[Any]]:
         """Return the moves to search in `position` (None for all), and the moves that draw the match by repetition.
@@ -40,12 +42,14 @@ class SeenPositions:
         with a move that would now draw. Such moves are searched only if there are no others.
         """
         game, limit = self._game, DEFAULT_RULES.repetition
-        counts = Counter(self._keys.values())
+        counts = Counter(self._keys_by_ply.values())
         repeated = {key for key, count in counts.items() if limit is not None and count >= limit - 1}
         if not repeated:
             return None, ()
         before = (
-            {key for ply, key in self._keys.items() if self._keys.get(ply + 1) in repeated} if ahead else ()
+            {key for ply, key in self._keys_by_ply.items() if self._keys_by_ply.get(ply + 1) in repeated}
+            if ahead
+            else ()
         )
         drawing_moves: list[Any] = []
         risky_moves: list[Any] = []

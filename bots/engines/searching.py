@@ -28,7 +28,7 @@ from arena.solved.header import BadTable
 from arena.solved.solved_value import DRAW, SolvedValue
 
 MAX_STALLS = 8
-"""Number of recent searches whose longest stall (`Deadline.stall`) is remembered."""
+"""Number of recent searches whose longest stall (`SearchDeadline.stall`) is remembered."""
 WARM_UP_SECONDS = 0.05
 """Duration of the warm-up search before the first turn, in seconds."""
 WARM_UP_NODES = 1_000
@@ -85,7 +85,7 @@ def make_python_searcher(spec: Spec, match: Match) -> PythonSearcher:
     return PythonSearcher(match.game, lambda: Jamboree(evaluator, pool, spec.values["prune"]), pool)
 
 
-class Deadline:
+class SearchDeadline:
     """Hard time limit of one search.
 
     The search also ends if `stopped` returns True. `hard` is a time on the scale of `time.monotonic()`.
@@ -96,20 +96,20 @@ class Deadline:
 
     def __init__(self, hard_limit: float, stopped: Callable[[], bool]) -> None:
         self.stall = 0.0
-        self._hard = hard_limit
+        self._hard_limit = hard_limit
         self._stopped = stopped
-        self._last = time.monotonic()
+        self._last_reading = time.monotonic()
 
     def read_clock(self) -> float:
         """Return the current `time.monotonic()`, and update `stall`."""
         now = time.monotonic()
-        self.stall = max(self.stall, now - self._last)
-        self._last = now
+        self.stall = max(self.stall, now - self._last_reading)
+        self._last_reading = now
         return now
 
-    def is_over(self) -> bool:
+    def has_passed(self) -> bool:
         """Return True if the search must end. Called at every node."""
-        return self.read_clock() >= self._hard or self._stopped()
+        return self.read_clock() >= self._hard_limit or self._stopped()
 
 
 def _log_line(line: str) -> None:
@@ -141,7 +141,9 @@ class SearchingBot(Bot):
         # Warm up: afterwards everything is loaded, and the delays of a busy machine are measured.
         nodes = self._spec.values["nodes"]
         self._nodes = nodes or NO_LIMIT
-        deadline = Deadline(time.monotonic() + (math.inf if nodes else WARM_UP_SECONDS), lambda: self.stopped)
+        deadline = SearchDeadline(
+            time.monotonic() + (math.inf if nodes else WARM_UP_SECONDS), lambda: self.stopped
+        )
         self._search_position(self.game.start(), deadline, max_nodes=min(nodes, WARM_UP_NODES) or NO_LIMIT)
 
     def choose(self, position: Any, clock: Clock) -> Any:
@@ -151,10 +153,10 @@ class SearchingBot(Bot):
         return move
 
     def _choose_move(self, position: Any, clock: Clock) -> Any:
-        truth, moves = self._find_solved_moves(position)
-        if moves is not None and (truth.plies is not None or len(moves) == 1):
-            value = self.seat.sign * to_search_value(truth)
-            self.thinking = Thinking(depth=truth.plies, value=value, nodes=len(moves), line=moves[:1])
+        solved_value, moves = self._find_solved_moves(position)
+        if moves is not None and (solved_value.plies is not None or len(moves) == 1):
+            value = self.seat.sign * to_search_value(solved_value)
+            self.thinking = Thinking(depth=solved_value.plies, value=value, nodes=len(moves), line=moves[:1])
             return moves[0]
         drawing_moves: Sequence[Any] = ()
         if moves is None:
@@ -162,17 +164,19 @@ class SearchingBot(Bot):
         if drawing_moves and not moves:
             self.thinking = Thinking(value=0, line=drawing_moves[:1])
             return drawing_moves[0]
-        stall = max(self._stalls, default=0.0)
-        budget = plan(clock, self.game.expected_plies(position), stall)
+        longest_stall = max(self._stalls, default=0.0)
+        budget = plan(clock, self.game.expected_plies(position), longest_stall)
         if self._nodes < NO_LIMIT:
             budget = Budget(budget.hard, budget.hard)
-        deadline = Deadline(clock.arrived + budget.hard, lambda: self.stopped)
-        best = self._search_position(position, deadline, clock.arrived, budget, moves, max_nodes=self._nodes)
-        if drawing_moves and self.seat.sign * best.value < 0:
-            best = replace(best, value=0, move=drawing_moves[0], line=(drawing_moves[0],))
-        self._is_ahead = self.seat.sign * best.value > 0
-        self.thinking = Thinking(depth=best.depth, value=best.value, nodes=best.nodes, line=best.line)
-        return best.move
+        deadline = SearchDeadline(clock.arrived + budget.hard, lambda: self.stopped)
+        report = self._search_position(
+            position, deadline, clock.arrived, budget, moves, max_nodes=self._nodes
+        )
+        if drawing_moves and self.seat.sign * report.value < 0:
+            report = replace(report, value=0, move=drawing_moves[0], line=(drawing_moves[0],))
+        self._is_ahead = self.seat.sign * report.value > 0
+        self.thinking = Thinking(depth=report.depth, value=report.value, nodes=report.nodes, line=report.line)
+        return report.move
 
     def _find_solved_moves(self, position: Any) -> tuple[SolvedValue, Sequence[Any] | None]:
         """Return the solved value of the position, and the moves that keep this value.
@@ -191,29 +195,29 @@ class SearchingBot(Bot):
     def _search_position(
         self,
         position: Any,
-        deadline: Deadline,
+        deadline: SearchDeadline,
         start: float = 0.0,
         budget: Budget = UNLIMITED_BUDGET,
         moves: Sequence[Any] | None = None,
         *,
         max_nodes: int,
     ) -> Report[Any]:
-        best: Report[Any] | None = None
+        last_report: Report[Any] | None = None
         rule: DeepeningRule[Any] = DeepeningRule(budget)
         depth = self._spec.values["depth"]
         with GARBAGE_COLLECTOR.pause():
             reports = self._searcher.deepen(
-                position, stop=deadline.is_over, max_depth=depth, max_nodes=max_nodes, moves=moves
+                position, stop=deadline.has_passed, max_depth=depth, max_nodes=max_nodes, moves=moves
             )
             for report in reports:
-                best = report
+                last_report = report
                 if rule.should_stop(report.move, time.monotonic() - start) or self.stopped:
                     break
-        if best is None:
+        if last_report is None:
             raise ValueError("the search ended without a report")
         deadline.read_clock()
         self._stalls.append(deadline.stall)
-        return best
+        return last_report
 
     def ended(self, ending: Ending) -> None:  # noqa: ARG002 - the result does not matter
         self._searcher.close()

@@ -33,10 +33,10 @@ class GreedyBot(Bot):
     def choose(self, position: Any, clock: Clock) -> Any:  # noqa: ARG002 - one ply takes almost no time
         moves = self.game.moves(position)
         values = [self._problem.expand(self.game.successor(position, move), 0, 1).value for move in moves]
-        best = max(values, key=lambda value: self.seat.sign * value)
-        best_moves = [move for move, value in zip(moves, values, strict=True) if value == best]
+        best_value = max(values, key=lambda value: self.seat.sign * value)
+        best_moves = [move for move, value in zip(moves, values, strict=True) if value == best_value]
         move = self._random.choice(best_moves) if self._random else best_moves[0]
-        self.thinking = Thinking(depth=1, value=best, nodes=len(moves), line=[move])
+        self.thinking = Thinking(depth=1, value=best_value, nodes=len(moves), line=[move])
         return move
 
 

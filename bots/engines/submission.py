@@ -60,7 +60,7 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
     entries = archive.infolist()
     if len(entries) > MAX_FILES:
         raise BadSpec(f"{file}: has {len(entries)} files and folders, but at most {MAX_FILES} are allowed")
-    budget = MAX_UNPACKED_BYTES
+    bytes_left = MAX_UNPACKED_BYTES
     for entry in entries:
         target = folder / _checked_path(file, entry)
         if entry.is_dir():
@@ -70,16 +70,16 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
         with archive.open(entry) as packed, target.open("xb") as unpacked:
             # The sizes given in the zip file may be false, so the unpacked bytes are counted.
             while piece := packed.read(CHUNK_BYTES):
-                budget -= len(piece)
-                if budget < 0:
+                bytes_left -= len(piece)
+                if bytes_left < 0:
                     raise BadSpec(f"{file}: more than {MAX_UNPACKED_BYTES >> 20} MiB when it is unpacked")
                 unpacked.write(piece)
         executable = (entry.external_attr >> 16) & stat.S_IXUSR
         target.chmod(0o755 if executable else 0o644)
     # The bot runs as another user, and must be able to read all files.
-    for each in (folder, *folder.rglob("*")):
-        if each.is_dir():
-            each.chmod(0o755)
+    for path in (folder, *folder.rglob("*")):
+        if path.is_dir():
+            path.chmod(0o755)
 
 
 def _checked_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:

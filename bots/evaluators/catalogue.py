@@ -44,7 +44,9 @@ def find_features(game: Game[Any, Any]) -> tuple[Features[Any], Sequence[str]] |
 
 def _get_family_name(game: Game[Any, Any]) -> str:
     """Return the name of the game whose weights and outcomes apply to `game`: for a variant of Riskless, `riskless`."""
-    return next((each.name for each in (Riskless, TicTacToe) if isinstance(game, each)), game.name)
+    return next(
+        (game_type.name for game_type in (Riskless, TicTacToe) if isinstance(game, game_type)), game.name
+    )
 
 
 def make_dynamic_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
@@ -107,8 +109,9 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     """Return the evaluator called `name` for positions of `game`.
 
     `features` uses the weights that come with the project; for a game without features it is the same as `plain`.
-    `outcomes` uses the outcomes that come with the project. A name that ends in `outcomes.toml` is a file of outcomes,
-    in `.toml` a weights file, in `.npz` a network (which needs NumPy).
+    `outcomes` uses the outcomes that come with the project. A name that ends in `outcomes.toml` is the path of a file of
+    outcomes; any other name in `.toml` is that of a weights file, and one in `.npz` that of a network (which needs
+    NumPy).
 
     Raises BadSpec if there is no such evaluator or the game does not support it, and BadWeights for an invalid file.
     """

@@ -162,10 +162,10 @@ class Tables:
         """Return lookup tables computed from `network`, which serve all positions on `map`."""
         cap, goal, hidden = map.territory_cap, map.armies_to_win, network.hidden
         levels = np.arange(cap + 1) * (LEVELS / cap)
-        ends = sum(len(near) for near in map.neighbours)
+        road_end_count = sum(len(near) for near in map.neighbours)
         both_signs = np.stack([levels, -levels])
         territories = (
-            np.stack([_compute_step_shares(each[:, None] + LEVELS, KINDS) for each in both_signs])
+            np.stack([_compute_step_shares(signs[:, None] + LEVELS, KINDS) for signs in both_signs])
             @ hidden[:KINDS]
         )
         roads = hidden[KINDS:OWN].reshape(KINDS, KINDS, UNITS)
@@ -174,12 +174,12 @@ class Tables:
         totals = np.stack([steps @ hidden[OWN:OTHER], steps @ hidden[OTHER:]])
         largest = np.abs(territories).max() + np.abs(roads).max() + 2 * np.abs(totals).max()
         # Each row is rounded; the subtraction leaves room for the sum of all rounding errors.
-        scale = (MAX_UNIT - ends - map.size) / max(float(largest), 1e-9)
+        scale = (MAX_UNIT - road_end_count - map.size) / max(float(largest), 1e-9)
         value = 100 * goal * GOAL_SHARE / scale * 2**SHIFT
         return cls(
             np.rint(territories * (scale / map.size)).astype(np.int64),
             _classify_territories(both_signs),
-            np.rint(roads * (2 * scale / ends)).astype(np.int64),
+            np.rint(roads * (2 * scale / road_end_count)).astype(np.int64),
             np.rint(totals * scale).astype(np.int64),
             np.rint(np.clip(network.output * value, -(2**40), 2**40)).astype(np.int64),
         )

@@ -18,10 +18,10 @@ from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
-Category = tuple[int, ...]
-Counts = tuple[int, int, int]
+PositionCategory = tuple[int, ...]
+OutcomeCounts = tuple[int, int, int]
 """Numbers of wins, draws and losses of the player to move."""
-CategoryFunction = Callable[[Any], Category]
+CategoryFunction = Callable[[Any], PositionCategory]
 
 CERTAIN_WIN_VALUE = 10_000
 """Value of a category whose matches were all won by the player to move, in hundredths of an army.
@@ -46,17 +46,17 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction | None:
         count, goal = riskless.make_feature_function(game), game.map.armies_to_win
         indexes = [riskless.NAMES.index(name) for name in ("race", "attacks", "exposed")]
 
-        def riskless_category(position: Any) -> Category:
+        def compute_riskless_category(position: Any) -> PositionCategory:
             features, sign = count(position), game.player(position).sign
             race, attacks, exposed = (sign * features[place] for place in indexes)
             step = abs(race) * RACE_STEPS // goal
             return (step if race >= 0 else -step, min(attacks, MAX_COUNT), min(exposed, MAX_COUNT))
 
-        return riskless_category
+        return compute_riskless_category
     if isinstance(game, TicTacToe):
         lines = tictactoe.make_feature_function(game)
 
-        def tictactoe_category(position: Any) -> Category:
+        def compute_tictactoe_category(position: Any) -> PositionCategory:
             sign = game.player(position).sign
             open_lines, _, twos, center = (sign * n for n in lines(position))
             return (
@@ -65,18 +65,18 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction | None:
                 center,
             )
 
-        return tictactoe_category
+        return compute_tictactoe_category
     return None
 
 
-def compute_expected_outcome(counts: Counts) -> float:
+def compute_expected_outcome(counts: OutcomeCounts) -> float:
     """Return the expected outcome for the player to move, from -1 to 1. `counts` must not be all zero."""
     won, drawn, lost = counts
     return (won - lost) / (won + drawn + lost)
 
 
 def make_category_evaluator(
-    game: Game[Any, Any], category_of: CategoryFunction, outcomes: Mapping[Category, Counts]
+    game: Game[Any, Any], category_of: CategoryFunction, outcomes: Mapping[PositionCategory, OutcomeCounts]
 ) -> Evaluator[Any]:
     """Return the evaluator that values a position by the expected outcome of its category, from `outcomes`.
 
@@ -93,7 +93,7 @@ def make_category_evaluator(
     return evaluate
 
 
-def load_outcomes(path: Path) -> Mapping[Category, Counts]:
+def load_outcomes(path: Path) -> Mapping[PositionCategory, OutcomeCounts]:
     """Return the outcomes in the file at `path`: the counts of each category. Raises BadWeights if the file is invalid.
 
     The file's table [outcomes] maps a category's numbers, such as "3 1 0", to its counts of wins, draws and losses.
@@ -104,7 +104,7 @@ def load_outcomes(path: Path) -> Mapping[Category, Counts]:
     return {_parse_category(path, key): _parse_counts(path, key, value) for key, value in table.items()}
 
 
-def _parse_category(path: Path, key: str) -> Category:
+def _parse_category(path: Path, key: str) -> PositionCategory:
     try:
         return tuple(int(word) for word in key.split())
     except ValueError:
@@ -113,7 +113,7 @@ def _parse_category(path: Path, key: str) -> Category:
         ) from None
 
 
-def _parse_counts(path: Path, key: str, value: object) -> Counts:
+def _parse_counts(path: Path, key: str, value: object) -> OutcomeCounts:
     if isinstance(value, list) and len(value) == len(("won", "drawn", "lost")):
         won, drawn, lost = value
         if all(type(n) is int and n >= 0 for n in value) and any(value):
@@ -123,7 +123,7 @@ def _parse_counts(path: Path, key: str, value: object) -> Counts:
     )
 
 
-def format_outcomes(comments: list[str], outcomes: Mapping[Category, Counts]) -> str:
+def format_outcomes(comments: list[str], outcomes: Mapping[PositionCategory, OutcomeCounts]) -> str:
     """Return the text of an outcomes file, which `load_outcomes` reads, with `comments` at the top."""
     rows = [f'"{" ".join(map(str, category))}" = {list(outcomes[category])}' for category in sorted(outcomes)]
     return "\n".join([*(f"# {line}" for line in comments), "[outcomes]", *rows, ""])

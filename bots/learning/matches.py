@@ -18,7 +18,7 @@ from arena.clock import MONOTONIC
 from arena.games.core import Player
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.match.referee import Referee
-from arena.match.referee_events import MatchOpened, Moved, PlayerReady, Resigned, TurnStarted
+from arena.match.referee_events import MatchOpened, MoveReceived, PlayerReady, PlayerResigned, TurnStarted
 from arena.match.terms import Terms
 from arena.protocol.adjudication import DEFAULT_RULES
 from arena.protocol.record import Record
@@ -53,7 +53,7 @@ def play_match(
     time control, game or map is invalid.
     """
     environment = game if isinstance(game, Environment) else make(game, map=map)
-    names = [each if isinstance(each, str) else getattr(each, "__name__", "bot") for each in (maxie, minnie)]
+    names = [bot if isinstance(bot, str) else getattr(bot, "__name__", "bot") for bot in (maxie, minnie)]
     terms = Terms(
         match=uuid.uuid4().hex,
         event="local",
@@ -100,7 +100,7 @@ class _SeatedBot:
             time_control=terms.time_control,
         )
         self._stop = Event()
-        self._failed = False
+        self._has_failed = False
         assign_match(bot, self._match, self._stop)
 
     def prepare(self) -> None:
@@ -133,7 +133,7 @@ class _SeatedBot:
         move = request_move(self._bot, position, clock, self._stop)
         message, _ = make_move_message(match, ply, position, move, self._bot.thinking)
         thinking = None if message.thinking is UNSET else message.thinking
-        referee.handle(Moved(match.seat, ply, message.move, thinking), MONOTONIC.now_ns())
+        referee.handle(MoveReceived(match.seat, ply, message.move, thinking), MONOTONIC.now_ns())
 
     def _call_bot(self, method: str, call: Callable[[], None]) -> None:
         """Run `call`, which calls the bot's method named `method`. If it raises an exception, the bot loses the match."""
@@ -141,20 +141,20 @@ class _SeatedBot:
         try:
             call()
         except Resign as why:
-            event = Resigned(seat, "resignation", str(why)[:MAX_REASON_LENGTH])
+            event = PlayerResigned(seat, "resignation", str(why)[:MAX_REASON_LENGTH])
         except Exception as error:  # noqa: BLE001  an author's code may raise anything
             message = f"{method} raised {type(error).__name__}: {error}".splitlines()[0]
-            event = Resigned(seat, "crash", message[:MAX_REASON_LENGTH])
+            event = PlayerResigned(seat, "crash", message[:MAX_REASON_LENGTH])
         else:
             return
-        self._failed = True
+        self._has_failed = True
         self._referee.handle(event, MONOTONIC.now_ns())
 
     def close(self) -> None:
         """Tell the bot the result, unless it has failed, and close it."""
         result = self._referee.result
         try:
-            if result is not None and not self._failed:
+            if result is not None and not self._has_failed:
                 plies, position = self._referee.ply, self._referee.position
                 self._bot.ended(Ending(result.winner, result.reason, result.detail, plies, position))
         finally:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from arena.bots.review.analysis import line_to_path, make_report, parse_reference, run_reference
+from arena.bots.review.analysis import line_to_path, make_report, parse_reference, run_reference_search
 from arena.bots.search.reports.trace_text import format_trace_lines
 from arena.bots.search.reports.tree_picture import render_search
-from arena.charts import Area, render_svg_document, render_text_element
+from arena.charts import PlotArea, render_svg_document, render_text_element
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map_file
@@ -46,10 +46,10 @@ def make_position_picture(game: Game[Any, Any], position: Any) -> Picture:
 
     Drawing the picture raises MapError if the map no longer exists.
     """
-    words = game.picture(position)
+    text = game.picture(position)
     if isinstance(game, Riskless):
-        return Picture(words, lambda: draw_svg(load_map_file(game.map.name), position.armies))
-    return Picture(words, lambda: _render_lines(words.splitlines()))
+        return Picture(text, lambda: draw_svg(load_map_file(game.map.name), position.armies))
+    return Picture(text, lambda: _render_lines(text.splitlines()))
 
 
 def make_match_picture(replay: Replay) -> Picture:
@@ -66,7 +66,7 @@ def make_search_picture(game: Game[Any, Any], position: Any, algorithm: str, dep
     Raises BadSpec for an unknown algorithm, and SearchTooLarge if the search visits too many nodes for a trace.
     """
     spec = parse_reference(algorithm)
-    result, monitor = run_reference(game, position, depth, spec, tracing=True)
+    result, monitor = run_reference_search(game, position, depth, spec, tracing=True)
     events = monitor.events or ()
     title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
     line = line_to_path(game, position, make_report(result, monitor, depth).line)
@@ -89,16 +89,19 @@ def _render_lines(lines: list[str]) -> str:
 
 def _render_match(replay: Replay) -> str:
     leads = [replay.game.estimate(position) for position in replay.positions]
-    top, plies = max(1, *map(abs, leads)), replay.plies
-    area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-top, top))
-    marks = (top, 0, -top)
+    max_lead, plies = max(1, *map(abs, leads)), replay.plies
+    area = PlotArea(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-max_lead, max_lead))
+    axis_values = (max_lead, 0, -max_lead)
     return render_svg_document(
         WIDTH,
         HEIGHT,
         [
             render_text_element(LEFT, 26, summarize_record(replay.record), INK),
-            *area.render_horizontal_lines(marks, GRID),
-            *(render_text_element(LEFT - 8, area.y(mark) + 4, f"{mark:+d}", INK, "end") for mark in marks),
+            *area.render_horizontal_lines(axis_values, GRID),
+            *(
+                render_text_element(LEFT - 8, area.y(axis_value) + 4, f"{axis_value:+d}", INK, "end")
+                for axis_value in axis_values
+            ),
             *(
                 render_text_element(area.x(ply), HEIGHT - 28, str(ply), INK, "middle")
                 for ply in sorted({0, plies // 2, plies})

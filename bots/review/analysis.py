@@ -129,7 +129,7 @@ def parse_engine(text: str) -> tuple[Spec, bool]:
     return parse_spec(text, {**ENGINE_OPTIONS, **REFERENCE_OPTIONS}, "engine that searches"), True
 
 
-def run_reference(
+def run_reference_search(
     game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool, max_nodes: int = NO_LIMIT
 ) -> tuple[SearchResult[Any], SearchMonitor]:
     """Search once to `depth` plies with the reference algorithm of `spec`.
@@ -156,9 +156,9 @@ def run_reference(
 
 
 def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
-    bound = spec.values.get("dynamic", 0)
-    dynamic = make_dynamic_predicate(game) if bound else None
-    if bound and dynamic is None:
+    dynamic_plies = spec.values.get("dynamic", 0)
+    dynamic = make_dynamic_predicate(game) if dynamic_plies else None
+    if dynamic_plies and dynamic is None:
         raise BadSpec(
             f"{spec.name}: the option dynamic works only with riskless, because {game.name} has no dynamic positions: "
             f"try `arena trace path4 {spec.name}:dynamic=2 --depth 4`"
@@ -168,7 +168,7 @@ def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool)
         prune=spec.values.get("prune", 0.0),
         take=spec.values.get("take", 0),
         dynamic=dynamic,
-        bound=bound,
+        bound=dynamic_plies,
         memoize=spec.values.get("keep") == "yes",
     )
 
@@ -192,10 +192,13 @@ class Analyst(ABC):
 
         The list is empty if the move ends the match.
         """
-        after = self._game.successor(position, move)
-        if self._game.outcome(after) is not None:
+        position_after = self._game.successor(position, move)
+        if self._game.outcome(position_after) is not None:
             return []
-        return [replace(each, value=to_root_value(each.value, 1)) for each in self._analyse_reply(after)]
+        return [
+            replace(report, value=to_root_value(report.value, 1))
+            for report in self._analyse_reply(position_after)
+        ]
 
 
 class EngineAnalyst(Analyst):
@@ -234,7 +237,7 @@ class EngineAnalyst(Analyst):
     def analyse_best_moves(self, position: Any, count: int) -> list[Report[Any]]:
         """Return the `count` best moves, the best first. Each search excludes the moves already found.
 
-        All are searched to the depth of the best move, or less deep if four times the node budget does not suffice.
+        All are searched to the depth of the best move, or to a smaller depth if four times the node budget is not enough.
         """
         first_report = self.analyse(position)[-1]
         reports, other_moves = (
@@ -248,16 +251,16 @@ class EngineAnalyst(Analyst):
             )
             other_moves.remove(reports[-1].move)
         sign = self._game.player(position).sign
-        return sorted(reports, key=lambda each: -sign * each.value)
+        return sorted(reports, key=lambda report: -sign * report.value)
 
     def _search_position(
         self, position: Any, depth: int, nodes: int, moves: Sequence[Any] | None = None
     ) -> list[Report[Any]]:
-        end = MONOTONIC.now() + self._seconds
+        deadline = MONOTONIC.now() + self._seconds
         reports = list(
             self._searcher.deepen(
                 position,
-                stop=lambda: MONOTONIC.now() >= end,
+                stop=lambda: MONOTONIC.now() >= deadline,
                 max_depth=depth,
                 max_nodes=nodes,
                 moves=moves,
@@ -279,11 +282,11 @@ class ReferenceAnalyst(Analyst):
         return [self._search_position(position, self._depth)]
 
     def _analyse_reply(self, position: Any) -> list[Report[Any]]:
-        """Return the report of a search that is one ply less deep."""
+        """Return the report of a search to one ply less than the depth of the analysis."""
         return [self._search_position(position, self._depth - 1)]
 
     def _search_position(self, position: Any, depth: int) -> Report[Any]:
-        result, monitor = run_reference(self._game, position, depth, self._spec, tracing=False)
+        result, monitor = run_reference_search(self._game, position, depth, self._spec, tracing=False)
         return make_report(result, monitor, depth)
 
 

@@ -62,43 +62,48 @@ class ReviewedMove(Struct, frozen=True):
 def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
     """Yield the review of each move in turn. Raises BadSpec or BadWeights if the analyst's engine cannot be used."""
     game, record = replay.game, replay.record
-    for ply, each in enumerate(record.moves):
-        position, after = replay.positions[ply : ply + 2]
+    for ply, recorded_move in enumerate(record.moves):
+        position, position_after = replay.positions[ply : ply + 2]
         player = game.player(position)
-        move = game.move_from_data(each.move)
+        move = game.move_from_data(recorded_move.move)
         report = analyst.analyse(position)[-1]
-        best = report.move
-        better = analyst.analyse_move(position, best)
-        actual = better if move == best else analyst.analyse_move(position, move)
+        best_move = report.move
+        best_reports = analyst.analyse_move(position, best_move)
+        played_reports = best_reports if move == best_move else analyst.analyse_move(position, move)
         depth = min(
-            (of[-1].depth for of in (better, actual) if of and not is_decided(of[-1].value)), default=0
+            (
+                reports[-1].depth
+                for reports in (best_reports, played_reports)
+                if reports and not is_decided(reports[-1].value)
+            ),
+            default=0,
         )
-        value = _mean_value(game, game.successor(position, best), better, depth)
-        actual_value = _mean_value(game, after, actual, depth)
-        loss = player.sign * (value - actual_value)
+        value = _compute_mean_value(game, game.successor(position, best_move), best_reports, depth)
+        played_value = _compute_mean_value(game, position_after, played_reports, depth)
+        loss = player.sign * (value - played_value)
         if loss <= 0:
             # The move is as good as the engine's, or better than the engine foresaw.
-            loss, value = 0, actual_value
+            loss, value = 0, played_value
         chance_lost = player.sign * (
-            compute_winning_chance(game, value) - compute_winning_chance(game, actual_value)
+            compute_winning_chance(game, value) - compute_winning_chance(game, played_value)
         )
         yield ReviewedMove(
             ply=ply,
             player=player.value,
             move=game.move_to_text(move),
-            better=game.move_to_text(best if loss else move),
+            better=game.move_to_text(best_move if loss else move),
             value=value,
-            after=actual_value,
+            after=played_value,
             lost=loss,
-            reported_value=None if each.thinking is None else each.thinking.value,
-            chance=compute_winning_chance(game, actual_value),
+            reported_value=None if recorded_move.thinking is None else recorded_move.thinking.value,
+            chance=compute_winning_chance(game, played_value),
             chance_lost=chance_lost,
-            mark=next((mark for least, mark in MARKS if chance_lost >= least), ""),
-            line=[game.move_to_text(each) for each in report.line] if loss else [],
+            mark=next((mark for min_loss, mark in MARKS if chance_lost >= min_loss), ""),
+            line=[game.move_to_text(move) for move in report.line] if loss else [],
         )
 
 
-def _mean_value(game: AnyGame, position: Any, reports: Sequence[Report[Any]], depth: int) -> int:
+def _compute_mean_value(game: AnyGame, position: Any, reports: Sequence[Report[Any]], depth: int) -> int:
     """Return the value of a position one ply from the root: the mean of its values at `depth` and at one ply less.
 
     Estimates swing with the parity of the depth, which decides who has the last move; the mean evens this out. A
@@ -109,10 +114,10 @@ def _mean_value(game: AnyGame, position: Any, reports: Sequence[Report[Any]], de
         return outcome_value(outcome, 1)
     if is_decided(reports[-1].value):
         return reports[-1].value
-    last = [report.value for report in reports if report.depth <= depth and report.finished][-2:] or [
+    last_values = [report.value for report in reports if report.depth <= depth and report.finished][-2:] or [
         reports[-1].value
     ]
-    return round(sum(last) / len(last))
+    return round(sum(last_values) / len(last_values))
 
 
 class PlayerReview(Struct, frozen=True):
@@ -135,32 +140,34 @@ def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerRevi
     """
     if not all_moves:
         return {}
-    first = all_moves[0]
-    before = first.chance + Player(first.player).sign * first.chance_lost
-    chances = [100 * each for each in (before, *(move.chance for move in all_moves))]
-    width = min(max(len(all_moves) // 10, 2), 8)
-    starts = [max(0, ply + 2 - width) for ply in range(len(all_moves))]
-    weights = [min(max(pstdev(chances[start : start + width]), 0.5), 12.0) for start in starts]
+    first_move = all_moves[0]
+    initial_chance = first_move.chance + Player(first_move.player).sign * first_move.chance_lost
+    chances = [100 * chance for chance in (initial_chance, *(move.chance for move in all_moves))]
+    window = min(max(len(all_moves) // 10, 2), 8)
+    starts = [max(0, ply + 2 - window) for ply in range(len(all_moves))]
+    weights = [min(max(pstdev(chances[start : start + window]), 0.5), 12.0) for start in starts]
     reviews = {}
     for player in Player:
         moves = [
-            (each, at) for each, at in zip(all_moves, weights, strict=True) if each.player == player.value
+            (move, move_weight)
+            for move, move_weight in zip(all_moves, weights, strict=True)
+            if move.player == player.value
         ]
         if not moves:
             continue
-        accuracies = [_compute_accuracy(each.chance_lost) for each, _ in moves]
-        weighted = fmean(accuracies, [weight for _, weight in moves])
+        accuracies = [_compute_accuracy(move.chance_lost) for move, _ in moves]
+        weighted_mean = fmean(accuracies, [weight for _, weight in moves])
         reviews[player.value] = PlayerReview(
             moves=len(moves),
-            marked=sum(bool(each.mark) for each, _ in moves),
-            chance_lost=fmean(each.chance_lost for each, _ in moves),
-            accuracy=(weighted + harmonic_mean([max(1.0, accuracy) for accuracy in accuracies])) / 2,
+            marked=sum(bool(move.mark) for move, _ in moves),
+            chance_lost=fmean(move.chance_lost for move, _ in moves),
+            accuracy=(weighted_mean + harmonic_mean([max(1.0, accuracy) for accuracy in accuracies])) / 2,
         )
     return reviews
 
 
 def _compute_accuracy(chance_lost: float) -> float:
-    """Return the accuracy in percent of a move that lost `chance_lost`, from 0 to 1, of the chance of winning."""
+    """Return the accuracy, in percent, of a move that lowered the chance of winning by `chance_lost`, from 0 to 1."""
     return min(100.0, max(0.0, 103.1668 * exp(-4.354 * chance_lost) - 3.1669))
 
 
@@ -188,8 +195,8 @@ def review_by_tablebase(replay: Replay) -> list[SolvedMove] | None:
     if solution is None:
         return None
     moves, game = [], replay.game
-    for ply, each in enumerate(replay.record.moves):
-        position, move = replay.positions[ply], game.move_from_data(each.move)
+    for ply, recorded_move in enumerate(replay.record.moves):
+        position, move = replay.positions[ply], game.move_from_data(recorded_move.move)
         verdict = classify_move(solution, position, move)
         moves.append(
             SolvedMove(
@@ -224,8 +231,10 @@ def probe_tablebase(game: Game[Any, Any], position: Any) -> SolvedPosition | Non
     solution: Solution | None = load_solution(game)
     if solution is None:
         return None
-    moves = sorted(solution.list_move_values(position), key=lambda each: -each[1].sort_key)
-    best = moves[0][1]
+    moves = sorted(solution.list_move_values(position), key=lambda item: -item[1].sort_key)
+    best_value = moves[0][1]
     return SolvedPosition(
-        best.result.value, best.plies, [(game.move_to_text(move), str(truth)) for move, truth in moves]
+        best_value.result.value,
+        best_value.plies,
+        [(game.move_to_text(move), str(truth)) for move, truth in moves],
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.bots.api.engine_spec import Spec
-from arena.bots.review.analysis import SearchTooLarge, run_reference
+from arena.bots.review.analysis import SearchTooLarge, run_reference_search
 from arena.bots.search.reports.trace_text import format_value
 from arena.games.core import Game
 
@@ -47,12 +47,12 @@ class Saving:
         )
         if self.whole_nodes is None or self.whole_leaves is None or self.whole_value is None:
             return f"{smaller_text}. {self.whole}: more than {self.max_nodes:,} nodes"
-        share = self.nodes / self.whole_nodes
+        ratio = self.nodes / self.whole_nodes
         larger_text = (
             f"{self.whole_nodes:,} nodes, {self.whole_leaves:,} estimates, {format_value(self.whole_value)}"
         )
-        times = f"{share:.0%} of" if share < 1 else f"{share:.1f} ×"
-        return f"{smaller_text}. {self.whole}: {larger_text}. That is {times} the nodes"
+        ratio_text = f"{ratio:.0%} of" if ratio < 1 else f"{ratio:.1f} ×"
+        return f"{smaller_text}. {self.whole}: {larger_text}. That is {ratio_text} the nodes"
 
 
 def measure_savings(
@@ -65,17 +65,19 @@ def measure_savings(
     take, bound = (spec.values.get(name, 0) for name in ("take", "dynamic"))
     if not (take or bound):
         return
-    result, monitor = run_reference(game, position, depth, spec, tracing=False)
-    first = f"The first {take} moves of each node"
-    further = f"{depth} plies, up to {depth + bound} where armies are attacked"
-    comparisons = [(first, "take", "All moves", depth)] if take else []
+    result, monitor = run_reference_search(game, position, depth, spec, tracing=False)
+    take_text = f"The first {take} moves of each node"
+    dynamic_text = f"{depth} plies, up to {depth + bound} where armies are attacked"
+    comparisons = [(take_text, "take", "All moves", depth)] if take else []
     if bound:
         compared_plies = (depth, depth + bound)
-        comparisons += [(further, "dynamic", f"{plies} plies everywhere", plies) for plies in compared_plies]
+        comparisons += [
+            (dynamic_text, "dynamic", f"{plies} plies everywhere", plies) for plies in compared_plies
+        ]
     for what, option, whole, plies in comparisons:
-        without = replace(spec, values={**spec.values, option: 0})
-        found = _search_within(game, position, plies, without, max_nodes)
-        nodes, leaves, value = found or (None, None, None)
+        whole_spec = replace(spec, values={**spec.values, option: 0})
+        whole_results = _search_within(game, position, plies, whole_spec, max_nodes)
+        nodes, leaves, value = whole_results or (None, None, None)
         yield Saving(
             what, monitor.nodes, monitor.leaves, result.value, whole, nodes, leaves, value, max_nodes
         )
@@ -86,7 +88,9 @@ def _search_within(
 ) -> tuple[int, int, int] | None:
     """Return the nodes, the leaves and the value of a search; None if it visits more than `max_nodes` nodes."""
     try:
-        result, monitor = run_reference(game, position, depth, spec, tracing=False, max_nodes=max_nodes)
+        result, monitor = run_reference_search(
+            game, position, depth, spec, tracing=False, max_nodes=max_nodes
+        )
     except SearchTooLarge:
         return None
     return monitor.nodes, monitor.leaves, result.value

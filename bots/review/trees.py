@@ -12,7 +12,7 @@ from typing import Any
 
 from arena import games
 from arena.games.core import BadData, Game, Player
-from arena.games.explicit import Explicit
+from arena.games.explicit import ExplicitGame
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import MapError
 
@@ -32,16 +32,16 @@ def list_tree_names() -> list[str]:
     return sorted(path.stem for path in TREES_FOLDER.glob("*.json"))
 
 
-def load_tree(name: str) -> Explicit:
+def load_tree(name: str) -> ExplicitGame:
     """Return the tree called `name`, ignoring case, or the tree in the file NAME.json.
 
     Raises TreeError if there is no such tree, or the file is invalid.
     """
     if name.endswith(".json"):
         return _read_tree(Path(name))
-    for each in list_tree_names():
-        if each.casefold() == name.casefold():
-            return _read_tree(TREES_FOLDER / f"{each}.json")
+    for tree_name in list_tree_names():
+        if tree_name.casefold() == name.casefold():
+            return _read_tree(TREES_FOLDER / f"{tree_name}.json")
     raise UnknownTree(
         f"no tree is called {name!r:.60}: choose from {', '.join(list_tree_names())}, or a file NAME.json"
     )
@@ -61,7 +61,7 @@ def load_tree_game(name: str) -> Game[Any, Any]:
             raise UnknownTree(f"{error}; or give the name of a Riskless map") from None
 
 
-def _read_tree(path: Path) -> Explicit:
+def _read_tree(path: Path) -> ExplicitGame:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -80,6 +80,6 @@ def _read_tree(path: Path) -> Explicit:
     else:
         player, tree = "maxie", data
     try:
-        return Explicit.from_tree(tree, Player(player))
+        return ExplicitGame.from_tree(tree, Player(player))
     except BadData as error:
         raise TreeError(f"{path}: {error}") from None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from arena.bots.review.review import ReviewedMove
 from arena.bots.search.search_values import ESTIMATE_LIMIT
-from arena.charts import Area, render_dot, render_svg_document, render_text_element
+from arena.charts import PlotArea, render_dot, render_svg_document, render_text_element
 
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
@@ -37,20 +37,21 @@ def render_review(
             if review.player == player and review.reported_value is not None
         ]
     estimates = [abs(y) for points in lines.values() for _, y in points if abs(y) <= ESTIMATE_LIMIT]
-    top = max(MIN_AXIS_VALUE, *estimates) if estimates else MIN_AXIS_VALUE
+    max_value = max(MIN_AXIS_VALUE, *estimates) if estimates else MIN_AXIS_VALUE
     plies = max(1, len(reviews) - 1)
-    area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-top, top))
+    area = PlotArea(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-max_value, max_value))
 
     def clamp(value: float) -> float:
-        return max(-top, min(top, value))
+        return max(-max_value, min(max_value, value))
 
-    marks = (top, 0, -top)
+    axis_values = (max_value, 0, -max_value)
     elements = [
         render_text_element(LEFT, 26, title, INK, attributes=' font-size="15"'),
-        *area.render_horizontal_lines(marks, GRID),
+        *area.render_horizontal_lines(axis_values, GRID),
     ]
     elements += [
-        render_text_element(LEFT - 8, area.y(mark) + 4, f"{mark / 100:+g}", INK, "end") for mark in marks
+        render_text_element(LEFT - 8, area.y(axis_value) + 4, f"{axis_value / 100:+g}", INK, "end")
+        for axis_value in axis_values
     ]
     below = HEIGHT - BOTTOM + 20
     elements += [

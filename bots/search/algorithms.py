@@ -107,7 +107,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "minimax": Algorithm(_run_sequential(minimax)),  # 003; 000
     "higher-order": Algorithm(_run_sequential(higher_order)),  # 002
     "negamax": Algorithm(_run_sequential(negamax)),  # 002
-    "one-line": Algorithm(_run_sequential(one_line)),  # 002, its exercise
+    "one-line": Algorithm(_run_sequential(one_line)),  # 002, the exercise
     "alphabeta": Algorithm(_run_sequential(alphabeta)),  # 001, section 5
     "clamped": Algorithm(_run_sequential(holden_alphabeta)),  # 003
     "failsoft": Algorithm(_run_sequential(failsoft)),  # Fishburn

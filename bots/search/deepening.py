@@ -85,9 +85,9 @@ def deepen(
             return
         nodes += monitor.nodes
         yield _make_report(depth, result, nodes, finished=True)
-        for each in results:
-            if each.move is not None and each.move != order[0]:
-                move_to_front(order, each.move)
+        for root_result in results:
+            if root_result.move is not None and root_result.move != order[0]:
+                move_to_front(order, root_result.move)
         if is_decided(result.value) or not monitor.horizon:
             return
 

@@ -227,9 +227,9 @@ def lazy(
     """Index in move order of each of the root's subtrees. Only sorting may access the subtrees' labels."""
 
     def make_subtrees() -> Iterator[Tree[int]]:
-        for number, each in enumerate(tree.subtrees):
-            places.append(each.label.path[0] if ordered else number)
-            yield maptree(attrgetter("value"), each)
+        for number, subtree in enumerate(tree.subtrees):
+            places.append(subtree.label.path[0] if ordered else number)
+            yield maptree(attrgetter("value"), subtree)
 
     # max . maximize0 at the root, which also keeps the number of each value's subtree
     if maxie:

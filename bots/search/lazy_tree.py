@@ -118,8 +118,8 @@ def reptree(successors: Callable[[A], Iterable[A]], label: A, *, memoize: bool =
     """
 
     def grow() -> Iterator[Tree[A]]:
-        for each in successors(label):
-            yield reptree(successors, each, memoize=memoize)
+        for successor in successors(label):
+            yield reptree(successors, successor, memoize=memoize)
 
     return Tree(lambda: label, grow(), memoize=memoize)
 

@@ -39,7 +39,7 @@ def stop_after(nodes: int) -> Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class NodeEntered:
     """Event: a node was entered, to be searched `depth` plies deep within the window from `alpha` to `beta`.
 
     Both bounds are None for a search without windows.
@@ -53,7 +53,7 @@ class Entered:
 
 
 @dataclass(frozen=True, slots=True)
-class Valued:
+class LeafValued:
     """Event: a leaf was valued. The value is for Maxie."""
 
     path: Path
@@ -71,7 +71,7 @@ class TableHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Exited:
+class NodeExited:
     """Event: a node was left with a result.
 
     `pruned` is True if a cut occurred at one of its children, even at the last one.
@@ -83,7 +83,7 @@ class Exited:
     pruned: bool
 
 
-Event = Entered | Valued | TableHit | Exited
+Event = NodeEntered | LeafValued | TableHit | NodeExited
 
 
 class SearchMonitor:
@@ -135,7 +135,9 @@ class SearchMonitor:
             raise Stopped
         self.nodes += 1
         if self.events is not None:
-            self.events.append(Entered(path, position, depth, _to_move_value(alpha), _to_move_value(beta)))
+            self.events.append(
+                NodeEntered(path, position, depth, _to_move_value(alpha), _to_move_value(beta))
+            )
 
     def track_live_node(self, node: object) -> None:
         """Count a tree node as held in memory, until it is garbage-collected."""
@@ -147,8 +149,8 @@ class SearchMonitor:
         self.leaves += 1
         self.horizon |= horizon
         if self.events is not None:
-            self.events.append(Valued(path, position, value))
-            self.events.append(Exited(path, position, MoveValue(value), pruned=False))
+            self.events.append(LeafValued(path, position, value))
+            self.events.append(NodeExited(path, position, MoveValue(value), pruned=False))
 
     def count_leaves(self, leaves: int, *, horizon: bool) -> None:
         """Count leaves that were valued without being entered. They are not traced, and the caller must poll `stop`.
@@ -167,13 +169,13 @@ class SearchMonitor:
         self.horizon |= horizon
         if self.events is not None:
             self.events.append(TableHit(path, position, value))
-            self.events.append(Exited(path, position, MoveValue(value), pruned=False))
+            self.events.append(NodeExited(path, position, MoveValue(value), pruned=False))
 
     def leave(self, path: Path, position: object, result: MoveValue | int, *, pruned: bool = False) -> None:
         """Record the result of an inner node. `pruned` is True if a cut occurred at one of its children."""
         if self.events is not None:
             move_value = result if isinstance(result, MoveValue) else MoveValue(result)
-            self.events.append(Exited(path, position, move_value, pruned))
+            self.events.append(NodeExited(path, position, move_value, pruned))
 
     def fork(self, stop: Stop | None = None) -> SearchMonitor:
         """Return a monitor for a parallel part of the search. `stop` replaces this monitor's, unless it is None."""

@@ -81,5 +81,5 @@ def split_moves(moves: Sequence[T], prune_percentage: float) -> tuple[Sequence[T
 
     `prune_percentage` is a fraction from 0 to 1, named as in the source.
     """
-    cut = floor(prune_percentage * len(moves))
-    return moves[:cut], moves[cut:]
+    sequential_count = floor(prune_percentage * len(moves))
+    return moves[:sequential_count], moves[sequential_count:]

@@ -97,14 +97,14 @@ class _InnerNode(Generic[P, M]):
         return self.cut is not None or self.monitor.stop()
 
     def search(self) -> ValueAndLine[M]:
-        first = self._search_child(0, self.forks[0][0], (self.alpha, self.beta))
-        self.alpha = max(self.alpha, first[0])
-        if first[0] >= self.beta or len(self.moves) == 1:
+        first_result = self._search_child(0, self.forks[0][0], (self.alpha, self.beta))
+        self.alpha = max(self.alpha, first_result[0])
+        if first_result[0] >= self.beta or len(self.moves) == 1:
             self.monitor.join(self.forks[0])
-            return first
+            return first_result
         tests = [self.pool.submit(partial(self._test_child, index)) for index in range(1, len(self.moves))]
         try:
-            return self._collect_tests(tests, first)
+            return self._collect_tests(tests, first_result)
         except Stopped:
             # This node's own abort, unless the whole search or a node above was stopped too.
             if self.cut is None or self.monitor.stop():
@@ -127,17 +127,17 @@ class _InnerNode(Generic[P, M]):
     ) -> ValueAndLine[M]:
         """Process the results of the tests in move order, and search again each child that passed its test."""
         for index, test in enumerate(tests, 1):
-            answer, passed = self.pool.result(test)
+            result, passed = self.pool.result(test)
             if self.cut is not None:
                 return self.cut
             if passed:
                 # All earlier siblings are done, so this child has to beat the current alpha.
                 full_window_monitor = self.monitor.fork(self.should_stop)
                 self.forks[index].append(full_window_monitor)
-                answer = self._search_child(index, full_window_monitor, (self.alpha, self.beta))
-            if answer[0] > best[0]:
-                best = answer
-            self.alpha = max(self.alpha, answer[0])
+                result = self._search_child(index, full_window_monitor, (self.alpha, self.beta))
+            if result[0] > best[0]:
+                best = result
+            self.alpha = max(self.alpha, result[0])
             if self.alpha >= self.beta:
                 # This stops the tests that still run.
                 self.cut = best
@@ -149,9 +149,9 @@ class _InnerNode(Generic[P, M]):
         child = self.problem.game.successor(self.position, move)
         alpha, beta = window
         player = self.problem.game.player
-        again = player(child) is player(self.position)
+        is_same_player = player(child) is player(self.position)
         value, line = search(
-            *(self.problem, self.pool, monitor, window if again else (-beta, -alpha)),
+            *(self.problem, self.pool, monitor, window if is_same_player else (-beta, -alpha)),
             *(child, self.depth - 1, (*self.path, index)),
         )
-        return value if again else -value, (move, *line)
+        return value if is_same_player else -value, (move, *line)

@@ -49,9 +49,9 @@ def stack_minimax(
     memo: bool = False,
 ) -> SearchResult[M]:
     """Search by minimax without recursion. With `memo`, no position is searched twice to the same depth."""
-    return _StackSearch(problem, monitor or SearchMonitor(), Table() if memo else None, cutting=False).search(
-        position, depth
-    )
+    return _StackSearch(
+        problem, monitor or SearchMonitor(), Table() if memo else None, uses_cutoffs=False
+    ).search(position, depth)
 
 
 def stack_alphabeta(
@@ -66,9 +66,9 @@ def stack_alphabeta(
 
     With `memo`, the search remembers the value of each position, or after a cut a bound on the value, and uses it again.
     """
-    return _StackSearch(problem, monitor or SearchMonitor(), Table() if memo else None, cutting=True).search(
-        position, depth
-    )
+    return _StackSearch(
+        problem, monitor or SearchMonitor(), Table() if memo else None, uses_cutoffs=True
+    ).search(position, depth)
 
 
 class _StackSearch(Generic[P, M]):
@@ -78,35 +78,35 @@ class _StackSearch(Generic[P, M]):
         monitor: SearchMonitor,
         table: Table[P, M] | None,
         *,
-        cutting: bool,
+        uses_cutoffs: bool,
     ) -> None:
         self._problem = problem
         self._monitor = monitor
         self._table = table
-        self._cutting = cutting
+        self._uses_cutoffs = uses_cutoffs
         self._stack: list[StackFrame[P, M]] = []
 
     def search(self, position: P, depth: int) -> SearchResult[M]:
         stack = self._stack
-        answer = self._enter_node(position, depth, -INFINITY, INFINITY)
+        maxie_value = self._enter_node(position, depth, -INFINITY, INFINITY)
         last_move: M | None = None
         while stack:
             frame = stack[-1]
-            if answer is not None:
-                self._update_best(frame, frame.sign * answer)
-                answer = None
-            if frame.next == len(frame.moves) or (self._cutting and frame.best >= frame.beta):
-                answer, last_move = self._leave_node()
+            if maxie_value is not None:
+                self._update_best(frame, frame.sign * maxie_value)
+                maxie_value = None
+            if frame.next == len(frame.moves) or (self._uses_cutoffs and frame.best >= frame.beta):
+                maxie_value, last_move = self._leave_node()
                 continue
             move = frame.moves[frame.next]
             frame.next += 1
             child = self._problem.game.successor(frame.position, move)
-            alpha = max(frame.alpha, frame.best) if self._cutting else frame.alpha
+            alpha = max(frame.alpha, frame.best) if self._uses_cutoffs else frame.alpha
             window = (alpha, frame.beta) if frame.sign > 0 else (-frame.beta, -alpha)
-            answer = self._enter_node(child, frame.depth - 1, *window)
-        if answer is None:
+            maxie_value = self._enter_node(child, frame.depth - 1, *window)
+        if maxie_value is None:
             raise AssertionError("the stack is empty, but the root has no value")
-        return SearchResult(answer, last_move, () if last_move is None else (last_move,))
+        return SearchResult(maxie_value, last_move, () if last_move is None else (last_move,))
 
     def _enter_node(self, position: P, depth: int, low: int, high: int) -> int | None:
         """Enter a node with the window (`low`, `high`) for Maxie. Return its value for Maxie if it is a leaf or known.
@@ -116,7 +116,7 @@ class _StackSearch(Generic[P, M]):
         stack, monitor, path = self._stack, self._monitor, self._current_path()
         sign = self._problem.game.player(position).sign
         alpha, beta = (low, high) if sign > 0 else (-high, -low)
-        if self._cutting:
+        if self._uses_cutoffs:
             monitor.enter(path, position, depth, low, high)
         else:
             monitor.enter(path, position, depth)
@@ -139,7 +139,7 @@ class _StackSearch(Generic[P, M]):
     def _leave_node(self) -> tuple[int, M | None]:
         """Leave the node on top of the stack. Return its value for Maxie and its best move."""
         frame = self._stack.pop()
-        is_cut = self._cutting and frame.best >= frame.beta
+        is_cut = self._uses_cutoffs and frame.best >= frame.beta
         self._monitor.leave(
             self._current_path(),
             frame.position,
@@ -147,9 +147,9 @@ class _StackSearch(Generic[P, M]):
             pruned=is_cut,
         )
         if self._table is not None and frame.move is not None:
-            is_upper = self._cutting and frame.best <= frame.alpha
-            kind = Bound.LOWER if is_cut else Bound.UPPER if is_upper else Bound.EXACT
-            self._table.store(frame.position, frame.depth, len(self._stack), frame.best, kind, frame.move)
+            is_upper = self._uses_cutoffs and frame.best <= frame.alpha
+            bound = Bound.LOWER if is_cut else Bound.UPPER if is_upper else Bound.EXACT
+            self._table.store(frame.position, frame.depth, len(self._stack), frame.best, bound, frame.move)
         return frame.sign * frame.best, frame.move
 
     def _current_path(self) -> Path:

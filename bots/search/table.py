@@ -44,7 +44,7 @@ class Entry(Generic[M]):
 
 
 class Table(Generic[P, M]):
-    """Table of at most `size` positions, in which a new entry replaces the oldest one. For one thread at a time."""
+    """Table of at most `size` positions. In a full table, a new entry replaces the oldest one. Not thread-safe."""
 
     def __init__(self, size: int = 500_000) -> None:
         if size < 1:
@@ -57,7 +57,7 @@ class Table(Generic[P, M]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def new_search(self) -> None:
+    def begin_search(self) -> None:
         """Start a new search of a root. Later entries belong to it."""
         self.generation += 1
 

@@ -116,7 +116,7 @@ def measure_command(
         raise UsageError(
             f"--game {game}: must be riskless or a game derived from it; other games have no maps"
         )
-    boards = [load_compiled_map(each) for each in maps or list_map_names()]
+    boards = [load_compiled_map(name) for name in maps or list_map_names()]
     starts = None if openings is None else _read_openings(openings, boards, matches)
     strengths = DEFAULT_STRENGTHS if name == Riskless.name else DEFAULT_STRENGTHS[:2]
     measured: list[MeasuredMap] = []
@@ -136,9 +136,9 @@ def measure_command(
             )
     except BadWeights as problem:
         raise UsageError(f"--evaluator: {problem}") from None
-    rows = [row for each in measured for row in make_table_rows(each)]
+    rows = [row for measurement in measured for row in make_table_rows(measurement)]
     if json is not None:
-        write_json([make_json_fields(each) for each in measured], json)
+        write_json([make_json_fields(measurement) for measurement in measured], json)
         if str(json) == "-":
             return
     _print_tables(rows)
@@ -171,20 +171,23 @@ def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
         endings = ", ".join(f"{name} {count}" for name, count in sorted(equals.endings.items()))
         statistics = [
             f"{equals.nodes:,}",
-            format_share(equals.drawn),
-            f"{equals.length.value:.0f} ± {equals.length.error:.0f}",
-            format_share(equals.maxie),
+            format_share(equals.draw_share),
+            f"{equals.mean_plies.value:.0f} ± {equals.mean_plies.error:.0f}",
+            format_share(equals.maxie_share),
             endings,
-            "" if equals.comebacks is None else format_share(equals.comebacks),
+            "" if equals.comeback_share is None else format_share(equals.comeback_share),
             f"{equals.lead_changes:.1f}",
             f"{100 * equals.recaptures:.0f} %",
-            f"{100 * equals.gap:.0f} %",
+            f"{100 * equals.chance_gap:.0f} %",
         ]
         if number:
             rows.append(["", "", "", "", *statistics, "", ""])
             continue
-        score = f"{format_share(unequal.score)}, drawn {format_share(unequal.drawn)}"
-        numbers = [map.name, *(str(each) for each in (map.territory_cap, map.armies_to_win, map.ply_limit))]
+        score = f"{format_share(unequal.score)}, drawn {format_share(unequal.draw_share)}"
+        numbers = [
+            map.name,
+            *(str(number) for number in (map.territory_cap, map.armies_to_win, map.ply_limit)),
+        ]
         rows.append([*numbers, *statistics, score, format_pairs_needed(unequal)])
     return rows
 
@@ -213,16 +216,18 @@ def make_json_fields(measured: MeasuredMap) -> dict[str, Any]:
             {
                 "nodes": result.nodes,
                 "matches": result.matches,
-                "drawn": _make_mean_fields(result.drawn),
-                "plies": _make_mean_fields(result.length),
-                "median_plies": result.median,
-                "maxie": _make_mean_fields(result.maxie),
+                "drawn": _make_mean_fields(result.draw_share),
+                "plies": _make_mean_fields(result.mean_plies),
+                "median_plies": result.median_plies,
+                "maxie": _make_mean_fields(result.maxie_share),
                 "endings": dict(sorted(result.endings.items())),
-                "eliminated": _make_mean_fields(result.eliminated),
-                "comebacks": None if result.comebacks is None else _make_mean_fields(result.comebacks),
+                "eliminated": _make_mean_fields(result.elimination_share),
+                "comebacks": None
+                if result.comeback_share is None
+                else _make_mean_fields(result.comeback_share),
                 "lead_changes": result.lead_changes,
                 "back_and_forth": result.recaptures,
-                "gap": result.gap,
+                "gap": result.chance_gap,
             }
             for result in measured.equal_results
         ],
@@ -232,7 +237,7 @@ def make_json_fields(measured: MeasuredMap) -> dict[str, Any]:
             "score": _make_mean_fields(unequal.score),
             "elo": unequal.difference.elo,
             "elo_error": unequal.difference.error,
-            "drawn": _make_mean_fields(unequal.drawn),
+            "drawn": _make_mean_fields(unequal.draw_share),
             "pairs_needed": unequal.pairs_needed if unequal.pairs_needed < 10_000 else None,
         },
     }

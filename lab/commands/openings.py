@@ -100,7 +100,7 @@ def make(
             metavar="PERCENT",
             min=0,
             max=100,
-            help="Minimum lead in winning chance of the best reply over the median, in percentage points.",
+            help="Minimum lead of the best reply over the median, in percentage points.",
         ),
     ] = 3.0,
     seed: SeedOption = 1,
@@ -178,7 +178,7 @@ def make(
     # Without the folder of a custom map's file, which differs between machines.
     options = {"map": Path(map).name, "plies": plies, "count": count, "engine": engine, "nodes": nodes}
     options |= {"window": f"{window:g}", "gap": f"{gap:g}"}
-    options |= {"strengths": ",".join(str(each) for each in numbers), "seed": seed}
+    options |= {"strengths": ",".join(str(number) for number in numbers), "seed": seed}
     write_text(_format_openings(board, kept_openings, options), path)
     location = "above" if str(path) == "-" else f"in {path}"
     shortage_text = "" if len(kept_openings) == count else f"; no more were found among {candidates:,}"

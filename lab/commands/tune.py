@@ -260,11 +260,11 @@ def _learn_weights(
 ) -> tuple[Mapping[str, int], list[str]]:
     """Return the weights after all generations and the climb, and a line about each step."""
     from arena.lab.tuning.climb import climb_weights  # noqa: PLC0415 - an extra, and slow to load
-    from arena.lab.tuning.fit import fit_weights, self_play  # noqa: PLC0415
+    from arena.lab.tuning.fit import fit_weights, play_training_matches  # noqa: PLC0415
 
     steps: list[str] = []
     for generation in range(1, generations + 1):
-        samples = self_play(
+        samples = play_training_matches(
             games,
             weights,
             matches=matches,
@@ -276,8 +276,8 @@ def _learn_weights(
         weights = fitted.weights
         steps.append(
             f"generation {generation}: {fitted.matches} matches, {fitted.samples:,} positions; loss in bits "
-            f"{fitted.before:.3f} -> {fitted.after:.3f}, held out {fitted.held_out_before:.3f} -> "
-            f"{fitted.held_out_after:.3f}; {format_weights(weights)}"
+            f"{fitted.loss_before:.3f} -> {fitted.loss_after:.3f}, held out {fitted.held_out_loss_before:.3f} -> "
+            f"{fitted.held_out_loss_after:.3f}; {format_weights(weights)}"
         )
         out.print(steps[-1])
     if rounds:

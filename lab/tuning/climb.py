@@ -43,7 +43,7 @@ TABLE_MB = 2
 
 
 @dataclass(frozen=True)
-class Climb:
+class ClimbResult:
     """Result of a climb.
 
     weights  mean of the weights in the second half of the rounds
@@ -65,7 +65,7 @@ def climb_weights(
     nodes: int,
     seed: int,
     progress: Callable[[], None],
-) -> Climb:
+) -> ClimbResult:
     """Improve `weights` by a climb of `rounds` rounds, with `nodes` nodes per move, and return the result.
 
     Each round plays PAIRS_PER_ROUND pairs on each game.
@@ -78,7 +78,7 @@ def climb_weights(
     names = list(weights)
     current_weights = np.array([float(weights[name]) for name in names])
     steps = _choose_first_steps(games, current_weights, rng)
-    total, tail_rounds = np.zeros(len(names)), 0
+    weight_sum, summed_rounds = np.zeros(len(names)), 0
     stages = []
     for number in range(rounds):
         signs = np.array([rng.choice((-1.0, 1.0)) for _ in names])
@@ -94,12 +94,15 @@ def climb_weights(
         )
         current_weights += pace * score * steps * signs
         if 2 * number >= rounds:
-            total, tail_rounds = total + current_weights, tail_rounds + 1
+            weight_sum, summed_rounds = weight_sum + current_weights, summed_rounds + 1
         if (number + 1) * 10 // rounds > number * 10 // rounds:
             stages.append(_round_weights(names, current_weights))
         progress()
-    return Climb(
-        _round_weights(names, total / tail_rounds), stages, rounds, PAIRS_PER_ROUND * rounds * len(games)
+    return ClimbResult(
+        _round_weights(names, weight_sum / summed_rounds),
+        stages,
+        rounds,
+        PAIRS_PER_ROUND * rounds * len(games),
     )
 
 
@@ -107,16 +110,16 @@ def _choose_first_steps(
     games: Sequence[Game[Any, Any]], weights: npt.NDArray[np.float64], rng: random.Random
 ) -> npt.NDArray[np.float64]:
     """Return the first step of each weight, from positions of random matches; 0 for a weight of 0."""
-    rows = []
+    feature_rows = []
     for game in games:
         extractor = find_features(game)
         if extractor is None:
             raise ValueError(f"{game.name} has no features to tune")
-        sizes = np.array(compute_feature_units(game))
-        rows += [sizes * extractor[0](position) for position in sample_positions(game, rng)]
-    values = np.array(rows)
-    spreads = np.sqrt(np.mean(values**2, axis=0))
-    estimate_spread = np.sqrt(np.mean((values @ weights) ** 2))
+        feature_units = np.array(compute_feature_units(game))
+        feature_rows += [feature_units * extractor[0](position) for position in sample_positions(game, rng)]
+    feature_values = np.array(feature_rows)
+    spreads = np.sqrt(np.mean(feature_values**2, axis=0))
+    estimate_spread = np.sqrt(np.mean((feature_values @ weights) ** 2))
     return np.asarray(FIRST_STEP * estimate_spread / np.maximum(spreads, 1e-3) * (weights != 0))
 
 
@@ -132,9 +135,9 @@ def _score_round(
     rng: random.Random,
 ) -> float:
     """Play the pairs of a round on one game, and return the score of the weights `weights_a`, from -1 to 1."""
-    first, second = (
-        Searcher(game, scale_weights(game, each), Settings(table_mb=TABLE_MB))
-        for each in (weights_a, weights_b)
+    searcher_a, searcher_b = (
+        Searcher(game, scale_weights(game, weights), Settings(table_mb=TABLE_MB))
+        for weights in (weights_a, weights_b)
     )
     points = 0.0
     try:
@@ -144,8 +147,8 @@ def _score_round(
                 rng,
                 rng.randint(*(RANDOM_PLIES if isinstance(game, Riskless) else TICTACTOE_RANDOM_PLIES)),
             )
-            points += sum(play_pair(game, start, first, second, nodes))
+            points += sum(play_pair(game, start, searcher_a, searcher_b, nodes))
     finally:
-        first.close()
-        second.close()
+        searcher_a.close()
+        searcher_b.close()
     return points / PAIRS_PER_ROUND - 1

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import compute_feature_units, find_features, scale_weights
-from arena.bots.evaluators.outcomes import Category, Counts, make_category_function
+from arena.bots.evaluators.outcomes import OutcomeCounts, PositionCategory, make_category_function
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import PlayedMatch, make_random_position, make_random_start, play_match
@@ -49,39 +49,39 @@ MAX_PLIES = 250
 
 
 @dataclass(frozen=True)
-class Fit:
+class FitResult:
     """Result of a fit: the new weights, and mean log losses in bits. A coin toss has a log loss of 1 bit.
 
-    before, after                    losses of the weights that played (at their best scale) and of the new weights
-    held_out_before, held_out_after  the same on the held-out matches
+    loss_before, loss_after                    losses of the weights that played (at their best scale) and of the new weights
+    held_out_loss_before, held_out_loss_after  the same on the held-out matches
     """
 
     weights: Mapping[str, int]
     matches: int
     samples: int
-    before: float
-    after: float
-    held_out_before: float
-    held_out_after: float
+    loss_before: float
+    loss_after: float
+    held_out_loss_before: float
+    held_out_loss_after: float
 
 
 @dataclass(frozen=True)
-class Samples:
+class TrainingSamples:
     """Positions of self-play matches, one for each index of the arrays.
 
     features  features, a row for each position
-    ends      result of the match for Maxie, 0 to 1, moved towards one half by the distance from the end of the match
+    results   result of the match for Maxie, 0 to 1, moved towards one half by the distance from the end of the match
     matches   number of the match
     games     index of the game in the list of games
     """
 
     features: FloatArray
-    ends: FloatArray
+    results: FloatArray
     matches: npt.NDArray[np.int64]
     games: npt.NDArray[np.int64]
 
 
-def self_play(
+def play_training_matches(
     games: Sequence[Game[Any, Any]],
     weights: Mapping[str, int],
     *,
@@ -89,7 +89,7 @@ def self_play(
     nodes: int,
     seed: int,
     progress: Callable[[], None],
-) -> Samples:
+) -> TrainingSamples:
     """Play `matches` matches of each game from random starts, with `nodes` per move, and return their positions.
 
     progress  called after each match
@@ -97,26 +97,33 @@ def self_play(
     Raises ValueError for a game without features.
     """
     rng = random.Random(seed)
-    rows: list[Sequence[float]] = []
-    ends: list[float] = []
-    numbers: list[tuple[int, int]] = []
+    feature_rows: list[Sequence[float]] = []
+    discounted_results: list[float] = []
+    match_and_game_numbers: list[tuple[int, int]] = []
     number = 0
     for game_index, game in enumerate(games):
         extractor = find_features(game)
         if extractor is None:
             raise ValueError(f"{game.name} has no features to tune")
         count, _ = extractor
-        sizes = compute_feature_units(game)
+        feature_units = compute_feature_units(game)
         for match in _play_matches(game, weights, range(number, number + matches), nodes, rng):
-            end = _compute_result_for_maxie(game, match)
-            for plies, position in enumerate(reversed(match.positions)):
-                rows.append([unit * n for unit, n in zip(sizes, count(position), strict=True)])
-                ends.append(_discount_result(end, plies))
-                numbers.append((number, game_index))
+            result = _compute_result_for_maxie(game, match)
+            for plies_to_end, position in enumerate(reversed(match.positions)):
+                feature_rows.append(
+                    [unit * n for unit, n in zip(feature_units, count(position), strict=True)]
+                )
+                discounted_results.append(_discount_result(result, plies_to_end))
+                match_and_game_numbers.append((number, game_index))
             number += 1
             progress()
-    match_and_game = np.array(numbers, np.int64)
-    return Samples(np.array(rows, float), np.array(ends), match_and_game[:, 0], match_and_game[:, 1])
+    match_and_game = np.array(match_and_game_numbers, np.int64)
+    return TrainingSamples(
+        np.array(feature_rows, float),
+        np.array(discounted_results),
+        match_and_game[:, 0],
+        match_and_game[:, 1],
+    )
 
 
 def _play_matches(
@@ -133,9 +140,9 @@ def _play_matches(
         searcher.close()
 
 
-def _discount_result(end: float, plies: int) -> float:
-    """Return the result `end`, moved towards one half for a position `plies` plies before the end."""
-    return float(0.5 + (end - 0.5) * 0.5 ** (plies / HALF_LIFE_PLIES))
+def _discount_result(result: float, plies_to_end: int) -> float:
+    """Return `result`, moved towards one half for a position `plies_to_end` plies before the end."""
+    return float(0.5 + (result - 0.5) * 0.5 ** (plies_to_end / HALF_LIFE_PLIES))
 
 
 def _make_start(game: Game[Any, Any], rng: random.Random, number: int) -> Any:
@@ -167,72 +174,86 @@ def count_outcomes(
     nodes: int,
     seed: int,
     progress: Callable[[], None],
-) -> dict[Category, Counts]:
+) -> dict[PositionCategory, OutcomeCounts]:
     """Play matches with these weights, and count wins, draws and losses of the player to move by category of position.
 
     Raises ValueError for a game without categories.
     """
     rng = random.Random(seed)
-    counts: dict[Category, list[int]] = {}
+    counts: dict[PositionCategory, list[int]] = {}
     for game in games:
         category_of = make_category_function(game)
         if category_of is None:
             raise ValueError(f"{game.name} has no position categories")
         for match in _play_matches(game, weights, range(matches), nodes, rng):
             for position in match.positions:
-                row = counts.setdefault(category_of(position), [0, 0, 0])
+                outcome_counts = counts.setdefault(category_of(position), [0, 0, 0])
                 if match.winner is None:
-                    row[1] += 1
+                    outcome_counts[1] += 1
                 else:
-                    row[0 if match.winner is game.player(position) else 2] += 1
+                    outcome_counts[0 if match.winner is game.player(position) else 2] += 1
             progress()
     return {category: (won, drawn, lost) for category, (won, drawn, lost) in counts.items()}
 
 
 def fit_weights(
-    samples: Samples, names: Sequence[str], weights: Mapping[str, int], without: Collection[str] = ()
-) -> Fit:
+    samples: TrainingSamples, names: Sequence[str], weights: Mapping[str, int], without: Collection[str] = ()
+) -> FitResult:
     """Return the weights that predict the results of the samples best, and their losses.
 
     names    names of the features, in the order of their columns
     weights  weights with which the samples were played
     without  names of features whose weights are not trained
     """
-    mask = np.array([float(name not in without) for name in names])
-    samples = replace(samples, features=samples.features * mask)
+    trained_mask = np.array([float(name not in without) for name in names])
+    samples = replace(samples, features=samples.features * trained_mask)
     held_out = samples.matches % HELD_OUT_INTERVAL == HELD_OUT_INTERVAL - 1
     # each match counts the same, since a long one has many positions but only one result
-    share = 1.0 / np.bincount(samples.matches)[samples.matches]
+    sample_weights = 1.0 / np.bincount(samples.matches)[samples.matches]
     old_weights = np.array([float(weights[name]) for name in names])
     new_weights = old_weights
     for number in range(MAX_ITERATIONS):
         if number or old_weights.any():
-            slopes = _fit_slopes(samples, share, ~held_out, new_weights)
+            slopes = _fit_slopes(samples, sample_weights, ~held_out, new_weights)
         else:
             slopes = np.full(int(samples.games.max()) + 1, FIRST_SLOPE)
-        scaled = samples.features * slopes[samples.games][:, None]
+        scaled_features = samples.features * slopes[samples.games][:, None]
         new_weights = _fit_logistic(
-            scaled[~held_out], samples.ends[~held_out], share[~held_out], old_weights, RIDGE
+            scaled_features[~held_out],
+            samples.results[~held_out],
+            sample_weights[~held_out],
+            old_weights,
+            RIDGE,
         )
     # the unit is an army, so values are as large as the plain estimate's
-    unit = float(np.std(100 * samples.features[:, 0]) / np.std(samples.features @ new_weights))
-    rounded_weights = {name: round(unit * value) for name, value in zip(names, new_weights, strict=True)}
-    shipped = np.array([float(rounded_weights[name]) for name in names])
+    scale = float(np.std(100 * samples.features[:, 0]) / np.std(samples.features @ new_weights))
+    rounded_weights = {name: round(scale * value) for name, value in zip(names, new_weights, strict=True)}
+    rounded_vector = np.array([float(rounded_weights[name]) for name in names])
 
     def compute_losses(vector: FloatArray) -> list[float]:
-        values = samples.features @ vector * _fit_slopes(samples, share, ~held_out, vector)[samples.games]
+        values = (
+            samples.features @ vector * _fit_slopes(samples, sample_weights, ~held_out, vector)[samples.games]
+        )
         return [
-            _compute_mean_loss(values[part], samples.ends[part], share[part])
+            _compute_mean_loss(values[part], samples.results[part], sample_weights[part])
             for part in (~held_out, held_out)
         ]
 
-    before, after = compute_losses(old_weights), compute_losses(shipped)
+    losses_before, losses_after = compute_losses(old_weights), compute_losses(rounded_vector)
     matches = int(samples.matches[-1]) + 1
-    return Fit(rounded_weights, matches, len(samples.ends), before[0], after[0], before[1], after[1])
+    return FitResult(
+        rounded_weights,
+        matches,
+        len(samples.results),
+        losses_before[0],
+        losses_after[0],
+        losses_before[1],
+        losses_after[1],
+    )
 
 
 def _fit_slopes(
-    samples: Samples, sample_weights: FloatArray, part: npt.NDArray[np.bool_], weights: FloatArray
+    samples: TrainingSamples, sample_weights: FloatArray, part: npt.NDArray[np.bool_], weights: FloatArray
 ) -> FloatArray:
     """Return each game's slope of the logistic curve, in log-odds of winning per unit of the weighted sum.
 
@@ -242,7 +263,7 @@ def _fit_slopes(
     slopes = []
     for game in range(int(samples.games.max()) + 1):
         mask = part & (samples.games == game)
-        slope = _fit_logistic(values[mask], samples.ends[mask], sample_weights[mask], np.zeros(1), 1e-6)
+        slope = _fit_logistic(values[mask], samples.results[mask], sample_weights[mask], np.zeros(1), 1e-6)
         slopes.append(float(slope[0]))
     return np.array(slopes)
 

@@ -65,7 +65,7 @@ def ladder(
         typer.Option(
             "--bot",
             metavar="ENGINE",
-            help="Bot of the ladder, written as for `arena bot`; repeat the option for each bot.",
+            help="Bot to play: engine, FILE.py, exec:COMMAND or command:COMMAND; may be repeated.",
         ),
     ] = None,
     game: GameOption = "riskless",
@@ -132,7 +132,7 @@ def ladder(
             metavar="PORT",
             min=0,
             max=65535,
-            help="Port of the web page (0: any free port). Default: no page, or 8765 with --external.",
+            help="Web page port (0: any free one); default: none, or 8765 with --external.",
         ),
     ] = None,
     wait: Annotated[

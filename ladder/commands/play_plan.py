@@ -27,7 +27,7 @@ from arena.ladder.event_openings import (
 from arena.ladder.external_bots import OTHER_EVENT_HINT, ExternalBotSettings, TooFewBots
 from arena.ladder.ladder import Ladder
 from arena.ladder.ladder_run import run_ladder
-from arena.ladder.pinning import can_pin
+from arena.ladder.pinning import can_pin_processes
 from arena.ladder.plan import LadderPlan
 from arena.ladder.reports.display import open_display
 from arena.maps.game_on_map import has_maps, make_game_on_map
@@ -62,7 +62,7 @@ def play_plan(
 
     The other arguments are as for `ladder.ladder_run.run_ladder`.
     """
-    if plan.pin and not can_pin():
+    if plan.pin and not can_pin_processes():
         raise UsageError("--pin works only on Linux: this system cannot pin processes to cores")
     plan = replace(plan, game=register_game(plan.game))
     maps = plan.maps if has_maps(plan.game) else plan.maps[:1]

@@ -100,7 +100,7 @@ def report_results(
         write_text(render_report(ladder, findings), reports.html)
     if reports.csv is not None:
         write_text(to_csv(rows, {column.name: column.cells for column in columns}), reports.csv)
-    if ladder.stopped:
+    if ladder.is_stopped:
         raise typer.Exit(INTERRUPTED_EXIT_CODE)
 
 
@@ -110,7 +110,9 @@ def _print_location(ladder: Ladder) -> None:
     void = sum(map(is_void, ladder.records))
     void_text = f"; {void} of them void, which do not count" if void else ""
     total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
-    format_state = f"stopped: {count}{total_text} matches are" if ladder.stopped else f"{count} matches are"
+    format_state = (
+        f"stopped: {count}{total_text} matches are" if ladder.is_stopped else f"{count} matches are"
+    )
     other_lines_text = (
         f", after {ladder.other_line_count} that were there before" if ladder.other_line_count else ""
     )

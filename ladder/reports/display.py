@@ -28,7 +28,7 @@ REDRAW_SECONDS = 0.5
 """Minimum interval between updates of the table, in seconds, because computing ratings takes milliseconds."""
 
 
-class Display:
+class ProgressDisplay:
     """Progress display of a ladder, which `run_ladder` uses as its observer. Created by `open_display`."""
 
     def __init__(self, console: Console, ladder: Ladder, status: Callable[[Ladder], str]) -> None:
@@ -102,12 +102,12 @@ class Display:
 @contextmanager
 def open_display(
     ladder: Ladder, console: Console, status: Callable[[Ladder], str] = lambda _: ""
-) -> Iterator[Display]:
+) -> Iterator[ProgressDisplay]:
     """Yield a progress display: drawn on a terminal, and cleared at the end; otherwise printed line by line.
 
     status  returns the result so far in one line; empty if there is none
     """
-    display = Display(console, ladder, status)
+    display = ProgressDisplay(console, ladder, status)
     if not console.is_terminal:
         yield display
         return

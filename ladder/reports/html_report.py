@@ -16,7 +16,7 @@ from arena.ladder.reports.plots import assign_bot_colours, plot_by_ply, plot_rat
 from arena.ladder.reports.result_lines import describe_draws, format_match_line
 from arena.ladder.reports.standings import (
     FORFEITS_LEGEND,
-    Column,
+    ExtraColumn,
     make_cells,
     make_extra_columns,
 )
@@ -67,7 +67,7 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
     rows = ladder.make_rows()
     bots = [row.bot for row in rows]
     colour = assign_bot_colours(bots)
-    parts = make_breakdown(bots, ladder.played)
+    breakdown = make_breakdown(bots, ladder.played)
     columns = make_extra_columns(ladder.records, ())
     records = [record for record in ladder.records if not is_void(record)]
     body = [
@@ -81,13 +81,13 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
         _render_standings(rows, columns, colour),
         *(f"<p>{escape(text)}</p>" for text in (FORFEITS_LEGEND, *(column.legend for column in columns))),
         _render_losses_on_solved_maps(count_blunders(bots, ladder.records), colour),
-        _render_first_move(parts),
+        _render_first_move(breakdown),
         "<h2>Results by opponent</h2><p>Each cell is the score of the row's bot, in per cent.</p>",
-        _render_opponents_heat_map(bots, parts.by_opponent, colour),
-        _render_duels(parts.duels, colour),
+        _render_opponents_heat_map(bots, breakdown.by_opponent, colour),
+        _render_duels(breakdown.duels, colour),
         "<h2>By seat and by map</h2>",
-        _render_group_scores(parts.by_seat, colour),
-        _render_group_scores(parts.by_map, colour),
+        _render_group_scores(breakdown.by_seat, colour),
+        _render_group_scores(breakdown.by_map, colour),
         "<h2>Depth and time by ply</h2>",
         _render_move_plots(records, colour),
         *_render_deciding_pairs(ladder, bots),
@@ -130,11 +130,11 @@ def _render_bracket(ladder: Ladder) -> list[str]:
             for (bot, _), line in zip(sides, lines, strict=True)
         )
 
-    lists = (
-        f"<h3>Round {n}</h3><ul>{''.join(map(render_encounter, each))}</ul>"
-        for n, each in enumerate(rounds, 1)
+    round_lists = (
+        f"<h3>Round {n}</h3><ul>{''.join(map(render_encounter, encounters))}</ul>"
+        for n, encounters in enumerate(rounds, 1)
     )
-    return ["<h2>Bracket</h2>", *lists]
+    return ["<h2>Bracket</h2>", *round_lists]
 
 
 def _render_settings(ladder: Ladder) -> str:
@@ -178,14 +178,16 @@ def _render_deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     for pairing, record in ladder.played:
         if {pairing.maxie, pairing.minnie} == {first, second} and not is_void(record):
             pairs[pairing.pair.number].append((pairing, record))
-    scored = [(compute_pair_scores(first, pair), [record for _, record in pair]) for pair in pairs.values()]
-    complete_pairs = [(scores[0], records) for scores, records in scored if scores]
-    uneven_pairs = sorted(
-        (pair for pair in complete_pairs if pair[0] != 1), key=lambda each: -abs(each[0] - 1)
+    scores_and_records = [
+        (compute_pair_scores(first, pair), [record for _, record in pair]) for pair in pairs.values()
+    ]
+    complete_pairs = [(scores[0], records) for scores, records in scores_and_records if scores]
+    decisive_pairs = sorted(
+        (pair for pair in complete_pairs if pair[0] != 1), key=lambda pair: -abs(pair[0] - 1)
     )
-    sentence = f"{escape(first)} and {escape(second)} scored equally in {len(complete_pairs) - len(uneven_pairs)} of their {len(complete_pairs)} pairs"
-    matches = [record for _, records in uneven_pairs[:MAX_SECTION_MATCHES] for record in records]
-    suffix = f"; of the other {len(uneven_pairs)}, these were the clearest" if matches else ""
+    sentence = f"{escape(first)} and {escape(second)} scored equally in {len(complete_pairs) - len(decisive_pairs)} of their {len(complete_pairs)} pairs"
+    matches = [record for _, records in decisive_pairs[:MAX_SECTION_MATCHES] for record in records]
+    suffix = f"; of the other {len(decisive_pairs)}, these were the clearest" if matches else ""
     return [
         "<h2>The matches that decided it</h2>",
         f"<p>{sentence}{suffix}.</p>",
@@ -205,12 +207,12 @@ def find_upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list
         return elo[losing_bots[0]] - elo[winner]
 
     return sorted(
-        (each for each in records if compute_rating_gap(each) > 0), key=compute_rating_gap, reverse=True
+        (record for record in records if compute_rating_gap(record) > 0), key=compute_rating_gap, reverse=True
     )
 
 
 def _render_head(headings: Iterable[str]) -> str:
-    return f"<tr>{''.join(f'<th>{escape(each)}</th>' for each in headings)}</tr>"
+    return f"<tr>{''.join(f'<th>{escape(heading)}</th>' for heading in headings)}</tr>"
 
 
 def _render_scrolling_table(table: str) -> str:
@@ -237,7 +239,7 @@ def _render_table(head: Iterable[str], rows: Iterable[Sequence[object]], colour:
 
 
 def _render_standings(
-    rows: Sequence[StandingsRow], columns: Sequence[Column], colour: Mapping[str, str]
+    rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn], colour: Mapping[str, str]
 ) -> str:
     cells = make_cells(rows, columns)
     lines = zip((row.bot for row in rows), *cells.values(), strict=True)
@@ -267,29 +269,29 @@ def _render_duels(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
 
 
 def _render_first_move(breakdown: Breakdown) -> str:
-    first = breakdown.first_move
-    if first.elo is None or first.error is None:
+    advantage = breakdown.first_move
+    if advantage.elo is None or advantage.error is None:
         return ""
-    return f"<p>The player who moves first scores {first.score:.1%}: {first.elo:+z.0f} ± {first.error:.0f} Elo.</p>"
+    return f"<p>The player who moves first scores {advantage.score:.1%}: {advantage.elo:+z.0f} ± {advantage.error:.0f} Elo.</p>"
 
 
 def _render_opponents_heat_map(
     bots: Sequence[str], scores: Sequence[GroupScore], colour: Mapping[str, str]
 ) -> str:
-    score = {(part.bot, part.of): part for part in scores}
+    scores_by_opponent = {(group_score.bot, group_score.of): group_score for group_score in scores}
     lines = [_render_head(("", *bots))]
     for bot in bots:
         cells = [_render_name_cell(bot, colour)]
-        for other in bots:
-            part = score.get((bot, other))
-            if part is None:
+        for opponent in bots:
+            group_score = scores_by_opponent.get((bot, opponent))
+            if group_score is None:
                 cells.append("<td></td>")
                 continue
             # From red through white to green.
-            hue, light = (140 if part.score >= 0.5 else 10), 96 - 46 * abs(part.score - 0.5) * 2
-            tooltip = f"{part.wins} won, {part.draws} drawn, {part.losses} lost"
+            hue, light = (140 if group_score.score >= 0.5 else 10), 96 - 46 * abs(group_score.score - 0.5) * 2
+            tooltip = f"{group_score.wins} won, {group_score.draws} drawn, {group_score.losses} lost"
             cells.append(
-                f'<td style="background:hsl({hue} 60% {light:.0f}%)" title="{tooltip}">{part.score:.0%}</td>'
+                f'<td style="background:hsl({hue} 60% {light:.0f}%)" title="{tooltip}">{group_score.score:.0%}</td>'
             )
         lines.append(f"<tr>{''.join(cells)}</tr>")
     return _render_scrolling_table(f'<table class="heat">{"".join(lines)}</table>')
@@ -310,20 +312,27 @@ def _render_move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> 
         ):
             if not move.opening:
                 moves[record.players.name_of(player)][ply].append(move)
-    times = {
-        bot: {ply: sum(each.ms for each in all_) / len(all_) for ply, all_ in by_ply.items()}
-        for bot, by_ply in moves.items()
-    }
-    depths = {
+    mean_times = {
         bot: {
-            ply: sum(values) / len(values)
-            for ply, all_ in by_ply.items()
-            if (values := [m.thinking.depth for m in all_ if m.thinking and m.thinking.depth is not None])
+            ply: sum(move.ms for move in moves_at_ply) / len(moves_at_ply)
+            for ply, moves_at_ply in by_ply.items()
         }
         for bot, by_ply in moves.items()
     }
-    return plot_by_ply("Mean time per move", "ms", times, colour) + plot_by_ply(
-        "Mean depth of the search", "plies", {bot: by for bot, by in depths.items() if by}, colour
+    mean_depths = {
+        bot: {
+            ply: sum(values) / len(values)
+            for ply, moves_at_ply in by_ply.items()
+            if (
+                values := [
+                    m.thinking.depth for m in moves_at_ply if m.thinking and m.thinking.depth is not None
+                ]
+            )
+        }
+        for bot, by_ply in moves.items()
+    }
+    return plot_by_ply("Mean time per move", "ms", mean_times, colour) + plot_by_ply(
+        "Mean depth of the search", "plies", {bot: by for bot, by in mean_depths.items() if by}, colour
     )
 
 
@@ -332,16 +341,16 @@ def _render_replay(record: Record) -> str:
     try:
         game = make_game(record.game, record.setup)
         position = game.start()
-        steps = [f"before ply 0\n{game.picture(position)}"]
-        for ply, each in enumerate(record.moves):
-            move = game.move_from_data(each.move)
-            text = game.move_to_text(move)
+        position_texts = [f"before ply 0\n{game.picture(position)}"]
+        for ply, recorded_move in enumerate(record.moves):
+            move = game.move_from_data(recorded_move.move)
+            move_text = game.move_to_text(move)
             position = game.play(position, move)
-            source = "opening" if each.opening else f"{each.ms:.1f} ms"
-            steps.append(f"ply {ply}: {text} ({source})\n{game.picture(position)}")
+            source_text = "opening" if recorded_move.opening else f"{recorded_move.ms:.1f} ms"
+            position_texts.append(f"ply {ply}: {move_text} ({source_text})\n{game.picture(position)}")
     except GameError as error:
         return f"<p>{escape(format_match_line(record))}: {escape(str(error))}</p>"
-    views = "".join(f"<pre hidden>{escape(step)}</pre>" for step in steps)
-    slider = f'<input type="range" min="0" max="{len(steps) - 1}" value="{len(steps) - 1}" aria-label="ply">'
+    views = "".join(f"<pre hidden>{escape(position_text)}</pre>" for position_text in position_texts)
+    slider = f'<input type="range" min="0" max="{len(position_texts) - 1}" value="{len(position_texts) - 1}" aria-label="ply">'
     summary = f"{escape(format_match_line(record))} <small>{escape(record.match)}</small>"
     return f'<details class="replay"><summary>{summary}</summary>{slider}{views}</details>'

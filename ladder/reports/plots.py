@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from arena.charts import Area, render_dot, render_line, render_text_element
+from arena.charts import PlotArea, render_dot, render_line, render_text_element
 from arena.rating.standings import StandingsRow
 
 WIDTH, LEFT, RIGHT = 360, 46, 20
@@ -41,7 +41,9 @@ def choose_axis_ticks(low: float, high: float, max_steps: int = 5) -> list[float
     span = max(high - low, 1e-9)
     step = 10.0 ** math.floor(math.log10(span / max_steps))
     step = next(
-        step * times for times in (1, 2, 5, 10, 20, 50) if _count_steps(low, high, step * times) <= max_steps
+        step * multiple
+        for multiple in (1, 2, 5, 10, 20, 50)
+        if _count_steps(low, high, step * multiple) <= max_steps
     )
     first = math.floor(low / step)
     return [step * n for n in range(first, first + _count_steps(low, high, step) + 1)]
@@ -64,7 +66,7 @@ def plot_ratings(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
         min(r.elo - r.elo_error for r in rated), max(r.elo + r.elo_error for r in rated)
     )
     bottom = 34 * len(rated) + 6
-    area = Area(LEFT, WIDTH - RIGHT, 0, bottom, (marks[0], marks[-1]), (0, 1))
+    area = PlotArea(LEFT, WIDTH - RIGHT, 0, bottom, (marks[0], marks[-1]), (0, 1))
     elements = [render_line(area.x(mark), 0, area.x(mark), bottom, GRID) for mark in marks]
     elements += [
         render_text_element(area.x(mark), bottom + 15, f"{mark:+z.0f}", INK, "middle") for mark in marks
@@ -101,7 +103,7 @@ def plot_by_ply(
     value_ticks = choose_axis_ticks(0, max(max(by_ply.values()) for by_ply in curves.values()) or 1)
     ply_ticks = choose_axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
     top, bottom = 22, 22 + PLOT_HEIGHT
-    area = Area(LEFT, WIDTH - RIGHT, top, bottom, (0, ply_ticks[-1]), (0, value_ticks[-1]))
+    area = PlotArea(LEFT, WIDTH - RIGHT, top, bottom, (0, ply_ticks[-1]), (0, value_ticks[-1]))
     elements = area.render_horizontal_lines(value_ticks, GRID)
     elements += [
         render_text_element(LEFT - 5, area.y(mark) + 4, f"{mark:g}", INK, "end") for mark in value_ticks

@@ -7,7 +7,7 @@ from arena.maps.game_on_map import DECISIVE_MAPS, has_maps
 from arena.protocol.adjudication import REPETITION_RULE
 from arena.protocol.codes import FORFEIT_REASONS
 from arena.protocol.record import Record
-from arena.rating.breakdown import Draws, count_draws, count_draws_by_map
+from arena.rating.breakdown import DrawCounts, count_draws, count_draws_by_map
 from arena.rating.standings import is_void, list_losers
 
 
@@ -37,7 +37,7 @@ def format_match_line(record: Record) -> str:
     return f"{void_text} ({reason}{detail})"
 
 
-def describe_draws(draws: Draws) -> str:
+def describe_draws(draws: DrawCounts) -> str:
     """Return text such as `drawn: 3 of 12 matches (25%), 2 of them by repetition`."""
     repetition_text = f", {draws.repetition} of them by repetition" if draws.repetition else ""
     return f"drawn: {draws.drawn} of {draws.matches} matches ({draws.share:.0%}){repetition_text}"
@@ -46,13 +46,13 @@ def describe_draws(draws: Draws) -> str:
 def make_draws_warning(ladder: Ladder) -> str | None:
     """Return a one-line warning if over half of the matches were drawn; None otherwise, or if the event was stopped."""
     draws = count_draws(ladder.records)
-    if ladder.stopped or not draws.are_too_many:
+    if ladder.is_stopped or not draws.are_too_many:
         return None
     share = f"{draws.drawn} of {draws.matches} matches were drawn"
     conclusion = "so the table says little about strength"
     if not has_maps(ladder.plan.game):
         return f"{share}, {conclusion}; with `--openings N`, matches begin after N random plies"
-    maps = [name for name, each in count_draws_by_map(ladder.records).items() if each.are_too_many]
+    maps = [name for name, draws in count_draws_by_map(ladder.records).items() if draws.are_too_many]
     map_options = [f"`--map {name}`" for name in DECISIVE_MAPS if name not in maps]
     advice = (
         f"most matches are decided with {' or '.join(map_options[:2])}"

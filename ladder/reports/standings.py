@@ -24,7 +24,7 @@ FORFEIT_COLUMNS = {COLUMN_NAMES[name]: name for name in FORFEIT_FIELDS}
 
 
 @dataclass(frozen=True)
-class Column:
+class ExtraColumn:
     """Column that only some ladders have, with a legend that explains it."""
 
     heading: str
@@ -38,18 +38,20 @@ class Column:
         return self.heading.lower().replace(" ", "_")
 
 
-def make_extra_columns(records: Sequence[Record], blunders: Sequence[BlunderReport]) -> list[Column]:
+def make_extra_columns(records: Sequence[Record], blunders: Sequence[BlunderReport]) -> list[ExtraColumn]:
     """Return the columns of blunders and of CPU time, without those for which there is no data."""
     columns = [
-        Column(
+        ExtraColumn(
             "blunders", BLUNDERS_LEGEND, {blunder.bot: f"{blunder.per_match:.2f}" for blunder in blunders}
         ),
-        Column("CPU ms", CPU_LEGEND, {bot: f"{ms:.1f}" for bot, ms in compute_mean_cpu_ms(records).items()}),
+        ExtraColumn(
+            "CPU ms", CPU_LEGEND, {bot: f"{ms:.1f}" for bot, ms in compute_mean_cpu_ms(records).items()}
+        ),
     ]
     return [column for column in columns if column.cells]
 
 
-def make_cells(rows: Sequence[StandingsRow], columns: Sequence[Column] = ()) -> dict[str, list[str]]:
+def make_cells(rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = ()) -> dict[str, list[str]]:
     """Return the columns after the bot's name by heading, each with the text of every row."""
     return {
         "games": [str(row.games) for row in rows],
@@ -60,12 +62,12 @@ def make_cells(rows: Sequence[StandingsRow], columns: Sequence[Column] = ()) -> 
         "Elo": [f"{row.elo:+z.0f}" if row.games else "-" for row in rows],
         "± 95 %": [f"{row.elo_error:.0f}" if row.games else "-" for row in rows],
         **{heading: [str(getattr(row, name)) for row in rows] for heading, name in FORFEIT_COLUMNS.items()},
-        **_format_cells(rows),
+        **_format_tournament_cells(rows),
         **{column.heading: [column.cells.get(row.bot, "-") for row in rows] for column in columns},
     }
 
 
-def _format_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str]]:
+def _format_tournament_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str]]:
     """Return the columns of a swiss or a knockout event, as `make_cells` does; empty for other formats."""
     if any(row.buchholz is not None for row in rows):
         return {
@@ -75,7 +77,7 @@ def _format_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str]]:
     return {"reached": [row.reached for row in rows]} if any(row.reached for row in rows) else {}
 
 
-def make_table(rows: Sequence[StandingsRow], columns: Sequence[Column] = (), *, plain: bool) -> Table:
+def make_table(rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = (), *, plain: bool) -> Table:
     """Return the table of standings, as Markdown if `plain`."""
     # Without padding the table fits into 80 columns; the box separates columns by a space.
     table = Table(box=box.MARKDOWN) if plain else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
@@ -85,12 +87,15 @@ def make_table(rows: Sequence[StandingsRow], columns: Sequence[Column] = (), *, 
     for heading in cells:
         table.add_column(heading, justify="right", no_wrap=True)
     for rank, row in enumerate(rows, 1):
-        texts = {heading: column[rank - 1] for heading, column in cells.items()}
-        faults = {heading for heading in FORFEIT_COLUMNS if texts[heading] != "0"}
+        cell_texts = {heading: column[rank - 1] for heading, column in cells.items()}
+        forfeit_headings = {heading for heading in FORFEIT_COLUMNS if cell_texts[heading] != "0"}
         table.add_row(
             str(rank),
             Text(row.bot),
-            *(Text(text, style="bold red" if name in faults else "") for name, text in texts.items()),
+            *(
+                Text(text, style="bold red" if name in forfeit_headings else "")
+                for name, text in cell_texts.items()
+            ),
         )
     return table
 
@@ -102,9 +107,11 @@ BLUNDERS_LEGEND = "blunders: moves per match that gave a win or a draw away, by 
 CPU_LEGEND = "CPU ms: CPU time per move of a bot in a container, including analysis on the opponent's time"
 
 
-def print_standings(rows: Sequence[StandingsRow], console: Console, columns: Sequence[Column] = ()) -> None:
+def print_standings(
+    rows: Sequence[StandingsRow], console: Console, columns: Sequence[ExtraColumn] = ()
+) -> None:
     """Print the table of standings, and below it the legends of the columns that need one."""
-    headings = [*_format_cells(rows), *(column.heading for column in columns)]
+    headings = [*_format_tournament_cells(rows), *(column.heading for column in columns)]
     needed_width = MIN_TERMINAL_WIDTH + sum(len(heading) + 1 for heading in headings)
     if console.is_terminal and console.width >= needed_width:
         console.print(make_table(rows, columns, plain=False))

@@ -32,30 +32,32 @@ class FrameLog:
     """Log of the last MAX_FRAMES frames sent and received during a check, as text."""
 
     def __init__(self) -> None:
-        self._log: deque[str] = deque(maxlen=MAX_FRAMES)
+        self._recent_frames: deque[str] = deque(maxlen=MAX_FRAMES)
 
     def add(self, direction: str, frame: bytes | str) -> None:
         """Add a frame. `direction`: `>` for a frame from the bot, `<` for one to the bot, as in `arena bot --verbose`."""
         if isinstance(frame, str):
-            text = f"text {frame!r}"
+            frame_text = f"text {frame!r}"
         else:
             try:
-                text = msgspec.json.encode(msgpack.unpackb(frame)).decode()
+                frame_text = msgspec.json.encode(msgpack.unpackb(frame)).decode()
             except (ValueError, TypeError, msgpack.UnpackException, RecursionError):
-                text = f"hex {frame.hex(' ')}"
-        self._log.append(f"{direction} {text[:MAX_FRAME_TEXT]}{'…' if len(text) > MAX_FRAME_TEXT else ''}")
+                frame_text = f"hex {frame.hex(' ')}"
+        self._recent_frames.append(
+            f"{direction} {frame_text[:MAX_FRAME_TEXT]}{'…' if len(frame_text) > MAX_FRAME_TEXT else ''}"
+        )
 
     def add_remark(self, text: str) -> None:
         """Add a remark to the log, such as `the connection is cut`."""
-        self._log.append(f"- {text}")
+        self._recent_frames.append(f"- {text}")
 
     def clear(self) -> None:
         """Forget all frames before the next check."""
-        self._log.clear()
+        self._recent_frames.clear()
 
     def list_recent(self) -> list[str]:
         """Return the most recent frames, oldest first."""
-        return list(self._log)
+        return list(self._recent_frames)
 
 
 class BotConnection:
@@ -141,9 +143,11 @@ class BotConnection:
             )
         if hello.role != "bot":
             raise ProtocolFault(f"hello.role must be bot, not {hello.role!r}")
-        early = await self.receive_within("welcome", EARLY_MESSAGE_SECONDS)
-        if early is not None:
-            raise ProtocolFault(f"{get_message_type(early[0])} must not be sent before the server's welcome")
+        early_message = await self.receive_within("welcome", EARLY_MESSAGE_SECONDS)
+        if early_message is not None:
+            raise ProtocolFault(
+                f"{get_message_type(early_message[0])} must not be sent before the server's welcome"
+            )
         limits = Limits(16_384, hello.matches, 10_000)
         await self.send(Welcome("arena check", hello.name, session, limits))
         return hello

@@ -126,8 +126,8 @@ async def check_out_of_date(context: CheckContext) -> None:
     await match.play_move_pair()
     await match.play_move_pair()
     await match.peer.send(match.make_turn_message(0))
-    other = context.make_match(match.peer)
-    await other.send_end()
+    other_match = context.make_match(match.peer)
+    await other_match.send_end()
     await match.expect_silence(SETTLE_SECONDS)
     await match.play_move_pair()
     await match.send_end()
@@ -136,12 +136,12 @@ async def check_out_of_date(context: CheckContext) -> None:
 async def check_unknown_types(context: CheckContext) -> None:
     """The bot must ignore messages of unknown types."""
     match = context.make_match(await context.server.connect_bot())
-    weather = {"type": "x-weather", "match": match.match, "sky": ["blue", None, {"sun": 1.5}]}
-    await match.peer.send_data(weather)
+    unknown_message = {"type": "x-weather", "match": match.match, "sky": ["blue", None, {"sun": 1.5}]}
+    await match.peer.send_data(unknown_message)
     await match.begin()
-    await match.peer.send_data(weather)
+    await match.peer.send_data(unknown_message)
     await match.send_turn()
-    await match.peer.send_data(weather)
+    await match.peer.send_data(unknown_message)
     await match.receive_move()
     await match.send_end()
     await check_play(context.supported_games[0], Player.MAXIE, context)
@@ -277,15 +277,15 @@ async def check_alive(context: CheckContext) -> None:
     ping_time = MONOTONIC.now()
     pong = await match.peer.connection.ping()
     await match.receive_move()
-    answered = MONOTONIC.now() - ping_time
+    pong_seconds = MONOTONIC.now() - ping_time
     with anyio.move_on_after(context.server.patience) as waiting:
         latency = await pong
     if waiting.cancelled_caught:
         raise ProtocolFault(f"the bot must answer a ping within {context.server.patience:g} s")
     # A bot that moves immediately may send its move before the pong.
-    if answered > PONG_SECONDS and latency > 0.9 * answered:
+    if pong_seconds > PONG_SECONDS and latency > 0.9 * pong_seconds:
         raise ProtocolFault(
-            f"the bot must answer pings while it thinks: a pong took {1000 * answered:.0f} ms"
+            f"the bot must answer pings while it thinks: a pong took {1000 * pong_seconds:.0f} ms"
         )
     await match.send_end()
 
@@ -296,12 +296,12 @@ async def check_shut_down(context: CheckContext) -> None:
     await peer.send(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
     context.server.reject_connections()
     connections_before = context.server.connection_count
-    closing = asyncio.ensure_future(peer.connection.close(1001, "shutting_down"))
+    close_task = asyncio.ensure_future(peer.connection.close(1001, "shutting_down"))
     with anyio.move_on_after(CLOSE_SECONDS) as scope:
-        await asyncio.shield(closing)
+        await asyncio.shield(close_task)
     if scope.cancelled_caught or peer.connection.close_code == 1006:
         peer.connection.transport.abort()
-        await closing
+        await close_task
         raise ProtocolFault(f"the bot must complete the close handshake within {CLOSE_SECONDS:g} s")
     await MONOTONIC.sleep(RUSH_SECONDS)
     if context.server.connection_count - connections_before > MAX_RECONNECTS:

@@ -94,8 +94,8 @@ async def check_bot(
                     result = CheckResult(name, "passed", requirement)
                 except ProtocolFault as fault:
                     result = await _make_failed_result(name, requirement, str(fault), server)
-                    code = None if server.bot_process is None else server.bot_process.exit_code
-                    if name == "handshake" and code == BAD_USAGE_EXIT_CODE and len(result.printed) == 1:
+                    exit_code = None if server.bot_process is None else server.bot_process.exit_code
+                    if name == "handshake" and exit_code == BAD_USAGE_EXIT_CODE and len(result.printed) == 1:
                         raise BadCommand(result.printed[0]) from None
                     # The next check starts with a new process and connection of the bot.
                     await server.stop_bot()
@@ -103,9 +103,11 @@ async def check_bot(
             results.append(result)
             on_result(result)
         names = [name for name, _, _ in list_checks(context)]
-    unknown = set(only) - set(names)
-    if unknown and is_usable:
-        raise UnknownCheck(f"no check is called {', '.join(sorted(unknown))}: choose from {', '.join(names)}")
+    unknown_names = set(only) - set(names)
+    if unknown_names and is_usable:
+        raise UnknownCheck(
+            f"no check is called {', '.join(sorted(unknown_names))}: choose from {', '.join(names)}"
+        )
     return results
 
 

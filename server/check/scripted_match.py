@@ -49,14 +49,14 @@ class ScriptedMatch:
     @property
     def start_message(self) -> Start:
         """The `start` message of the match."""
-        names = Players("checked", "script") if self.seat is Player.MAXIE else Players("script", "checked")
+        players = Players("checked", "script") if self.seat is Player.MAXIE else Players("script", "checked")
         ready_ms = int(1000 * self.peer.patience)
         return Start(
             self.match,
             self.game.name,
             self.game.setup(),
             SEATS[self.seat],
-            names,
+            players,
             self.control,
             self.margin_ms,
             ready_ms,
@@ -116,9 +116,9 @@ class ScriptedMatch:
             raise ProtocolFault(f"the move must be for ply {len(self.moves)}, not {message.ply}")
         seconds_used = max(0.0, received_at - self._turn_sent_at)
         if seconds_used > allowed_seconds:
-            limit = f"{self.control.base_ms} ms and a margin of {self.margin_ms} ms"
+            limit_text = f"{self.control.base_ms} ms and a margin of {self.margin_ms} ms"
             raise ProtocolFault(
-                f"the move at ply {message.ply} took {1000 * seconds_used:.0f} ms; the limit was {limit}"
+                f"the move at ply {message.ply} took {1000 * seconds_used:.0f} ms; the limit was {limit_text}"
             )
         self.play_bot_move(message.move)
         accepted = Accepted(self.match, message.ply, round(1000 * seconds_used, 3), self.control.base_ms)
@@ -175,8 +175,8 @@ class ScriptedMatch:
 
     async def expect_silence(self, seconds: float) -> None:
         """Wait for `seconds`. Raises ProtocolFault if the bot sends anything but a repetition of an earlier message."""
-        until = MONOTONIC.now() + seconds
-        while (seconds_left := until - MONOTONIC.now()) > 0:
+        deadline = MONOTONIC.now() + seconds
+        while (seconds_left := deadline - MONOTONIC.now()) > 0:
             message = await self.peer.receive_within("silence", seconds_left)
             if message is not None and not self._is_repeat(message[0]):
                 self._reject_repeat(message[0])
@@ -188,9 +188,9 @@ class ScriptedMatch:
         The message must not be a repeated move (`_is_repeat`).
         """
         if isinstance(message, Move) and message.match == self.match and message.ply < len(self.moves):
-            earlier = self.moves[message.ply]
+            earlier_move = self.moves[message.ply]
             raise ProtocolFault(
-                f"the bot sent {message.move!r:.60} for ply {message.ply}, which was already played with {earlier!r}: "
+                f"the bot sent {message.move!r:.60} for ply {message.ply}, which was already played with {earlier_move!r}: "
                 "it may send only the same move again"
             )
 

@@ -70,18 +70,18 @@ def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> Nat
 def _split_url(text: str) -> SplitResult:
     try:
         parts = urlsplit(text)
-        usable = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
+        is_usable = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        usable = False
-    if not usable or parts.path.strip("/") or parts.query or parts.fragment:
+        is_usable = False
+    if not is_usable or parts.path.strip("/") or parts.query or parts.fragment:
         # The text is not shown, because it may contain a password.
         raise BusError(f"bus.url is not the address of a NATS server: {URL_HELP}")
     return parts
 
 
 def _format_url_host(url: SplitResult) -> str:
-    name = url.hostname or ""
-    return f"[{name}]" if ":" in name else name
+    host_name = url.hostname or ""
+    return f"[{host_name}]" if ":" in host_name else host_name
 
 
 def _read_password(file: Path) -> str:

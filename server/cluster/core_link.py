@@ -40,7 +40,7 @@ class ShellPort(CorePort, Protocol):
         ...
 
 
-class Superseded(Exception):
+class CoreSuperseded(Exception):
     """Raised when this core no longer leads: another core has a higher fencing token, or the bus is unavailable."""
 
 
@@ -69,13 +69,15 @@ class RemoteEdge:
         self._sent_frame_count = 0
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
-        for more, body in encode_in_frames(messages):
+        for is_continued, body in encode_in_frames(messages):
             self._publish(
-                BusFrame(self.number, self._fencing_token, self.stream, self._sent_frame_count, more, body)
+                BusFrame(
+                    self.number, self._fencing_token, self.stream, self._sent_frame_count, is_continued, body
+                )
             )
             self._sent_frame_count += 1
 
-    def heartbeat(self) -> None:
+    def send_heartbeat(self) -> None:
         """Send a heartbeat, from which the edge learns how many frames it should have received."""
         self._publish(BusFrame(self.number, self._fencing_token, self.stream, self._sent_frame_count))
         self._requested_stream = -1
@@ -185,12 +187,12 @@ class CoreLink:
         """Listen and send heartbeats until cancelled. Raises Superseded once this core no longer leads."""
         await self._bus.subscribe(self.subject, self.receive)
         while True:
-            self.heartbeat()
+            self.send_heartbeat()
             if self.loss_reason:
-                raise Superseded(self.loss_reason)
+                raise CoreSuperseded(self.loss_reason)
             await self._clock.sleep(HEARTBEAT_NS / 1e9)
 
-    def heartbeat(self) -> None:
+    def send_heartbeat(self) -> None:
         """Send a heartbeat to each edge and to the core itself, and report lost edges to the shell.
 
         Set `loss_reason` if the core's own heartbeats do not arrive. The caller must call this every HEARTBEAT_NS.
@@ -210,7 +212,7 @@ class CoreLink:
             return
         for number, edge in list(self.edges.items()):
             if now - edge.last_frame_ns <= MAX_SILENCE_NS:
-                edge.heartbeat()
+                edge.send_heartbeat()
             elif now - self._last_core_frame_ns < 2 * HEARTBEAT_NS:
                 log.warning("edge %d is gone", number)
                 del self.edges[number]

@@ -24,7 +24,7 @@ from arena.server.cluster.frames import (
     make_edge_subject,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived
-from arena.server.ports import EdgePort, MessageToCore, MessageToEdge, Resync
+from arena.server.ports import EdgePort, MessageToCore, MessageToEdge, RequestResync
 
 log = logging.getLogger("arena.link")
 
@@ -68,7 +68,7 @@ class EdgeLink:
         self.subject = make_edge_subject(shard, edge)
         """Subject on which the edge receives frames."""
         self.port: EdgePort | None = None
-        """Edge of this link; None until it is set. It must answer `Resync` at once, by submitting `EdgeResynced`."""
+        """Edge of this link; None until it is set. It must answer `RequestResync` at once, by submitting `EdgeResynced`."""
         self.fencing_token = 0
         """Fencing token of the core that leads; 0 before the first frame of a core."""
         self.is_synced = False
@@ -120,11 +120,11 @@ class EdgeLink:
             return  # no core is known yet; the first frame from one causes a resync
         self._flush()
         now, resend_ns = self._now_ns(), self._resend_ns
-        resent: list[MessageReceived] = []
+        resent_messages: list[MessageReceived] = []
         if resend_ns is not None:
             oldest_ns = max(now - MAX_RESEND_AGE_NS, self._last_frame_ns - resend_ns)
-            resent = [message for at, message in self._resend_buffer if at >= oldest_ns]
-            self._resend_buffer = deque((now, message) for message in resent)
+            resent_messages = [message for at, message in self._resend_buffer if at >= oldest_ns]
+            self._resend_buffer = deque((now, message) for message in resent_messages)
             self._resend_ns = None
             self._sent_frame_count = 0
         # Otherwise the numbers continue, so that the core notices if it missed frames of the last stream.
@@ -133,16 +133,18 @@ class EdgeLink:
         self._last_frame_ns = now
         self.is_synced = True
         self.resync_count += 1
-        self._unsent = [resync, *resent]
+        self._unsent = [resync, *resent_messages]
         self._flush()
 
     def _flush(self) -> None:
         pending, self._unsent = self._unsent, []
         if not pending or not self.is_synced:
             return
-        for more, body in encode_in_frames(pending):
+        for is_continued, body in encode_in_frames(pending):
             self._publish(
-                BusFrame(self.number, self.fencing_token, self._stream, self._sent_frame_count, more, body)
+                BusFrame(
+                    self.number, self.fencing_token, self._stream, self._sent_frame_count, is_continued, body
+                )
             )
             self._sent_frame_count += 1
 
@@ -152,8 +154,8 @@ class EdgeLink:
     def _store_for_resend(self, message: MessageReceived) -> None:
         buffer, now = self._resend_buffer, self._now_ns()
         buffer.append((now, message))
-        oldest = now - (TAKEOVER_RESEND_NS if self.is_synced else MAX_RESEND_AGE_NS)
-        while buffer[0][0] < oldest or len(buffer) > MAX_RESENT_MESSAGES:
+        oldest_kept_ns = now - (TAKEOVER_RESEND_NS if self.is_synced else MAX_RESEND_AGE_NS)
+        while buffer[0][0] < oldest_kept_ns or len(buffer) > MAX_RESENT_MESSAGES:
             buffer.popleft()
 
     # from the core
@@ -187,7 +189,7 @@ class EdgeLink:
             return
         if not messages:
             return
-        if type(messages[0]) is Resync:
+        if type(messages[0]) is RequestResync:
             self._resync("the core has restarted", frame.fencing_token, TAKEOVER_RESEND_NS)
             return
         self._deliver(messages)
@@ -199,7 +201,7 @@ class EdgeLink:
             self.is_synced = False
         self.fencing_token = fencing_token
         self._resend_ns = resend_ns
-        self._deliver([Resync()])
+        self._deliver([RequestResync()])
 
     def _deliver(self, messages: Sequence[MessageToEdge]) -> None:
         if self.port is not None:
@@ -211,10 +213,10 @@ class EdgeLink:
         """Listen and send heartbeats until cancelled."""
         await self._bus.subscribe(self.subject, self.receive)
         while True:
-            wait_ns = self.heartbeat()
+            wait_ns = self.send_heartbeat()
             await self._clock.sleep(wait_ns / 1e9)
 
-    def heartbeat(self) -> int:
+    def send_heartbeat(self) -> int:
         """Send a heartbeat, and begin to hold messages if the core has become silent.
 
         Return the time until the next call is due, in ns.

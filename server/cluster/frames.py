@@ -41,7 +41,7 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     A heartbeat has the number of its sender's next frame. If only the edge missed a frame, the edge begins a new stream
     but continues its own numbers.
     """
-    more: bool = False
+    is_continued: bool = False
     """True if the list of messages continues in the next frame."""
     body: bytes = b""
     """Encoded list of messages, or a part of it. Empty in a heartbeat."""
@@ -89,7 +89,7 @@ def decode_frame(payload: bytes) -> BusFrame:
 def encode_in_frames(
     messages: Sequence[MessageToCore] | Sequence[MessageToEdge],
 ) -> Iterator[tuple[bool, bytes]]:
-    """Encode a list of messages, and split it into frames. Yield the fields `more` and `body` of each frame."""
+    """Encode a list of messages, and split it into frames. Yield the fields `is_continued` and `body` of each frame."""
     body = _encoder.encode(messages)
     if len(body) <= MAX_BODY_BYTES:
         yield False, body
@@ -123,7 +123,7 @@ class IncomingStream(Generic[M]):
             return []
         self.number += 1
         body = self._pieces + frame.body if self._pieces else frame.body
-        if frame.more:
+        if frame.is_continued:
             if len(body) > MAX_LIST_BYTES:
                 raise BadBusFrame(f"the list of messages has more than {MAX_LIST_BYTES} bytes")
             self._pieces = body

@@ -65,7 +65,7 @@ class TlsNotOffered(ConnectionError):
         super().__init__("it offers no TLS, and nothing may be sent to it unencrypted")
 
 
-class _Connection:
+class _NatsConnection:
     """One connection to NATS, from its opening to its loss."""
 
     def __init__(self) -> None:
@@ -151,11 +151,11 @@ class NatsBus:
         self._address = address
         self._tls_context = tls_context
         self._name = name
-        self._connection: _Connection | None = None
+        self._connection: _NatsConnection | None = None
         self._subscriptions: list[tuple[str, PayloadHandler]] = []
         self._queue: deque[tuple[str, bytes]] = deque()
         self._queued_bytes = 0
-        self._wake = asyncio.Event()
+        self._message_queued = asyncio.Event()
 
     @property
     def is_connected(self) -> bool:
@@ -171,7 +171,7 @@ class NatsBus:
             return False
         self._queue.append((subject, payload))
         self._queued_bytes += len(payload)
-        self._wake.set()
+        self._message_queued.set()
         return True
 
     async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
@@ -207,18 +207,18 @@ class NatsBus:
                     log.info("the bus was closed before all messages were sent: %s", describe_error(error))
             await connection.close_client()
 
-    async def _connect(self) -> _Connection:
-        problem = BusError("bus.url names no server")
+    async def _connect(self) -> _NatsConnection:
+        last_error = BusError("bus.url names no server")
         for server in self._address.servers:
-            connection = _Connection()
+            connection = _NatsConnection()
             why = await self._try_server(connection, server)
             if why is None:
                 return connection
             await connection.close_client()
-            problem = BusError(f"cannot use the NATS server at {server}: {why}")
-        raise problem
+            last_error = BusError(f"cannot use the NATS server at {server}: {why}")
+        raise last_error
 
-    async def _try_server(self, connection: _Connection, server: str) -> str | None:
+    async def _try_server(self, connection: _NatsConnection, server: str) -> str | None:
         """Connect to one server and subscribe. Return None on success, otherwise the reason for the failure."""
         address, tls_context = self._address, self._tls_context
         tls_context.reset()
@@ -265,7 +265,7 @@ class NatsBus:
             return describe_error(connection.errors[-1] if is_vague and connection.errors else error)
         return None
 
-    async def _serve_connection(self, connection: _Connection) -> None:
+    async def _serve_connection(self, connection: _NatsConnection) -> None:
         """Carry messages over a connection until it is lost."""
         async with anyio.create_task_group() as tasks:
             for job in (self._forward_when_queued, self._check_connection):
@@ -280,24 +280,24 @@ class NatsBus:
             await connection.close_client()
 
     async def _reconnect(self) -> None:
-        logged = ""
+        logged_reason = ""
         while self._connection is None:
             await MONOTONIC.sleep(RETRY_SECONDS)
             try:
                 self._connection = await self._connect()
             except BusError as error:
-                if str(error) != logged:
-                    logged = str(error)
+                if str(error) != logged_reason:
+                    logged_reason = str(error)
                     log.warning("%s", error)
         log.warning("NATS is back")
 
-    async def _forward_when_queued(self, connection: _Connection) -> None:
+    async def _forward_when_queued(self, connection: _NatsConnection) -> None:
         while True:
-            await self._wake.wait()
-            self._wake.clear()
+            await self._message_queued.wait()
+            self._message_queued.clear()
             await self._forward_queue(connection)
 
-    async def _forward_queue(self, connection: _Connection) -> None:
+    async def _forward_queue(self, connection: _NatsConnection) -> None:
         """Pass queued messages to the client, but pause while it has more than MAX_CLIENT_BYTES unsent."""
         while self._queue:
             if connection.client.pending_data_size > MAX_CLIENT_BYTES:
@@ -307,7 +307,7 @@ class NatsBus:
             self._queued_bytes -= len(payload)
             await connection.client.publish(subject, payload)
 
-    async def _check_connection(self, connection: _Connection) -> None:
+    async def _check_connection(self, connection: _NatsConnection) -> None:
         """Send test messages until MAX_FAILED_CHECKS in a row do not return. Then mark the connection as lost."""
         failed_checks = 0
         while failed_checks < MAX_FAILED_CHECKS:
@@ -320,7 +320,7 @@ class NatsBus:
 
 
 async def _mark_lost_on_failure(
-    connection: _Connection, job: Callable[[_Connection], Awaitable[None]]
+    connection: _NatsConnection, job: Callable[[_NatsConnection], Awaitable[None]]
 ) -> None:
     """Run a job, and mark the connection as lost if the job fails."""
     try:

@@ -16,8 +16,8 @@ class TlsContext(ssl.SSLContext):
     stays False.
     """
 
-    _used = False
-    _loaded = False
+    _has_been_used = False
+    _has_loaded_certificates = False
 
     @classmethod
     def from_ca_bundle(cls, ca: Path | None) -> Self:
@@ -33,17 +33,17 @@ class TlsContext(ssl.SSLContext):
                 raise BusError(
                     f"bus.ca: {ca} cannot be used as a CA bundle: {error.strerror or error}"
                 ) from None
-            context._loaded = True
+            context._has_loaded_certificates = True
         return context
 
     def reset(self) -> None:
         """Set `was_used` to False. Call it before each new connection."""
-        self._used = False
+        self._has_been_used = False
 
     @property
     def was_used(self) -> bool:
         """True if TLS has been used since the last `reset`."""
-        return self._used
+        return self._has_been_used
 
     def wrap_bio(
         self,
@@ -53,9 +53,9 @@ class TlsContext(ssl.SSLContext):
         server_hostname: str | bytes | None = None,
         session: ssl.SSLSession | None = None,
     ) -> ssl.SSLObject:
-        if not self._loaded:
+        if not self._has_loaded_certificates:
             # Loaded late, because loading takes tens of milliseconds, and most connections are local and without TLS.
             self.load_default_certs()
-            self._loaded = True
-        self._used = True
+            self._has_loaded_certificates = True
+        self._has_been_used = True
         return super().wrap_bio(incoming, outgoing, server_side, server_hostname, session)

@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from arena.console import DatabaseOption, JsonOption, Justify, err, print_table, write_json
-from arena.rating.audit import Audit, Finding
+from arena.rating.audit import Audit, AuditFinding
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.address_uses import find_shared_days
 from arena.server.store.archive import ArchivedMatch, export_lines
@@ -50,13 +50,13 @@ def audit(
     Example: arena audit --event weekly-2026-11-27
     """
 
-    async def find_suspicious_matches(engine: Engine) -> list[Finding]:
+    async def find_suspicious_matches(engine: Engine) -> list[AuditFinding]:
         records, decode = Audit(), msgspec.json.Decoder(ArchivedMatch).decode
         async for line in export_lines(engine, event):
             match = decode(line)
             records.add_match(match, rated=match.rated)
         for pair, days in (await find_shared_days(engine)).items():
-            records.add_address(*pair, days)
+            records.add_shared_address(*pair, days)
         owners = {token.name: token.owner for token in await list_tokens(engine)}
         return records.list_findings(lambda one, other: one in owners and owners[one] == owners.get(other))
 
@@ -69,7 +69,7 @@ def audit(
         err.print("nothing suspicious was found")
 
 
-def _make_table_cells(finding: Finding) -> list[str]:
+def _make_table_cells(finding: AuditFinding) -> list[str]:
     chance = "" if finding.chance is None else f"{finding.chance:.1g}"
     return [
         finding.check,

@@ -146,9 +146,7 @@ def import_command(
     ],
     trust: Annotated[
         bool,
-        typer.Option(
-            "--trust", help="Count imported rated matches in the ratings; use only for your own exports."
-        ),
+        typer.Option("--trust", help="Rate the imported rated matches; use only for your own exports."),
     ] = False,
     game: OwnGamesOption = None,
     db: DatabaseOption = DEFAULT_DATABASE_URL,

@@ -38,7 +38,9 @@ def register(app: typer.Typer) -> None:
 def check(
     bot: Annotated[
         str,
-        typer.Argument(metavar="BOT", help="Bot to check: FILE.py or a built-in engine, as for `arena bot`."),
+        typer.Argument(
+            metavar="BOT", help="Bot to check: built-in engine, FILE.py, image:NAME or submit:FILE.zip."
+        ),
     ] = "",
     program: Annotated[
         str,
@@ -74,7 +76,7 @@ def check(
             metavar="N",
             min=1,
             max=100_000,
-            help="Random matches played to check each --game, if no bot is given.",
+            help="Number of random matches to check each --game, if no bot is given.",
         ),
     ] = 100,
     seed: SeedOption = 1,
@@ -87,7 +89,7 @@ def check(
             metavar="SECONDS",
             min=0.1,
             max=600,
-            help="Seconds to wait for the bot's answers that no clock limits.",
+            help="Seconds to wait for the bot while no clock runs.",
         ),
     ] = 10.0,
     only: Annotated[
@@ -121,7 +123,7 @@ def check(
             "give exactly one bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in"
         )
     try:
-        tiny = TimeControl.parse(tc)
+        tiny_time_control = TimeControl.parse(tc)
     except BadTimeControl as error:
         raise UsageError(f"--tc: {error}") from None
     bot_command = [sys.executable, "-P", "-m", "arena", "bot"]
@@ -136,7 +138,7 @@ def check(
     async def run_checks() -> list[CheckResult]:
         return await check_bot(
             command_line,
-            tiny_time_control=tiny,
+            tiny_time_control=tiny_time_control,
             margin_ms=margin,
             patience=patience,
             only=only or (),
@@ -176,11 +178,11 @@ def _split_command(command: str) -> list[str]:
 
 
 def _print_results(results: Sequence[CheckResult]) -> None:
-    reached = [result for result in results if result.why != UNREACHED_TEXT]
-    rows = [(each.check, each.verdict, each.why or each.asked) for each in reached]
+    reached_checks = [result for result in results if result.why != UNREACHED_TEXT]
+    rows = [(result.check, result.verdict, result.why or result.asked) for result in reached_checks]
     print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
-    if len(reached) < len(results):
-        err.print(f"{len(results) - len(reached)} more checks are skipped: {UNREACHED_TEXT}")
+    if len(reached_checks) < len(results):
+        err.print(f"{len(results) - len(reached_checks)} more checks are skipped: {UNREACHED_TEXT}")
     for result in results:
         if result.verdict != "failed":
             continue

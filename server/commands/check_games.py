@@ -49,12 +49,12 @@ def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None
     else:
         rows = [(finding.check, finding.verdict, finding.why or finding.asked) for finding in findings]
         print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
-        for each in findings:
-            if each.moves:
-                out.print(f"{each.check}: after {_format_last_moves(each.moves)}")
+        for rule_finding in findings:
+            if rule_finding.moves:
+                out.print(f"{rule_finding.check}: after {_format_last_moves(rule_finding.moves)}")
     failed = [finding for finding in findings if finding.verdict == "failed"]
     if failed:
-        names = ", ".join(each.check for each in failed)
+        names = ", ".join(result.check for result in failed)
         raise CommandError(f"{len(failed)} of {len(findings)} checks failed: {names}")
     games = " and ".join(dict.fromkeys(finding.game for finding in findings))
     out.print(f"{games}: no fault was found in {matches} random matches")
@@ -65,17 +65,19 @@ def _check_game(spec: str, matches: int, seed: int) -> list[RuleFinding]:
         game: Any = CATALOGUE.load(spec).from_setup({})
     except GameError as error:
         raise UsageError(f"--game: {error}") from None
-    lengths: list[int] = []
-    findings = check_rules(game, Random(seed).randrange, matches, lengths.append)
-    faults: dict[str, BrokenRule] = {finding.rule: finding for finding in findings}
-    if game.is_too_long(max(lengths, default=0)):
+    match_lengths: list[int] = []
+    findings = check_rules(game, Random(seed).randrange, matches, match_lengths.append)
+    faults_by_rule: dict[str, BrokenRule] = {finding.rule: finding for finding in findings}
+    if game.is_too_long(max(match_lengths, default=0)):
         err.print(
-            f"{spec}: warning: a random match took {max(lengths):,} plies, but a match is a draw after {game.ply_limit:,}:"
+            f"{spec}: warning: a random match took {max(match_lengths):,} plies, but a match is a draw after {game.ply_limit:,}:"
             " raise ply_limit, or let the rules end matches sooner"
         )
     return [
-        RuleFinding(game.name, rule, "failed", requirement, faults[rule].why, list(faults[rule].moves))
-        if rule in faults
+        RuleFinding(
+            game.name, rule, "failed", requirement, faults_by_rule[rule].why, list(faults_by_rule[rule].moves)
+        )
+        if rule in faults_by_rule
         else RuleFinding(game.name, rule, "passed", requirement)
         for rule, requirement in RULES.items()
     ]

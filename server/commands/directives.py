@@ -99,7 +99,7 @@ def ban(
     Example: arena ban 192.0.2.7
     """
     if not subject:
-        bans = [each for each in run_on_store(db, load_directives) if each.kind != "notice"]
+        bans = [directive for directive in run_on_store(db, load_directives) if directive.kind != "notice"]
         rows = [
             [f"owner {ban.subject}" if ban.kind == "owner" else ban.subject, ban.until or "-", ban.text]
             for ban in bans
@@ -139,9 +139,9 @@ def notice(
         run_on_store(db, lambda engine: issue_directive(engine, "notice", "", line, length))
         err.print("the notice is sent")
     else:
-        notices = [each for each in run_on_store(db, load_directives) if each.kind == "notice"]
-        for each in notices:
-            typer.echo(f"{each.text} (until {each.until or '`arena notice --lift`'})")
+        notices = [directive for directive in run_on_store(db, load_directives) if directive.kind == "notice"]
+        for current_notice in notices:
+            typer.echo(f"{current_notice.text} (until {current_notice.until or '`arena notice --lift`'})")
         if not notices:
             err.print("there is no notice: `arena notice TEXT` sends one")
 

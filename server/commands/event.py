@@ -104,7 +104,7 @@ def new(
     ] = "swiss",
     rounds: RoundsOption = 7,
     duration: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="Duration of an event with --format arena.")
+        str, typer.Option("--for", metavar="TIME", help="Duration of the event; only with --format arena.")
     ] = "60m",
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,
@@ -173,7 +173,7 @@ def new(
         margin_ms=margin,
         rated=rated,
         hold_pool=hold_pool,
-        invited=tuple(each.strip() for each in invite.split(",") if each.strip()),
+        invited=tuple(name.strip() for name in invite.split(",") if name.strip()),
         ratings=_parse_ratings(rating),
         again=recurrence,
     )
@@ -221,8 +221,10 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
         write_json(_make_event_json(state) | {"bots": state.bots, "table": rows, "bracket": bracket}, json)
         return
     plan = state.plan
-    played = table.counted if table is not None else 0
-    err.print(f"{plan.event}: {state.phase}, {plan.format}, {_format_start(state)}, {played} matches played")
+    finished_count = table.counted if table is not None else 0
+    err.print(
+        f"{plan.event}: {state.phase}, {plan.format}, {_format_start(state)}, {finished_count} matches played"
+    )
     if not rows:
         print_table({"entries": "left"}, [[bot] for bot in state.bots])
         return
@@ -263,9 +265,7 @@ def cancel(
     name: NameArgument,
     series: Annotated[
         bool,
-        typer.Option(
-            "--series", help="End the whole series: also cancel its next event, and stop repeating."
-        ),
+        typer.Option("--series", help="End the whole series: cancel its coming events, and stop repeating."),
     ] = False,
     server: ServerOption = "",
     db: DatabaseOption = DEFAULT_DATABASE_URL,
@@ -345,20 +345,20 @@ def _format_start(state: EventState) -> str:
 
 
 def _format_announced_times(plan: EventPlan) -> str:
-    closes = f", entries close at {format_utc(plan.closes)}" if plan.closes < plan.begins else ""
-    return f"begins at {format_utc(plan.begins)}{closes}"
+    closing_text = f", entries close at {format_utc(plan.closes)}" if plan.closes < plan.begins else ""
+    return f"begins at {format_utc(plan.begins)}{closing_text}"
 
 
 def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
-    maps = tuple(each.strip() for each in map.split(","))
+    maps = tuple(name.strip() for name in map.split(","))
     try:
         games = make_pool(PoolSettings(games=(game,), maps=maps, time_controls=(tc,))).games
     except BadSetting as error:
-        option = {"games": "--game", "maps": "--map", "time_controls": "--tc"}.get(
+        option_name = {"games": "--game", "maps": "--map", "time_controls": "--tc"}.get(
             error.key.rpartition(".")[2], ""
         )
-        raise UsageError(f"{option}: {error.why}") from None
-    return tuple(PoolGame(each.game, each.time_control, each.openings[:MAX_OPENINGS]) for each in games)
+        raise UsageError(f"{option_name}: {error.why}") from None
+    return tuple(PoolGame(game.game, game.time_control, game.openings[:MAX_OPENINGS]) for game in games)
 
 
 def _parse_minutes(text: str) -> int:

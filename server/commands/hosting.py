@@ -22,7 +22,7 @@ from arena.match.adjudication import find_unusable_table_reason
 from arena.protocol.adjudication import BadAdjudication
 from arena.protocol.record import Record, to_line
 from arena.server.cluster.bus import BusError
-from arena.server.cluster.core_link import Superseded
+from arena.server.cluster.core_link import CoreSuperseded
 from arena.server.commands.lifecycle import StopSignals, serve_until_signal
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import (
@@ -48,7 +48,7 @@ from arena.server.settings import (
 )
 from arena.server.shell.house_processes import NO_ENGINES, HouseEngineError, HousePlan, parse_engines
 from arena.server.shell.webhooks import BadWebhook, WebhookURL, parse_secret
-from arena.server.store.database import StoreError, describe_failure, is_transient, parse_sqlite_path
+from arena.server.store.database import StoreError, describe_failure, is_transient_error, parse_sqlite_path
 from arena.server.store.lease import LeaseLost
 from arena.server.store.pruning import BadRetention
 
@@ -87,8 +87,8 @@ def read_plan(file: Path | None, options: Sequence[CommandLineSetting]) -> HostP
 
     Raises BadSettings if a setting is invalid, and CommandError if the certificate cannot be used.
     """
-    loaded = load_settings(file, options)
-    settings = loaded.settings
+    loaded_settings = load_settings(file, options)
+    settings = loaded_settings.settings
     try:
         pool = make_pool(settings.pool)
         _check_adjudication(settings, pool)
@@ -99,8 +99,8 @@ def read_plan(file: Path | None, options: Sequence[CommandLineSetting]) -> HostP
         house = _make_house_plan(settings.house)
         tls = make_tls_context(settings.tls)
     except BadSetting as bad:
-        raise loaded.locate_error(bad) from None
-    return HostPlan(loaded, pool if settings.pool.matchmaker else None, house, tls)
+        raise loaded_settings.locate_error(bad) from None
+    return HostPlan(loaded_settings, pool if settings.pool.matchmaker else None, house, tls)
 
 
 class ReloadableHost:
@@ -133,9 +133,9 @@ class ReloadableHost:
             err.print(f"listening on {host.url}")
             err.print(f"the page is at {host.url.replace('ws', 'http', 1)}")
             if host.resumed_match_count:
-                grace = self.settings.matches.grace_seconds
+                grace_seconds = self.settings.matches.grace_seconds
                 err.print(
-                    f"continuing {host.resumed_match_count} matches; their bots have {grace:g} s to reconnect"
+                    f"continuing {host.resumed_match_count} matches; their bots have {grace_seconds:g} s to reconnect"
                 )
             try:
                 await serve_until_signal(host, stop)
@@ -166,10 +166,10 @@ class ReloadableHost:
             while True:
                 try:
                     await self._serve_as_leader()
-                except (LeaseLost, Superseded) as error:
+                except (LeaseLost, CoreSuperseded) as error:
                     log.warning("%s; this core stands by", error)
                 except Exception as error:
-                    if not (isinstance(error, StoreError | BusError) or is_transient(error)):
+                    if not (isinstance(error, StoreError | BusError) or is_transient_error(error)):
                         raise
                     log.warning("%s; trying again", describe_failure(error) or error)
                 await MONOTONIC.sleep(STANDBY_PAUSE_SECONDS)
@@ -199,9 +199,11 @@ class ReloadableHost:
 
     def _apply_settings(self, plan: HostPlan) -> None:
         """Apply the changed settings that need no restart, and log which were applied and which need a restart."""
-        changed = [key for key in SETTING_TYPES if plan.settings.get(key) != self.settings.get(key)]
-        applied = [key for key in changed if key in RELOADABLE_KEYS and not self._switches_tls(key, plan)]
-        for key in applied:
+        changed_keys = [key for key in SETTING_TYPES if plan.settings.get(key) != self.settings.get(key)]
+        applied_keys = [
+            key for key in changed_keys if key in RELOADABLE_KEYS and not self._switches_tls(key, plan)
+        ]
+        for key in applied_keys:
             self.settings.set(key, plan.settings.get(key))
         self._pool = plan.pool
         if self._host is not None:
@@ -210,11 +212,11 @@ class ReloadableHost:
         server_log.configure_logging(
             log_format.format.value, verbose=log_format.verbose, wire=log_format.wire
         )
-        postponed = [key for key in changed if key not in applied]
+        postponed_keys = [key for key in changed_keys if key not in applied_keys]
         log.warning(
             "settings reloaded: applied %s; a restart is needed for %s",
-            ", ".join(applied) or "none",
-            ", ".join(postponed) or "none",
+            ", ".join(applied_keys) or "none",
+            ", ".join(postponed_keys) or "none",
         )
 
     def _switches_tls(self, key: str, plan: HostPlan) -> bool:
@@ -287,11 +289,11 @@ def _make_house_plan(house: HouseSettings) -> HousePlan:
 def _check_adjudication(settings: ArenaSettings, pool: Pool) -> None:
     """Raise BadSetting if the adjudication rules are invalid, or one cannot apply to a game of the pool."""
     try:
-        rules = settings.matches.adjudication
+        adjudication = settings.matches.adjudication
     except BadAdjudication as error:
         raise BadSetting("matches.adjudicate", str(error)) from None
     for game in pool.games:
-        why = find_unusable_table_reason(rules, game.game)
+        why = find_unusable_table_reason(adjudication, game.game)
         if why is not None:
             raise BadSetting("matches.adjudicate", why)
 

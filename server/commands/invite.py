@@ -35,7 +35,7 @@ def invite_command(
         typer.Option(
             "--roster",
             metavar="FILE",
-            help='CSV file with names in its first column; a header "name" or "owner" is skipped.',
+            help='CSV file, names in column 1; a header "name" or "owner" is skipped.',
         ),
     ] = None,
     bots: Annotated[

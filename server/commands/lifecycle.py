@@ -49,12 +49,12 @@ async def serve_until_signal(host: Host, stop: StopSignals) -> None:
     A second signal ends the wait for matches. Unfinished ones continue when the server starts again.
     """
     await stop.wait()
-    drain = host.settings.server.drain_seconds
+    drain_seconds = host.settings.server.drain_seconds
     with closing(stop):  # from now on another signal ends the process immediately
         if not host.match_count:
             return
         err.print(
-            f"stopping: waiting {drain:g} s for {host.match_count} matches; send the signal again to stop at once"
+            f"stopping: waiting {drain_seconds:g} s for {host.match_count} matches; send the signal again to stop at once"
         )
         async with anyio.create_task_group() as tasks:
 
@@ -63,7 +63,7 @@ async def serve_until_signal(host: Host, stop: StopSignals) -> None:
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(exit_on_second_signal)
-            count = await host.drain(drain)
-            if count:
-                err.print(f"{count} matches are saved, and continue when the server starts again")
+            unfinished_count = await host.drain(drain_seconds)
+            if unfinished_count:
+                err.print(f"{unfinished_count} matches are saved, and continue when the server starts again")
             tasks.cancel_scope.cancel()

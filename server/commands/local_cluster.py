@@ -93,10 +93,10 @@ def serve_processes(settings: ArenaSettings, *, forward_sighup: bool) -> Never:
     try:
         with closing(_reserve_port(server_settings.host, server_settings.port)) as reserved:
             anyio.run(_prepare_store, settings)
-            code = anyio.run(_run_children, settings, reserved.getsockname()[1], forward_sighup)
+            exit_code = anyio.run(_run_children, settings, reserved.getsockname()[1], forward_sighup)
     except (NatsNotStarted, StoreError) as error:
         raise CommandError(str(error)) from None
-    raise typer.Exit(code)
+    raise typer.Exit(exit_code)
 
 
 async def _prepare_store(settings: ArenaSettings) -> None:
@@ -147,35 +147,35 @@ async def _run_children(settings: ArenaSettings, port: int, forward_sighup: bool
             with anyio.open_signal_receiver(
                 *stop_signals, *([signal.SIGHUP] if forward_sighup else ())
             ) as signals:
-                code = await _start_all(children, host, port)
-                if code is not None:
-                    return code
+                exit_code = await _start_all(children, host, port)
+                if exit_code is not None:
+                    return exit_code
                 scheme = make_websocket_url(host, port)
                 err.print(f"{count} edges listen on {scheme.replace('ws:', 'wss:', 1) if secure else scheme}")
                 async with open_background_tasks() as tasks:
-                    for each in children:
-                        tasks.start_soon(_restart_on_exit, each)
+                    for child in children:
+                        tasks.start_soon(_restart_on_exit, child)
                     async for number in signals:
                         if number in stop_signals:
                             break
-                        for each in children:
-                            each.send_signal(number)
+                        for child in children:
+                            child.send_signal(number)
                 async with open_background_tasks() as tasks:
 
                     async def forward_signals() -> None:
                         async for signal_number in signals:
-                            for each in children:
-                                each.send_signal(signal_number)
+                            for child in children:
+                                child.send_signal(signal_number)
 
                     tasks.start_soon(forward_signals)
-                    for each in children:
-                        each.send_signal(number)
-                    codes = [await each.wait() for each in children]
+                    for child in children:
+                        child.send_signal(number)
+                    exit_codes = [await child.wait() for child in children]
                 # A process that got the signal before it had a handler was ended by the signal, which is no error.
-                return max(0 if code == 128 + number else code for code in codes)
+                return max(0 if exit_code == 128 + number else exit_code for exit_code in exit_codes)
         finally:
-            for each in children:
-                await each.close()
+            for child in children:
+                await child.close()
 
 
 def _choose_metrics_port(settings: ServerSettings, number: int) -> int:
@@ -215,13 +215,13 @@ async def _start_all(children: Sequence[ServerProcess], host: str, port: int) ->
 
     Return the exit code of a process that ends during the wait; None if none does.
     """
-    for each in children:
-        await each.start()
+    for child in children:
+        await child.start()
     with anyio.move_on_after(START_SECONDS):
         while True:
-            codes = [each.exit_code for each in children if each.exit_code is not None]
-            if codes:
-                return codes[0]
+            exit_codes = [child.exit_code for child in children if child.exit_code is not None]
+            if exit_codes:
+                return exit_codes[0]
             try:
                 async with await anyio.connect_tcp(_choose_reachable_host(host), port):
                     break
@@ -240,16 +240,16 @@ def _choose_reachable_host(host: str) -> str:
 
 async def _restart_on_exit(child: ServerProcess, clock: TimeSource = MONOTONIC) -> None:
     """Restart a process whenever it ends, until cancelled."""
-    pause = BACKOFF_SECONDS
+    pause_seconds = BACKOFF_SECONDS
     while True:
-        began = clock.now()
-        code = await child.wait()
-        pause = (
+        start_time = clock.now()
+        exit_code = await child.wait()
+        pause_seconds = (
             BACKOFF_SECONDS
-            if clock.now() - began > BACKOFF_RESET_SECONDS
-            else min(2 * pause, MAX_BACKOFF_SECONDS)
+            if clock.now() - start_time > BACKOFF_RESET_SECONDS
+            else min(2 * pause_seconds, MAX_BACKOFF_SECONDS)
         )
-        log.warning("%s ended with exit code %d; restarting it in %g s", child.name, code, pause)
-        await clock.sleep(pause)
+        log.warning("%s ended with exit code %d; restarting it in %g s", child.name, exit_code, pause_seconds)
+        await clock.sleep(pause_seconds)
         await child.close()
         await child.start()

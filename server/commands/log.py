@@ -101,31 +101,31 @@ def log(
         bot_account = load_account(account)
         url, name, token = url or bot_account.url, name or bot_account.name, token or bot_account.token
     if url and db:
-        raise UsageError("give either --db, for a database, or --url, for a server, but not both")
+        raise UsageError("--db cannot be combined with --url: a log comes from a database or from a server")
     try:
         if url:
-            answer = _fetch_log(url, match, name, token.strip())
+            match_log = _fetch_log(url, match, name, token.strip())
         else:
-            answer = run_on_store(db or DEFAULT_DATABASE_URL, lambda engine: load_log(engine, match))
+            match_log = run_on_store(db or DEFAULT_DATABASE_URL, lambda engine: load_log(engine, match))
         if bot:
-            answer = answer.filter_by_bot(bot)
+            match_log = match_log.filter_by_bot(bot)
     except LogNotFound as none:
         raise CommandError(str(none)) from None
     if json is not None:
-        write_json(answer, json)
+        write_json(match_log, json)
         return
-    limits = f"{answer.time_control}, margin {answer.margin_ms} ms"
+    limits_text = f"{match_log.time_control}, margin {match_log.margin_ms} ms"
     out.print(
-        f"match {answer.match}: {answer.game}, {answer.maxie} (maxie) against {answer.minnie} (minnie), {limits}"
+        f"match {match_log.match}: {match_log.game}, {match_log.maxie} (maxie) against {match_log.minnie} (minnie), {limits_text}"
     )
-    for seat, engine in (("maxie", answer.engines.maxie), ("minnie", answer.engines.minnie)):
+    for seat, engine in (("maxie", match_log.engines.maxie), ("minnie", match_log.engines.minnie)):
         if engine is not None:
             out.print(f"{seat}: {''.join(char if char.isprintable() else '?' for char in str(engine))}")
-    print_table(COLUMNS, [_make_table_row(entry) for entry in answer.steps])
-    if answer.reason is None:
+    print_table(COLUMNS, [_make_table_row(entry) for entry in match_log.steps])
+    if match_log.reason is None:
         out.print("the match is in progress")
     else:
-        out.print(f"{answer.winner or 'nobody'} won: {answer.reason}: {answer.detail}")
+        out.print(f"{match_log.winner or 'nobody'} won: {match_log.reason}: {match_log.detail}")
 
 
 def _fetch_log(url: str, match: str, name: str, token: str) -> MatchLog:
@@ -147,9 +147,9 @@ def _fetch_log(url: str, match: str, name: str, token: str) -> MatchLog:
 
 
 def _make_table_row(entry: TimelineEntry) -> list[str]:
-    values = structs.astuple(structs.replace(entry, at=round(entry.at)))
-    at, player, what, ply, had, took, credited, clock, wrong = values
+    cells = structs.astuple(structs.replace(entry, at=round(entry.at)))
+    at, player, what, ply, had, took, credited, clock, wrong = cells
     return [
-        "-" if each is None else str(each)
-        for each in (at, player, ply, had, took, credited, clock, what, wrong)
+        "-" if cell is None else str(cell)
+        for cell in (at, player, ply, had, took, credited, clock, what, wrong)
     ]

@@ -63,7 +63,7 @@ def _make_games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame
     For a game without maps, return one pair, with an empty name. Raises BadSetting for an unknown game or map.
     """
     if not has_maps(game):
-        return [("", each) for each in _parse_all("pool.games", (game,), make_game_on_map)]
+        return [("", start) for start in _parse_all("pool.games", (game,), make_game_on_map)]
     return list(
         zip(pool.maps, _parse_all("pool.maps", pool.maps, partial(make_game_on_map, game)), strict=True)
     )
@@ -113,12 +113,12 @@ def _choose_fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
 
     If no length has so many, return the openings of the length that has the most.
     """
-    best: tuple[Opening, ...] = ()
+    best_openings: tuple[Opening, ...] = ()
     for plies in FALLBACK_PLIES:
-        best = max(best, _make_random_openings(game, plies), key=len)
-        if len(best) >= SUFFICIENT_OPENINGS:
+        best_openings = max(best_openings, _make_random_openings(game, plies), key=len)
+        if len(best_openings) >= SUFFICIENT_OPENINGS:
             break
-    return best
+    return best_openings
 
 
 def _make_random_openings(game: AnyGame, plies: int) -> tuple[Opening, ...]:
@@ -130,6 +130,6 @@ def _make_random_openings(game: AnyGame, plies: int) -> tuple[Opening, ...]:
 
 def _drop_prefixes(openings: Sequence[Opening]) -> tuple[Opening, ...]:
     """Drop openings that are prefixes of others."""
-    by_text = {tuple(map(repr, opening)): opening for opening in openings}
-    prefixes = {text[:plies] for text in by_text for plies in range(len(text))}
-    return tuple(opening for text, opening in by_text.items() if text not in prefixes)
+    openings_by_text = {tuple(map(repr, opening)): opening for opening in openings}
+    prefixes = {text[:plies] for text in openings_by_text for plies in range(len(text))}
+    return tuple(opening for text, opening in openings_by_text.items() if text not in prefixes)

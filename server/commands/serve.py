@@ -96,7 +96,7 @@ def serve(
         typer.Option(
             "--set",
             metavar="SECTION.KEY=VALUE",
-            help="Set any setting (docs/hosting.md); may be repeated.",
+            help="Override any setting (docs/hosting.md); may be repeated.",
         ),
     ] = None,
     example_config: Annotated[
@@ -116,7 +116,7 @@ def serve(
     if example_config:
         typer.echo(make_example_file(), nl=False)
         return
-    words = {
+    shortcut_texts = {
         "--host": ("server.host", host),
         "--port": ("server.port", None if port is None else str(port)),
         "--db": ("store.url", db),
@@ -130,7 +130,9 @@ def serve(
         "--log": ("log.format", log),
     }
     shortcuts = [
-        CommandLineSetting(option, key, text) for option, (key, text) in words.items() if text is not None
+        CommandLineSetting(option, key, text)
+        for option, (key, text) in shortcut_texts.items()
+        if text is not None
     ]
     try:
         options = [*shortcuts, *parse_set_options(set or ())]

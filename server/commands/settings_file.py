@@ -58,12 +58,12 @@ class LoadedSettings:
     options: Mapping[str, str]
     """Options on the command line, as errors name them, by the key that each sets."""
 
-    def locate_error(self, bad: BadSetting) -> BadSettings:
-        """Return `bad` as an error that also names the place of the key: file and line, or option."""
-        if bad.key in self.options:
-            return BadSettings(f"{self.options[bad.key]}: {bad.why}")
-        line = _find_line(self.text, bad.key.split("."))
-        return BadSettings(f"{self.file}:{line}: {bad}" if line else str(bad))
+    def locate_error(self, bad_setting: BadSetting) -> BadSettings:
+        """Return `bad_setting` as an error that also names the place of the key: file and line, or option."""
+        if bad_setting.key in self.options:
+            return BadSettings(f"{self.options[bad_setting.key]}: {bad_setting.why}")
+        line = _find_line(self.text, bad_setting.key.split("."))
+        return BadSettings(f"{self.file}:{line}: {bad_setting}" if line else str(bad_setting))
 
 
 def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> LoadedSettings:
@@ -78,26 +78,30 @@ def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> L
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadSettings(f"{file}: {error}") from None
-    loaded = LoadedSettings(ArenaSettings(), file, text, {option.key: option.option for option in options})
-    overridden = {option.key for option in options}
+    loaded_settings = LoadedSettings(
+        ArenaSettings(), file, text, {option.key: option.option for option in options}
+    )
+    overridden_keys = {option.key for option in options}
     try:
         for key, value in _read_entries(tables):
-            if key not in overridden:
-                loaded.settings.set(key, _convert_value(key, value, SETTING_TYPES[key]))
+            if key not in overridden_keys:
+                loaded_settings.settings.set(key, _convert_value(key, value, SETTING_TYPES[key]))
         for option in options:
             _check_known(option.key)
-            loaded.settings.set(option.key, _parse_option(option.key, option.text, SETTING_TYPES[option.key]))
+            loaded_settings.settings.set(
+                option.key, _parse_option(option.key, option.text, SETTING_TYPES[option.key])
+            )
     except BadSetting as bad:
-        raise loaded.locate_error(bad) from None
-    return loaded
+        raise loaded_settings.locate_error(bad) from None
+    return loaded_settings
 
 
 def parse_set_options(texts: Sequence[str]) -> Iterator[CommandLineSetting]:
     """Parse values of --set, such as `server.port=8765`. Raises BadSettings for a value without an equals sign."""
-    for each in texts:
-        key, equals, text = each.partition("=")
+    for assignment in texts:
+        key, equals, text = assignment.partition("=")
         if not equals:
-            raise BadSettings(f"--set {each}: write --set section.key=value")
+            raise BadSettings(f"--set {assignment}: write --set section.key=value")
         yield CommandLineSetting(f"--set {key.strip()}", key.strip(), text.strip())
 
 
@@ -109,9 +113,9 @@ def make_example_file() -> str:
         lines += ["", f"# {type(table).__doc__}", f"[{section.name}]"]
         for field_ in fields(table):
             _, meta = get_args(field_.type)
-            reload = " (reload)" if f"{section.name}.{field_.name}" in RELOADABLE_KEYS else ""
+            reload_note = " (reload)" if f"{section.name}.{field_.name}" in RELOADABLE_KEYS else ""
             lines += [
-                f"# {meta.description}{reload}",
+                f"# {meta.description}{reload_note}",
                 f"{field_.name} = {_format_toml_value(getattr(table, field_.name))}",
             ]
     return "\n".join(lines) + "\n"
@@ -150,7 +154,7 @@ def _check_known(key: str) -> None:
         raise BadSetting(
             key,
             _describe_unknown_key(
-                name, [each.partition(".")[2] for each in SETTING_TYPES if each.startswith(f"{section}.")]
+                name, [key.partition(".")[2] for key in SETTING_TYPES if key.startswith(f"{section}.")]
             ),
         )
 
@@ -195,7 +199,7 @@ def _parse_option(key: str, text: str, type: Any) -> Any:
     if get_origin(base_type) is not tuple:
         return _convert_value(key, text, type, strict=base_type not in (bool, int, float))
     if not text.startswith("["):
-        return _convert_value(key, [each.strip() for each in text.split(",")], type)
+        return _convert_value(key, [item.strip() for item in text.split(",")], type)
     try:
         return _convert_value(key, tomllib.loads(f"x = {text}")["x"], type)
     except tomllib.TOMLDecodeError:
@@ -203,7 +207,7 @@ def _parse_option(key: str, text: str, type: Any) -> Any:
 
 
 def _find_line(text: str, path: Sequence[str]) -> int:
-    """Return the number of the line of a TOML text on which the statement of a key begins, from 1; 0 if there is none.
+    """Return the number, from 1, of the line on which a key's statement begins in a TOML text; 0 if there is none.
 
     path: names of the key's section and of the key
 

@@ -77,8 +77,8 @@ def prune_command(
         await count_new_matches(engine)
         return await prune(engine, retention)
 
-    removed = run_on_store(db, count_and_prune)
-    err.print(f"{removed:,} matches are {'removed' if archive is None else f'archived in {archive}'}")
+    removed_count = run_on_store(db, count_and_prune)
+    err.print(f"{removed_count:,} matches are {'removed' if archive is None else f'archived in {archive}'}")
 
 
 def _parse_retention(keep: str, archive: Path | None) -> Retention:
@@ -98,7 +98,9 @@ def vacuum_command(db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
 
     Example: arena store vacuum --db sqlite:///arena.db
     """
-    freed = run_on_store(db, vacuum)
+    freed_bytes = run_on_store(db, vacuum)
     err.print(
-        f"the store is {freed:,} bytes smaller" if freed >= 0 else f"the store is {-freed:,} bytes larger"
+        f"the store is {freed_bytes:,} bytes smaller"
+        if freed_bytes >= 0
+        else f"the store is {-freed_bytes:,} bytes larger"
     )

@@ -46,8 +46,8 @@ def create(
 
     Example: arena token create my-bot --db sqlite:///arena.db
     """
-    token = run_on_store(db, lambda engine: tokens.create_token(engine, name, role, owner), create=True)
-    _print_token(name, token)
+    new_token = run_on_store(db, lambda engine: tokens.create_token(engine, name, role, owner), create=True)
+    _print_token(name, new_token)
 
 
 def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
@@ -58,7 +58,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     listed_tokens = run_on_store(db, tokens.list_tokens)
     columns = ("name", "role", "owner", "created", "rotated", "revoked")
     data = [{column: getattr(token, column) for column in columns} for token in listed_tokens]
-    rows = [[value or "-" for value in each.values()] for each in data]
+    rows = [[value or "-" for value in row.values()] for row in data]
     print_result(data, json, dict.fromkeys(columns, "left"), rows)
 
 

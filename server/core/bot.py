@@ -209,7 +209,7 @@ class LobbyBot:
 
     def was_end_sent_after(self, match: str, time: int) -> bool:
         """Return True if the bot was sent the `end` of this recent match later than `time` (ns)."""
-        return any(match == each and time < end for end, each in self.recent_matches)
+        return any(match == match_id and time < end for end, match_id in self.recent_matches)
 
     def open_answer_period(self, now: int) -> None:
         """Keep the matchmaker from pairing the bot for a while, so that the bot can answer challenges.

@@ -74,10 +74,10 @@ def find_last_time_before(local_time: str, zone: str, before: int) -> int:
     Raises BadStartTime as `find_next_start_time` does.
     """
     # A day may have 23 or 25 hours, and `local_time` may name a day of the week.
-    last = find_next_start_time(local_time, zone, before - 8 * 24 * 3600)
-    while last < (later := find_next_start_time(local_time, zone, last)) <= before:
-        last = later
-    return last
+    last_time = find_next_start_time(local_time, zone, before - 8 * 24 * 3600)
+    while last_time < (next_time := find_next_start_time(local_time, zone, last_time)) <= before:
+        last_time = next_time
+    return last_time
 
 
 def plan_next_event(plan: EventPlan, after: int) -> EventPlan | None:

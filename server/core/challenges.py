@@ -52,11 +52,9 @@ def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
             Code.BAD_CHALLENGE, f"{challenge.map!r:.40} is a file: name a map, such as m2, world or grid:5x5"
         )
     try:
-        size = get_generated_size(challenge.map) if has_maps(challenge.game) else None
-        if size is not None and size > max_territories:
-            detail = (
-                f"{challenge.map:.40} has {size} territories; this server allows at most {max_territories}"
-            )
+        territory_count = get_generated_size(challenge.map) if has_maps(challenge.game) else None
+        if territory_count is not None and territory_count > max_territories:
+            detail = f"{challenge.map:.40} has {territory_count} territories; this server allows at most {max_territories}"
             raise RequestRefused(Code.BAD_CHALLENGE, detail)
         return make_game_on_map(challenge.game, challenge.map)
     except (UnknownGame, UnknownMap) as error:
@@ -142,7 +140,7 @@ class ChallengeHandler:
 
     def _handle_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
         lobby, settings = self._lobby, self._lobby.settings
-        if lobby.draining:
+        if lobby.is_draining:
             raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REASON)
         self._open_challenges.check_new_challenge(bot.name, challenge, settings.max_open_challenges)
         game = make_challenge_game(challenge, settings.max_territories)
@@ -200,13 +198,13 @@ class ChallengeHandler:
             raise RequestRefused(
                 Code.BAD_CHALLENGE, "a guest cannot accept challenges; ask the host for a token"
             )
-        if self._lobby.draining:
+        if self._lobby.is_draining:
             raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REASON)
         challenge = self._open_challenges.accept(bot.name, id)
         challenger = self._lobby.bots[
             challenge.challenger
         ]  # still connected: the challenges of a bot are closed when the bot leaves
-        busy_bot = next((each for each in (challenger, bot) if not each.is_free), None)
+        busy_bot = next((candidate for candidate in (challenger, bot) if not candidate.is_free), None)
         if busy_bot is not None:
             self._send_outcome(
                 challenge,

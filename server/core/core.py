@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from arena.match.referee_events import Event, PlayerReady, PlayerReconnected, Resigned, SessionLost
+from arena.match.referee_events import Event, PlayerReady, PlayerReconnected, PlayerResigned, SessionLost
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
     Accept,
@@ -53,10 +53,10 @@ from arena.server.core.hello_names import check_hello_names
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.ids import RandomIds
 from arena.server.core.inputs import (
+    ApplySettings,
     BotCrashed,
     ClientAdmitted,
     ClientDisconnected,
-    Drain,
     EdgeDisconnected,
     EdgeResynced,
     HostCommand,
@@ -67,9 +67,9 @@ from arena.server.core.inputs import (
     MessageReceived,
     OwnerResolved,
     RatingChanged,
-    Reconfigure,
-    Restore,
+    RestoreMatches,
     SeasonClosed,
+    StartDraining,
     StoreRecovered,
     Tick,
     TurnSent,
@@ -118,9 +118,9 @@ class Core:
             MatchPlayed: lambda given: matches.record_played(given.terms, given.record),
             BotCrashed: self._handle_crash,
             HouseEngineFailed: self._handle_house_failure,
-            Drain: self._handle_drain,
-            Reconfigure: lambda given: lobby.reconfigure(given.settings),
-            Restore: self._handle_restore,
+            StartDraining: self._handle_drain,
+            ApplySettings: lambda given: lobby.reconfigure(given.settings),
+            RestoreMatches: self._handle_restore,
             HostCommand: events.handle_command,
             StoreRecovered: lambda _: matches.restart_turns(list(matches.rooms)),
             EdgeDisconnected: self._handle_edge_disconnection,
@@ -301,15 +301,15 @@ class Core:
 
     def _handle_edge_resync(self, resync: EdgeResynced) -> None:
         """Adopt an edge's list of its connected clients, and resend to each bot what it may have missed."""
-        connected = {each.client for each in resync.clients}
+        connected = {client.client for client in resync.clients}
         for id in [
             id for id in self._lobby.clients if get_edge_number(id) == resync.edge and id not in connected
         ]:
             self._handle_disconnection(ClientDisconnected(id))
-        for each in resync.clients:
-            client = self._lobby.clients.get(each.client)
+        for admission in resync.clients:
+            client = self._lobby.clients.get(admission.client)
             if client is None:
-                self._admit_resynced(each)
+                self._admit_resynced(admission)
             elif client.bot is not None:
                 self._resend_state(client.bot)
 
@@ -385,7 +385,7 @@ class Core:
         bot.keep_session_after_disconnect()
         event: Event = PlayerReady(player)
         if isinstance(message, Resign):
-            event = Resigned(player, message.reason, message.detail)
+            event = PlayerResigned(player, message.reason, message.detail)
         self._matches.apply(self._matches.rooms[message.match], event, at)
 
     def _handle_status(self, bot: LobbyBot, status: Status) -> None:
@@ -441,18 +441,18 @@ class Core:
     def _handle_crash(self, crash: BotCrashed) -> None:
         bot = self._lobby.bots.get(crash.name)
         if bot is not None and bot.name not in self._house:
-            self._matches.apply_to_bot(bot, lambda player: Resigned(player, "crash", crash.description))
+            self._matches.apply_to_bot(bot, lambda player: PlayerResigned(player, "crash", crash.description))
 
     def _handle_house_failure(self, failure: HouseEngineFailed) -> None:
         if self._house.remove(failure.name):
             self._challenges.withdraw_all(failure.name, f"{failure.name} cannot be started")
             self._lobby.mark_changed()
 
-    def _handle_drain(self, _drain: Drain) -> None:
+    def _handle_drain(self, _drain: StartDraining) -> None:
         self._lobby.drain()
         self._matches.drain()
 
-    def _handle_restore(self, restore: Restore) -> None:
+    def _handle_restore(self, restore: RestoreMatches) -> None:
         self._events.restore(restore.events)
         self._matches.restore(restore)
         self._events.assign_matches()

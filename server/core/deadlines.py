@@ -34,8 +34,8 @@ class Deadlines:
 
     def schedule(self, key: DeadlineKey, at: int) -> None:
         """Schedule the next check of an object at time `at` (ns), unless an earlier check is scheduled."""
-        earlier = self._times.get(key)
-        if earlier is None or at < earlier:
+        earlier_time = self._times.get(key)
+        if earlier_time is None or at < earlier_time:
             self._times[key] = at
             heapq.heappush(self._heap, (at, key))
             if self.next is None or at < self.next:

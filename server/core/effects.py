@@ -42,7 +42,7 @@ class CloseClient(Struct, frozen=True, tag="close"):
     detail: str
 
 
-class Publish(Struct, frozen=True, gc=False, tag="publish"):
+class PublishToTopic(Struct, frozen=True, gc=False, tag="publish"):
     """Message to all followers of a topic. Each edge in `edges` gets one copy.
 
     A client follows a match from its `view` until it sends `unwatch` or the match's `end` is published. It follows the
@@ -203,7 +203,7 @@ class LogLine(Struct, frozen=True):
     match: str = ""
 
 
-class LinesCut(Struct, frozen=True):
+class AnalysisMovesCut(Struct, frozen=True):
     """Number of moves that were cut from the main lines in a bot's analysis, for the server's metrics."""
 
     moves: int
@@ -217,13 +217,13 @@ Effect = (
     DurableEffect
     | SendToClient
     | CloseClient
-    | Publish
+    | PublishToTopic
     | SendMissedResult
     | MatchFinished
     | EventNews
     | MatchRefused
     | StartHouseEngine
     | LogLine
-    | LinesCut
+    | AnalysisMovesCut
 )
 DURABLE_EFFECTS: tuple[type, ...] = get_args(DurableEffect)

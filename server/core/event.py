@@ -61,7 +61,8 @@ class Event:
     def current_round(self) -> int:
         """Current round, from 1; 0 if no round is being played."""
         open_rounds = [
-            each.pair.round + 1 for each in (*self.matches_in_progress.values(), *self.list_due_matches())
+            pairing.pair.round + 1
+            for pairing in (*self.matches_in_progress.values(), *self.list_due_matches())
         ]
         if open_rounds and (rounds := self._known_rounds):
             return len(rounds)
@@ -72,9 +73,13 @@ class Event:
         """Pairs of each knockout round in which all pairs are known; empty in other formats."""
         format = self.schedule.format if self.schedule is not None else None
         rounds: list[list[tuple[str, str]]] = []
-        for boxes in format.make_bracket() if isinstance(format, KnockoutFormat) else []:
-            pairs = [(box.first, box.second) for box in boxes if box.first and box.second]
-            if len(pairs) < len(boxes):
+        for encounters in format.make_bracket() if isinstance(format, KnockoutFormat) else []:
+            pairs = [
+                (encounter.first, encounter.second)
+                for encounter in encounters
+                if encounter.first and encounter.second
+            ]
+            if len(pairs) < len(encounters):
                 break
             rounds.append(pairs)
         return rounds
@@ -84,7 +89,7 @@ class Event:
         """Pairs of bots that meet in the current round, each pair once."""
         if rounds := self._known_rounds:
             return tuple(rounds[-1])
-        pairs = [each.pair for each in (*self.matches_in_progress.values(), *self.list_due_matches())]
+        pairs = [pairing.pair for pairing in (*self.matches_in_progress.values(), *self.list_due_matches())]
         return tuple(
             dict.fromkeys((pair.first, pair.second) for pair in pairs if pair.round + 1 == self.current_round)
         )
@@ -97,20 +102,20 @@ class Event:
     def find_rank(self, bot: str) -> tuple[int, float] | None:
         """Return the rank and points of a bot; None if it does not play. Bots with equal results share a rank."""
         format: Format = ArenaFormat() if self.schedule is None else self.schedule.format
-        scores: dict[str, tuple[tuple[float, ...], float]] = {}
-        for each in self.state.bots:
-            rank = format.get_rank(each)
-            scored = self._points[each] + rank.byes
-            scores[each] = rank.order or (-scored, -(rank.buchholz or 0)), scored
+        ranks: dict[str, tuple[tuple[float, ...], float]] = {}
+        for entrant in self.state.bots:
+            rank = format.get_rank(entrant)
+            points = self._points[entrant] + rank.byes
+            ranks[entrant] = rank.order or (-points, -(rank.buchholz or 0)), points
         if self.plan.format == "gauntlet" and self.state.bots:
             # The first bot plays in every match; an opponent ranks above it by scoring more than half against it.
             first_bot = self.state.bots[0]
             half_of_matches = float(self.plan.rounds * len(self.plan.starts))
-            scores[first_bot] = (-half_of_matches, 0.0), scores[first_bot][1]
-        if bot not in scores:
+            ranks[first_bot] = (-half_of_matches, 0.0), ranks[first_bot][1]
+        if bot not in ranks:
             return None
-        order, scored = scores[bot]
-        return 1 + sum(other < order for other, _ in scores.values()), scored
+        order, points = ranks[bot]
+        return 1 + sum(other < order for other, _ in ranks.values()), points
 
     # entries
 
@@ -132,14 +137,14 @@ class Event:
                 raise EventRefused(
                     f"{bot!r:.70} was withdrawn from {self.name}: only the host or the bot's owner can enter it again"
                 )
-            state = self.state = replace(state, excluded=_without_bot(state.excluded, bot))
+            state = self.state = replace(state, excluded=_remove_bot(state.excluded, bot))
         if plan.invited and bot not in plan.invited:
             raise EventRefused(f"{self.name} is open only to invited bots, and {bot!r:.70} is not invited")
         lowest, highest = plan.ratings
         if rating < lowest or (highest and rating > highest):
-            bounds = f"{lowest} to {highest}" if highest else f"{lowest} and more"
+            bounds_text = f"{lowest} to {highest}" if highest else f"{lowest} and more"
             raise EventRefused(
-                f"{self.name} is open to ratings of {bounds}, but {bot!r:.70} is rated {rating:.0f}"
+                f"{self.name} is open to ratings of {bounds_text}, but {bot!r:.70} is rated {rating:.0f}"
             )
         if bot in state.withdrawn:
             self._rejoin(bot)
@@ -166,7 +171,7 @@ class Event:
         if by_host and bot not in state.excluded:
             state = self.state = replace(state, excluded=(*state.excluded, bot))
         if not state.has_begun:
-            self.state = replace(state, bots=_without_bot(state.bots, bot))
+            self.state = replace(state, bots=_remove_bot(state.bots, bot))
         else:
             self._withdraw(bot)
 
@@ -181,7 +186,7 @@ class Event:
         return format if isinstance(format, SwissFormat) else None
 
     def _rejoin(self, bot: str) -> None:
-        self.state = replace(self.state, withdrawn=_without_bot(self.state.withdrawn, bot))
+        self.state = replace(self.state, withdrawn=_remove_bot(self.state.withdrawn, bot))
         self._schedule_change(bot, joins=True)
 
     def _join_late(self, bot: str) -> None:
@@ -246,11 +251,11 @@ class Event:
     def _replay_results(self, stored_event: StoredEvent) -> None:
         matches = stored_event.results
         self._match_count = len(matches)
-        for ended in matches.values():
-            self._points.update(compute_points_by_bot(ended.players, ended.result))
+        for finished_match in matches.values():
+            self._points.update(compute_points_by_bot(finished_match.players, finished_match.result))
         if self.schedule is None:
-            for ended in matches.values():
-                self._record_meeting(ended.players.maxie, ended.players.minnie)
+            for finished_match in matches.values():
+                self._record_meeting(finished_match.players.maxie, finished_match.players.minnie)
             return
         self.schedule.resume(matches)
 
@@ -287,12 +292,12 @@ class Event:
             may_meet=may_meet,
             max_pairs=max_pairs,
         )
-        started = self._match_count + len(self.matches_in_progress)
-        starts = len(self.plan.starts)
+        started_count = self._match_count + len(self.matches_in_progress)
+        start_count = len(self.plan.starts)
         chosen_matches = []
-        for number, (maxie, minnie) in enumerate(chosen_pairs, started):
+        for number, (maxie, minnie) in enumerate(chosen_pairs, started_count):
             self._record_meeting(maxie, minnie)
-            pair = Pair(number, 0, number % starts, maxie, minnie)
+            pair = Pair(number, 0, number % start_count, maxie, minnie)
             chosen_matches.append(Pairing(pair, 0, maxie, minnie))
         return chosen_matches
 
@@ -310,7 +315,9 @@ class Event:
         """Record the event's matches in progress when a restarted server resumes it. `matches`: players by match id."""
         while self.schedule is not None:
             due_matches = [
-                each for each in self.list_due_matches() if self.schedule.make_next_match_id(each) in matches
+                pairing
+                for pairing in self.list_due_matches()
+                if self.schedule.make_next_match_id(pairing) in matches
             ]
             for pairing in due_matches:
                 self.start_match(pairing)
@@ -344,5 +351,5 @@ class Event:
             self._withdraw(bot)
 
 
-def _without_bot(bots: tuple[str, ...], bot: str) -> tuple[str, ...]:
-    return tuple(each for each in bots if each != bot)
+def _remove_bot(bots: tuple[str, ...], bot: str) -> tuple[str, ...]:
+    return tuple(other for other in bots if other != bot)

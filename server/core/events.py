@@ -80,7 +80,7 @@ class HostedEvent(Event):
         """
         self.last_status: tuple[str, int] | None = None
         """Phase and round that the bots were last notified of; None before the first check."""
-        self.reported_round = 0
+        self.last_reported_round = 0
         """Latest round that was reported to the host's webhook."""
 
 
@@ -208,7 +208,9 @@ class Events:
             case _:
                 has_begun = event.state.has_begun
                 event.change_phase(command.action)
-                if event.state.has_ended and not has_begun:  # else, the next was announced at the beginning
+                if (
+                    event.state.has_ended and not has_begun
+                ):  # otherwise the next event was announced when this one began
                     self._announce_next(event)
                 confirmation = f"{event.name} is {event.state.phase}"
         self._save_event(event)
@@ -263,8 +265,8 @@ class Events:
     def _find_event(self, name: str, action: EventAction, bot: str, *, by_host: bool = False) -> Event | None:
         """Return the event that an action names, directly or by its series; None if there is none.
 
-        The name of a series stands for its next event. It stands for the event in progress instead if a bot returns to
-        that event or is withdrawn from it, or if the action applies only to events in progress.
+        The name of a series means its next event, with two exceptions: it means the event in progress if a bot returns
+        to that event or is withdrawn from it, or if the action applies only to events in progress.
         """
 
         def accepts_action(event: Event) -> bool:
@@ -356,7 +358,7 @@ class Events:
             if event.state.phase == "open":
                 self._begin_if_due(event)
             due: list[Pairing] = []
-            if event.state.phase == "running" and not self._lobby.draining:
+            if event.state.phase == "running" and not self._lobby.is_draining:
                 due = self._begin_matches(event)
                 self._end_if_finished(event)
             self._reserve_waiting_bots(event, due)
@@ -445,12 +447,12 @@ class Events:
                 ):
                     self._begin_match(event, pairing)
             return []
-        due_pairings, changed = event.list_due_matches(), True
-        while changed:  # a forfeit may make further matches due
-            changed = False
+        due_pairings, has_changed = event.list_due_matches(), True
+        while has_changed:  # a forfeit may make further matches due
+            has_changed = False
             for pairing in due_pairings:
-                changed = self._start_or_forfeit(event, pairing) or changed
-            if changed:
+                has_changed = self._start_or_forfeit(event, pairing) or has_changed
+            if has_changed:
                 due_pairings = event.list_due_matches()
         return due_pairings
 
@@ -466,7 +468,7 @@ class Events:
             if name in self._house and not self._is_available(name):
                 self._house.start(name)
         absent_bots = [
-            each for each in names if each in event.state.withdrawn or not self._is_available(each)
+            name for name in names if name in event.state.withdrawn or not self._is_available(name)
         ]
         key = pairing.pair.round, frozenset(names)
         if not absent_bots:
@@ -576,17 +578,17 @@ class Events:
             and (state.has_begun or state.phase == "over")
         ):
             news.append(EventStarted(plan.format, plan.game, state.bots))
-        if event.current_round > event.reported_round:
-            event.reported_round = event.current_round
+        if event.current_round > event.last_reported_round:
+            event.last_reported_round = event.current_round
             if (
                 last_status is not None and not plan.is_arena
             ):  # a new core continues a round that was already reported
                 news.append(RoundPaired(event.current_round, event.state.rounds, event.pairs_of_round))
         if state.has_ended:
-            places = [(bot, event.find_rank(bot)) for bot in state.bots]
-            ranks = [EventPlace(bot, *place) for bot, place in places if place is not None]
-            news.append(EventFinished(state.phase, tuple(sorted(ranks, key=lambda each: each.rank))))
-        self._lobby.effects.extend(EventNews(event.name, each) for each in news)
+            ranks_by_bot = [(bot, event.find_rank(bot)) for bot in state.bots]
+            ranks = [EventPlace(bot, *place) for bot, place in ranks_by_bot if place is not None]
+            news.append(EventFinished(state.phase, tuple(sorted(ranks, key=lambda place: place.rank))))
+        self._lobby.effects.extend(EventNews(event.name, item) for item in news)
 
 
 def add_final_rank(

@@ -30,7 +30,9 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
         )
     if hello.maps:
         offered_maps = {
-            name for each in list_offered_games() if isinstance(name := each.game.setup().get("map"), str)
+            name
+            for offered_game in list_offered_games()
+            if isinstance(name := offered_game.game.setup().get("map"), str)
         }
         for name in hello.maps:
             if name not in offered_maps:
@@ -39,7 +41,9 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
         try:
             canonical = str(TimeControl.parse(text))
         except BadTimeControl as error:
-            similar_name = find_most_similar(text, [str(each.time_control) for each in list_offered_games()])
+            similar_name = find_most_similar(
+                text, [str(offered_game.time_control) for offered_game in list_offered_games()]
+            )
             raise _make_unknown_name_refusal(
                 str(error), f"did you mean {similar_name}?" if similar_name else ""
             ) from None

@@ -41,7 +41,7 @@ class HouseEngines:
     def __init__(self, lobby: Lobby, challenges: OpenChallenges) -> None:
         self._lobby = lobby
         self._challenges = challenges
-        self._engines = {each.name: each.engine for each in lobby.settings.house}
+        self._engines = {engine.name: engine.engine for engine in lobby.settings.house}
         self._queue = HouseQueue()
         self._start_limit = RateLimit(START_BURST * START_INTERVAL_NS)
         self._request_limit = RateLimit(REQUEST_BURST * REQUEST_INTERVAL_NS)
@@ -93,7 +93,7 @@ class HouseEngines:
 
     def forget_challenge(self, challenge: str) -> None:
         """Forget a closed challenge, if it was to a house engine."""
-        self._queue.forget(challenge)
+        self._queue.remove(challenge)
         self._offers.pop(challenge, None)
         self._sent_positions.pop(challenge, None)
 
@@ -103,7 +103,7 @@ class HouseEngines:
 
     def end_match(self, match: str) -> None:
         """Free the slot of a finished match, if it had one."""
-        self._queue.forget(match)
+        self._queue.remove(match)
 
     def resume(self, terms: Terms) -> None:
         """Take a slot for a match that continues after a restart, if a house engine plays in it.
@@ -130,7 +130,7 @@ class HouseEngines:
 
     def requeue(self, name: str) -> None:
         """Return a disconnected engine's unanswered challenges to the queue."""
-        for challenge in [each for each, engine in self._offers.items() if engine == name]:
+        for challenge in [offered for offered, engine in self._offers.items() if engine == name]:
             del self._offers[challenge]
             self._queue.requeue(challenge, name)
 
@@ -142,7 +142,7 @@ class HouseEngines:
 
     def offer_next(self) -> None:
         """Offer challenges to free house engines in turn order, and send the other challengers their new queue positions."""
-        if not len(self._queue) or self._lobby.draining:
+        if not len(self._queue) or self._lobby.is_draining:
             return
         self._offer_challenges()
         for challenge, place in self._queue.list_queue_places().items():
@@ -159,7 +159,7 @@ class HouseEngines:
             if (bot := lobby.bots.get(name)) is not None and bot.client is not None
         }
         total_slots = MATCHES_PER_HOUSE_ENGINE * len(self._engines)
-        for challenge, engine in self._queue.take_next_offers(total_slots, free_slots, self._may_begin):
+        for challenge, engine in self._queue.pop_next_offers(total_slots, free_slots, self._may_begin):
             expiry_time = lobby.now + lobby.settings.challenge_ms * NS_PER_MS
             renewed = self._challenges.extend(challenge, expiry_time)
             lobby.deadlines.schedule(("challenge", challenge), expiry_time)

@@ -51,13 +51,13 @@ class HouseQueue:
         return len(self._waiting_challenges)
 
     def enqueue(self, challenge: str, engine: str, requester: Requester) -> str | None:
-        """Queue a challenge. If too many wait, return the id of the last in turn order, to be refused; otherwise None."""
+        """Queue a challenge. If too many wait, return the id of the one whose turn is last, to be refused; otherwise None."""
         self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)
         return (
             self._list_challenges_in_turn_order()[-1] if len(self._waiting_challenges) > MAX_QUEUED else None
         )
 
-    def forget(self, key: str) -> None:
+    def remove(self, key: str) -> None:
         """Forget the closed challenge or finished match with this id, and free its slot."""
         self._waiting_challenges.pop(key, None)
         self._used_slots.pop(key, None)
@@ -72,7 +72,7 @@ class HouseQueue:
         """Take a slot for a match that continues after a restart."""
         self._used_slots[match] = requester
 
-    def take_next_offers(
+    def pop_next_offers(
         self, total_slots: int, free_slots: Mapping[str, int], may_begin: Callable[[str], bool]
     ) -> list[tuple[str, str]]:
         """Return the challenges whose turn has come, each with its engine, and take their slots.
@@ -84,27 +84,27 @@ class HouseQueue:
 
         O(m n log n) for m offered challenges of n waiting ones.
         """
-        slots = dict(free_slots)
-        offered: list[tuple[str, str]] = []
-        while any(count > 0 for count in slots.values()):
+        free_slots_left = dict(free_slots)
+        offers: list[tuple[str, str]] = []
+        while any(count > 0 for count in free_slots_left.values()):
             challenge = next(
                 (
-                    each
-                    for each in self._list_challenges_in_turn_order()
-                    if slots.get(self._waiting_challenges[each].engine, 0) > 0
-                    and not self._has_full_share(self._waiting_challenges[each].requester, total_slots)
-                    and may_begin(each)
+                    challenge
+                    for challenge in self._list_challenges_in_turn_order()
+                    if free_slots_left.get(self._waiting_challenges[challenge].engine, 0) > 0
+                    and not self._has_full_share(self._waiting_challenges[challenge].requester, total_slots)
+                    and may_begin(challenge)
                 ),
                 None,
             )
             if challenge is None:
                 break
             waiting = self._waiting_challenges.pop(challenge)
-            slots[waiting.engine] -= 1
+            free_slots_left[waiting.engine] -= 1
             self._used_slots[challenge] = waiting.requester
             self._turn_order.record_turn(waiting.requester)
-            offered.append((challenge, waiting.engine))
-        return offered
+            offers.append((challenge, waiting.engine))
+        return offers
 
     def requeue(self, challenge: str, engine: str) -> None:
         """Return an offered challenge to the queue, and free its slot, because its engine has disconnected."""
@@ -114,12 +114,12 @@ class HouseQueue:
 
     def list_queue_places(self) -> dict[str, int]:
         """Return each waiting challenge's place in the queue among the challenges to the same engine, from 1."""
-        so_far: Counter[str] = Counter()
+        place_counts: Counter[str] = Counter()
         places: dict[str, int] = {}
         for challenge in self._list_challenges_in_turn_order():
             engine = self._waiting_challenges[challenge].engine
-            so_far[engine] += 1
-            places[challenge] = so_far[engine]
+            place_counts[engine] += 1
+            places[challenge] = place_counts[engine]
         return places
 
     def _list_challenges_in_turn_order(self) -> list[str]:
@@ -140,5 +140,5 @@ class HouseQueue:
         requesters = list(self._used_slots.values())
         return (
             requesters.count(requester) >= max_slots
-            or sum(each.guest == requester.guest for each in requesters) >= max_group_slots
+            or sum(other.guest == requester.guest for other in requesters) >= max_group_slots
         )

@@ -126,11 +126,11 @@ class HouseEngineFailed(Struct, frozen=True):
     name: str
 
 
-class Drain(Struct, frozen=True):
+class StartDraining(Struct, frozen=True):
     """Order to begin no more matches, because the server is about to stop."""
 
 
-class Reconfigure(Struct, frozen=True):
+class ApplySettings(Struct, frozen=True):
     """Change of the settings. Matches in progress keep their terms, and the list of house engines stays."""
 
     settings: CoreSettings
@@ -144,7 +144,7 @@ class UnfinishedMatch(Struct, frozen=True):
     events: list[TimedEvent]
 
 
-class Restore(Struct, frozen=True):
+class RestoreMatches(Struct, frozen=True):
     """Matches of an earlier core that continue here. This is a core's first input, before any client enters."""
 
     matches: list[UnfinishedMatch]
@@ -257,9 +257,9 @@ Input = (
     | MatchPlayed
     | BotCrashed
     | HouseEngineFailed
-    | Drain
-    | Reconfigure
-    | Restore
+    | StartDraining
+    | ApplySettings
+    | RestoreMatches
     | StoreRecovered
     | EdgeDisconnected
     | EdgeResynced

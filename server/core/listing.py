@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from arena.protocol.messages import ListedEvent, Listing
 from arena.server.core.deadlines import DeadlineKey
-from arena.server.core.effects import LISTING_TOPIC, Publish, SendToClient
+from arena.server.core.effects import LISTING_TOPIC, PublishToTopic, SendToClient
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.lobby import FollowerCounts, Lobby, LobbyClient
 from arena.server.core.open_challenges import OpenChallenges
@@ -113,7 +113,9 @@ class Listings:
         if self._followers.edges and self._published_changes != lobby.changes:
             self._published_changes = lobby.changes
             self._waiting_clients.clear()
-            lobby.effects.append(Publish(LISTING_TOPIC, self._get_latest_listing(), self._followers.edges))
+            lobby.effects.append(
+                PublishToTopic(LISTING_TOPIC, self._get_latest_listing(), self._followers.edges)
+            )
 
     def _send_listing(self, client: int) -> None:
         self._browsers[client] = self._lobby.now
@@ -137,6 +139,8 @@ class Listings:
             for bot in self._lobby.list_connected_bots()
             if bot.name not in self._house
         ]
-        challenges = [each.to_message(now) for each in self._challenges.list_oldest(MAX_LISTED_CHALLENGES)]
+        challenges = [
+            challenge.to_message(now) for challenge in self._challenges.list_oldest(MAX_LISTED_CHALLENGES)
+        ]
         matches = [room.public_view.make_listing_entry() for room in self._rooms.values()]
         return Listing(matches, [*self._house.list_entries(), *bots], challenges, self._events())

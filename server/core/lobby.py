@@ -85,7 +85,7 @@ class Lobby:
         """Connected clients, by number."""
         self.bots: dict[str, LobbyBot] = {}
         """Bots that are connected, play a match, or may still return to their session, by name."""
-        self.draining = False
+        self.is_draining = False
         """True once no more matches begin, because the server is about to stop."""
         self.changes = 0
         """Number of changes so far that may alter a listing or concern the matchmaker."""
@@ -127,14 +127,14 @@ class Lobby:
         if bot is not None:
             self.changed_bots[bot.name] = bot
 
-    def take_changed_bots(self) -> list[LobbyBot]:
+    def pop_changed_bots(self) -> list[LobbyBot]:
         """Return the bots that have changed since the last call."""
         changed_bots, self.changed_bots = self.changed_bots, {}
         return list(changed_bots.values())
 
     def drain(self) -> None:
         """Begin no more matches from now on."""
-        self.draining = True
+        self.is_draining = True
 
     def reconfigure(self, settings: CoreSettings) -> None:
         """Apply new settings, and let the matchmaker check all connected bots again."""
@@ -148,10 +148,10 @@ class Lobby:
         This is 1 or, with `counts_threads`, the number of its search threads; 0 if no bot runs on the server's own machine.
         Only one of the bots thinks at a time, so their threads are not added up.
         """
-        local = [bot for bot in bots if bot.local]
+        local_bots = [bot for bot in bots if bot.local]
         if not self.settings.counts_threads:
-            return min(1, len(local))
-        return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local), default=0)
+            return min(1, len(local_bots))
+        return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local_bots), default=0)
 
     def has_capacity_for(self, match_load: int, load: int) -> bool:
         """Return True if a match of load `match_load` may begin while the matches in progress have the load `load`.

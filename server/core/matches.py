@@ -16,7 +16,7 @@ from arena.protocol.record import Record, Result
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import CloseMatch, LogLine, MatchFinished, MatchRefused, OpenMatch
 from arena.server.core.house_engines import HouseEngines
-from arena.server.core.inputs import Restore, UnfinishedMatch
+from arena.server.core.inputs import RestoreMatches, UnfinishedMatch
 from arena.server.core.lobby import DRAINING_REASON, Lobby
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
@@ -52,7 +52,7 @@ class Matches:
         self._handle_event_match: Callable[[Record], None] = lambda _record: None
         self._pending_terms: list[Terms] = []
         """Terms of the requested event matches that wait for a busy bot."""
-        self._delays: deque[tuple[int, int]] = deque(maxlen=MAX_RECENT_STALLS)
+        self._stalls: deque[tuple[int, int]] = deque(maxlen=MAX_RECENT_STALLS)
         """Recent stalls of the server itself: end time and length of each, in ns."""
 
     # matches of events
@@ -66,7 +66,7 @@ class Matches:
 
         Refuse the match if the server is stopping.
         """
-        if self._lobby.draining:
+        if self._lobby.is_draining:
             self._lobby.effects.append(MatchRefused(terms.match, DRAINING_REASON))
         else:
             self._pending_terms.append(terms)
@@ -78,8 +78,8 @@ class Matches:
         A match begins even if a bot is disconnected: the bot then has until the match's `ready` deadline to connect. A
         match is refused if the quota of a connected bot is used up.
         """
-        requests, self._pending_terms = self._pending_terms, []
-        for terms in requests:
+        pending_terms, self._pending_terms = self._pending_terms, []
+        for terms in pending_terms:
             names = (terms.players.maxie, terms.players.minnie)
             bots = [bot for name in names if (bot := self._lobby.bots.get(name)) is not None]
             unwilling_bot = next(
@@ -96,8 +96,8 @@ class Matches:
 
     def drain(self) -> None:
         """Refuse all requested event matches that have not started."""
-        requests, self._pending_terms = self._pending_terms, []
-        for terms in requests:
+        pending_terms, self._pending_terms = self._pending_terms, []
+        for terms in pending_terms:
             self._lobby.effects.append(MatchRefused(terms.match, DRAINING_REASON))
 
     # start
@@ -160,8 +160,8 @@ class Matches:
     def record_played(self, terms: Terms, record: Record) -> None:
         """Record a match that was played or decided elsewhere, without a `Room`."""
         terms = msgspec.structs.replace(terms, grace_ms=self._lobby.settings.grace_ms)
-        opened, closed = OpenMatch(terms, record.started), CloseMatch(record, terms.rated)
-        self._lobby.effects.extend((opened, closed, MatchFinished(record)))
+        open_effect, close_effect = OpenMatch(terms, record.started), CloseMatch(record, terms.rated)
+        self._lobby.effects.extend((open_effect, close_effect, MatchFinished(record)))
 
     # in progress
 
@@ -193,14 +193,16 @@ class Matches:
         No player loses on time because of the stall. A stall of at most `MAX_STALL_NS` ns is ignored.
         """
         if stall_ns > MAX_STALL_NS:
-            self._delays.append((self._lobby.now, stall_ns))
+            self._stalls.append((self._lobby.now, stall_ns))
 
     def check_deadlines(self, match: str) -> None:
         """Act on the passed deadlines of a match, for example by declaring a loss on time."""
         room = self.rooms.get(match)
         if room is not None:
-            since = room.referee.turn_sent_at or 0
-            room.check_deadlines(max((length for at, length in self._delays if at >= since), default=0))
+            turn_start = room.referee.turn_sent_at or 0
+            room.check_deadlines(
+                max((stall_ns for stall_end, stall_ns in self._stalls if stall_end >= turn_start), default=0)
+            )
             self._close_or_schedule(room)
 
     def _close_or_schedule(self, room: Room) -> None:
@@ -253,7 +255,7 @@ class Matches:
 
     # after a restart, and after an outage of the store
 
-    def restore(self, restore: Restore) -> None:
+    def restore(self, restore: RestoreMatches) -> None:
         """Resume the matches of an earlier core."""
         for name, secret in sorted(restore.sessions.items()):
             bot = self._lobby.find_or_add_bot(name)

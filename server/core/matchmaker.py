@@ -68,39 +68,39 @@ def choose_pairs(
     owners = {name: owner(name) for name in bots}
     ratings = {name: rating(name) for name in bots}
 
-    def pair_cost(pair: tuple[str, str]) -> float:
+    def compute_pair_cost(pair: tuple[str, str]) -> float:
         a, b = pair
         return history.count_matches(a, b) + abs(ratings[a] - ratings[b]) / RATING_STEP
 
     pairings: list[tuple[str, str]] = []
-    paired: set[str] = set()
-    pairs = sorted((pair for pair in combinations(bots, 2) if may_meet(*pair)), key=pair_cost)
+    paired_bots: set[str] = set()
+    pairs = sorted((pair for pair in combinations(bots, 2) if may_meet(*pair)), key=compute_pair_cost)
     latest_turns: dict[str, int] = {}  # latest turn of each owner in this call
     while len(pairings) < max_pairs:
-        pairs = [pair for pair in pairs if paired.isdisjoint(pair)]
-        matched = {name for pair in pairs for name in pair}
-        if not matched:
+        pairs = [pair for pair in pairs if paired_bots.isdisjoint(pair)]
+        pairable_bots = {name for pair in pairs for name in pair}
+        if not pairable_bots:
             break
         longest_waiting = min(
-            (name for name in bots if name in matched),
+            (name for name in bots if name in pairable_bots),
             key=lambda name: latest_turns.get(owners[name]) or turn_order.find_last_turn(owners[name]),
         )
-        turn = owners[longest_waiting]
-        pair = next(pair for pair in pairs if turn in (owners[pair[0]], owners[pair[1]]))
+        owner_in_turn = owners[longest_waiting]
+        pair = next(pair for pair in pairs if owner_in_turn in (owners[pair[0]], owners[pair[1]]))
         for name in pair:
             latest_turns[owners[name]] = turn_order.count + 1 + len(pairings)
-        paired.update(pair)
+        paired_bots.update(pair)
         pairings.append(history.assign_seats(*pair))
     return pairings
 
 
 def _interleave_owners(bots: Sequence[str], owner: Callable[[str], str]) -> list[str]:
     """Return the longest-waiting bot of each owner first, then each owner's second bot, and so on."""
-    places: Counter[str] = Counter()
+    bot_counts: Counter[str] = Counter()
     rounds: dict[str, int] = {}
     for name in bots:
-        rounds[name] = places[owner(name)]
-        places[owner(name)] += 1
+        rounds[name] = bot_counts[owner(name)]
+        bot_counts[owner(name)] += 1
     return sorted(bots, key=rounds.__getitem__)
 
 
@@ -147,7 +147,7 @@ class Matchmaker:
 
     def update_waiting(self) -> None:
         """Check the bots that have changed: add those that now wait, and remove those that do not."""
-        for bot in self._lobby.take_changed_bots():
+        for bot in self._lobby.pop_changed_bots():
             if not self._should_wait(bot):
                 self._waiting_bots.pop(bot.name, None)
             elif self._waiting_bots.get(bot.name) is not bot:
@@ -177,13 +177,13 @@ class Matchmaker:
         """
         self.update_waiting()
         lobby, pool = self._lobby, self._lobby.settings.pool
-        if pool is None or lobby.draining or len(self._waiting_bots) < 2:
+        if pool is None or lobby.is_draining or len(self._waiting_bots) < 2:
             return []
-        matches, blocked = self._choose_matches(pool, self.waiting_names, load)
-        if blocked:
+        matches, is_blocked = self._choose_matches(pool, self.waiting_names, load)
+        if is_blocked:
             # Bots on other machines need no capacity of this one, and do not wait for it.
-            remote = [name for name, bot in self._waiting_bots.items() if not bot.local]
-            matches += self._choose_matches(pool, remote, load)[0]
+            remote_names = [name for name, bot in self._waiting_bots.items() if not bot.local]
+            matches += self._choose_matches(pool, remote_names, load)[0]
         if matches:
             lobby.deadlines.schedule(("matchmaker", ""), lobby.now + RETRY_NS)
         return matches
@@ -191,7 +191,7 @@ class Matchmaker:
     def _choose_matches(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
         """Return the terms of the next matches of `names`, and True if a match waits because this machine is fully loaded."""
         lobby = self._lobby
-        games = {name: self._playable_games(pool, self._waiting_bots[name]) for name in names}
+        games = {name: self._find_playable_games(pool, self._waiting_bots[name]) for name in names}
         pairs = choose_pairs(
             names,
             self._history,
@@ -202,23 +202,23 @@ class Matchmaker:
             max_pairs=len(names) // 2,
         )
         matches: list[Terms] = []
-        blocked = False
+        is_blocked = False
         for pair in pairs:
             match_load = lobby.compute_match_load(*(self._waiting_bots[name] for name in pair))
             # A match that waits blocks later ones on this machine: otherwise it might never get room for its threads.
-            blocked = blocked or not lobby.has_capacity_for(match_load, load)
-            if not (match_load and blocked):
+            is_blocked = is_blocked or not lobby.has_capacity_for(match_load, load)
+            if not (match_load and is_blocked):
                 load += match_load
                 matches.append(self._make_terms(pool, pair, games))
-        return matches, blocked
+        return matches, is_blocked
 
     def _find_rating(self, game: AnyGame, name: str) -> float:
         return self._waiting_bots[name].get_rating(game.name)
 
     @staticmethod
-    def _playable_games(pool: Pool, bot: LobbyBot) -> frozenset[int]:
+    def _find_playable_games(pool: Pool, bot: LobbyBot) -> frozenset[int]:
         """Return the indexes of the pool's games that a bot plays."""
-        return frozenset(place for place, each in enumerate(pool.games) if bot.preferences.accepts(each))
+        return frozenset(place for place, game in enumerate(pool.games) if bot.preferences.accepts(game))
 
     def _may_meet(self, pool: Pool, games: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
         if games[a].isdisjoint(games[b]):
@@ -228,8 +228,8 @@ class Matchmaker:
         last_match_ended = self._history.find_last_match_end(a, b) if pool.pause_ms else None
         if last_match_ended is None or last_match_ended + pool.pause_ms * NS_PER_MS <= self._lobby.now:
             return True
-        until = last_match_ended + pool.pause_ms * NS_PER_MS
-        self._lobby.deadlines.schedule(("matchmaker", ""), until)
+        rematch_time = last_match_ended + pool.pause_ms * NS_PER_MS
+        self._lobby.deadlines.schedule(("matchmaker", ""), rematch_time)
         return False
 
     def _make_terms(self, pool: Pool, pair: tuple[str, str], games: Mapping[str, frozenset[int]]) -> Terms:
@@ -237,18 +237,18 @@ class Matchmaker:
         common_games: list[PoolGame] = [
             pool.games[index] for index in sorted(games[pair[0]] & games[pair[1]])
         ]
-        match = self._history.choose_next_match(*pair, common_games)
-        minnie = pair[1] if match.maxie == pair[0] else pair[0]
+        next_match = self._history.choose_next_match(*pair, common_games)
+        minnie = pair[1] if next_match.maxie == pair[0] else pair[0]
         self._turn_order.record_turn(*(self._waiting_bots[name].owner for name in pair))
         for name in pair:
             del self._waiting_bots[name]
         return Terms(
             match=self._ids.next_hex(),
             event=pool.event,
-            game=match.game.game,
-            opening=match.opening,
-            players=Players(match.maxie, minnie),
-            time_control=match.game.time_control,
+            game=next_match.game.game,
+            opening=next_match.opening,
+            players=Players(next_match.maxie, minnie),
+            time_control=next_match.game.time_control,
             margin_ms=pool.margin_ms,
             ready_ms=pool.ready_ms,
             adjudication=self._lobby.settings.adjudication,

@@ -61,7 +61,7 @@ class OpenChallenges:
 
     def list_oldest(self, limit: int) -> list[OpenChallenge]:
         """Return the oldest challenges, at most `limit`."""
-        return [each for each, _ in zip(self._challenges.values(), range(limit), strict=False)]
+        return [challenge for challenge, _ in zip(self._challenges.values(), range(limit), strict=False)]
 
     def list_addressed_to(self, name: str) -> list[OpenChallenge]:
         """Return the challenges addressed to a bot by name."""

@@ -84,9 +84,9 @@ class PairingHistory:
         first, pairing.first = pairing.first, None
         if first is not None and first.game in games:
             return NextMatch(first.game, first.opening, minnie if first.maxie == maxie else maxie)
-        turn = self._first_game_index(maxie, minnie) + pairing.pair_count
-        game = games[turn % len(games)]
-        opening = game.openings[turn // len(games) % len(game.openings)]
+        game_index = self._compute_first_game_index(maxie, minnie) + pairing.pair_count
+        game = games[game_index % len(games)]
+        opening = game.openings[game_index // len(games) % len(game.openings)]
         pairing.pair_count += 1
         pairing.first = NextMatch(game, opening, maxie)
         return pairing.first
@@ -101,7 +101,7 @@ class PairingHistory:
         self._pairings.move_to_end(names)
         return pairing
 
-    def _first_game_index(self, a: str, b: str) -> int:
+    def _compute_first_game_index(self, a: str, b: str) -> int:
         """Return a number, derived from the salt and the two names, that selects the first game and opening of two bots."""
         text = json.dumps([self._salt, *sorted((a, b))])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])

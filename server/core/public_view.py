@@ -40,7 +40,7 @@ class PublicView:
         ply = self._referee.ply - 1
         move = self._referee.moves[ply]
         yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.get_clocks(now))
-        hidden_before, hidden = (find_first_hidden_ply(self._visibility, each) for each in (ply, ply + 1))
+        hidden_before, hidden = (find_first_hidden_ply(self._visibility, number) for number in (ply, ply + 1))
         yield from self._list_thoughts(hidden_before, hidden)
 
     def make_connection_status(self, now: int) -> ConnectionStatus:
@@ -48,10 +48,10 @@ class PublicView:
         return ConnectionStatus(self._terms.match, self._compute_absent_ms(now))
 
     def _compute_absent_ms(self, now: int) -> dict[Seat, int]:
-        grace = self._terms.grace_ms
+        grace_ms = self._terms.grace_ms
         return {
-            SEATS[player]: max(0, grace - (now - at) // NS_PER_MS)
-            for player, at in self._referee.disconnected_at.items()
+            SEATS[player]: max(0, grace_ms - (now - disconnected_at) // NS_PER_MS)
+            for player, disconnected_at in self._referee.disconnected_at.items()
         }
 
     def reveal_hidden_thoughts(self) -> Iterator[Thought]:
@@ -91,8 +91,8 @@ class PublicView:
             players=terms.players,
             time_control=terms.time_control,
             moves=[
-                Played(each.move, each.ms, each.thinking if ply < hidden else None)
-                for ply, each in enumerate(self._referee.moves)
+                Played(move.move, move.ms, move.thinking if ply < hidden else None)
+                for ply, move in enumerate(self._referee.moves)
             ],
             clocks=self._referee.get_clocks(now),
             mover=SEATS[mover] if mover else None,

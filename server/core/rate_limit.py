@@ -24,11 +24,11 @@ class RateLimit:
 
         An event that costs more than the burst is allowed if all of the burst is saved.
         """
-        spent = max(0, self._paid_until.get(key, now) - now)
-        excess = spent + min(cost, self._burst) - self._burst
+        unpaid = max(0, self._paid_until.get(key, now) - now)
+        excess = unpaid + min(cost, self._burst) - self._burst
         if excess > 0:
             return excess
-        self._paid_until[key] = now + spent + cost
+        self._paid_until[key] = now + unpaid + cost
         self._paid_until.move_to_end(key)
         if len(self._paid_until) > MAX_KEYS:
             self._paid_until.popitem(last=False)

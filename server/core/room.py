@@ -19,7 +19,7 @@ from arena.match.referee_events import (
     DeadlinePassed,
     Effect,
     Event,
-    Moved,
+    MoveReceived,
     NotifyPlayer,
     PlayerDisconnected,
     PlayerReconnected,
@@ -34,7 +34,7 @@ from arena.protocol.messages import End, Move, ServerMessage, Turn
 from arena.protocol.record import Record, Result
 from arena.server.core.bot import LobbyBot
 from arena.server.core.deadlines import DeadlineKey
-from arena.server.core.effects import AppendEvent, LinesCut, LogLine, Publish, SendToClient
+from arena.server.core.effects import AnalysisMovesCut, AppendEvent, LogLine, PublishToTopic, SendToClient
 from arena.server.core.inputs import UnfinishedMatch
 from arena.server.core.lobby import FollowerCounts, Lobby
 from arena.server.core.public_view import PublicView
@@ -85,20 +85,20 @@ class Room:
 
     # events
 
-    def handle_move(self, player: Player, move: Move, arrived: int, elapsed: int | None) -> None:
+    def handle_move(self, player: Player, move: Move, arrival_time: int, elapsed_ns: int | None) -> None:
         """Handle a player's move.
 
-        arrived  time at which the move reached its edge, in ns
-        elapsed  time from sending the turn to the move's arrival, in ns, as the edge measured it; None if unknown
+        arrival_time  time at which the move reached its edge, in ns
+        elapsed_ns    time from sending the turn to the move's arrival, in ns, as the edge measured it; None if unknown
         """
         referee = self.referee
-        if elapsed is not None and move.ply == len(referee.moves) and player is referee.mover:
+        if elapsed_ns is not None and move.ply == len(referee.moves) and player is referee.mover:
             if referee.turn_sent_at is None:  # the edge's report of the sent turn is lost
-                self.start_clock(move.ply, 0, arrived - elapsed)
+                self.start_clock(move.ply, 0, arrival_time - elapsed_ns)
             if referee.turn_sent_at is not None:
-                arrived = referee.turn_sent_at + max(0, elapsed)
+                arrival_time = referee.turn_sent_at + max(0, elapsed_ns)
         thinking = None if move.thinking is UNSET else move.thinking
-        self.handle(Moved(player, move.ply, move.move, thinking), arrived)
+        self.handle(MoveReceived(player, move.ply, move.move, thinking), arrival_time)
 
     def handle(self, event: Event, at: int) -> None:
         """Apply `event` at time `at`, and send its effects. If the event changes the match, append it to the journal.
@@ -106,16 +106,16 @@ class Room:
         An exception raised by the game voids the match.
         """
         referee = self.referee
-        before, ply = referee.revision, len(referee.moves)
+        revision_before, ply = referee.revision, len(referee.moves)
         disconnected_before = dict(referee.disconnected_at) if self.followers.edges else {}
         try:
-            if type(event) is Moved and event.thinking is not None:
+            if type(event) is MoveReceived and event.thinking is not None:
                 event = self._limit_analysis(event)
             effects = referee.handle(event, at)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything, and ends this match alone
             event, at = self._report_bug(error), self._lobby.now
             effects = referee.handle(event, at)
-        if referee.revision != before:
+        if referee.revision != revision_before:
             turn, self._unsaved_turn = self._unsaved_turn, None
             self._seq += 1 if turn is None else 2
             self._lobby.effects.append(AppendEvent(self.terms.match, self._seq, at, event, turn))
@@ -171,7 +171,7 @@ class Room:
     def replay(self, unfinished: UnfinishedMatch) -> None:
         """Apply the stored events of a match to this new room, without effects."""
         for at, event in unfinished.events:
-            self.referee.handle(self._trimmer.trim_event(event) if type(event) is Moved else event, at)
+            self.referee.handle(self._trimmer.trim_event(event) if type(event) is MoveReceived else event, at)
         self._seq = len(unfinished.events)
 
     # deadlines
@@ -207,9 +207,11 @@ class Room:
             if type(effect) is not NotifyPlayer:
                 continue
             client, message = self.bots[effect.player].client, effect.message
-            clock_ran_ns, since = 0, self.referee.turn_sent_at
+            clock_ran_ns, turn_start = 0, self.referee.turn_sent_at
             if type(message) is Turn:
-                clock_ran_ns = self._clock_ran_ns = 0 if since is None else max(0, lobby.now - since)
+                clock_ran_ns = self._clock_ran_ns = (
+                    0 if turn_start is None else max(0, lobby.now - turn_start)
+                )
                 if client is None:
                     # The clock runs while the player is away.
                     self.start_clock(message.ply, 0, lobby.now)
@@ -221,15 +223,15 @@ class Room:
 
     def publish(self, message: ServerMessage) -> None:
         """Publish a message to the spectators."""
-        self._lobby.effects.append(Publish(self.terms.match, message, self.followers.edges))
+        self._lobby.effects.append(PublishToTopic(self.terms.match, message, self.followers.edges))
 
-    def _limit_analysis(self, event: Moved) -> Moved:
+    def _limit_analysis(self, event: MoveReceived) -> MoveReceived:
         """Return a move with its analysis reduced to the size limits."""
-        before = self._trimmer.cut_moves
-        limited = self._trimmer.trim_event(event)
-        if self._trimmer.cut_moves > before:
-            self._lobby.effects.append(LinesCut(self._trimmer.cut_moves - before))
-        return limited
+        removed_before = self._trimmer.removed_move_count
+        trimmed_event = self._trimmer.trim_event(event)
+        if self._trimmer.removed_move_count > removed_before:
+            self._lobby.effects.append(AnalysisMovesCut(self._trimmer.removed_move_count - removed_before))
+        return trimmed_event
 
     def _report_bug(self, error: Exception) -> ServerFailed:
         """Log an unexpected error as a bug, and return the event that voids the match."""

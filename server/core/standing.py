@@ -17,32 +17,32 @@ MAX_LISTED_GAMES = 3
 """Maximum number of games that the line of text names."""
 
 
-def send_standing(bot: LobbyBot, lobby: Lobby, suspended: str, entered: str = "") -> None:
+def send_standing(bot: LobbyBot, lobby: Lobby, suspension_reason: str, entry_text: str = "") -> None:
     """Send a bot its matchmaking status.
 
-    suspended  reason for the bot's suspension; empty if it is not suspended
-    entered    short description of the event that the bot has entered; empty if none
+    suspension_reason  reason for the bot's suspension; empty if it is not suspended
+    entry_text         short description of the event that the bot has entered; empty if none
     """
-    ratings = {game: each.rating for game, each in bot.ratings.items()}
-    deviations = {game: each.deviation for game, each in bot.ratings.items()}
-    status = _describe_matchmaking_state(bot, lobby, suspended, entered)
+    ratings = {game: rating.rating for game, rating in bot.ratings.items()}
+    deviations = {game: rating.deviation for game, rating in bot.ratings.items()}
+    status = _describe_matchmaking_state(bot, lobby, suspension_reason, entry_text)
     lobby.send(bot, Standing(*status, bot.quota, ratings or UNSET, deviations or UNSET))
 
 
 def _describe_matchmaking_state(
-    bot: LobbyBot, lobby: Lobby, suspended: str, entered: str
+    bot: LobbyBot, lobby: Lobby, suspension_reason: str, entry_text: str
 ) -> tuple[StandingState, str]:
-    playing, pool = len(bot.matches), lobby.settings.pool
+    match_count, pool = len(bot.matches), lobby.settings.pool
     if bot.quota == 0:
-        return "finishing", f"takes no more matches; {playing} in play"
-    if lobby.draining:
+        return "finishing", f"takes no more matches; {match_count} in play"
+    if lobby.is_draining:
         return "idle", DRAINING_REASON
-    if playing:
-        return "playing", f"{playing} of at most {bot.capacity} matches in play"
-    if suspended:
-        return "suspended", f"gets no matches: {suspended}"
-    if entered:
-        return "waiting", entered
+    if match_count:
+        return "playing", f"{match_count} of at most {bot.capacity} matches in play"
+    if suspension_reason:
+        return "suspended", f"gets no matches: {suspension_reason}"
+    if entry_text:
+        return "waiting", entry_text
     if lobby.settings.event:
         return _describe_event_state(bot, lobby.settings)
     if pool is None:
@@ -68,14 +68,17 @@ def _describe_pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[Stand
         return "idle", f"the pool plays {pool_games_text}, and {why}: only challenges give it matches"
     games = tuple(filter(bot.preferences.accepts, pool.games))
     accepted_pool = replace(pool, games=games)
-    others = sum(
-        each is not bot and find_pool_exclusion_reason(each, accepted_pool) is None
-        for each in lobby.list_connected_bots()
+    other_count = sum(
+        other is not bot and find_pool_exclusion_reason(other, accepted_pool) is None
+        for other in lobby.list_connected_bots()
     )
     pool_games_text = _list_games(games)
-    if not others:
+    if not other_count:
         return "waiting", f"in the pool for {pool_games_text}: nobody to play yet{_describe_house(lobby)}"
-    return "waiting", f"in the pool for {pool_games_text}, with {others} other bot{'s' if others > 1 else ''}"
+    return (
+        "waiting",
+        f"in the pool for {pool_games_text}, with {other_count} other bot{'s' if other_count > 1 else ''}",
+    )
 
 
 def _list_games(games: Sequence[PoolGame]) -> str:
@@ -84,8 +87,8 @@ def _list_games(games: Sequence[PoolGame]) -> str:
 
 def _describe_house(lobby: Lobby) -> str:
     """Return a hint on how to play the server's own engines, to append to a line; empty if the server has none."""
-    names = [each.name for each in lobby.settings.house]
+    names = [engine.name for engine in lobby.settings.house]
     if not names:
         return ""
-    easy = "house-greedy" if "house-greedy" in names else names[0]
-    return f"; with --challenge {easy} it plays the server's own bot meanwhile"
+    easy_engine = "house-greedy" if "house-greedy" in names else names[0]
+    return f"; with --challenge {easy_engine} it plays the server's own bot meanwhile"

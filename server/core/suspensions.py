@@ -43,20 +43,20 @@ class BotSuspensions:
         if not (lost and (is_early_loss or reason in FORFEIT_REASONS)):
             self._failures.pop(name, None)
             return ""
-        record = self._failures.setdefault(name, _FailureRecord())
+        failure_record = self._failures.setdefault(name, _FailureRecord())
         self._failures.move_to_end(name)
         if len(self._failures) > MAX_TRACKED_NAMES:
             self._failures.popitem(last=False)
-        record.failures += 1
-        if record.failures < MAX_FAILURES:
+        failure_record.failures += 1
+        if failure_record.failures < MAX_FAILURES:
             return ""
         seconds = min(
-            MAX_SUSPENSION_SECONDS, MIN_SUSPENSION_SECONDS << min(10, record.failures - MAX_FAILURES)
+            MAX_SUSPENSION_SECONDS, MIN_SUSPENSION_SECONDS << min(10, failure_record.failures - MAX_FAILURES)
         )
-        record.suspended_until = now + seconds * 1_000_000_000
-        failures_text = f"{record.failures} matches in a row forfeited, the last by {reason.value}"
-        record.reason = f"{failures_text}; back in {seconds} s"
-        return record.reason
+        failure_record.suspended_until = now + seconds * 1_000_000_000
+        failures_text = f"{failure_record.failures} matches in a row forfeited, the last by {reason.value}"
+        failure_record.reason = f"{failures_text}; back in {seconds} s"
+        return failure_record.reason
 
     def count_suspended(self, now: int) -> int:
         return sum(now < failing.suspended_until for failing in self._failures.values())

@@ -60,8 +60,8 @@ class Admission:
         self._buckets: dict[str, TokenBucket] = {}
         self._last_log = float("-inf")
         """Time of the last refusal in the log, in seconds."""
-        self._closed = False
-        self._refused_open: set[asyncio.Transport] = set()
+        self._is_closed = False
+        self._refused_transports: set[asyncio.Transport] = set()
         self.open_counts: Counter[str] = Counter()
         """Number of open connections by IPv4 address, or by /64 network for IPv6."""
 
@@ -97,7 +97,7 @@ class Admission:
     def may_stay_open(self, address: str) -> bool:
         """Return True if so few connections are open that one from this address may stay open for its next request."""
         limits = self.limits
-        if self._closed or self.open_counts.total() > IDLE_SHARE * limits.connections:
+        if self._is_closed or self.open_counts.total() > IDLE_SHARE * limits.connections:
             return False
         return (
             self.is_trusted_proxy(address)
@@ -110,7 +110,7 @@ class Admission:
         The limits per address do not apply to a trusted proxy.
         """
         limits, is_proxy = self.limits, self.is_trusted_proxy(address)
-        if self._closed or self.open_counts.total() >= limits.connections:
+        if self._is_closed or self.open_counts.total() >= limits.connections:
             self._log_refusal(
                 "refused: %d connections are open, the maximum", self.open_counts.total(), address
             )
@@ -142,21 +142,21 @@ class Admission:
 
     def refuse(self, transport: asyncio.Transport) -> None:
         """Close a refused connection after a while, without reading from it."""
-        if self._closed or len(self._refused_open) >= MAX_REFUSED_OPEN:
+        if self._is_closed or len(self._refused_transports) >= MAX_REFUSED_OPEN:
             transport.abort()
             return
         transport.pause_reading()
-        self._refused_open.add(transport)
+        self._refused_transports.add(transport)
         self._clock.call_later(REFUSAL_SECONDS, self._abort, transport)
 
     def _abort(self, transport: asyncio.Transport) -> None:
-        self._refused_open.discard(transport)
+        self._refused_transports.discard(transport)
         transport.abort()
 
     def close(self) -> None:
         """Admit no more connections, and close the refused ones that are held open."""
-        self._closed = True
-        for transport in list(self._refused_open):
+        self._is_closed = True
+        for transport in list(self._refused_transports):
             self._abort(transport)
 
     def release(self, address: str) -> None:

@@ -73,7 +73,7 @@ REASON_BYTES = 120
 The frame allows 125, but it also contains a code, and truncation may split a character.
 """
 HANG_UP_EVENT = getattr(select, "POLLRDHUP", 0)
-"""Event of `poll` for a peer that has ended its stream; 0 on systems without it, which report POLLHUP unasked."""
+"""Event of `poll` for a peer that has ended its stream; 0 on systems without it, which always report POLLHUP."""
 FAULT_CLOSE_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Websocket close codes that this side sends for protocol errors of the client."""
 
@@ -198,7 +198,7 @@ class Connection(asyncio.BufferedProtocol):
         ):
             frames = self._parse(data, now)
             if frames > 1:
-                self.address_bucket.take_with_debt(frames - 1)
+                self.address_bucket.take_tokens_with_debt(frames - 1)
             return
         self._unparsed += data
         self._arrived_ns = now
@@ -236,7 +236,7 @@ class Connection(asyncio.BufferedProtocol):
         self._is_queued = False
         if not self._is_admitted or self._has_ended_stream:
             return 0.0
-        start_ns = self._edge.clock.worked_ns()
+        start_ns = self._edge.clock.cpu_time_ns()
         try:
             cost = self._run_turn()
             self.update_reading()
@@ -244,7 +244,7 @@ class Connection(asyncio.BufferedProtocol):
             log.exception("a connection failed", extra={"address": self.address})
             self.transport.abort()
             return 0.0
-        return cost + (self._edge.clock.worked_ns() - start_ns) / 1000
+        return cost + (self._edge.clock.cpu_time_ns() - start_ns) / 1000
 
     def _run_turn(self) -> float:
         """Do the work of a turn. Return the estimated cost of work that it causes outside the turn, in µs."""
@@ -291,7 +291,7 @@ class Connection(asyncio.BufferedProtocol):
     def _has_peer_hung_up(self) -> bool:
         """Return True if the peer has closed or reset the connection, even while reading is paused."""
         plain_socket = self.transport.get_extra_info("socket")
-        if plain_socket is None:  # a transport in memory
+        if plain_socket is None:  # a transport in memory has no socket
             return False
         poll = select.poll()
         poll.register(plain_socket.fileno(), HANG_UP_EVENT)
@@ -355,14 +355,14 @@ class Connection(asyncio.BufferedProtocol):
 
     def _parse_request(self, data: bytes) -> float:
         """Parse a chunk of a request, and keep the bytes after the request. Return the cost outside the turn, in µs."""
-        head = self._request_tail + data
-        end = head.find(END_OF_REQUEST)
-        if end >= 0:
-            size = end + len(END_OF_REQUEST) - len(self._request_tail)
-            data, self._unparsed = data[:size], data[size:]
+        head_bytes = self._request_tail + data
+        head_end = head_bytes.find(END_OF_REQUEST)
+        if head_end >= 0:
+            head_size = head_end + len(END_OF_REQUEST) - len(self._request_tail)
+            data, self._unparsed = data[:head_size], data[head_size:]
             self._request_tail = b""
         else:
-            self._request_tail = head[1 - len(END_OF_REQUEST) :]
+            self._request_tail = head_bytes[1 - len(END_OF_REQUEST) :]
         self._is_reading_request = True
         is_first = not self._answer_count
         self._protocol.receive_data(data)
@@ -373,7 +373,7 @@ class Connection(asyncio.BufferedProtocol):
             self._write_response(handshake.refuse_unreadable(handshake_error.__cause__), last=True)
         else:
             self._write_library_output(writes)
-        return CONNECTION_COST if end >= 0 and is_first else 0.0
+        return CONNECTION_COST if head_end >= 0 and is_first else 0.0
 
     def _handle_request(self, event: HttpRequest) -> None:
         edge = self._edge
@@ -442,14 +442,14 @@ class Connection(asyncio.BufferedProtocol):
         if self.transport.is_closing():
             return
         self._answer_count += 1
-        last = (
+        is_last = (
             not request.allows_next_request
             or self.is_over
             or self._answer_count >= handshake.MAX_REQUESTS
             or not edge.admission.may_stay_open(self.address)
         )
-        self._write_response(answer, last=last, bodiless=request.method == "HEAD")
-        if not last:
+        self._write_response(answer, last=is_last, bodiless=request.method == "HEAD")
+        if not is_last:
             # The time limit of the first request applies to the next one too.
             self._free_protocol()
             self._protocol = self._make_protocol()
@@ -500,7 +500,7 @@ class Connection(asyncio.BufferedProtocol):
     def _write_library_output(self, writes: list[bytes], *, closed_by_peer: bool = False) -> None:
         """Write the output of the library itself, such as pongs. Empty bytes in `writes` stand for the end of the stream.
 
-        closed_by_peer: True if the output answers the peer's close frame; its code then indicates no fault of the peer
+        closed_by_peer: True if the output answers the peer's close frame; it then repeats the peer's code, which is no sign of a fault
         """
         for data in writes:
             if self.transport.is_closing():
@@ -521,9 +521,9 @@ class Connection(asyncio.BufferedProtocol):
         if not closed_by_peer:
             protocol.receive_eof()  # only after the end of the stream does the library show the close frame it sent
             self._unparsed = b""
-            close = protocol.close_exc.sent
-            if close is not None and close.code in FAULT_CLOSE_CODES:
-                fault = close.reason or f"close code {close.code}"
+            close_frame = protocol.close_exc.sent
+            if close_frame is not None and close_frame.code in FAULT_CLOSE_CODES:
+                fault = close_frame.reason or f"close code {close_frame.code}"
                 self._edge.admission.record_abuse(self.address)
         self.session.handle_disconnect(fault)
 

@@ -17,7 +17,7 @@ import anyio.abc
 from arena.clock import MONOTONIC, TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.messages import End, ServerMessage
-from arena.server.core.effects import CloseClient, Publish, SendToClient
+from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
 from arena.server.core.inputs import EDGE_SHIFT, EdgeResynced
 from arena.server.edge.addresses import describe_listen_error
 from arena.server.edge.admission import Admission
@@ -28,7 +28,7 @@ from arena.server.edge.limits import HostLimits
 from arena.server.edge.page_client import PageClient
 from arena.server.edge.pings import PING_SECONDS
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Pages, Response
+from arena.server.edge.responses import PageHandler, Response
 from arena.server.edge.session import Session
 from arena.server.edge.topics import Topic, encode_frame
 from arena.server.edge.work_budget import WorkBudget
@@ -51,7 +51,7 @@ BACKLOG = 100
 
 
 def decline_page(_request: Request, _address: str) -> Response | None:
-    """Return None for every request: the function `pages` of an edge that serves no web pages."""
+    """Return None for every request. An edge without web pages has this as its function `pages`."""
     return None
 
 
@@ -97,7 +97,7 @@ class Edge:
         self.number = number
         self.core = core
         self.limits = limits
-        self.pages: Pages = decline_page
+        self.pages: PageHandler = decline_page
         """Function that answers plain requests."""
         self.metrics = metrics
         self.program = program
@@ -123,11 +123,11 @@ class Edge:
         self._client_numbers = itertools.count(1)
         self._shared_frame: tuple[ServerMessage | None, bytes] = (None, b"")
         """Last message that was sent to several clients, and its frame."""
-        self._running = open_background_tasks()
+        self._background_tasks = open_background_tasks()
         self._tasks: anyio.abc.TaskGroup
         self._all_closed: anyio.Event | None = None
         """Event that is set when no connection is left; None if no task waits for that."""
-        self._closed = False
+        self._is_closed = False
         self.directives = Directives()
         """Bans and the notice that are in force now."""
         self.is_cut_off = False
@@ -137,7 +137,7 @@ class Edge:
         self.lag.measure_while(lambda: bool(self.connections))
 
     async def __aenter__(self) -> Self:
-        self._tasks = await self._running.__aenter__()
+        self._tasks = await self._background_tasks.__aenter__()
         return self
 
     async def __aexit__(
@@ -145,7 +145,7 @@ class Edge:
     ) -> bool | None:
         with anyio.CancelScope(shield=True):
             await self.close()
-        return await self._running.__aexit__(kind, error, trace)
+        return await self._background_tasks.__aexit__(kind, error, trace)
 
     async def listen(
         self, host: str, port: int, tls: SSLContext | None = None, *, reuse_port: bool = False
@@ -170,9 +170,9 @@ class Edge:
             except OSError as error:
                 raise CannotListen(describe_listen_error(host, port, error)) from None
             self._listeners.append(listener)
-            for each in listener.sockets:  # accepted connections inherit these sizes
-                each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER_BYTES)
-                each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BUFFER_BYTES)
+            for listening_socket in listener.sockets:  # accepted connections inherit these sizes
+                listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER_BYTES)
+                listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BUFFER_BYTES)
             await listener.start_serving()
         address: tuple[Any, ...] = next(iter(listener.sockets)).getsockname()
         return address
@@ -186,9 +186,9 @@ class Edge:
 
         Further calls do nothing.
         """
-        if self._closed:
+        if self._is_closed:
             return
-        self._closed = True
+        self._is_closed = True
         self.admission.close()
         for listener in self._listeners:
             listener.close()
@@ -231,7 +231,7 @@ class Edge:
                 client = clients.get(message.client)  # type: ignore[union-attr]
                 if client is not None:
                     client.send(message)  # type: ignore[arg-type]
-            elif kind is Publish:
+            elif kind is PublishToTopic:
                 self._publish(message)  # type: ignore[arg-type]
             elif kind is CloseClient:
                 client = clients.get(message.client)  # type: ignore[union-attr]
@@ -240,7 +240,7 @@ class Edge:
             else:
                 self.resync()
 
-    def _publish(self, publish: Publish) -> None:
+    def _publish(self, publish: PublishToTopic) -> None:
         topic = self._topics.get(publish.topic)
         if topic is None:
             return

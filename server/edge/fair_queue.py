@@ -41,26 +41,26 @@ class FairQueue:
         """Create an empty queue. `is_storing` returns True while moves are being stored."""
         self._clock = clock
         self._waiting: OrderedDict[str, deque[Waiter]] = OrderedDict()
-        self._running = False
+        self._is_running = False
         self._now_ns = clock.now_ns
         self._is_storing = is_storing
-        self._due = 0.0
+        self._due_ns = 0.0
         """Time at which the next turn is due, in monotonic ns: the end of the pause after the last turn."""
 
     def enqueue(self, address: str, waiter: Waiter) -> None:
         """Queue a waiter for one turn, after the earlier waiters of its address."""
         self._waiting.setdefault(address, deque()).append(waiter)
-        if not self._running:
-            self._running = True
-            self._due = max(self._due, self._now_ns())
+        if not self._is_running:
+            self._is_running = True
+            self._due_ns = max(self._due_ns, self._now_ns())
             self._clock.call_later(0, self._run_turn)
 
     def _run_turn(self) -> None:
         if not self._waiting:
-            self._running = False
+            self._is_running = False
             return
         now = self._now_ns()
-        if now < self._due + MAX_DELAY_NS and self._is_storing():
+        if now < self._due_ns + MAX_DELAY_NS and self._is_storing():
             self._clock.call_later(POLL_SECONDS, self._run_turn)
             return
         address, waiters = self._waiting.popitem(last=False)
@@ -68,10 +68,10 @@ class FairQueue:
         if waiters:
             self._waiting[address] = waiters
         # uvloop rounds timers to milliseconds. If this turn is early, the next rest is longer.
-        seconds_early, cost = max(0.0, self._due - now) / 1e9, 0.0
+        seconds_early, cost = max(0.0, self._due_ns - now) / 1e9, 0.0
         try:
             cost = waiter.take_turn()
         finally:
             pause_seconds = seconds_early + cost / 1e6 / MAX_TIME_SHARE
-            self._due = self._now_ns() + pause_seconds * 1e9
+            self._due_ns = self._now_ns() + pause_seconds * 1e9
             self._clock.call_later(pause_seconds, self._run_turn)

@@ -14,7 +14,12 @@ from urllib.parse import urlsplit
 
 from arena.protocol.messages import SUBPROTOCOL
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Pages, Response, make_method_not_allowed_response, make_text_response
+from arena.server.edge.responses import (
+    PageHandler,
+    Response,
+    make_method_not_allowed_response,
+    make_text_response,
+)
 
 log = logging.getLogger("arena.connection")
 
@@ -68,16 +73,16 @@ def refuse_other_origin(request: Request) -> Response | None:
     Browsers name the site of the page in the Origin header, which other clients omit. Only the host names in Origin and
     Host are compared, because not every proxy passes on the scheme and port of the request.
     """
-    hosts = {_hostname(f"//{value}") for value in request.headers.get_all("Host")}
+    hosts = {_parse_hostname(f"//{value}") for value in request.headers.get_all("Host")}
     for origin in request.headers.get_all("Origin"):
-        if not hosts or {_hostname(origin)} != hosts:
+        if not hosts or {_parse_hostname(origin)} != hosts:
             own_hosts = ", ".join(request.headers.get_all("Host")) or "this server"
             line = f"a page of {origin:.100} may not connect to {own_hosts:.100}; a proxy must pass on the Host header"
             return make_text_response(line, HTTPStatus.FORBIDDEN)
     return None
 
 
-def _hostname(url: str) -> str | None:
+def _parse_hostname(url: str) -> str | None:
     try:
         return urlsplit(url).hostname
     except ValueError:
@@ -96,7 +101,9 @@ NO_ANSWER_LOG_LINE = "a request could not be answered"
 """Log line before the traceback of an exception that a request's handler raised."""
 
 
-def answer_page(pages: Pages, request: Request, address: str) -> Response | Callable[[], Awaitable[Response]]:
+def answer_page(
+    pages: PageHandler, request: Request, address: str
+) -> Response | Callable[[], Awaitable[Response]]:
     """Return the response of `pages` to a plain request from an address.
 
     If `pages` takes a while to make the response, return a coroutine function that makes it. The response has status

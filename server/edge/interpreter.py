@@ -36,9 +36,9 @@ The writer may wait that long several times per commit, and all moves of the com
 def tune_interpreter() -> Iterator[None]:
     """Keep runs of the garbage collector short during the block, and exempt existing objects, such as modules.
 
-    The garbage of a move contains no cycles. With Python's defaults, a tenth of a busy server's CPU time goes into runs
-    that find nothing, and with thousands of connections a full run stalls the event loop for tens of milliseconds. Threads
-    switch every `SWITCH_SECONDS`. The metrics count each run.
+    Moves create no cyclic garbage. With Python's defaults, a tenth of a busy server's CPU time goes into collections that
+    find nothing, and with thousands of connections a full collection stalls the event loop for tens of milliseconds.
+    Threads switch every `SWITCH_SECONDS`. The metrics count each collection.
     """
     old_thresholds, old_interval = gc.get_threshold(), sys.getswitchinterval()
     gc.collect()

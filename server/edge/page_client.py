@@ -99,7 +99,7 @@ class PageClient:
             and session.state in (ADMITTED, BACKLOGGED)
             and (hello := session.hello) is not None
         ]
-        return sorted(clients, key=lambda each: (-each.seconds, each.name))
+        return sorted(clients, key=lambda client: (-client.seconds, client.name))
 
     async def _request(self, key: str, message: ClientMessage) -> ServerMessage | None:
         """Return the core's answer to a request; None if no answer comes within `ANSWER_SECONDS`.
@@ -110,11 +110,11 @@ class PageClient:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self._connect()
-                answer = self._requests.get(key)
-                if answer is None:
-                    answer = self._requests[key] = asyncio.get_running_loop().create_future()
+                answer_future = self._requests.get(key)
+                if answer_future is None:
+                    answer_future = self._requests[key] = asyncio.get_running_loop().create_future()
                     self._submit(message)
-                return await asyncio.shield(answer)
+                return await asyncio.shield(answer_future)
         except TimeoutError:
             self._requests.pop(key, None)
             return None

@@ -29,7 +29,7 @@ class Response:
 Answer = Response | None
 """Response to a plain request; None if there is no such page."""
 
-Pages = Callable[[Request, str], Answer | Callable[[], Awaitable[Answer]]]
+PageHandler = Callable[[Request, str], Answer | Callable[[], Awaitable[Answer]]]
 """Function that answers a plain request. Its second argument is the client's address.
 
 If the response takes a while, the function returns a coroutine function that makes it.

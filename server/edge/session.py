@@ -283,9 +283,9 @@ class Session:
         if not cost or self._is_exempt_from_limits:
             self._submit(message, arrived_ns)
             return
-        wait = self._edge.work_budget.try_spend(self._connection.address, cost, arrived_ns / 1e9)
-        if wait > 0:
-            detail = f"too many requests from your address: try again in {wait:.1f} s"
+        wait_seconds = self._edge.work_budget.try_spend(self._connection.address, cost, arrived_ns / 1e9)
+        if wait_seconds > 0:
+            detail = f"too many requests from your address: try again in {wait_seconds:.1f} s"
             match_and_ply = getattr(message, "match", None), getattr(message, "ply", None)
             self._send_error(Error(Code.RATE_LIMITED, detail, *match_and_ply))
         else:
@@ -296,7 +296,7 @@ class Session:
 
     @property
     def _is_exempt_from_limits(self) -> bool:
-        """True for the server's own bots, which have no limits: other programs on this machine share their address."""
+        """True for the server's own bots. Limits apply to addresses, and other programs on this machine share theirs."""
         hello = self.hello
         return hello is not None and hello.role == "bot" and hello.name in self._edge.unlimited_names
 
@@ -483,11 +483,11 @@ class Session:
         if self._is_traced:
             wire_log.debug("< %s %s", self.name, hide_secrets(message))
         connection = self._connection
-        data = Frame(BINARY, encode(message)).serialize(mask=False)
+        frame = Frame(BINARY, encode(message)).serialize(mask=False)
         if connection.is_slow:
-            connection.write(data)
+            connection.write(frame)
         else:
-            connection.transport.write(data)
+            connection.transport.write(frame)
 
     def _send_error(self, error: Error) -> None:
         self._edge.metrics.rejections.labels(error.code.value).inc()

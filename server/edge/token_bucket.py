@@ -24,6 +24,6 @@ class TokenBucket:
         self._tokens -= 1
         return True
 
-    def take_with_debt(self, count: float) -> None:
+    def take_tokens_with_debt(self, count: float) -> None:
         """Take `count` tokens, even if that leaves a debt. The debt is at most the burst."""
         self._tokens = max(-self._burst, self._tokens - count)

@@ -112,8 +112,8 @@ class Topic:
         batch = batch[FOLLOWERS_PER_TURN:]
         if batch:
             followers = max(FOLLOWERS_PER_TURN, len(self._followers))
-            pause = GATHER_SECONDS * FOLLOWERS_PER_TURN / followers
-            self._clock.call_later(pause, self._send_batch, batch, until, is_last)
+            pause_seconds = GATHER_SECONDS * FOLLOWERS_PER_TURN / followers
+            self._clock.call_later(pause_seconds, self._send_batch, batch, until, is_last)
             return
         # Messages published during this round go to all followers in the next round.
         self._frames = self._list_frames_from(until)

@@ -187,8 +187,8 @@ class BotProcess:
             self._hang_report, self._kill_requested, self._silent_matches = None, anyio.Event(), 0
             self._has_ended = False
             self._output_tail.clear()
-            code = await self._run_once()
-            if code == supervisor.CANNOT_START_EXIT_CODE and not self._was_connected:
+            exit_code = await self._run_once()
+            if exit_code == supervisor.CANNOT_START_EXIT_CODE and not self._was_connected:
                 last_line = (
                     self._output_tail[-1]
                     if self._output_tail
@@ -197,15 +197,15 @@ class BotProcess:
                 self.refusal = last_line.removeprefix("arena: ")
                 break
             self._has_ended = True
-            await self._host.report_bot_exit(self.name, f"its process ended ({_describe_exit(code)})")
+            await self._host.report_bot_exit(self.name, f"its process ended ({_describe_exit(exit_code)})")
             self._failures += 1
             is_lost = self._failures > self._policy.max_restarts
-            self._on_failure(self._make_exit_report(code, lost=is_lost))
+            self._on_failure(self._make_exit_report(exit_code, lost=is_lost))
             if is_lost:
                 break
             self._set_state(BotState.STARTING)
-            pause = self._policy.backoff_seconds * 2 ** (self._failures - 1)
-            await self._clock.sleep(min(pause, self._policy.max_backoff_seconds))
+            pause_seconds = self._policy.backoff_seconds * 2 ** (self._failures - 1)
+            await self._clock.sleep(min(pause_seconds, self._policy.max_backoff_seconds))
         self._set_state(BotState.LOST)
 
     async def _run_once(self) -> int:
@@ -220,12 +220,12 @@ class BotProcess:
                 tasks.start_soon(child.read_output)
                 tasks.start_soon(self._await_connection, child)
                 tasks.start_soon(self._kill_on_request, child)
-                code = await child.wait()
+                exit_code = await child.wait()
                 if self.state is BotState.UP:
                     self._set_state(BotState.STARTING)
                 await child.read_remaining_output()
                 tasks.cancel_scope.cancel()
-            return code
+            return exit_code
         finally:
             self.process_id = None
             await child.stop(self._policy.stop_seconds)

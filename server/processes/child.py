@@ -114,8 +114,8 @@ class ChildProcess:
         with suppress(anyio.ClosedResourceError):  # it was stopped
             async for chunk in output:
                 *complete_lines, line = (line + chunk).split(b"\n")
-                for each in complete_lines:
-                    self._append_line(each)
+                for complete_line in complete_lines:
+                    self._append_line(complete_line)
                 line = line[:LINE_LENGTH]
         self._append_line(line)
         self._output_read.set()

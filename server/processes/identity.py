@@ -66,9 +66,9 @@ def _read_process_state(pid: int) -> tuple[str, str] | None:
     Return None if there is no such process.
     """
     try:
-        text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+        stat_text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     # The program's name is in parentheses, and may contain parentheses itself.
-    fields = text.rpartition(")")[2].split()
-    return fields[0], fields[19]
+    stat_fields = stat_text.rpartition(")")[2].split()
+    return stat_fields[0], stat_fields[19]

@@ -87,8 +87,8 @@ def main(command: list[str]) -> int:
     # Kill processes that the command left in its group.
     os.killpg(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else 128 - code
+    exit_code = os.waitstatus_to_exitcode(status)
+    return exit_code if exit_code >= 0 else 128 - exit_code
 
 
 if __name__ == "__main__":

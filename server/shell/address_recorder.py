@@ -40,29 +40,29 @@ class AddressRecorder:
         self._clock = clock
         self._day, self._key = "", b""
         """Current day (UTC), as YYYY-MM-DD, and the random key with which its addresses are hashed."""
-        self._unstored: set[AddressUse] = set()
+        self._unstored_uses: set[AddressUse] = set()
         """Rows to store."""
-        self._stored: set[AddressUse] = set()
+        self._stored_uses: set[AddressUse] = set()
         """Rows of the current day that are stored already."""
         shell.add_effect_handler(MatchFinished, self._record_players)
 
     def _record_players(self, finished: MatchFinished) -> None:
-        day = database.current_timestamp()[:10]
+        day = database.format_current_time()[:10]
         if day != self._day:
             self._day, self._key = day, secrets.token_bytes(32)
-            self._stored.clear()
+            self._stored_uses.clear()
         for name in (finished.record.players.maxie, finished.record.players.minnie):
             bot = self._shell.core.find_bot(name)
             if bot is not None and bot.client is not None and not bot.is_owner_address:
                 address = make_address_key(bot.address).encode()
                 row = AddressUse(name, day, hmac.digest(self._key, address, "sha256").hex())
-                if row not in self._stored:
-                    self._unstored.add(row)
+                if row not in self._stored_uses:
+                    self._unstored_uses.add(row)
 
     async def run(self) -> None:
         """Store new rows until cancelled. While the store is unavailable, keep them in memory."""
         while True:
-            rows = frozenset(self._unstored)
+            rows = frozenset(self._unstored_uses)
             if rows:
                 try:
                     async with database.convert_database_errors(self._engine):
@@ -71,6 +71,6 @@ class AddressRecorder:
                     await checkpoint()  # raises if the server is stopping, which closes the store
                     log.warning("addresses cannot be stored now: %s", error)
                 else:
-                    self._unstored -= rows
-                    self._stored |= rows
+                    self._unstored_uses -= rows
+                    self._stored_uses |= rows
             await self._clock.sleep(PAUSE_SECONDS)

@@ -91,7 +91,7 @@ class Authenticator:
         """Hellos that wait for a query of the store, by client number."""
         self._already_admitted: set[int] = set()
         """Numbers of the clients among `_requests` that were admitted at once, by the secrets of their sessions."""
-        self._unrated: dict[str, None] = {}
+        self._unrated_names: dict[str, None] = {}
         """Names of bots whose ratings and owners must still be sent to a new core, in order of arrival."""
         self._request_arrived = asyncio.Event()
 
@@ -158,7 +158,7 @@ class Authenticator:
             name, address = admission.hello.name, admission.address
             is_bot = admission.hello.role == "bot"
             if is_bot:
-                self._unrated[name] = None
+                self._unrated_names[name] = None
             guest = (
                 is_bot
                 and self._admits_guests
@@ -175,7 +175,7 @@ class Authenticator:
                     local=self._is_local(name, address),
                 )
             )
-        if self._unrated:
+        if self._unrated_names:
             self._request_arrived.set()
         return EdgeResynced(resync.edge, clients)
 
@@ -191,19 +191,19 @@ class Authenticator:
         while True:
             await self._request_arrived.wait()
             batch = list(self._requests.values())[:MAX_BATCH]
-            unrated = list(islice(self._unrated, MAX_BATCH))
-            if not batch and not unrated:
+            unrated_names = list(islice(self._unrated_names, MAX_BATCH))
+            if not batch and not unrated_names:
                 self._request_arrived.clear()
                 continue
-            for name in unrated:
-                del self._unrated[name]
+            for name in unrated_names:
+                del self._unrated_names[name]
             # A spectator without a token has no account.
             names = {
-                each.hello.name
-                for each in batch
-                if (each.hello.role != "spectator" or each.hello.token)
-                and tokens.is_valid_name(each.hello.name)
-            }.union(unrated)
+                request.hello.name
+                for request in batch
+                if (request.hello.role != "spectator" or request.hello.token)
+                and tokens.is_valid_name(request.hello.name)
+            }.union(unrated_names)
             accounts: dict[str, StoredAccount] | None = None
             try:
                 accounts = await load_accounts(self._engine, self._server, names) if names else {}
@@ -212,16 +212,16 @@ class Authenticator:
                 if why is None:
                     raise
                 log.error("the store does not answer: %s", why)  # noqa: TRY400  one line for all of them, no stack
-            for name in unrated:
+            for name in unrated_names:
                 account = (accounts or {}).get(name, StoredAccount())
                 if account.owner:
                     shell.submit(OwnerResolved(name, account.owner))
                 for game, rating in account.ratings.items():
                     shell.submit(RatingChanged(game, name, rating))
-            parts = min(GATHER_PARTS, len(batch)) if names and batch else 1
-            size = -(-len(batch) // parts)
-            for part in range(parts):
-                for request in batch[part * size : (part + 1) * size]:
+            part_count = min(GATHER_PARTS, len(batch)) if names and batch else 1
+            part_size = -(-len(batch) // part_count)
+            for part in range(part_count):
+                for request in batch[part * part_size : (part + 1) * part_size]:
                     # an edge may have repeated the hello meanwhile
                     if self._requests.get(request.client) is request:
                         already_admitted = request.client in self._already_admitted
@@ -229,7 +229,7 @@ class Authenticator:
                         if accounts is not None or not already_admitted:
                             self._admit_or_refuse(shell, request, accounts, already_admitted=already_admitted)
                 if names:
-                    await self._clock.sleep(GATHER_SECONDS / parts)
+                    await self._clock.sleep(GATHER_SECONDS / part_count)
 
     def _admit_or_refuse(
         self,
@@ -316,7 +316,7 @@ class Authenticator:
             self._failed_logins.record_failure(request.address, self._clock.now())
 
     def _check_address(self, address: str) -> None:
-        wait = self._failed_logins.get_refusal_seconds_left(address, self._clock.now())
-        if wait > 0:
-            why = f"too many wrong tokens from {address or 'your address'}: try again in {wait:.0f} s"
+        wait_seconds = self._failed_logins.get_refusal_seconds_left(address, self._clock.now())
+        if wait_seconds > 0:
+            why = f"too many wrong tokens from {address or 'your address'}: try again in {wait_seconds:.0f} s"
             raise RequestRefused(Code.RATE_LIMITED, why)

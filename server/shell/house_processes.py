@@ -121,8 +121,8 @@ class HouseProcesses:
         self._shell = shell
         self._tasks = tasks
         self._is_starting = False
-        self._started: set[str] = set()
-        self._failed: set[str] = set()
+        self._started_names: set[str] = set()
+        self._failed_names: set[str] = set()
         self._changed = anyio.Event()
         self._processes = {
             engine.name: BotProcess(
@@ -149,7 +149,7 @@ class HouseProcesses:
         self._is_starting = True
         for name in self._processes:
             self._start_engine(name)
-        while any(each.is_starting_first for each in self._processes.values()):
+        while any(process.is_starting_first for process in self._processes.values()):
             await self._changed.wait()
         self._is_starting = False
         for process in self._processes.values():
@@ -157,10 +157,10 @@ class HouseProcesses:
                 raise HouseEngineError(process.refusal)
 
     def _start_engine(self, name: str) -> None:
-        if name in self._failed:
+        if name in self._failed_names:
             self._shell.submit(HouseEngineFailed(name))  # for a core that was rebuilt since the first report
-        elif name not in self._started:
-            self._started.add(name)
+        elif name not in self._started_names:
+            self._started_names.add(name)
             self._tasks.start_soon(self._processes[name].run)
 
     def _record_moves(self, finished: MatchFinished) -> None:
@@ -181,8 +181,8 @@ class HouseProcesses:
     def _report_lost_engines(self) -> None:
         """Report to the core the engines that were lost since the last call, so that nobody can challenge them."""
         for name, process in self._processes.items():
-            if process.state is BotState.LOST and name not in self._failed:
-                self._failed.add(name)
+            if process.state is BotState.LOST and name not in self._failed_names:
+                self._failed_names.add(name)
                 if process.refusal is not None and not self._is_starting:
                     self._plan.report_failure(f"bot {name} cannot be started: {process.refusal}")
                 self._shell.submit(HouseEngineFailed(name))

@@ -55,10 +55,10 @@ class MissedResultSender:
         """Answer requests until cancelled."""
         with self._send, self._receive:
             async for request in self._receive:
-                while (answer := await self._find_result(request)) is None:
+                while (message := await self._find_result(request)) is None:
                     await self._clock.sleep(RETRY_SECONDS)
                 self._requests.discard(request)
-                self._shell.send(SendToClient(request.client, answer))
+                self._shell.send(SendToClient(request.client, message))
 
     async def _find_result(self, request: SendMissedResult) -> ServerMessage | None:
         """Return the answer to a request; None if the store cannot answer now."""

@@ -57,8 +57,11 @@ class RatingUpdater:
             is_due, self._is_due = self._is_due, False
             try:
                 async with database.convert_database_errors(self._engine):
-                    stored = await read_seasons(self._engine)
-                    seasons = {each.game: stored.get_season_number(each.game) for each in stored.closed}
+                    stored_seasons = await read_seasons(self._engine)
+                    seasons = {
+                        season.game: stored_seasons.get_season_number(season.game)
+                        for season in stored_seasons.closed
+                    }
                     if not has_loaded_seasons:  # bots connect with ratings of the running season
                         has_loaded_seasons, self._seasons = True, seasons
                     for game, number in seasons.items():

@@ -30,28 +30,28 @@ from arena.protocol.record import Record, from_line
 from arena.server.core.core import Core
 from arena.server.core.effects import (
     DURABLE_EFFECTS,
+    AnalysisMovesCut,
     CloseClient,
     DurableEffect,
     Effect,
-    LinesCut,
     LogLine,
     MatchFinished,
     MatchRefused,
-    Publish,
+    PublishToTopic,
     SendToClient,
 )
 from arena.server.core.inputs import (
     EDGE_SHIFT,
+    ApplySettings,
     ClientAdmitted,
     ClientDisconnected,
-    Drain,
     EdgeDisconnected,
     EdgeResynced,
     Input,
     MatchPlayed,
     MatchRequested,
     MessageReceived,
-    Reconfigure,
+    StartDraining,
     StoreRecovered,
     Tick,
     TurnSent,
@@ -60,7 +60,7 @@ from arena.server.core.inputs import (
 from arena.server.core.settings import CoreSettings
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
-from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, Resync
+from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, RequestResync
 from arena.server.processes.tasks import open_background_tasks
 from arena.server.shell.authenticator import Authenticator
 from arena.server.store.journal.journal import Journal, StoreUnavailable
@@ -145,11 +145,11 @@ class Shell:
         self._edges: dict[int, EdgePort] = {}
         self._inputs: list[MessageToCore | Input] = []
         """Inputs for the next round, in order."""
-        self._deferred: list[MessageToCore | Input] = []
+        self._deferred_inputs: list[MessageToCore | Input] = []
         """Inputs of the `DEFERRABLE_TYPES` for the round after the next. Only moves in `_inputs` may be newer."""
-        self._wake = asyncio.Event()
+        self._round_due = asyncio.Event()
         """Event that is set when a round is due."""
-        self._wakes_later = False
+        self._is_wake_scheduled = False
         """True while a timer runs that starts a round for deferred inputs."""
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = NEVER
@@ -157,18 +157,18 @@ class Shell:
         self._lag.measure_while(lambda: self._timer is not None)
         self._is_serving = False
         """True while the core's state matches the store."""
-        self.draining = False
+        self.is_draining = False
         """True once no new matches begin."""
         self._is_stopping = False
         self._match_requests: dict[str, tuple[MatchRequested | MatchPlayed, asyncio.Future[Record]]] = {}
         """Requests of `play_match` and `store_match` by match id, with the futures of the records."""
         self._changed: asyncio.Event | None = None
         """Event that the next round sets; None if no task waits for it."""
-        self._handlers: dict[type, list[Callable[[Any], None]]] = {
+        self._effect_handlers: dict[type, list[Callable[[Any], None]]] = {
             MatchFinished: [self._handle_match_finished],
             MatchRefused: [self._handle_match_refused],
             LogLine: [_write_log_line],
-            LinesCut: [lambda cut: metrics.lines_cut.inc(cut.moves)],
+            AnalysisMovesCut: [lambda cut: metrics.lines_cut.inc(cut.moves)],
         }
 
     # inputs
@@ -194,15 +194,15 @@ class Shell:
             elif kind is EdgeResynced:
                 message = self._authenticator.complete_resync(message)  # type: ignore[arg-type]
             if (type(message.message) if kind is MessageReceived else kind) not in DEFERRABLE_TYPES:  # type: ignore[union-attr]
-                if self._deferred and not self._overtakes_deferred(message):
-                    self._inputs += self._deferred
-                    self._deferred = []
+                if self._deferred_inputs and not self._overtakes_deferred(message):
+                    self._inputs += self._deferred_inputs
+                    self._deferred_inputs = []
                 self._inputs.append(message)
-                self._wake.set()
+                self._round_due.set()
                 return
-            self._deferred.append(message)
-            if not self._wakes_later:
-                self._wakes_later = True
+            self._deferred_inputs.append(message)
+            if not self._is_wake_scheduled:
+                self._is_wake_scheduled = True
                 self._clock.call_later(MAX_DEFERRAL_SECONDS, self._wake_for_deferred_inputs)
 
     def _overtakes_deferred(self, message: MessageToCore | Input) -> bool:
@@ -211,17 +211,20 @@ class Shell:
             return False
         client, match = message.client, message.message.match
         return all(
-            each.client != client  # type: ignore[union-attr]
-            and not (type(each) is MessageReceived and getattr(each.message, "match", None) == match)
-            for each in self._deferred
+            deferred_input.client != client  # type: ignore[union-attr]
+            and not (
+                type(deferred_input) is MessageReceived
+                and getattr(deferred_input.message, "match", None) == match
+            )
+            for deferred_input in self._deferred_inputs
         )
 
     def _wake_for_deferred_inputs(self) -> None:
-        self._wakes_later = False
-        self._inputs += self._deferred
-        self._deferred = []
+        self._is_wake_scheduled = False
+        self._inputs += self._deferred_inputs
+        self._deferred_inputs = []
         if self._inputs:
-            self._wake.set()
+            self._round_due.set()
 
     def attach(self, edge: int, port: EdgePort) -> None:
         """Register the port of the edge with number `edge`, so that its clients can connect."""
@@ -242,9 +245,9 @@ class Shell:
     def add_effect_handler(self, effect_type: type, handler: Callable[[Any], None]) -> None:
         """Call `handler` with each released effect of type `effect_type`.
 
-        Effects that go to edges have no handlers: `SendToClient`, `CloseClient` and `Publish`.
+        Effects that go to edges have no handlers: `SendToClient`, `CloseClient` and `PublishToTopic`.
         """
-        self._handlers.setdefault(effect_type, []).append(handler)
+        self._effect_handlers.setdefault(effect_type, []).append(handler)
 
     # for the host
 
@@ -256,12 +259,12 @@ class Shell:
     def reconfigure(self, settings: CoreSettings) -> None:
         """Apply new settings, to this core and to those built later."""
         self.settings = settings
-        self.submit(Reconfigure(settings))
+        self.submit(ApplySettings(settings))
 
     async def drain(self, seconds: float) -> int:
         """Begin no new matches, and wait up to `seconds` for those in progress. Return the number still in progress."""
-        self.draining = True
-        self.submit(Drain())
+        self.is_draining = True
+        self.submit(StartDraining())
         with anyio.move_on_after(seconds):
             while self._core.match_count:
                 await self.wait_for_change()
@@ -304,7 +307,7 @@ class Shell:
     def stop(self) -> None:
         """End `run` once all inputs that have arrived are handled and their effects released."""
         self._is_stopping = True
-        self._wake.set()
+        self._round_due.set()
 
     # the task
 
@@ -342,7 +345,7 @@ class Shell:
     async def _watch_lease(self) -> None:
         """Wake `run` when the lease is lost. Without matches, there is no commit that would discover the loss."""
         await self._journal.lease_lost.wait()
-        self._wake.set()
+        self._round_due.set()
 
     async def _restore(self) -> list[Effect]:
         """Build a core from the store, and return its first effects. Raises StoreFailed if the store is unavailable."""
@@ -353,18 +356,18 @@ class Shell:
         now = self._now_ns()
         self._core = Core(self.settings, self._make_seed(), now)
         effects = self._core.handle(restore, now)
-        if self.draining:
-            effects += self._core.handle(Drain(), now)
+        if self.is_draining:
+            effects += self._core.handle(StartDraining(), now)
         self.resumed_match_count = self._core.match_count
-        waiting_inputs = self._inputs + self._deferred
+        waiting_inputs = self._inputs + self._deferred_inputs
         self._inputs = [input for input in waiting_inputs if type(input) not in DROPPED_WITHOUT_CORE]
-        self._deferred = []
+        self._deferred_inputs = []
         self._is_serving = True
         for match, (request, record) in list(self._match_requests.items()):
             if not self._core.is_match_in_progress(match):
                 await self._request_again(request, record)
         for port in list(self._edges.values()):
-            port.deliver((Resync(),))
+            port.deliver((RequestResync(),))
         return effects
 
     async def _request_again(
@@ -386,17 +389,17 @@ class Shell:
         """
         core, deadline = self._core, self._core.next_deadline
         while not self._journal.lease_lost.is_set():
-            self._wake.clear()
+            self._round_due.clear()
             now = self._now_ns()
             inputs = self._inputs[:MAX_ROUND_INPUTS]
-            self._inputs = self._inputs[MAX_ROUND_INPUTS:] + self._deferred
-            self._deferred = []
+            self._inputs = self._inputs[MAX_ROUND_INPUTS:] + self._deferred_inputs
+            self._deferred_inputs = []
             if self._inputs:
-                self._wake.set()
+                self._round_due.set()
             for message in inputs:
                 effects += core.handle(message, now)  # type: ignore[arg-type]
             if deadline is not None and deadline <= now and not self._inputs:
-                effects += core.handle(Tick(self._lag.take_longest_lag_ns()), now)
+                effects += core.handle(Tick(self._lag.pop_longest_lag_ns()), now)
             durable: list[DurableEffect] = []
             for effect in effects:
                 if type(effect) in DURABLE_EFFECTS:
@@ -410,7 +413,7 @@ class Shell:
                 self._release_effects(effects)
             effects = []
             deadline = core.next_deadline
-            if self._wake.is_set():
+            if self._round_due.is_set():
                 await self._clock.sleep(0)  # let the sockets have a turn
             elif deadline is None or self._now_ns() < deadline:
                 if self._is_stopping:
@@ -418,7 +421,7 @@ class Shell:
                 # an earlier timer stays: most deadlines move before they are reached
                 if deadline is not None and not self._timer_at <= deadline:
                     self._set_timer(deadline)
-                await self._wake.wait()
+                await self._round_due.wait()
         raise LeaseLost(self._journal.lease)
 
     def _set_timer(self, deadline_ns: int) -> None:
@@ -426,13 +429,13 @@ class Shell:
         if self._timer is not None:
             self._timer.cancel()
         self._timer_at = deadline_ns
-        delay = (deadline_ns - self._now_ns()) / 1e9
-        self._timer = self._clock.call_later(delay, self._check_deadline)
+        delay_seconds = (deadline_ns - self._now_ns()) / 1e9
+        self._timer = self._clock.call_later(delay_seconds, self._check_deadline)
         self._lag.start()
 
     def _check_deadline(self) -> None:
         self._timer, self._timer_at = None, NEVER
-        self._wake.set()
+        self._round_due.set()
 
     def _release_effects(self, effects: Sequence[Effect]) -> None:
         """Pass each effect to the edges or to the handlers of its type. Effects for clients are grouped by edge.
@@ -450,7 +453,7 @@ class Shell:
                     outboxes[edge].append(effect)  # type: ignore[arg-type]
                 else:
                     outboxes[edge] = [effect]  # type: ignore[list-item]
-            elif kind is Publish:
+            elif kind is PublishToTopic:
                 for edge in effect.edges:  # type: ignore[union-attr]
                     outboxes.setdefault(edge, []).append(effect)  # type: ignore[arg-type]
             else:
@@ -460,7 +463,7 @@ class Shell:
             if port is not None:
                 port.deliver(messages)
         for effect in other_effects:
-            for handler in self._handlers.get(type(effect), ()):
+            for handler in self._effect_handlers.get(type(effect), ()):
                 handler(effect)
         if self._changed is not None:
             self._changed.set()

@@ -132,22 +132,22 @@ class WebhookSender:
         url: str,
         secret: str,
         shell: Shell,
-        unix: Callable[[], float],
+        unix_time: Callable[[], float],
         clock: TimeSource,
         post: PostFunction | None = None,
     ) -> None:
         """Set up the sender. Raises BadWebhook for an invalid URL or secret.
 
-        unix  returns the current time, in Unix seconds
-        post  sends a message; None for `post_by_http`
+        unix_time  returns the current time, in Unix seconds
+        post       sends a message; None for `post_by_http`
         """
         self._address = WebhookURL.parse(url)
         self._key = parse_secret(secret)
-        self._unix_time = unix
+        self._unix_time = unix_time
         self._clock = clock
         self._post = post or post_by_http
         self._queue: deque[_WebhookMessage] = deque()
-        self._queued = anyio.Event()
+        self._message_queued = anyio.Event()
         shell.add_effect_handler(EventNews, self.enqueue)
 
     def enqueue(self, news: EventNews) -> None:
@@ -163,7 +163,7 @@ class WebhookSender:
             "data": {"event": news.event, **fields},
         }
         self._queue.append(_WebhookMessage(msgspec.json.encode(message)))
-        self._queued.set()
+        self._message_queued.set()
 
     async def run(self) -> None:
         """Send queued messages until cancelled."""
@@ -171,12 +171,12 @@ class WebhookSender:
             while self._queue:
                 await self._deliver(self._queue[0])
                 self._queue.popleft()
-            self._queued = anyio.Event()
-            await self._queued.wait()
+            self._message_queued = anyio.Event()
+            await self._message_queued.wait()
 
     async def _deliver(self, message: _WebhookMessage) -> None:
         """Send a message repeatedly, until it is received or refused, or the attempts are used up."""
-        pause, max_pause = RETRY_PAUSES
+        pause_seconds, max_pause_seconds = RETRY_PAUSES
         for number in range(1, MAX_ATTEMPTS + 1):
             why, should_retry = await self._send_once(message)
             if not why:
@@ -184,8 +184,8 @@ class WebhookSender:
             if not should_retry or number == MAX_ATTEMPTS:
                 log.warning("webhook %s dropped after %d tries: %s", message.message_id, number, why)
                 return
-            await self._clock.sleep(pause)
-            pause = min(2 * pause, max_pause)
+            await self._clock.sleep(pause_seconds)
+            pause_seconds = min(2 * pause_seconds, max_pause_seconds)
 
     async def _send_once(self, message: _WebhookMessage) -> tuple[str, bool]:
         """Send a message once. Return the reason for the failure, empty on success, and True if a retry may help."""
@@ -223,8 +223,8 @@ async def post_by_http(address: WebhookURL, body: bytes, headers: Mapping[str, s
             "Connection": "close",
             **headers,
         }
-        head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-        writer.write(f"POST {address.target} HTTP/1.1\r\n{head}\r\n".encode("ascii") + body)
+        header_text = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        writer.write(f"POST {address.target} HTTP/1.1\r\n{header_text}\r\n".encode("ascii") + body)
         await writer.drain()
         line = await reader.readline()
     finally:

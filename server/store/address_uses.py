@@ -43,13 +43,11 @@ def store_address_uses(connection: sa.Connection, rows: Iterable[AddressUse]) ->
     database.lock_exclusively(connection)  # no token may be deleted between its check below and the insert
     insert = database.make_insert(connection.dialect.name, addresses).on_conflict_do_nothing()
     for chunk in database.split_into_chunks(rows):
-        names = {each.name for each in chunk}
+        names = {use.name for use in chunk}
         query = sa.select(tokens.c.name).where(tokens.c.name.in_(names), tokens.c.revoked.is_(None))
         known_owners = set(connection.execute(query).scalars())
         values = [
-            {"name": each.name, "day": each.day, "hash": each.hash}
-            for each in chunk
-            if each.name in known_owners
+            {"name": use.name, "day": use.day, "hash": use.hash} for use in chunk if use.name in known_owners
         ]
         if values:
             connection.execute(insert, values)
@@ -89,4 +87,4 @@ def _group_shared_days(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[
             for bot_a, bot_b in combinations(sorted(bots), 2):
                 if bots[bot_a] != bots[bot_b]:
                     days[bot_a, bot_b].add(day)
-    return {pair: sorted(found) for pair, found in sorted(days.items())}
+    return {pair: sorted(shared_days) for pair, shared_days in sorted(days.items())}

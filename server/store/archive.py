@@ -46,7 +46,7 @@ class ArchivedMatch(Record, frozen=True, kw_only=True):
     """Record, with the end time and the rated flag of its match."""
 
     finished: str | None = None
-    """End time of the match, in the format of `database.current_timestamp`; None if the line has none."""
+    """End time of the match, in the format of `database.format_current_time`; None if the line has none."""
     rated: bool = False
 
 
@@ -197,10 +197,10 @@ def _check_time(match: ArchivedMatch, name: str, time: datetime) -> None:
         raise BadRecord(f"match {match.match}: {name} ({database.format_timestamp(time)}) is {where}")
 
 
-def _parse_time(match: ArchivedMatch, name: str, form: re.Pattern[str]) -> datetime:
+def _parse_time(match: ArchivedMatch, name: str, pattern: re.Pattern[str]) -> datetime:
     text = str(getattr(match, name))
     try:
-        time = datetime.fromisoformat(text if form.fullmatch(text) else "")
+        time = datetime.fromisoformat(text if pattern.fullmatch(text) else "")
     except ValueError:
         raise BadRecord(f"match {match.match}: `{name}` must be a time in UTC, not {text!r:.60}") from None
     _check_time(match, f"`{name}`", time)
@@ -222,13 +222,13 @@ async def _add_chunk(
         for row in (await connection.execute(query)).all()
     }
     rows: list[dict[str, Any]] = []
-    packed: list[dict[str, Any]] = []
+    packed_rows: list[dict[str, Any]] = []
     for number, archived in chunk:
         record = Record(**{name: getattr(archived, name) for name in Record.__struct_fields__})
         if archived.match not in stored_records:
             rows.append(_make_match_row(archived, record, trust=trust))
             packed_match = pack_match(MatchData(to_line(record), _encode_terms(record), []))
-            packed.append({"match": record.match, "packed": packed_match, "whole": True})
+            packed_rows.append({"match": record.match, "packed": packed_match, "whole": True})
             stored_records[archived.match] = record
             counts.added += 1
             continue
@@ -244,7 +244,7 @@ async def _add_chunk(
     if rows:
         arrival: sa.ColumnElement[int] = sa.literal_column(NEXT_ARRIVAL[connection.dialect.name])
         await connection.execute(sa.insert(matches).values(arrival=arrival), rows)
-        await connection.execute(sa.text(SAVE_RECORD), packed)
+        await connection.execute(sa.text(SAVE_RECORD), packed_rows)
 
 
 def _encode_terms(record: Record) -> str:

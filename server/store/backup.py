@@ -46,16 +46,16 @@ async def backup(url: str, path: Path) -> StoreCounts:
     try:
         with replace_on_success(path) as part:
             sqlite.make_private(part)
-            copy = make_engine(f"sqlite:///{part}")
+            copy_engine = make_engine(f"sqlite:///{part}")
             try:
                 async with database.convert_database_errors(engine):
                     if engine.dialect.name == "sqlite":
                         await _copy_sqlite(engine, part)
                     else:
-                        await _copy_postgresql(engine, copy)
-                    return await _finish_copy(copy)
+                        await _copy_postgresql(engine, copy_engine)
+                    return await _finish_copy(copy_engine)
             finally:
-                await database.close_engine(copy)
+                await database.close_engine(copy_engine)
     finally:
         await database.close_engine(engine)
 
@@ -86,7 +86,7 @@ async def _finish_copy(copy: Engine) -> StoreCounts:
     """Delete the leases in a copy of a store, because no server runs on the copy. Return its counts."""
     async with copy.begin() as connection:
         await connection.execute(sa.delete(schema.servers))
-        counts = await _count(connection)
+        counts = await _count_rows(connection)
     async with copy.connect() as connection:
         # Without a write-ahead log, all data are in the one file.
         await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
@@ -104,9 +104,9 @@ async def restore(engine: Engine, path: Path) -> StoreCounts:
     """
     # Opening a store may change its file, so a copy of the backup is opened.
     with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:
-        copied = Path(folder) / path.name
-        shutil.copyfile(path, copied)
-        source_engine = make_engine(f"sqlite:///{copied}")
+        copied_file = Path(folder) / path.name
+        shutil.copyfile(path, copied_file)
+        source_engine = make_engine(f"sqlite:///{copied_file}")
         try:
             # Errors name the backup, which the user knows, not its copy.
             await _require_store(source_engine, path)
@@ -122,7 +122,7 @@ async def restore(engine: Engine, path: Path) -> StoreCounts:
                 ):
                     await _copy_rows(source, target)
                 await _advance_sequences(target)
-                return await _count(target)
+                return await _count_rows(target)
         finally:
             await database.close_engine(source_engine)
 
@@ -135,7 +135,7 @@ async def _require_store(engine: Engine, path: Path) -> None:
 
 async def _require_empty(target: AsyncConnection) -> None:
     await target.run_sync(lease.require_no_server)
-    contents = await _count(target)
+    contents = await _count_rows(target)
     if contents.matches or contents.tokens:
         contents_text = f"{contents.matches} matches and {contents.tokens} tokens"
         raise StoreError(f"the store already has {contents_text}: restore into an empty one")
@@ -166,7 +166,7 @@ async def _advance_sequences(target: AsyncConnection) -> None:
         await target.execute(sa.select(sa.func.setval(name, sa.func.coalesce(arrival, 1), condition)))
 
 
-async def _count(connection: AsyncConnection) -> StoreCounts:
+async def _count_rows(connection: AsyncConnection) -> StoreCounts:
     async def execute_count(query: sa.Select[int]) -> int:
         return (await connection.execute(query)).scalar_one()
 

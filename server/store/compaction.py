@@ -45,15 +45,15 @@ async def pack_finished_matches(engine: Engine, write: WriteFunction | None = No
 
     write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
     """
-    total = 0
+    packed_count = 0
     while batch := await _load_next_batch(engine, MATCHES_PER_QUERY):
         packed_matches = await anyio.to_thread.run_sync(_pack_batch, batch)
         for first in range(0, len(packed_matches), MATCHES_PER_TRANSACTION):
-            total += await (write or make_transaction_writer(engine))(
+            packed_count += await (write or make_transaction_writer(engine))(
                 partial(_store_packed, packed_matches=packed_matches[first : first + MATCHES_PER_TRANSACTION])
             )
         await checkpoint()
-    return total
+    return packed_count
 
 
 async def _load_next_batch(engine: Engine, limit: int) -> list[_UnpackedMatch]:
@@ -77,11 +77,13 @@ def _sort_events(collected: str) -> list[str]:
 def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
     return [
         {
-            "which": each.number,
-            "before": each.packed,
-            "piece": pack_match(MatchData(unpack_record(each.packed), each.terms, _sort_events(each.events))),
+            "which": match.number,
+            "before": match.packed,
+            "piece": pack_match(
+                MatchData(unpack_record(match.packed), match.terms, _sort_events(match.events))
+            ),
         }
-        for each in batch
+        for match in batch
     ]
 
 

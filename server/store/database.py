@@ -49,7 +49,7 @@ POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "passw
 """Parameters allowed after the `?` of a PostgreSQL URL."""
 
 
-class Timeouts(NamedTuple):
+class DatabaseTimeouts(NamedTuple):
     """Time limits for PostgreSQL, in seconds."""
 
     command: float = 60
@@ -67,13 +67,13 @@ class Timeouts(NamedTuple):
         return f"{round(1000 * self.idle)}ms"
 
 
-DEFAULT_TIMEOUTS = Timeouts()
+DEFAULT_TIMEOUTS = DatabaseTimeouts()
 """Time limits for every process, except a core with standbys."""
-CLUSTER_TIMEOUTS = Timeouts(command=10, connect=3, idle=1.5)
+CLUSTER_TIMEOUTS = DatabaseTimeouts(command=10, connect=3, idle=1.5)
 """Time limits for a core process (`server.core`) whose standbys take over within seconds."""
 
 
-def current_timestamp() -> str:
+def format_current_time() -> str:
     """Return the current time in the store's format: ISO 8601, UTC, with milliseconds."""
     return format_timestamp(datetime.now(UTC))
 
@@ -154,17 +154,19 @@ def make_blocking_engine(engine: Engine) -> sa.Engine:
     sqlite_driver.set_pragmas(blocking_engine)
 
     @sa.event.listens_for(blocking_engine, "begin")
-    def _begin(connection: sa.Connection) -> None:
+    def _begin_transaction(connection: sa.Connection) -> None:
         connection.exec_driver_sql(sqlite_driver.BEGIN_STATEMENT)
 
     return blocking_engine
 
 
-def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts) -> Engine:
-    unknown = sorted(set(url.query) - POSTGRESQL_OPTIONS)
-    if unknown:
-        supported = ", ".join(sorted(POSTGRESQL_OPTIONS))
-        raise StoreError(f"unsupported option {unknown[0]!r} in a PostgreSQL URL; supported are {supported}")
+def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
+    unknown_options = sorted(set(url.query) - POSTGRESQL_OPTIONS)
+    if unknown_options:
+        supported_text = ", ".join(sorted(POSTGRESQL_OPTIONS))
+        raise StoreError(
+            f"unsupported option {unknown_options[0]!r} in a PostgreSQL URL; supported are {supported_text}"
+        )
     mode = url.query.get("sslmode")
     if mode is not None:
         # sslmode is the name in libpq, and so in many URLs; asyncpg calls the option ssl
@@ -206,12 +208,14 @@ async def prepare_store(engine: Engine, shown_name: str = "") -> None:
     async with convert_database_errors(engine, shown_name), exclusive_transaction(engine) as connection:
         if engine.dialect.name == "postgresql":
             # The server does not run yet, so no standby waits, and a busy database may need more time.
-            longer = f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_TIMEOUTS.idle_timeout}'"
-            await connection.exec_driver_sql(longer)
-        await connection.run_sync(_prepare)
+            longer_timeout = (
+                f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_TIMEOUTS.idle_timeout}'"
+            )
+            await connection.exec_driver_sql(longer_timeout)
+        await connection.run_sync(_create_or_migrate)
 
 
-def _prepare(connection: sa.Connection) -> None:
+def _create_or_migrate(connection: sa.Connection) -> None:
     version = migrations.read_schema_version(connection)
     if version is None:
         migrations.create_tables(connection)
@@ -220,7 +224,7 @@ def _prepare(connection: sa.Connection) -> None:
         from arena.server.store.lease import require_no_server  # noqa: PLC0415  lease imports this module
 
         require_no_server(connection)
-        migrations.migrate(connection, steps)
+        migrations.apply_migrations(connection, steps)
 
 
 @asynccontextmanager
@@ -252,7 +256,7 @@ def describe_database_error(error: Exception) -> str | None:
     if not is_store_error and not type(error).__module__.startswith("asyncpg."):
         return None
     cause = getattr(error, "orig", None) or error
-    if sqlite_driver.is_busy(cause):
+    if sqlite_driver.is_busy_error(cause):
         return (
             f"another process has kept the file locked for {sqlite_driver.BUSY_TIMEOUT_SECONDS} s, in the middle of a change;"
             " if that process hangs, end it: `fuser FILE` shows the processes that have the file open"
@@ -265,7 +269,7 @@ def describe_failure(error: Exception) -> str | None:
     return str(error) if isinstance(error, StoreError) else describe_database_error(error)
 
 
-def is_transient(error: Exception) -> bool:
+def is_transient_error(error: Exception) -> bool:
     """Return True if a retry may succeed: the database is unavailable, busy, or out of space.
 
     Return False for a statement that can never succeed, and for an error of another kind.
@@ -320,7 +324,7 @@ async def open_readonly(url: str) -> AsyncIterator[Engine]:
     refuse_writes = "PRAGMA query_only=ON" if is_sqlite else "SET default_transaction_read_only = on"
 
     @sa.event.listens_for(engine.sync_engine, "connect")
-    def _read_only(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
+    def _refuse_writes(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
         cursor.execute(refuse_writes)
         cursor.close()
@@ -397,32 +401,32 @@ async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection
     """
     await checkpoint_if_cancelled()
     seconds = seconds_left()
-    end = MONOTONIC.now() + seconds
+    end_time = MONOTONIC.now() + seconds
     with anyio.CancelScope(shield=True):
         try:
             async with engine.connect() as connection:
-                if end == math.inf:
+                if end_time == math.inf:
                     yield connection
                     return
-                async with _query_deadline(connection, end):
+                async with _limit_query_time(connection, end_time):
                     yield connection
         except sa.exc.DBAPIError:
-            if MONOTONIC.now() >= end:
+            if MONOTONIC.now() >= end_time:
                 raise TimeoutError("the store took too long, and its query was cancelled") from None
             raise
 
 
 @asynccontextmanager
-async def _query_deadline(connection: AsyncConnection, end: float) -> AsyncIterator[None]:
+async def _limit_query_time(connection: AsyncConnection, end_time: float) -> AsyncIterator[None]:
     if connection.dialect.name == "postgresql":
-        milliseconds = max(1, math.ceil(1000 * (end - MONOTONIC.now())))
+        milliseconds = max(1, math.ceil(1000 * (end_time - MONOTONIC.now())))
         await connection.exec_driver_sql(f"SET LOCAL statement_timeout = {milliseconds}")
         yield
         return
     deadline: sqlite_driver.QueryDeadline = (await connection.get_raw_connection()).info[
         sqlite_driver.DEADLINE_KEY
     ]
-    with deadline.limit_queries(end):
+    with deadline.limit_queries(end_time):
         yield
 
 
@@ -466,8 +470,8 @@ def execute_many(
 ) -> None:
     """Execute a statement once for each row, in the caller's transaction. All rows must have the same keys.
 
-    The rows of a journal's transaction on SQLite go to the driver directly, because the journal waits meanwhile, and
-    SQLAlchemy takes several times as long as SQLite.
+    On SQLite, the rows of a journal's transaction go directly to the driver: the journal waits for them, and SQLAlchemy
+    would take several times as long as SQLite itself.
     """
     driver = connection.connection.driver_connection
     if isinstance(driver, sqlite3.Connection):
@@ -484,6 +488,6 @@ def _compile_for_sqlite(statement: sa.Insert | sa.Update, parameters: tuple[str,
 
 def split_into_chunks(items: Iterable[T], size: int = 500) -> Iterator[list[T]]:
     """Yield the items in order, in lists of at most `size` items. A list of the default size fits into one query."""
-    remaining = iter(items)
-    while chunk := list(islice(remaining, size)):
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
         yield chunk

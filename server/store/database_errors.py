@@ -39,7 +39,7 @@ def describe_cause(cause: BaseException) -> str:
         return reason
     state = getattr(cause, "sqlstate", None) or ""
     # SQLAlchemy's copy of an asyncpg error puts the name of the class before the text, so the original is shown.
-    text = _first_line(cause.__cause__ if state and cause.__cause__ is not None else cause)
+    text = _get_first_line(cause.__cause__ if state and cause.__cause__ is not None else cause)
     if state in POSTGRESQL_REMEDIES:
         return f"{text}: {POSTGRESQL_REMEDIES[state]}"
     if isinstance(cause, socket.gaierror):
@@ -58,5 +58,5 @@ def describe_cause(cause: BaseException) -> str:
     return text
 
 
-def _first_line(error: BaseException) -> str:
+def _get_first_line(error: BaseException) -> str:
     return (str(error) or type(error).__name__).splitlines()[0]

@@ -43,7 +43,7 @@ class Directive(Struct, frozen=True):
     text: str
     """Reason for a ban or a kick, as shown to the client; or the text of a notice."""
     until: str
-    """End time of the directive, in the format of `database.current_timestamp`; empty if it does not end."""
+    """End time of the directive, in the format of `database.format_current_time`; empty if it does not end."""
 
 
 class NewDirective(Struct, frozen=True, tag="directive"):
@@ -88,10 +88,10 @@ def make_directive(kind: DirectiveKind, subject: str, text: str, seconds: float)
     text: reason for the ban, or the text of the notice
     """
     try:
-        until = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
+        expiry_time = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
     except OverflowError:
-        until = ""
-    return NewDirective(Directive(kind, subject, text, until))
+        expiry_time = ""
+    return NewDirective(Directive(kind, subject, text, expiry_time))
 
 
 async def issue_directive(
@@ -117,7 +117,7 @@ async def load_directives(engine: Engine) -> list[Directive]:
 
 
 async def _load_directives(connection: AsyncConnection) -> list[Directive]:
-    rows = (await connection.execute(_ACTIVE_DIRECTIVES, {"now": database.current_timestamp()})).all()
+    rows = (await connection.execute(_ACTIVE_DIRECTIVES, {"now": database.format_current_time()})).all()
     return [Directive(*row) for row in rows]
 
 
@@ -127,11 +127,13 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
     The names are the banned names, all names of banned owners, and the names whose tokens were revoked in the last
     REVOKED_SECONDS.
     """
-    since = database.format_timestamp(datetime.now(UTC) - timedelta(seconds=REVOKED_SECONDS))
+    revoked_since = database.format_timestamp(datetime.now(UTC) - timedelta(seconds=REVOKED_SECONDS))
     async with database.open_query_connection(engine) as connection:
         directives = await _load_directives(connection)
         banned = {directive.subject: directive.text for directive in directives if directive.kind == "owner"}
-        rows = (await connection.execute(_BANNED_NAMES, {"since": since, "owners": list(banned)})).all()
+        rows = (
+            await connection.execute(_BANNED_NAMES, {"since": revoked_since, "owners": list(banned)})
+        ).all()
     names = {row.name: banned.get(row.owner, "its token was revoked") for row in rows}
     return directives, names | {
         directive.subject: directive.text for directive in directives if directive.kind == "name"
@@ -141,7 +143,9 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
 async def find_ban(engine: Engine, kind: DirectiveKind, subject: str) -> Directive | None:
     """Return the ban that is in force against a subject; None if the subject is not banned."""
     current = await load_directives(engine)
-    return next((each for each in current if (each.kind, each.subject) == (kind, subject)), None)
+    return next(
+        (directive for directive in current if (directive.kind, directive.subject) == (kind, subject)), None
+    )
 
 
 _DELETE_DIRECTIVE = sa.delete(directives).where(

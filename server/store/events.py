@@ -27,14 +27,14 @@ EVENT_KIND = "event"
 """Value of the column `ladders.kind` for events that a server plays."""
 
 
-class _Plan(Struct):
+class _StoredPlan(Struct):
     """Part of a stored plan that a server needs to resume the event."""
 
     state: EventState
 
 
 _encode = msgspec.json.Encoder(enc_hook=encode_game).encode
-_plan = msgspec.json.Decoder(_Plan, dec_hook=decode_game).decode
+_decode_plan = msgspec.json.Decoder(_StoredPlan, dec_hook=decode_game).decode
 
 
 def make_event_row(state: EventState) -> dict[str, Any]:
@@ -61,13 +61,13 @@ def make_event_row(state: EventState) -> dict[str, Any]:
         "uid": plan.uid,
         "plan": _encode(columns).decode(),
         "started": format_utc(plan.begins),
-        "finished": database.current_timestamp() if state.has_ended else None,
+        "finished": database.format_current_time() if state.has_ended else None,
     }
 
 
 def parse_event_state(plan: str) -> EventState:
     """Return the state of an event from `plan`, the JSON in its row of `ladders`."""
-    return _plan(plan).state
+    return _decode_plan(plan).state
 
 
 async def load_events(connection: AsyncConnection, server: str) -> list[StoredEvent]:
@@ -100,7 +100,7 @@ async def list_events(engine: Engine) -> list[EventState]:
         return [parse_event_state(text) for text in (await connection.execute(query)).scalars()]
 
 
-class EntriesPlan(Struct):
+class EventEntriesPlan(Struct):
     """Part of an `EventPlan` (`server.core.event_state`), without the games, whose decoding takes long."""
 
     event: str
@@ -113,13 +113,13 @@ class EntriesPlan(Struct):
     """Bots that may enter; empty if all bots may."""
 
 
-class Entries(Struct):
+class EventEntries(Struct):
     """Entries of an event: part of an `EventState` (`server.core.event_state`).
 
     The games, whose decoding takes long, are left out.
     """
 
-    plan: EntriesPlan
+    plan: EventEntriesPlan
     phase: EventPhase
     bots: tuple[str, ...]
     """Bots that have entered, including those that have withdrawn since."""
@@ -132,19 +132,19 @@ class Entries(Struct):
 
 
 class _PlanWithEntries(Struct):
-    state: Entries
+    state: EventEntries
 
 
-_entries = msgspec.json.Decoder(_PlanWithEntries).decode
+_decode_plan_with_entries = msgspec.json.Decoder(_PlanWithEntries).decode
 
 
-async def load_unfinished_entries(engine: Engine) -> list[Entries]:
+async def load_unfinished_entries(engine: Engine) -> list[EventEntries]:
     """Return the entries of each unfinished event of every server on the store, the earliest event first."""
     table = ladders.c
     query = sa.select(table.server, table.plan).where(table.kind == EVENT_KIND, table.finished.is_(None))
     async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(query.order_by(table.started))).all()
-    return [replace(_entries(row.plan).state, server=row.server) for row in rows]
+    return [replace(_decode_plan_with_entries(row.plan).state, server=row.server) for row in rows]
 
 
 MAX_EVENTS = 500
@@ -154,7 +154,7 @@ MAX_EVENTS = 500
 async def list_events_since(engine: Engine, time: str) -> list[EventState]:
     """Return the events that are unfinished, or whose start is not before `time`, in order of their start.
 
-    time: time in the format of `database.current_timestamp`
+    time: time in the format of `database.format_current_time`
 
     At most MAX_EVENTS are returned, those with the latest starts.
     """

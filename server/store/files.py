@@ -17,17 +17,17 @@ def replace_on_success(path: Path) -> Iterator[Path]:
     raises an exception, the folder is deleted, and `path` does not change. Raises OSError if the file cannot be written.
     """
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
-        part = Path(folder) / path.name
-        yield part
-        _sync(part)
-        part.replace(path)
-    _sync(path.parent)
+        temporary_path = Path(folder) / path.name
+        yield temporary_path
+        _sync_to_disk(temporary_path)
+        temporary_path.replace(path)
+    _sync_to_disk(path.parent)
 
 
-def _sync(path: Path) -> None:
+def _sync_to_disk(path: Path) -> None:
     """Flush a file or a folder to the disk."""
-    opened = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(opened)
+        os.fsync(descriptor)
     finally:
-        os.close(opened)
+        os.close(descriptor)

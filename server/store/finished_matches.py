@@ -69,14 +69,14 @@ class MatchList(Struct, frozen=True):
 def make_summary_columns(record: Record) -> dict[str, Any]:
     """Return the values of END_COLUMNS for a record, by column. Long texts are truncated."""
     name, result = record.setup.get("map"), record.result
-    texts = {
+    text_columns = {
         "map": name if isinstance(name, str) else "",
         "time_control": record.time_odds.describe(record.time_control),
         "detail": result.detail,
     }
     # PostgreSQL cannot store NUL in a text.
     truncated_texts = {
-        column: text[: MAX_LENGTHS[column]].replace("\0", "\ufffd") for column, text in texts.items()
+        column: text[: MAX_LENGTHS[column]].replace("\0", "\ufffd") for column, text in text_columns.items()
     }
     book_moves = sum(move.opening for move in record.moves)
     first_moves = [move.move for move in record.moves[: book_moves or OPENING_PLIES]]
@@ -99,8 +99,8 @@ def make_opening_key(
     if len(moves) < count:
         return None
     # The key depends on the game, the name of the map, and the moves.
-    text = msgspec.json.encode([game, setup.get("map", ""), list(moves[:count])])
-    return sha256(text).hexdigest()[:16]
+    key_bytes = msgspec.json.encode([game, setup.get("map", ""), list(moves[:count])])
+    return sha256(key_bytes).hexdigest()[:16]
 
 
 def compute_match_digest(record: Record) -> bytes:
@@ -131,7 +131,7 @@ SAVE_RECORD = (
 )
 """Statement that stores the packed data of a finished match, unless the match has packed data already."""
 
-_REASONS = {each.value: each for each in EndReason}
+_REASONS = {reason.value: reason for reason in EndReason}
 
 
 def result_from_row(row: Any, detail: str = "") -> Result:

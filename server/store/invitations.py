@@ -57,9 +57,9 @@ async def create_invitations(engine: Engine, owners: list[str], bots: int, secon
     for owner in owners:
         require_valid_name(owner)
     codes = {owner: secrets.token_urlsafe(18) for owner in owners}
-    until = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
+    expiry_time = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
     rows = [
-        {"hash": hash_token(code), "owner": owner, "bots": bots, "expires": until}
+        {"hash": hash_token(code), "owner": owner, "bots": bots, "expires": expiry_time}
         for owner, code in codes.items()
     ]
     async with database.exclusive_transaction(engine) as connection:
@@ -69,7 +69,7 @@ async def create_invitations(engine: Engine, owners: list[str], bots: int, secon
 
 async def find_invited_owner(engine: Engine, code: str) -> str | None:
     """Return the owner to whom the host gave this code; None if the code is unknown or has expired."""
-    is_open = invitations.c.expires >= database.current_timestamp()
+    is_open = invitations.c.expires >= database.format_current_time()
     query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(code), is_open)
     async with database.open_query_connection(engine) as connection:
         return (await connection.execute(query)).scalar_one_or_none()
@@ -97,7 +97,7 @@ async def prepare_registration(engine: Engine, owner: str, name: str) -> tuple[N
         raise TokenError(f"{name!r:.80} is taken: choose another name")
     token = generate_token()
     return NameRegistration(
-        Token(name, "bot", owner, database.current_timestamp(), None, None, hash_token(token)),
+        Token(name, "bot", owner, database.format_current_time(), None, None, hash_token(token)),
         _compute_digest(known_names),
     ), token
 

@@ -40,7 +40,7 @@ class StoredLadder:
     """Unique id, from which the ids of the ladder's matches are derived."""
     plan: dict[str, Any]
     started: str
-    """Start time, in the format of `database.current_timestamp`."""
+    """Start time, in the format of `database.format_current_time`."""
     records: dict[str, Record]
     """Records of the finished matches by id, in order of finishing."""
     seconds: float = 0.0
@@ -75,7 +75,7 @@ async def claim_ladder(
                         kind=kind,
                         named=event is not None,
                         plan=json.dumps(requested),
-                        started=database.current_timestamp(),
+                        started=database.format_current_time(),
                     )
                 )
             else:
@@ -99,7 +99,9 @@ async def finish_ladder(engine: Engine, event: str) -> None:
         await _discard_unfinished(connection, event)
         is_unfinished_event = (schema.ladders.c.event == event) & schema.ladders.c.finished.is_(None)
         await connection.execute(
-            sa.update(schema.ladders).where(is_unfinished_event).values(finished=database.current_timestamp())
+            sa.update(schema.ladders)
+            .where(is_unfinished_event)
+            .values(finished=database.format_current_time())
         )
 
 
@@ -115,11 +117,11 @@ async def _load_ladder(engine: Engine, event: str) -> StoredLadder:
         )
         finished_query = finished_query.join(records, records.c.number == matches.c.number)
         rows = (await connection.execute(finished_query.order_by(matches.c.finished, matches.c.number))).all()
-    records_by_match = {each.match: from_line(unpack_record(each.packed)) for each in rows}
+    records_by_match = {row.match: from_line(unpack_record(row.packed)) for row in rows}
     seconds = _compute_covered_seconds(
         [
-            (_parse_unix_seconds(records_by_match[each.match].started), _parse_unix_seconds(each.finished))
-            for each in rows
+            (_parse_unix_seconds(records_by_match[row.match].started), _parse_unix_seconds(row.finished))
+            for row in rows
         ]
     )
     plan = json.loads(row.plan)
@@ -161,11 +163,11 @@ def _compute_covered_seconds(spans: list[tuple[float, float]]) -> float:
 
     spans: pairs of a start and an end, in seconds; they may overlap
     """
-    total, covered_until = 0.0, float("-inf")
+    covered_seconds, covered_until = 0.0, float("-inf")
     for start, end in sorted(spans):
-        total += max(0.0, end - max(start, covered_until))
+        covered_seconds += max(0.0, end - max(start, covered_until))
         covered_until = max(covered_until, end)
-    return total
+    return covered_seconds
 
 
 async def _find_row(engine: Engine, kind: str, event: str | None) -> sa.Row[Any] | None:

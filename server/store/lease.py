@@ -53,9 +53,9 @@ class LeaseHeld(StoreError):
         """Make the error from `row`: the name's row of the table `servers`, and the database's time as `at`."""
         self.seconds = min(max(row.until - row.renewed, 0.0), LEASE_SECONDS)
         """Time for which the holder's lease is valid after each renewal, in seconds; at most LEASE_SECONDS."""
-        since = datetime.fromtimestamp(row.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        start_time = datetime.fromtimestamp(row.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         super().__init__(
-            f"{describe_server(name)} is running on this store already: on {row.host}, process {row.pid}, since {since};"
+            f"{describe_server(name)} is running on this store already: on {row.host}, process {row.pid}, since {start_time};"
             f" the name is free when that process stops, or {self.seconds:.3g} s after it was killed on another machine"
         )
         self.name = name
@@ -190,19 +190,21 @@ def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
     If the outcome of the transaction is unknown, call the function again with the same lease. Raises LeaseLost if
     another process holds the name.
     """
-    renewed = lease._replace(number=lease.number + 1)
+    new_lease = lease._replace(number=lease.number + 1)
     try:
-        renew_lease(connection, renewed)
+        renew_lease(connection, new_lease)
     except LeaseLost:
         now = make_database_time(connection.dialect.name)
-        _update(connection, lease, {"number": renewed.number, "renewed": now, "until": now + lease.seconds})
-    return renewed
+        _update_lease(
+            connection, lease, {"number": new_lease.number, "renewed": now, "until": now + lease.seconds}
+        )
+    return new_lease
 
 
 def renew_lease(connection: sa.Connection, lease: Lease) -> None:
     """Renew the lease, in the caller's transaction. Raises LeaseLost if another process holds the name."""
     now = make_database_time(connection.dialect.name)
-    _update(connection, lease, {"renewed": now, "until": now + lease.seconds})
+    _update_lease(connection, lease, {"renewed": now, "until": now + lease.seconds})
 
 
 def release_lease(connection: sa.Connection, lease: Lease) -> None:
@@ -210,7 +212,7 @@ def release_lease(connection: sa.Connection, lease: Lease) -> None:
 
     Raises LeaseLost if another process has acquired it already.
     """
-    _update(connection, lease, {"until": 0.0})
+    _update_lease(connection, lease, {"until": 0.0})
 
 
 def require_lease(connection: sa.Connection, lease: Lease) -> None:
@@ -231,9 +233,9 @@ def load_running_servers(connection: sa.Connection) -> list[sa.Row[Any]]:
 
 def require_no_server(connection: sa.Connection) -> None:
     """Raise LeaseHeld if a server runs on the store."""
-    running = load_running_servers(connection)
-    if running:
-        raise LeaseHeld(running[0].name, running[0])
+    running_servers = load_running_servers(connection)
+    if running_servers:
+        raise LeaseHeld(running_servers[0].name, running_servers[0])
 
 
 @cache
@@ -255,7 +257,7 @@ _SELECT_HELD_LEASE = (
 )
 
 
-def _update(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> None:
+def _update_lease(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> None:
     condition = (servers.c.name == lease.name) & (servers.c.number == lease.number)
     condition &= servers.c.since == lease.since
     if connection.execute(sa.update(servers).where(condition).values(values)).rowcount != 1:

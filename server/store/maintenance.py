@@ -40,7 +40,7 @@ class Maintenance:
         self._journal = journal
         self._clock = clock
         self.retention = retention
-        """Rule that says which finished matches to keep; None to keep all."""
+        """Rule for which finished matches to keep; None to keep all."""
 
     async def run(self) -> None:
         """Pack and remove matches until cancelled.
@@ -66,10 +66,10 @@ class Maintenance:
 
     async def _prune(self, retention: Retention) -> None:
         try:
-            removed = await prune(self._engine, retention, self._journal.write)
+            removed_count = await prune(self._engine, retention, self._journal.write)
         except ArchiveFailed as error:
             log.warning("finished matches stay in the store, because they cannot be archived: %s", error)
             return
-        if removed:
+        if removed_count:
             archive_text = "" if retention.archive is None else f", and are in {retention.archive}"
-            log.info("%d finished matches were removed from the store%s", removed, archive_text)
+            log.info("%d finished matches were removed from the store%s", removed_count, archive_text)

@@ -59,7 +59,7 @@ class SearchFilter(Struct, frozen=True):
     """
 
 
-class Score(Struct, frozen=True, rename=COLUMN_NAMES):
+class HeadToHeadScore(Struct, frozen=True, rename=COLUMN_NAMES):
     """Score of a bot against another in rated matches of a game."""
 
     game: str
@@ -96,16 +96,16 @@ async def search_matches(
             parameters |= {"finished_before": before[0], "before": before[1]}
         boundary = None
         if statements.boundary is not None:
-            skipped_count = max(max_examined // statements.lists, 1) - 1
+            skipped_count = max(max_examined // statements.list_count, 1) - 1
             boundary = (
                 await connection.execute(statements.boundary, parameters | {"passed": skipped_count})
             ).one_or_none()
         parameters |= {"most": limit + 1}
-        query = statements.everything
+        matches_query = statements.everything
         if boundary is not None:
-            query = statements.up_to_boundary
+            matches_query = statements.up_to_boundary
             parameters |= {"boundary_finished": boundary.finished, "boundary_number": boundary.number}
-        rows = (await connection.execute(query, parameters)).all()
+        rows = (await connection.execute(matches_query, parameters)).all()
     page = [summary_from_row(row) for row in rows[:limit]]
     if len(rows) > limit:
         return MatchList(page, _make_page_cursor(rows[limit - 1]))
@@ -122,17 +122,17 @@ async def find_opening_key(engine: Engine, match: str) -> str | None:
         return (await connection.execute(query)).scalar_one_or_none()
 
 
-async def load_head_to_head_scores(engine: Engine, bot: str, opponent: str) -> list[Score]:
+async def load_head_to_head_scores(engine: Engine, bot: str, opponent: str) -> list[HeadToHeadScore]:
     """Return the score of a bot against another in each game of their rated matches, for all seasons together."""
     table = crosses.c
     async with open_query_connection(engine) as connection:
         games = await list_distinct_games(connection, table.game)
-        counts = (sa.func.sum(each) for each in (table.wins, table.draws, table.losses))
+        counts = (sa.func.sum(column) for column in (table.wins, table.draws, table.losses))
         query = sa.select(table.game, *counts).group_by(table.game).order_by(table.game)
         query = query.where(table.game.in_(games), table.bot == bot, table.opponent == opponent)
         query = query.where(table.time_control == "")
         rows = (await connection.execute(query)).all()
-        return [Score(row.game, *map(int, row[1:])) for row in rows]
+        return [HeadToHeadScore(row.game, *map(int, row[1:])) for row in rows]
 
 
 def _make_page_cursor(row: Any) -> str:
@@ -173,10 +173,10 @@ def _find_shape(filter: SearchFilter) -> SearchShape:
 Conditions = tuple[sa.ColumnElement[bool], ...]
 
 
-class _Statements(Struct, frozen=True):
+class _SearchStatements(Struct, frozen=True):
     """SQL statements for searches of one shape."""
 
-    lists: int
+    list_count: int
     """Number of lists of matches that a search merges. Each list is a range of an index, as for a bot in one seat."""
     boundary: sa.Select[Any] | None
     """Query for the last match to examine, the *boundary*; None if the index covers all terms of the search.
@@ -190,7 +190,7 @@ class _Statements(Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def _build_statements(shape: SearchShape, games: int, *, before: bool) -> _Statements:
+def _build_statements(shape: SearchShape, games: int, *, before: bool) -> _SearchStatements:
     """Return the statements for searches of a shape. They are cached, because building takes longer than running them.
 
     games: number of games to search in the index by bot and game; 0 if another index is used
@@ -206,9 +206,9 @@ def _build_statements(shape: SearchShape, games: int, *, before: bool) -> _State
     ]
     if "result" in names:
         conditions.append(_build_result_condition(result, parameter))
-    lists = [
-        (*each, _build_before_condition()) if before else each
-        for each in _build_list_conditions(names, games)
+    condition_lists = [
+        (*list_conditions, _build_before_condition()) if before else list_conditions
+        for list_conditions in _build_list_conditions(names, games)
     ]
     finished = sa.bindparam("boundary_finished", type_=matches.c.finished.type)
     # The condition on (time, number) is sufficient. The added condition on the time alone lets PostgreSQL estimate that
@@ -219,33 +219,38 @@ def _build_statements(shape: SearchShape, games: int, *, before: bool) -> _State
     ]
     if before:
         until.append(matches.c.finished <= sa.bindparam("finished_before", type_=matches.c.finished.type))
-    return _Statements(
-        len(lists),
-        _build_last_examined_match_query(lists) if conditions else None,
-        _build_newest_matches_query([(*each, *conditions, *until) for each in lists]),
-        _build_newest_matches_query([(*each, *conditions) for each in lists]),
+    return _SearchStatements(
+        len(condition_lists),
+        _build_last_examined_match_query(condition_lists) if conditions else None,
+        _build_newest_matches_query(
+            [(*list_conditions, *conditions, *until) for list_conditions in condition_lists]
+        ),
+        _build_newest_matches_query([(*list_conditions, *conditions) for list_conditions in condition_lists]),
     )
 
 
-def _build_newest_matches_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
+def _build_newest_matches_query(condition_lists: Sequence[Conditions]) -> sa.Select[Any]:
     """Return the query for the newest matches of several lists together. Its parameter `most` limits their number.
 
-    lists: SQL conditions of each list
+    condition_lists: SQL conditions of each list
 
     The indices contain the end times and numbers of matches, by which the lists are merged, so only the returned rows
     are read in full. A match of a bot against itself is in two lists, and is returned once.
     """
     limit = sa.bindparam("most", type_=sa.Integer)
-    if len(lists) == 1:
+    if len(condition_lists) == 1:
         return (
-            sa.select(*_SUMMARY_COLUMNS).where(*lists[0], IS_FINISHED).order_by(*_NEWEST_FIRST).limit(limit)
+            sa.select(*_SUMMARY_COLUMNS)
+            .where(*condition_lists[0], IS_FINISHED)
+            .order_by(*_NEWEST_FIRST)
+            .limit(limit)
         )
     rows = (
         sa.select(matches.c.finished, matches.c.number)
-        .where(*each, IS_FINISHED)
+        .where(*list_conditions, IS_FINISHED)
         .order_by(*_NEWEST_FIRST)
         .limit(limit)
-        for each in lists
+        for list_conditions in condition_lists
     )
     newest = sa.union(*(sa.select(row.subquery()) for row in rows)).subquery()
     order = newest.c.finished.desc(), newest.c.number.desc()
@@ -267,10 +272,10 @@ def _build_before_condition() -> sa.ColumnElement[bool]:
     return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PAGE_KEY
 
 
-def _build_last_examined_match_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
+def _build_last_examined_match_query(condition_lists: Sequence[Conditions]) -> sa.Select[Any]:
     """Return the query for the last match that a search examines, the *boundary*.
 
-    lists: SQL conditions of each list
+    condition_lists: SQL conditions of each list
 
     In each list, the query finds the match after the first N, where N is the query's parameter `passed`. If there are
     several lists, the newest of the matches found is the last one to examine.
@@ -283,7 +288,10 @@ def _build_last_examined_match_query(lists: Sequence[Conditions]) -> sa.Select[A
         .offset(skipped_count)
     )
     boundaries = sa.union_all(
-        *(sa.select(last_in_list_query.where(*each, IS_FINISHED).subquery()) for each in lists)
+        *(
+            sa.select(last_in_list_query.where(*list_conditions, IS_FINISHED).subquery())
+            for list_conditions in condition_lists
+        )
     ).subquery()
     newest = (
         sa.select(boundaries.c.number)
@@ -295,7 +303,7 @@ def _build_last_examined_match_query(lists: Sequence[Conditions]) -> sa.Select[A
 
 
 def _choose_index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the terms that the best index for a search by the terms `names` covers."""
+    """Return the names of those search terms, among `names`, that the best index for the search covers."""
     if "opening" in names:
         return ("opening",)
     if "bot" in names and "opponent" in names:

@@ -61,12 +61,12 @@ def list_migrations_from(connection: Connection, version: int) -> list[Callable[
 
     Raises UnknownSchema if `version` is newer than SCHEMA_VERSION, or if a migration is missing.
     """
-    if version > SCHEMA_VERSION or any(each not in MIGRATIONS for each in range(version, SCHEMA_VERSION)):
+    if version > SCHEMA_VERSION or any(number not in MIGRATIONS for number in range(version, SCHEMA_VERSION)):
         raise _make_unknown_schema_error(connection, version)
-    return [MIGRATIONS[each] for each in range(version, SCHEMA_VERSION)]
+    return [MIGRATIONS[number] for number in range(version, SCHEMA_VERSION)]
 
 
-def migrate(connection: Connection, steps: Iterable[Callable[[Connection], None]]) -> None:
+def apply_migrations(connection: Connection, steps: Iterable[Callable[[Connection], None]]) -> None:
     """Apply migrations to a store in order, and set its version to SCHEMA_VERSION, in the caller's transaction."""
     for step in steps:
         step(connection)

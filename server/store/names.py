@@ -20,7 +20,7 @@ RESERVED_PREFIXES = {
 }
 """Prefixes with which no chosen name may begin, each with the group that uses it."""
 
-# Cyrillic, Greek and Armenian letters that UTS #39 (confusables) pairs with Latin letters, and digits like letters.
+# Cyrillic, Greek and Armenian letters that UTS #39 (confusables) pairs with Latin letters, and digits that look like letters.
 _LOOKALIKES = {
     "a": "аАαΑ",
     "b": "ВвβΒЬь",

@@ -93,12 +93,12 @@ def _count_moves(
         if record.setup != setup:
             continue  # the match was played on another version of the map
         reached_position = game.start()
-        for each in record.moves[: position.ply]:
-            reached_position = game.play(reached_position, game.move_from_data(each.move))
+        for recorded_move in record.moves[: position.ply]:
+            reached_position = game.play(reached_position, game.move_from_data(recorded_move.move))
         if reached_position == position:
             move = game.move_to_text(game.move_from_data(record.moves[position.ply].move))
             counts.setdefault(move, Counter())[winner] += 1
-    sorted_counts = sorted(counts.items(), key=lambda each: (-each[1].total(), each[0]))
+    sorted_counts = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
     return [
         Continuation(move, results["maxie"], results[None], results["minnie"])
         for move, results in sorted_counts[:MAX_MOVES]

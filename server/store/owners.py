@@ -31,7 +31,7 @@ class OwnerAccount(Struct, frozen=True):
     left: int
     """Number of names that the owner may still register; 0 without an open invitation."""
     until: str
-    """End time of the open invitation, in the format of `database.current_timestamp`; empty if none is open."""
+    """End time of the open invitation, in the format of `database.format_current_time`; empty if none is open."""
 
 
 class OwnerSummary(Struct, frozen=True):
@@ -45,7 +45,7 @@ class OwnerSummary(Struct, frozen=True):
     invited: int
     """Maximum number of bots that an open invitation allows; 0 if none is open."""
     until: str
-    """End time of the open invitation, in the format of `database.current_timestamp`; empty if none is open."""
+    """End time of the open invitation, in the format of `database.format_current_time`; empty if none is open."""
     banned: str
     """Reason of the ban that is in force against the owner; empty if the owner is not banned."""
 
@@ -58,8 +58,8 @@ async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
         bots = [token_from_row(row) for row in rows]
     invitation = await _load_open_invitations(engine, invitations.c.owner == owner)
     invited, until = invitation.get(owner, (0, ""))
-    revoked = sum(bot.revoked is not None for bot in bots)
-    free_places = max(0, invited - (len(bots) - revoked)) if revoked < MAX_REVOKED else 0
+    revoked_count = sum(bot.revoked is not None for bot in bots)
+    free_places = max(0, invited - (len(bots) - revoked_count)) if revoked_count < MAX_REVOKED else 0
     return OwnerAccount(owner, bots, free_places, until)
 
 
@@ -75,10 +75,10 @@ async def list_owners(engine: Engine) -> list[OwnerSummary]:
     owners = []
     for owner in sorted({*invited, *banned, *(bot.owner for bot in bots)}):
         owned_bots = [bot for bot in bots if bot.owner == owner]
-        valid = [bot.name for bot in owned_bots if bot.revoked is None]
+        valid_names = [bot.name for bot in owned_bots if bot.revoked is None]
         retired = [bot.name for bot in owned_bots if bot.revoked is not None]
         owners.append(
-            OwnerSummary(owner, valid, retired, *invited.get(owner, (0, "")), banned.get(owner, ""))
+            OwnerSummary(owner, valid_names, retired, *invited.get(owner, (0, "")), banned.get(owner, ""))
         )
     return owners
 
@@ -90,9 +90,9 @@ async def _load_open_invitations(
 
     conditions: further conditions on rows of the table `invitations`
     """
-    most, until = sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)
-    query = sa.select(invitations.c.owner, most, until)
-    is_open = invitations.c.expires >= database.current_timestamp()
+    max_bots, until = sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)
+    query = sa.select(invitations.c.owner, max_bots, until)
+    is_open = invitations.c.expires >= database.format_current_time()
     query = query.where(is_open, *conditions).group_by(invitations.c.owner)
     async with database.open_query_connection(engine) as connection:
         return {row[0]: (row[1], row[2]) for row in await connection.execute(query)}
@@ -100,7 +100,7 @@ async def _load_open_invitations(
 
 async def check_owner(engine: Engine, owner: str) -> None:
     """Raise UnknownOwner, whose message suggests a similar name, unless `list_owners` lists the owner."""
-    owners = [each.owner for each in await list_owners(engine)]
+    owners = [summary.owner for summary in await list_owners(engine)]
     if owner not in owners:
         hint = did_you_mean(owner, owners) or ": `arena owner list` shows all"
         raise UnknownOwner(f"no owner is called {owner!r:.80}{hint}")

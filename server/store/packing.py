@@ -169,11 +169,11 @@ def _shorten_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> str:
 
     The time of each event is replaced by the time since the preceding event, less the time that the record implies.
     """
-    earlier_ns, entries = 0, _decode_rows("\n".join(rows))
+    previous_ns, entries = 0, _decode_rows("\n".join(rows))
     for row in entries:
         for index, (time_ns, event) in enumerate(row):
-            row[index] = time_ns - earlier_ns - _remove_recorded_data(event, moves), event
-            earlier_ns = time_ns
+            row[index] = time_ns - previous_ns - _remove_recorded_data(event, moves), event
+            previous_ns = time_ns
     return _encode_rows(entries).decode()
 
 

@@ -25,7 +25,7 @@ from arena.server.store.database import (
     Engine,
     OperationRefused,
     WriteFunction,
-    current_timestamp,
+    format_current_time,
     make_transaction_writer,
     open_query_connection,
 )
@@ -89,7 +89,7 @@ async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, li
     data: dict[str, list[dict[str, Any]]] = {}
     async with open_query_connection(engine) as connection:
         for table, column in name_columns.items():
-            columns = [each for each in table.columns if each.name != "hash"]
+            columns = [column for column in table.columns if column.name != "hash"]
             rows = await connection.execute(sa.select(*columns).where(column.in_(names)).order_by(column))
             data[table.name] = [dict(row) for row in rows.mappings()]
     return data
@@ -161,13 +161,13 @@ def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[st
         "hash": "",
         "role": "bot",
         "owner": name,
-        "created": current_timestamp(),
+        "created": format_current_time(),
         "rotated": None,
     }
     if row is None:
-        connection.execute(sa.insert(tokens).values(**kept_values, revoked=current_timestamp()))
+        connection.execute(sa.insert(tokens).values(**kept_values, revoked=format_current_time()))
         return {}
-    connection.execute(sa.update(tokens).where(tokens.c.name == name).values(revoked=current_timestamp()))
+    connection.execute(sa.update(tokens).where(tokens.c.name == name).values(revoked=format_current_time()))
     return row
 
 
@@ -182,8 +182,8 @@ def _load_renamable_row(connection: sa.Connection, name: str, new_name: str) -> 
     if row is None and (find_unavailability_reason(name, ()) or connection.execute(query).scalar() is None):
         raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` lists these bots")
     require_valid_name(new_name)
-    hidden = new_name.startswith(HIDDEN_PREFIX)
-    why = None if hidden else find_unavailability_reason(new_name, rows.keys() - {name})
+    is_hidden = new_name.startswith(HIDDEN_PREFIX)
+    why = None if is_hidden else find_unavailability_reason(new_name, rows.keys() - {name})
     is_own_name = target_row is None or (
         row is not None and target_row["revoked"] and target_row["owner"] == row["owner"]
     )
@@ -298,7 +298,7 @@ def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forg
     query = sa.select(*columns, records.c.packed, records.c.whole).join(records, isouter=True)
     rows = connection.execute(query.where(_make_player_condition(name)).limit(MATCHES_PER_TRANSACTION)).all()
     for row in rows:
-        players = Players(*(new_name if each == name else each for each in (row.maxie, row.minnie)))
+        players = Players(*(new_name if player == name else player for player in (row.maxie, row.minnie)))
         seats: set[Seat] = {seat for seat in ("maxie", "minnie") if forgets and getattr(row, seat) == name}
         terms, detail = _replace_in_terms(row.terms, players, seats), row.detail
         if row.packed is not None:
@@ -377,8 +377,8 @@ def _forget_owner(connection: sa.Connection, owner: str) -> None:
 def remove_expired(connection: sa.Connection) -> None:
     """Delete expired bans, notices and invitations, and old hashes of addresses, because they are personal data."""
     remove_old_rows(connection)
-    connection.execute(sa.delete(directives).where(directives.c.until.between("0", current_timestamp())))
-    connection.execute(sa.delete(invitations).where(invitations.c.expires < current_timestamp()))
+    connection.execute(sa.delete(directives).where(directives.c.until.between("0", format_current_time())))
+    connection.execute(sa.delete(invitations).where(invitations.c.expires < format_current_time()))
 
 
 def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
@@ -409,5 +409,5 @@ def _replace_in_data(data: Any, name: str, new_name: str) -> Any:
             for key, value in data.items()
         }
     if isinstance(data, list):
-        return [_replace_in_data(each, name, new_name) for each in data]
+        return [_replace_in_data(item, name, new_name) for item in data]
     return new_name if data == name else data

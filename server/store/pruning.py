@@ -49,7 +49,7 @@ class ArchiveFailed(database.OperationRefused):
 
 @dataclass(frozen=True)
 class Retention:
-    """Rule that says which finished matches to keep: a number of the newest ones, or those of the last days."""
+    """Rule for which finished matches to keep: a number of the newest ones, or those of a number of days."""
 
     max_matches: int | None = None
     """Number of matches to keep; None if `days` decides."""
@@ -83,10 +83,10 @@ async def prune(engine: Engine, retention: Retention, write: WriteFunction | Non
     not yet counted in the ratings stay, as do those of unfinished ladders and events. Raises ArchiveFailed if a file
     cannot be written.
     """
-    last = await _find_last_expired(engine, retention, datetime.now(UTC))
-    removed, after = 0, 0
-    while rows := await _load_oldest(engine, after, last):
-        after = rows[-1].arrival
+    last_arrival = await _find_last_expired(engine, retention, datetime.now(UTC))
+    removed_count, previous_arrival = 0, 0
+    while rows := await _load_oldest(engine, previous_arrival, last_arrival):
+        previous_arrival = rows[-1].arrival
         if retention.archive is not None:
             try:
                 await anyio.to_thread.run_sync(_write_file, retention.archive, rows)
@@ -97,8 +97,8 @@ async def prune(engine: Engine, retention: Retention, write: WriteFunction | Non
                 partial(_remove_matches, rows=rows[start : start + MATCHES_PER_TRANSACTION])
             )
             await checkpoint()
-        removed += len(rows)
-    return removed
+        removed_count += len(rows)
+    return removed_count
 
 
 async def _find_last_expired(engine: Engine, retention: Retention, now: datetime) -> int:
@@ -112,7 +112,7 @@ async def _find_last_expired(engine: Engine, retention: Retention, now: datetime
     async with open_query_connection(engine) as connection:
         if retention.max_matches is not None:
             newest_query = sa.select(arrival).where(finished).order_by(arrival.desc())
-            last = await connection.scalar(newest_query.limit(1).offset(retention.max_matches))
+            last_arrival = await connection.scalar(newest_query.limit(1).offset(retention.max_matches))
         else:
             oldest = database.format_timestamp(now - timedelta(days=retention.days or 0))
             # A match with a time years ahead, from a wrong clock, must not keep all later matches in the store.
@@ -121,7 +121,7 @@ async def _find_last_expired(engine: Engine, retention: Retention, now: datetime
                 finished, matches.c.finished.between(oldest, latest)
             )
             first_kept = await connection.scalar(young_query)
-            last = (
+            last_arrival = (
                 await connection.scalar(sa.select(sa.func.max(arrival)).where(finished))
                 if first_kept is None
                 else first_kept - 1
@@ -130,7 +130,7 @@ async def _find_last_expired(engine: Engine, retention: Retention, now: datetime
             sa.text("matches.finished IS NOT NULL AND NOT matches.counted")
         )
         first_uncounted = await connection.scalar(uncounted_query)
-    return min(last or 0, (last or 0) if first_uncounted is None else first_uncounted - 1)
+    return min(last_arrival or 0, (last_arrival or 0) if first_uncounted is None else first_uncounted - 1)
 
 
 async def _load_oldest(engine: Engine, after: int, last: int) -> Sequence[Any]:

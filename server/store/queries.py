@@ -17,7 +17,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.values import Players
 from arena.rating.formats import ARENA, Encounter, KnockoutFormat, RosterChange, make_format, sort_by_format
 from arena.rating.pairing import Pairing
-from arena.rating.rater import Category, FinishedMatch
+from arena.rating.rater import FinishedMatch, RatingCategory
 from arena.rating.schedule import Schedule
 from arena.rating.standings import StandingsRow, make_standings_from_counts
 from arena.server.store.aggregates import standings
@@ -87,7 +87,7 @@ class RatingPoint(Struct, frozen=True):
     """Rating of a bot after one of its matches."""
 
     finished: str
-    """End time of the match, in the format of `database.current_timestamp`."""
+    """End time of the match, in the format of `database.format_current_time`."""
     rating: float
     deviation: float
 
@@ -112,19 +112,19 @@ async def load_rating_tables(
     map, time_control: only ratings from matches on this map with this time control; both empty for all matches
     season: name of a closed season; empty for the current one, whose tables leave out inactive bots
     """
-    closed = await read_seasons(engine)
+    seasons = await read_seasons(engine)
     since = None if season else standings.compute_activity_cutoff()
     rows = await standings.load_standings(
         engine, None, map, time_control, season, limit=MAX_STANDINGS, since=since
     )
     crosses: dict[str, list[CrossScore]] = {}
     for game, rows_of_game in groupby(rows, key=lambda row: row.game):
-        best = [row.bot for row in islice(rows_of_game, MAX_CROSS_TABLE)]
-        category = Category(game, map, time_control, closed.get_season_number(game, season))
-        crosses[game] = await standings.load_cross_scores(engine, category, best)
+        best_bots = [row.bot for row in islice(rows_of_game, MAX_CROSS_TABLE)]
+        category = RatingCategory(game, map, time_control, seasons.get_season_number(game, season))
+        crosses[game] = await standings.load_cross_scores(engine, category, best_bots)
     events = await list_events_with_matches(engine, MAX_EVENTS)
     categories = await standings.list_categories(engine, MAX_CATEGORIES, season, since=since)
-    return RatingTables(rows, crosses, events, categories, closed.list_latest_first()[:MAX_SEASONS])
+    return RatingTables(rows, crosses, events, categories, seasons.list_latest_first()[:MAX_SEASONS])
 
 
 async def load_event_table(
@@ -221,7 +221,7 @@ def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> 
         plan["rounds"],
         len(plan["setups"]),
         plan["seed"],
-        [RosterChange(*each) for each in plan.get("changes", ())],
+        [RosterChange(*fields) for fields in plan.get("changes", ())],
     )
     schedule = Schedule(ladder.uid, format)
     schedule.resume(records)
@@ -231,9 +231,9 @@ def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> 
 async def _load_history(engine: Engine, bot: str) -> dict[str, list[RatingPoint]]:
     """Return up to MAX_RATING_POINTS of a bot's latest ratings, by game, the oldest first."""
     async with open_query_connection(engine) as connection:
-        latest = (await connection.execute(_HISTORY, {"of": bot})).all()
+        latest_rows = (await connection.execute(_HISTORY, {"of": bot})).all()
     history: dict[str, list[RatingPoint]] = {}
-    for step in reversed(latest):
+    for step in reversed(latest_rows):
         history.setdefault(step.game, []).append(RatingPoint(step.finished, step.rating, step.deviation))
     return history
 
@@ -282,4 +282,4 @@ def _count_cross_scores(scores: EventScores, bots: set[str]) -> list[CrossScore]
         outcome_index = {"maxie": 0, None: 1, "minnie": 2}[match.result.winner]
         counts.setdefault((maxie, minnie), [0, 0, 0])[outcome_index] += count
         counts.setdefault((minnie, maxie), [0, 0, 0])[2 - outcome_index] += count
-    return [CrossScore(*key, *three) for key, three in counts.items()]
+    return [CrossScore(*key, *outcome_counts) for key, outcome_counts in counts.items()]

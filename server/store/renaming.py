@@ -43,7 +43,9 @@ async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
     Bots that are hidden already are left out. Retired bots, whose tokens were revoked, are included if they have played.
     Raises TokenError if the owner has no bot.
     """
-    owner_summary = next((each for each in await owners.list_owners(engine) if each.owner == owner), None)
+    owner_summary = next(
+        (summary for summary in await owners.list_owners(engine) if summary.owner == owner), None
+    )
     if owner_summary is None or not (owner_summary.bots or owner_summary.retired):
         raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` lists the owners that do")
     # Retired names without matches, such as the old names of renamed bots, have nothing left to hide.
@@ -64,20 +66,20 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
     """
     name, new_name = change.name, change.new_name
     await personal_data.check_rename(engine, name, new_name)
-    banned = await find_ban(engine, "name", name) is not None
+    is_banned = await find_ban(engine, "name", name) is not None
     count = await _run_when_idle(
         engine,
         name,
         "the host renames it",
         lambda: personal_data.rename_in_store(engine, name, new_name),
-        banned=banned,
+        banned=is_banned,
     )
     await _rename_entries(engine, name, new_name)
-    if not banned:
+    if not is_banned:
         await lift_directive(engine, "name", new_name)
     # For some seconds, servers refuse the old name and name the new one as the reason, and they drop cached answers.
-    hidden = new_name.startswith(HIDDEN_PREFIX)
-    message = "the host has hidden this name" if hidden else f"this name is {new_name!r:.80} now"
+    is_hidden = new_name.startswith(HIDDEN_PREFIX)
+    message = "the host has hidden this name" if is_hidden else f"this name is {new_name!r:.80} now"
     await issue_directive(engine, "name", name, message, KICK_SECONDS)
     return count
 
@@ -117,14 +119,14 @@ async def _run_when_idle(
         await issue_directive(engine, "name", name, why, NOTICE_SECONDS + WAIT_SECONDS + KICK_SECONDS)
     try:
         await MONOTONIC.sleep(NOTICE_SECONDS)
-        end = MONOTONIC.now() + WAIT_SECONDS
+        end_time = MONOTONIC.now() + WAIT_SECONDS
         while True:
             try:
                 return await operation()
             except NameInEvent:
                 raise
             except NameInUse:
-                if MONOTONIC.now() > end:
+                if MONOTONIC.now() > end_time:
                     raise
             await MONOTONIC.sleep(NOTICE_SECONDS / 4)
     finally:

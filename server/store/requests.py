@@ -109,10 +109,10 @@ async def send_request(engine: Engine, server: str, request: HostRequest) -> Req
 async def _wait_for_answer(engine: Engine, number: int) -> RequestAnswer | None:
     query = sa.select(requests.c.answer, requests.c.done)
     query = query.where(requests.c.number == number, requests.c.answer.is_not(None))
-    until, pause = MONOTONIC.now() + ANSWER_SECONDS, FIRST_POLL_SECONDS
-    while MONOTONIC.now() < until:
-        await MONOTONIC.sleep(pause)
-        pause = min(2 * pause, 1.0)
+    end_time, pause_seconds = MONOTONIC.now() + ANSWER_SECONDS, FIRST_POLL_SECONDS
+    while MONOTONIC.now() < end_time:
+        await MONOTONIC.sleep(pause_seconds)
+        pause_seconds = min(2 * pause_seconds, 1.0)
         async with database.open_query_connection(engine) as connection:
             row = (await connection.execute(query)).one_or_none()
         if row is not None:
@@ -139,7 +139,7 @@ async def make_entry_request(engine: Engine, event: str, bot: str) -> ControlEve
     It contains the bot's stored ratings, which may limit the entries.
     """
     rated = await load_bot_standings(engine, bot)
-    return ControlEvent(event, "enter", bot, {each.game: each.rating for each in rated})
+    return ControlEvent(event, "enter", bot, {row.game: row.rating for row in rated})
 
 
 async def load_pending_requests(engine: Engine, server: str) -> list[HostCommand]:

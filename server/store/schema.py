@@ -35,13 +35,13 @@ NUMBER_TYPE = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 """Column type of row numbers. SQLite assigns numbers to new rows only in a column of exactly the type INTEGER."""
 
 
-def _rating_columns() -> tuple[sa.Column[float], ...]:
+def _make_rating_columns() -> tuple[sa.Column[float], ...]:
     """Return new columns for the fields of a `rating.glicko.Rating`."""
     return tuple(sa.Column(name, sa.Double, nullable=False) for name in ("rating", "deviation", "volatility"))
 
 
-def _category_key_columns() -> tuple[sa.Column[Any], ...]:
-    """Return new columns for the fields of a `rating.rater.Category`, which are part of the primary key."""
+def _make_category_key_columns() -> tuple[sa.Column[Any], ...]:
+    """Return new columns for the fields of a `rating.rater.RatingCategory`, which are part of the primary key."""
     return (
         sa.Column("game", sa.String(64), primary_key=True),
         sa.Column("season", sa.Integer, primary_key=True, server_default="1"),
@@ -50,7 +50,7 @@ def _category_key_columns() -> tuple[sa.Column[Any], ...]:
     )
 
 
-def _count_column(name: str) -> sa.Column[int]:
+def _make_count_column(name: str) -> sa.Column[int]:
     return sa.Column(name, sa.BigInteger, nullable=False)
 
 
@@ -70,7 +70,7 @@ matches = sa.Table(
     sa.Column("rated", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column(
         "finished", sa.String(32), nullable=True
-    ),  # in the format of `database.current_timestamp`; null until the end
+    ),  # in the format of `database.format_current_time`; null until the end
     sa.Column(
         "counted", sa.Boolean, nullable=False, server_default=sa.false()
     ),  # true once server.store.aggregates.match_counting has counted it
@@ -189,7 +189,7 @@ invitations = sa.Table(  # codes for registering names: server.store.invitations
     sa.Column("hash", sa.String(64), primary_key=True),  # SHA-256 of the code
     sa.Column("owner", sa.String(64), nullable=False),
     sa.Column("bots", sa.Integer, nullable=False),  # maximum number of bots
-    sa.Column("expires", sa.String(32), nullable=False),  # in the format of `database.current_timestamp`
+    sa.Column("expires", sa.String(32), nullable=False),  # in the format of `database.format_current_time`
 )
 
 directives = sa.Table(  # bans, kicks and notices of the host, for all servers: server.store.directives
@@ -200,7 +200,7 @@ directives = sa.Table(  # bans, kicks and notices of the host, for all servers: 
     sa.Column("text", sa.Text, nullable=False),  # the reason of a ban, or the notice
     sa.Column(
         "until", sa.String(32), nullable=False
-    ),  # in the format of `database.current_timestamp`; empty if it has no end
+    ),  # in the format of `database.format_current_time`; empty if it has no end
 )
 
 servers = sa.Table(  # leases: server.store.lease
@@ -243,12 +243,12 @@ rating_steps = sa.Table(  # two rows per rated match and category: server.store.
     metadata,
     sa.Column("match", MATCH_ID_TYPE, sa.ForeignKey("matches.match"), primary_key=True),
     sa.Column("seat", sa.String(8), primary_key=True),
-    *_category_key_columns(),
+    *_make_category_key_columns(),
     sa.Column("bot", sa.String(64), nullable=False),
     sa.Column("finished", sa.String(32), nullable=False),
     sa.Column("outcome", sa.String(8), nullable=False),  # rating.rater.RatedOutcome
     sa.Column("forfeit", sa.Boolean, nullable=False),
-    *_rating_columns(),
+    *_make_rating_columns(),
     sa.Column("arrival", NUMBER_TYPE, nullable=False, server_default="0"),  # arrival number of the match
     sa.Column("crash", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Index("ix_rating_steps_bot", "bot", "arrival"),
@@ -259,10 +259,10 @@ rating_steps = sa.Table(  # two rows per rated match and category: server.store.
 standings = sa.Table(  # a bot's rating and number of results in a category
     "standings",
     metadata,
-    *_category_key_columns(),
+    *_make_category_key_columns(),
     sa.Column("bot", sa.String(64), primary_key=True),
-    *_rating_columns(),
-    *(_count_column(name) for name in ("matches", "wins", "draws", "losses", "forfeits")),
+    *_make_rating_columns(),
+    *(_make_count_column(name) for name in ("matches", "wins", "draws", "losses", "forfeits")),
     sa.Column("last", sa.String(32), nullable=False),  # end of its last rated match
     sa.Column("crashes", sa.BigInteger, nullable=False, server_default="0"),
     sa.Index("ix_standings_rating", "game", "season", "map", "time_control", "rating", "last"),
@@ -275,25 +275,25 @@ seasons = sa.Table(  # closed seasons; the running one of a game has the next nu
     sa.Column("game", sa.String(64), primary_key=True),
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("name", sa.String(64), nullable=False),
-    sa.Column("closed", sa.String(32), nullable=False),  # in the format of `database.current_timestamp`
+    sa.Column("closed", sa.String(32), nullable=False),  # in the format of `database.format_current_time`
     sa.UniqueConstraint("game", "name"),
 )
 
 crosses = sa.Table(  # score of a bot against another in rated matches of a category
     "crosses",
     metadata,
-    *_category_key_columns(),
+    *_make_category_key_columns(),
     sa.Column("bot", sa.String(64), primary_key=True),
     sa.Column("opponent", sa.String(64), primary_key=True),
-    *(_count_column(name) for name in ("wins", "draws", "losses")),
+    *(_make_count_column(name) for name in ("wins", "draws", "losses")),
 )
 
 rating_bases = sa.Table(  # ratings as of the last removed match, for recomputing later ones
     "rating_bases",
     metadata,
-    *_category_key_columns(),
+    *_make_category_key_columns(),
     sa.Column("bot", sa.String(64), primary_key=True),
-    *_rating_columns(),
+    *_make_rating_columns(),
     sa.Column("last", sa.String(32), nullable=False),
 )
 
@@ -301,7 +301,7 @@ event_totals = sa.Table(  # number of counted matches of an event
     "event_totals",
     metadata,
     sa.Column("event", sa.String(128), primary_key=True),
-    _count_column("matches"),
+    _make_count_column("matches"),
 )
 
 event_bots = sa.Table(  # number of counted matches by event and bot
@@ -309,7 +309,7 @@ event_bots = sa.Table(  # number of counted matches by event and bot
     metadata,
     sa.Column("event", sa.String(128), primary_key=True),
     sa.Column("bot", sa.String(64), primary_key=True),
-    _count_column("matches"),
+    _make_count_column("matches"),
     sa.Index("ix_event_bots_matches", "event", "matches"),
 )
 
@@ -321,5 +321,5 @@ event_scores = sa.Table(  # number of counted matches by event, players and resu
     sa.Column("minnie", sa.String(64), primary_key=True),
     sa.Column("winner", sa.String(8), primary_key=True),  # empty if nobody won
     sa.Column("reason", sa.String(32), primary_key=True),
-    _count_column("matches"),
+    _make_count_column("matches"),
 )

@@ -83,12 +83,12 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
     If several connections switch an empty file at once, SQLite refuses all but one of them immediately, whatever the
     busy timeout, because each holds a lock that another needs. So refused attempts are repeated for BUSY_TIMEOUT_SECONDS.
     """
-    end = MONOTONIC.now() + BUSY_TIMEOUT_SECONDS
+    end_time = MONOTONIC.now() + BUSY_TIMEOUT_SECONDS
     while True:
         try:
             cursor.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
-            if not is_busy(error) or MONOTONIC.now() >= end:
+            if not is_busy_error(error) or MONOTONIC.now() >= end_time:
                 raise
         else:
             return
@@ -119,6 +119,6 @@ class QueryDeadline:
             self._deadline = math.inf
 
 
-def is_busy(error: BaseException | None) -> bool:
+def is_busy_error(error: BaseException | None) -> bool:
     """Return True if `error` is SQLite's error that another connection holds a lock."""
     return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF == sqlite3.SQLITE_BUSY

@@ -76,7 +76,7 @@ async def vacuum(engine: Engine) -> int:
     measure_size = _measure_sqlite_size if is_sqlite else _measure_postgresql_size
     async with engine.connect() as connection:
         await connection.run_sync(lease.require_no_server)
-        before, _ = await measure_size(connection)
+        size_before, _ = await measure_size(connection)
     await pack_finished_matches(engine)
     async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         if is_sqlite:
@@ -85,8 +85,8 @@ async def vacuum(engine: Engine) -> int:
         else:
             driver: Any = (await connection.get_raw_connection()).driver_connection
             await driver.execute("VACUUM (FULL, ANALYZE)", timeout=VACUUM_SECONDS)
-        after, _ = await measure_size(connection)
-    return before - after
+        size_after, _ = await measure_size(connection)
+    return size_before - size_after
 
 
 async def _measure_sqlite_size(connection: AsyncConnection) -> tuple[int, int]:
@@ -120,4 +120,4 @@ async def _measure_postgresql_tables(connection: AsyncConnection) -> dict[str, i
     for name in sorted(metadata.tables):
         size = sa.func.pg_total_relation_size(sa.func.to_regclass(name))
         sizes[name] = (await connection.execute(sa.select(size))).scalar_one()
-    return dict(sorted(sizes.items(), key=lambda each: -each[1]))
+    return dict(sorted(sizes.items(), key=lambda item: -item[1]))

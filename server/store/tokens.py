@@ -28,7 +28,7 @@ class TokenError(database.OperationRefused):
 
 
 class Token(Struct, frozen=True):
-    """Stored data of a token. Times are in the format of `database.current_timestamp`."""
+    """Stored data of a token. Times are in the format of `database.format_current_time`."""
 
     name: str
     role: Role
@@ -100,10 +100,12 @@ async def create_token(engine: Engine, name: str, role: Role, owner: str = "") -
     Raises TokenError if `name` has a token already, is invalid or reserved, or looks like another name in the store,
     and if `owner` is not a valid name.
     """
-    for each in (name, owner or name):
-        require_valid_name(each)
+    for text in (name, owner or name):
+        require_valid_name(text)
     token = generate_token()
-    new_token = Token(name, role, owner or name, database.current_timestamp(), None, None, hash_token(token))
+    new_token = Token(
+        name, role, owner or name, database.format_current_time(), None, None, hash_token(token)
+    )
     async with database.exclusive_transaction(engine) as connection:
         revoked = dict((await connection.execute(sa.select(tokens.c.name, tokens.c.revoked))).all())
         why = names.find_unavailability_reason(name, revoked)
@@ -118,7 +120,7 @@ async def create_token(engine: Engine, name: str, role: Role, owner: str = "") -
 async def rotate_token(engine: Engine, name: str) -> str:
     """Replace the token of a name, and return the new one. Raises TokenError if the name has none, or a revoked one."""
     token = generate_token()
-    await _change_token(engine, name, hash=hash_token(token), rotated=database.current_timestamp())
+    await _change_token(engine, name, hash=hash_token(token), rotated=database.format_current_time())
     return token
 
 
@@ -127,14 +129,14 @@ async def revoke_token(engine: Engine, name: str) -> None:
 
     Raises TokenError if the name has no token, or a revoked one.
     """
-    await _change_token(engine, name, revoked=database.current_timestamp())
+    await _change_token(engine, name, revoked=database.format_current_time())
 
 
 async def _change_token(engine: Engine, name: str, **values: str) -> None:
     change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(**values)
     async with database.exclusive_transaction(engine) as connection:
-        changed = (await connection.execute(change)).rowcount
-    if not changed:
+        changed_count = (await connection.execute(change)).rowcount
+    if not changed_count:
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all")
 
 
@@ -152,8 +154,8 @@ async def has_session(engine: Engine, name: str, secret: str, match: str = "") -
     """
     query = sa.select(sessions.c.hash).where(sessions.c.name == name)
     if match:
-        later = (matches.c.server == sessions.c.server) & (matches.c.number > sessions.c.since)
-        query = query.join(matches, later).where(matches.c.match == match)
+        began_later = (matches.c.server == sessions.c.server) & (matches.c.number > sessions.c.since)
+        query = query.join(matches, began_later).where(matches.c.match == match)
     async with database.open_query_connection(engine) as connection:
         hashes = (await connection.execute(query)).scalars().all()
     return hash_token(secret) in hashes

@@ -65,7 +65,7 @@ class RequestHandler:
         self._engine = engine
         # The cost of an answer is its work, not the time it waits for a free CPU, or a busy machine would cache answers
         # for longer. SQLite works in this process, so CPU time measures the work. Other databases need elapsed time.
-        self._cost_ns = clock.worked_ns if engine.dialect.name == "sqlite" else clock.now_ns
+        self._cost_ns = clock.cpu_time_ns if engine.dialect.name == "sqlite" else clock.now_ns
         self._templates = setup.templates
         self._initial = InitialPage(request_live_data)
         self._previews = LinkPreviews(engine, request_live_data)
@@ -77,12 +77,12 @@ class RequestHandler:
 
     async def handle_request(self, request: PageRequest) -> PageResponse:
         """Return the answer to a request. Any exception becomes an answer with an error status."""
-        began, fault = self._cost_ns(), ""
+        start_ns, fault = self._cost_ns(), ""
         try:
             with anyio.fail_after(request.seconds):
                 answer = await self._answer(request)
-        except BadRequest as wrong:
-            answer = responses.make_bad_request_response(str(wrong))
+        except BadRequest as bad_request:
+            answer = responses.make_bad_request_response(str(bad_request))
         except TimeoutError:
             answer = responses.make_text_response(
                 "the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE
@@ -90,7 +90,7 @@ class RequestHandler:
         except Exception as error:  # noqa: BLE001  the parent logs it
             answer, fault = _make_failure_response(error)
         page_response = answer if isinstance(answer, PageResponse) else PageResponse(answer)
-        cost = (self._cost_ns() - began) / 1e9
+        cost = (self._cost_ns() - start_ns) / 1e9
         seconds = _choose_cache_seconds(request.route_match.rules, page_response.answer, cost)
         return msgspec.structs.replace(page_response, number=request.number, seconds=seconds, fault=fault)
 
@@ -209,7 +209,7 @@ async def serve() -> None:
     channel = ServerChannel(writer)
     async with database.open_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
         # The CPU time of the whole process, because queries of SQLite run in threads.
-        clock = TimeSource(worked_ns=time.process_time_ns)
+        clock = TimeSource(cpu_time_ns=time.process_time_ns)
         handler = RequestHandler(setup, engine, channel.request_live_data, clock)
         writer.write(page_messages.encode_frame(PageReady()))
         while True:

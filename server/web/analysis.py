@@ -58,7 +58,7 @@ class AnalysisLine(msgspec.Struct):
     depth: int
     """Depth of the search, in plies."""
     value: float
-    """Value of the position for Maxie, in armies."""
+    """Value of the position for Maxie, in hundredths of an army."""
     chance: float
     """Maxie's chance of winning, from 0 to 1."""
     line: list[str]
@@ -121,7 +121,7 @@ async def analyse_position(
     parameters: `position`, in the game's text form
     seconds: time limit of the engine
 
-    Raises BadRequest without a position.
+    Raises BadRequest if the parameters have no position.
     """
     if map_name not in list_map_names():
         return responses.make_not_found_response(f"no built-in map is called {map_name!r:.80}")

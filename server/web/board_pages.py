@@ -60,7 +60,7 @@ def parse_match(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any
 def _replay_match(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, Any]:
     """Replay a match, and return its board, the position after each move, and the legal moves after the last.
 
-    Raises any exception of the custom game.
+    Any exception raised by a custom game propagates.
     """
     game: Game[Any, Any] = make_game(name, setup)
     position = game.start()
@@ -70,7 +70,7 @@ def _replay_match(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict
         move_fields = {"text": game.move_to_text(move), "squares": list(game.squares(position, move))}
         position = game.play(position, move)
         views.append({**_describe_position(game, position), "move": move_fields})
-    legal = [
+    legal_moves = [
         {
             "move": game.move_to_data(move),
             "text": game.move_to_text(move),
@@ -79,7 +79,7 @@ def _replay_match(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict
         for move in game.moves(position)
     ]
     board = None if game.board is None else game.board.to_data()
-    return {"board": board, "positions": views, "legal": legal}
+    return {"board": board, "positions": views, "legal": legal_moves}
 
 
 def _describe_position(game: Game[Any, Any], position: Any) -> dict[str, Any]:

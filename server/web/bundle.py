@@ -54,9 +54,9 @@ def make_bundles(
     initial_paths = _sort_by_imports(texts, [first])
     dynamic_paths = list(
         dict.fromkeys(
-            each
+            imported_path
             for path in initial_paths
-            for each in _find_imported_paths(_DYNAMIC_IMPORT, path, texts[path])
+            for imported_path in _find_imported_paths(_DYNAMIC_IMPORT, path, texts[path])
         )
     )
     further_paths = [path for path in _sort_by_imports(texts, dynamic_paths) if path not in initial_paths]
@@ -73,19 +73,21 @@ def make_bundles(
     if not further_paths:
         return {bundle: bundle_text.encode()}
     shared_paths = {
-        each for path in further_paths for each in _find_imported_paths(_STATIC_IMPORT, path, texts[path], 2)
+        imported_path
+        for path in further_paths
+        for imported_path in _find_imported_paths(_STATIC_IMPORT, path, texts[path], 2)
     }
     shared_names = (
         f"{{ {', '.join(sorted(names[path] for path in shared_paths.intersection(initial_paths)))} }}"
     )
-    opened = "".join(
+    import_lines = "".join(
         f"export const {{ {', '.join(_find_exported_names(texts[path]))} }} = {names[path]};\n"
         for path in further_paths
         if path in dynamic_paths
     )
     return {
         bundle: f"{bundle_text}export {shared_names};\n".encode(),
-        further_bundle: f'import {shared_names} from "{_make_relative_path(further_bundle, bundle)}";\n{further_bundle_text}{opened}'.encode(),
+        further_bundle: f'import {shared_names} from "{_make_relative_path(further_bundle, bundle)}";\n{further_bundle_text}{import_lines}'.encode(),
     }
 
 
@@ -96,19 +98,19 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
 
     Raises ValueError for an import cycle.
     """
-    done: list[str] = []
+    sorted_paths: list[str] = []
 
     def visit(path: str, above: tuple[str, ...]) -> None:
         if path in above:
             raise ValueError(f"{path} imports itself, through {', '.join(above)}")
-        if path not in done:
-            for each in _find_imported_paths(_STATIC_IMPORT, path, texts[path], 2):
-                visit(each, (*above, path))
-            done.append(path)
+        if path not in sorted_paths:
+            for imported_path in _find_imported_paths(_STATIC_IMPORT, path, texts[path], 2):
+                visit(imported_path, (*above, path))
+            sorted_paths.append(path)
 
     for path in paths:
         visit(path, ())
-    return list(dict.fromkeys(done))
+    return list(dict.fromkeys(sorted_paths))
 
 
 def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, further_bundle: str) -> str:
@@ -118,7 +120,7 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
     """
     exports = _find_exported_names(text)
     if open_text := next(
-        (each for each in text.splitlines() if _CHARACTER_SET.sub("", each).count("`") % 2), None
+        (line for line in text.splitlines() if _CHARACTER_SET.sub("", line).count("`") % 2), None
     ):
         raise ValueError(
             f"{path}: a template literal must be on one line to be bundled: {open_text.strip()!r:.80}"
@@ -144,9 +146,9 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
 def _find_exported_names(text: str) -> dict[str, str]:
     """Return the local name of each export of a module, by exported name."""
     exports = {match[2]: match[2] for match in _EXPORT_DECLARATION.finditer(text)}
-    listed = _EXPORT_LIST.search(text)
-    for each in listed[1].split(",") if listed else ():
-        inner, _, outer = each.strip().partition(" as ")
+    export_list = _EXPORT_LIST.search(text)
+    for item in export_list[1].split(",") if export_list else ():
+        inner, _, outer = item.strip().partition(" as ")
         exports[outer or inner] = inner
     return exports
 
@@ -157,7 +159,7 @@ def _find_imported_paths(pattern: re.Pattern[str], path: str, text: str, group: 
     path, text: path and text of the importing module
     group: number of the group in `pattern` that has the relative path
     """
-    return [_resolve_path(path, found[group]) for found in pattern.finditer(text)]
+    return [_resolve_path(path, import_match[group]) for import_match in pattern.finditer(text)]
 
 
 def _resolve_path(module: str, target: str) -> str:

@@ -35,7 +35,7 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
 
     origin: scheme and host of the request, as in `https://arena.example`; empty if unknown
     """
-    now = datetime.fromisoformat(database.current_timestamp())
+    now = datetime.fromisoformat(database.format_current_time())
     states = await list_events_since(engine, database.format_timestamp(now - MAX_EVENT_AGE))
     body = render_ical(list_dated_events(states), origin, now)
     return Response(HTTPStatus.OK, CONTENT_TYPE, body, {"Cache-Control": "no-cache"})
@@ -60,12 +60,12 @@ def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, boo
         ):
             latest_by_series[plan.series] = plan
     for latest in latest_by_series.values():
-        later = plan_next_event(latest, latest.begins)
+        next_plan = plan_next_event(latest, latest.begins)
         for _ in range(SERIES_DATES):
-            if later is not None:
-                events_by_name.setdefault(later.event, (later, False))
-                later = plan_next_event(later, later.begins)
-    return sorted(events_by_name.values(), key=lambda each: (each[0].begins, each[0].event))
+            if next_plan is not None:
+                events_by_name.setdefault(next_plan.event, (next_plan, False))
+                next_plan = plan_next_event(next_plan, next_plan.begins)
+    return sorted(events_by_name.values(), key=lambda entries: (entries[0].begins, entries[0].event))
 
 
 def render_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: datetime) -> bytes:
@@ -97,8 +97,8 @@ def _render_event_lines(plan: EventPlan, origin: str, now: datetime, *, cancelle
     yield f"DTSTART:{_format_ical_time(datetime.fromtimestamp(plan.begins, UTC))}"
     if plan.is_arena:
         yield f"DURATION:PT{plan.minutes}M"
-    yield f"SUMMARY:{_escape(plan.series or plan.event)}"
-    yield f"DESCRIPTION:{_escape(_describe_event(plan))}"
+    yield f"SUMMARY:{_escape_ical_text(plan.series or plan.event)}"
+    yield f"DESCRIPTION:{_escape_ical_text(_describe_event(plan))}"
     yield f"STATUS:{'CANCELLED' if cancelled else 'CONFIRMED'}"
     if origin:
         yield f"URL:{origin}/event/{quote(plan.event, safe='')}"
@@ -121,7 +121,7 @@ def _format_ical_time(time: datetime) -> str:
     return time.strftime("%Y%m%dT%H%M%SZ")
 
 
-def _escape(text: str) -> str:
+def _escape_ical_text(text: str) -> str:
     """Escape a text for use as the value of a property (RFC 5545, section 3.3.11)."""
     return text.translate(_ESCAPED)
 

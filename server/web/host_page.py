@@ -137,10 +137,12 @@ class HostPage:
         change = _make_directive_change(form)
         directive = change.directive if isinstance(change, NewDirective) else change
         current = [
-            each for each in current if (each.kind, each.subject) != (directive.kind, directive.subject)
+            other for other in current if (other.kind, other.subject) != (directive.kind, directive.subject)
         ]
         if isinstance(change, NewDirective):
-            current = sorted([*current, change.directive], key=lambda each: (each.kind, each.subject))
+            current = sorted(
+                [*current, change.directive], key=lambda directive: (directive.kind, directive.subject)
+            )
         return PageResponse(responses.make_json_response(await self._load_state(current, [])), change)
 
     async def _make_renames(self, form: Mapping[str, str]) -> list[NameChange]:
@@ -159,30 +161,34 @@ class HostPage:
 
     async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
         """Return the state of the server, as it is once these directives are in force and these renames have begun."""
-        live = await self._request_live_data(LiveRequest("clients"))
-        connected_clients = live.connected
+        live_response = await self._request_live_data(LiveRequest("clients"))
+        connected_clients = live_response.connected
         spectators = sum(client.role == "spectator" for client in connected_clients)
         new_renames = [Rename(rename.name, rename.new_name, None) for rename in started_renames]
         names = {(rename.name, rename.new_name) for rename in started_renames}
         renames = [
-            *(rename for rename in live.renames if (rename.name, rename.new_name) not in names),
+            *(rename for rename in live_response.renames if (rename.name, rename.new_name) not in names),
             *new_renames,
         ]
-        bots = None if live.bots is None else await self._list_bots(live.bots, connected_clients)
+        bots = (
+            None
+            if live_response.bots is None
+            else await self._list_bots(live_response.bots, connected_clients)
+        )
         return HostState(bots, spectators, current, renames)
 
     async def _list_bots(
         self, entries: list[ListedBot], local_clients: list[ConnectedClient]
     ) -> list[ConnectedBot]:
-        clients_by_name = {each.name: each for each in local_clients if each.role == "bot"}
+        clients_by_name = {client.name: client for client in local_clients if client.role == "bot"}
         bots = [entry for entry in entries if not entry.house][:MAX_BOTS]
         names = [bot.name for bot in bots]
         forfeits = await count_forfeits(self._engine, names)
         owners = await load_owners(self._engine, names)
-        connected = []
+        connected_bots = []
         for bot in bots:
             client = clients_by_name.get(bot.name)
-            connected.append(
+            connected_bots.append(
                 ConnectedBot(
                     bot.name,
                     owners.get(bot.name, ""),
@@ -195,7 +201,7 @@ class HostPage:
                     None if client is None else client.seconds,
                 )
             )
-        return connected
+        return connected_bots
 
 
 def _check_form(form: Mapping[str, str]) -> None:
@@ -205,10 +211,10 @@ def _check_form(form: Mapping[str, str]) -> None:
         raise BadRequest(
             f"the parameter do must be one of {', '.join(ACTION_PARAMETERS)}, not {form['do']!r:.40}"
         )
-    given = {name for name in ("name", "owner", "to") if form.get(name)}
-    if given not in forms:
-        wanted = " or ".join(" and ".join(sorted(each)) or "no other parameter" for each in forms)
-        raise BadRequest(f"do={form['do']} must be sent with {wanted}")
+    given_parameters = {name for name in ("name", "owner", "to") if form.get(name)}
+    if given_parameters not in forms:
+        wanted_text = " or ".join(" and ".join(sorted(names)) or "no other parameter" for names in forms)
+        raise BadRequest(f"do={form['do']} must be sent with {wanted_text}")
     if not is_valid_name(form.get("owner") or "-"):
         raise BadRequest("the owner's name must have 1 to 64 printable characters")
 

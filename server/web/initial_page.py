@@ -26,11 +26,11 @@ from arena.protocol.values import Data, Players
 from arena.server.web import titles
 from arena.server.web.page_messages import LiveRequest, RequestLiveData
 
-HEADLINE = "Bots fight over maps, live. Can you beat one?"
-HEADLINE_ELEMENT = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
+HEADLINE = "<h1><span>Bots fight over maps, live.</span> <span>Can you beat one?</span></h1>"
+HEADLINE_ELEMENT = f'<div class="pitch">{HEADLINE}</div>'.encode()
 """HTML elements without a match, for the start page if its match cannot be drawn, and for all other pages."""
 HEADLINE_WITH_BUTTON = (
-    f'<div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play against a bot</a></div>'
+    f'<div class="pitch">{HEADLINE}<a class="button big" href="/play">Play against a bot</a></div>'
 )
 """HTML elements above the picture of a match: the headline and a button."""
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"

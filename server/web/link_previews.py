@@ -80,7 +80,7 @@ class LinkPreviews:
 
         path, query: percent-encoded path and query of the URL
         """
-        view, *parts = [unquote(each) for each in path.split("/") if each] or [""]
+        view, *parts = [unquote(part) for part in path.split("/") if part] or [""]
         parts += parse_qs(query).get("name", [])
         if not parts or view == "tv" or len(parts[0]) > MAX_NAME:
             return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
@@ -181,13 +181,17 @@ class LinkPreviews:
                 if name in list_map_names():
                     return await _answer_with_picture(partial(drawing.draw_map, name), is_permanent=True)
                 return responses.make_not_found_response(f"no built-in map is called {name!r:.80}")
-            table = await (self._load_rating_rows(name) if kind == "bot" else self._load_event_rows(name))
-            if table is None:
+            title_and_rows = await (
+                self._load_rating_rows(name) if kind == "bot" else self._load_event_rows(name)
+            )
+            if title_and_rows is None:
                 return responses.make_not_found_response(
                     f"no {kind} called {name!r:.80} has finished matches"
                 )
             title = titles.make_event_title(name) if kind == "event" else titles.make_bot_title(name)
-            return await _answer_with_picture(partial(drawing.draw_table, title, *table), is_permanent=False)
+            return await _answer_with_picture(
+                partial(drawing.draw_table, title, *title_and_rows), is_permanent=False
+            )
         return responses.make_not_found_response("no picture has this path")
 
     async def _load_rating_rows(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
@@ -200,7 +204,7 @@ class LinkPreviews:
             (titles.GAME_TITLES.get(row.game, row.game), str(row.glicko), row.rating / max_rating)
             for row in standings
         ]
-        return f"{sum(each.matches for each in standings)} rated matches", rows
+        return f"{sum(row.matches for row in standings)} rated matches", rows
 
     async def _load_event_rows(self, event: str) -> tuple[str, list[tuple[str, str, float]]] | None:
         """Return a summary line and rows with an event's table, for `draw_table`; None if there is no such event."""

@@ -108,11 +108,11 @@ def read_measurements(readme: Path) -> dict[str, list[MapMeasurements]]:
     text = readme.read_text(encoding="utf-8")
     by_map: dict[str, list[MapMeasurements]] = {}
     name = ""
-    for head, plies in (
+    for header_start, plies in (
         ("| map | nodes a move |", "plies, median"),
         ("| map | cap | goal | limit |", "plies"),
     ):
-        for row in _read_table_rows(text, head):
+        for row in _read_table_rows(text, header_start):
             name = row["map"] or name
             measured = MapMeasurements(row["nodes a move"], row["drawn"], row[plies], row["Maxie's share"])
             by_map.setdefault(name, []).append(measured)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from arena.games.core import GameError
 from arena.match.referee import SEATS
-from arena.match.referee_events import Finish
+from arena.match.referee_events import FinishMatch
 from arena.match.timeline import TimelineEntry, build_timeline
 from arena.protocol.engines import Engines
 from arena.protocol.values import Seat
@@ -85,11 +85,11 @@ async def load_log(
     ((terms, packed),) = matches
     journal_events = await load_events_of_match(engine, terms.match) if packed is None else []
 
-    def make_timeline() -> tuple[list[TimelineEntry], Finish | None]:
+    def make_timeline() -> tuple[list[TimelineEntry], FinishMatch | None]:
         return build_timeline(terms, journal_events if packed is None else unpack_events(packed))
 
     # A referee replays the match, which takes as long as some hundred moves of a running match.
-    entries, result = await anyio.to_thread.run_sync(make_timeline, limiter=threads)
+    entries, finish = await anyio.to_thread.run_sync(make_timeline, limiter=threads)
     return MatchLog(
         match=terms.match,
         game=terms.game.name,
@@ -97,20 +97,21 @@ async def load_log(
         minnie=terms.players.minnie,
         time_control=terms.time_odds.describe(str(terms.time_control)),
         margin_ms=terms.margin_ms,
-        winner=None if result is None or result.winner is None else SEATS[result.winner],
-        reason=None if result is None else result.reason.value,
-        detail="" if result is None else result.detail,
+        winner=None if finish is None or finish.winner is None else SEATS[finish.winner],
+        reason=None if finish is None else finish.reason.value,
+        detail="" if finish is None else finish.detail,
         steps=entries,
         engines=terms.engines,
     )
 
 
 class MatchLogs:
-    """Answers to `GET /api/log/MATCH`, which requires HTTP Basic: a bot's name, and its token or session secret.
+    """Answers to `GET /api/log/MATCH`, which requires HTTP Basic authentication.
 
-    The store has only hashes of tokens and session secrets. An admin's token gives access to all logs, and a bot's
-    token to the logs of all bots of its owner. A session secret gives access only to matches that began in the session,
-    because a guest's name may have belonged to another person before.
+    A client gives a bot's name, and the bot's token or the secret of its session. The store has only hashes of tokens
+    and session secrets. An admin's token gives access to all logs, and a bot's token to the logs of all bots of its
+    owner. A session secret gives access only to matches that began in the session, because a guest's name may have
+    belonged to another person before.
     """
 
     def __init__(self, engine: Engine, *, anyone: bool) -> None:
@@ -124,7 +125,7 @@ class MatchLogs:
         """Return the log of a match as JSON; status 401 without the right secret, 404 if the log is not found."""
         name, secret = parse_basic(authorization)
         token = await find_valid_token(self._engine, authorization)
-        needs_session = token is None and not (self._anyone and not secret and await self._is_free(name))
+        needs_session = token is None and not (self._anyone and not secret and await self._is_name_free(name))
         if needs_session and not await tokens.has_session(self._engine, name, secret):
             line = (
                 f"this is neither the token of {name!r:.70} nor the secret of its session (`welcome.session`)"
@@ -149,7 +150,7 @@ class MatchLogs:
             )
         return responses.make_json_response(log)
 
-    async def _is_free(self, name: str) -> bool:
+    async def _is_name_free(self, name: str) -> bool:
         return await tokens.find_token(self._engine, name) is None
 
     async def _load_log_for_owner(self, match: str, owner: str) -> MatchLog | None:

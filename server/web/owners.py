@@ -85,9 +85,11 @@ class OwnerPages:
         name = route_match.parameters.get("name", "")
         owner = await self._find_owner(route_match.route, authorization)
         if owner is None:
-            code = "no such invitation is open: ask the host for a new one"
+            error_text = "no such invitation is open: ask the host for a new one"
             why = (
-                code if route_match.route == "/api/join" else "this is not the token of a bot with this name"
+                error_text
+                if route_match.route == "/api/join"
+                else "this is not the token of a bot with this name"
             )
             return responses.make_unauthorized_response(why, ask=False)
         ban = await find_ban(self._engine, "owner", owner)
@@ -98,13 +100,13 @@ class OwnerPages:
                 action: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
                 event = route_match.parameters["event"]
                 request = await self._make_event_request(action, event, owner, name)
-                before = await self._load_state(owner)
+                state_before = await self._load_state(owner)
                 events_after = [
-                    _apply_entry_change(each, action, name) if each.event == event else each
-                    for each in before.events
+                    _apply_entry_change(entries, action, name) if entries.event == event else entries
+                    for entries in state_before.events
                 ]
                 return PageResponse(
-                    responses.make_json_response(replace(before, events=events_after)), request
+                    responses.make_json_response(replace(state_before, events=events_after)), request
                 )
             if name:
                 change, token = await self._prepare_change(route_match.route, owner, name)
@@ -126,10 +128,10 @@ class OwnerPages:
         """
         await self._require_own_bot(owner, bot)
         unfinished = await events.load_unfinished_entries(self._engine)
-        entries = next((each for each in unfinished if each.plan.event == event), None)
+        entries = next((entries for entries in unfinished if entries.plan.event == event), None)
         if entries is None:
             raise EventRefused(f"no event {event!r:.70} is open or in progress")
-        if entries.phase == "open" and format_utc(entries.plan.closes) <= database.current_timestamp():
+        if entries.phase == "open" and format_utc(entries.plan.closes) <= database.format_current_time():
             raise EventRefused(f"the entries of {event} are closed: it is about to begin")
         if action == "enter":
             return NewRequest(entries.server, await requests.make_entry_request(self._engine, event, bot))
@@ -149,7 +151,7 @@ class OwnerPages:
         """
         if route in ("/api/join", "/api/token/create"):
             return await invitations.prepare_registration(self._engine, owner, name)
-        before, now = await self._require_own_bot(owner, name), database.current_timestamp()
+        before, now = await self._require_own_bot(owner, name), database.format_current_time()
         if route == "/api/token/revoke":
             return TokenChange(before, replace(before, revoked=now)), ""
         token = tokens.generate_token()
@@ -173,5 +175,5 @@ class OwnerPages:
 
 def _apply_entry_change(event: OwnerEventEntry, action: EventAction, bot: str) -> OwnerEventEntry:
     """Return the event with `bot` entered or withdrawn, according to `action`."""
-    others = [each for each in event.bots if each != bot]
-    return replace(event, bots=[*others, bot] if action == "enter" else others)
+    other_bots = [other for other in event.bots if other != bot]
+    return replace(event, bots=[*other_bots, bot] if action == "enter" else other_bots)

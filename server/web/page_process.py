@@ -77,11 +77,11 @@ class PageProcess:
         self._renames = renames
         self._clock = clock
         self._quick, self._long = RequestQueue(MAX_PARALLEL_ANSWERS, clock), RequestQueue(1, clock)
-        self._starting: asyncio.Task[_PageChild] | None = None
+        self._start_task: asyncio.Task[_PageChild] | None = None
         self._child: _PageChild | None = None
         self._ready_at = 0.0
         """Monotonic time in seconds before which the process is not started again."""
-        self._closed = False
+        self._is_closed = False
         self.request_count = 0
         """Number of requests sent to the page process."""
 
@@ -101,13 +101,13 @@ class PageProcess:
         Raises ServerBusy if too many requests wait, or if there is no answer in time.
         """
         route = request.route_match.rules
-        end = self._clock.now() + route.seconds
+        end_time = self._clock.now() + route.seconds
         queue = self._long if route.is_slow else self._quick
         try:
             async with queue.wait_for_turn(address, route.cost, route.seconds):
                 if disconnected():
                     return None
-                seconds = end - self._clock.now()
+                seconds = end_time - self._clock.now()
                 child = await self._ensure_started()
                 self.request_count += 1
                 return await child.request_page(msgspec.structs.replace(request, seconds=seconds))
@@ -119,15 +119,15 @@ class PageProcess:
 
         Raises ServerBusy if the process does not start within MAX_START_WAIT_SECONDS, or cannot be started now.
         """
-        if self._starting is None:
+        if self._start_task is None:
             if self._child is not None:
                 return self._child
             if self._is_unavailable():
                 raise ServerBusy("the web page is temporarily unavailable: try again")
-            self._starting = asyncio.create_task(self._start())
+            self._start_task = asyncio.create_task(self._start())
         try:
             with anyio.fail_after(MAX_START_WAIT_SECONDS):
-                return await asyncio.shield(self._starting)
+                return await asyncio.shield(self._start_task)
         except TimeoutError:
             raise ServerBusy("the web page is still starting: try again") from None
 
@@ -140,7 +140,7 @@ class PageProcess:
             reader, writer = await asyncio.open_connection(sock=server_socket)
             self._child = child = _PageChild(process, writer)
             child.write(self._setup())
-            child.reading = asyncio.create_task(self._read_messages(child, reader))
+            child.reading_task = asyncio.create_task(self._read_messages(child, reader))
             if self._is_unavailable():  # closed meanwhile
                 child.kill()
             with anyio.move_on_after(START_SECONDS) as timeout:
@@ -149,10 +149,10 @@ class PageProcess:
                 child.kill()
             return child
         finally:
-            self._starting = None
+            self._start_task = None
 
     def _is_unavailable(self) -> bool:
-        return self._closed or self._clock.now() < self._ready_at
+        return self._is_closed or self._clock.now() < self._ready_at
 
     async def _read_messages(self, child: _PageChild, reader: asyncio.StreamReader) -> None:
         """Handle the child's messages until it ends."""
@@ -172,10 +172,12 @@ class PageProcess:
             if not child.has_answered:
                 self._ready_at = self._clock.now() + RESTART_PAUSE_SECONDS
             child.kill_and_fail_requests()
-            if not self._closed:
+            if not self._is_closed:
                 with anyio.CancelScope(shield=True):
-                    code = await anyio.to_thread.run_sync(child.process.wait)
-                log.warning("the page process ended (exit code %d): the next request starts another", code)
+                    exit_code = await anyio.to_thread.run_sync(child.process.wait)
+                log.warning(
+                    "the page process ended (exit code %d): the next request starts another", exit_code
+                )
 
     async def _answer_live_request(self, child: _PageChild, request: LiveRequest) -> None:
         """Answer the child's request for live data."""
@@ -189,7 +191,7 @@ class PageProcess:
             )
         elif request.subject == "event":
             listing = await self._page_client.request_latest_listing()
-            playing = sum(each.event == request.name for each in listing.matches)
+            playing = sum(match.event == request.name for match in listing.matches)
             response = LiveResponse(request.number, None, playing, self._progress(request.name))
         else:
             match = request.name
@@ -202,9 +204,9 @@ class PageProcess:
 
     def close(self) -> None:
         """Kill the process for good."""
-        self._closed = True
+        self._is_closed = True
         if self._child is not None:
-            self._child.reading.cancel()
+            self._child.reading_task.cancel()
             self._child.kill()
             self._child.process.wait()
 
@@ -218,7 +220,7 @@ class _PageChild:
         """Event that is set when the process has started or ended."""
         self.has_answered = False
         """True once the process has answered a request."""
-        self.reading: asyncio.Task[None]
+        self.reading_task: asyncio.Task[None]
         self._writer = writer
         self._numbers = count()
         self._pending: dict[int, asyncio.Future[PageResponse]] = {}

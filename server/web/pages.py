@@ -111,7 +111,7 @@ class Pages:
         self._store = store.url.render_as_string(hide_password=False)
         self._apply_change = make_change
         # A change locks the store exclusively, so one is made at a time.
-        self._changes = RequestQueue(1, clock, MAX_CHANGES_PER_ADDRESS)
+        self._change_queue = RequestQueue(1, clock, MAX_CHANGES_PER_ADDRESS)
         self._metrics = metrics
         self._work_budget = work_budget
         self._describe_outage = describe_outage
@@ -196,24 +196,24 @@ class Pages:
             accepted_encodings[0] if len(accepted_encodings) == 1 else ",".join(accepted_encodings)
         )
         if route.from_memory:
-            wait = self._work_budget.try_spend(address, route.cost, self._clock.now())
+            wait_seconds = self._work_budget.try_spend(address, route.cost, self._clock.now())
             return (
-                responses.make_too_many_requests_response(wait)
-                if wait > 0
+                responses.make_too_many_requests_response(wait_seconds)
+                if wait_seconds > 0
                 else self._answer_from_memory(route_match, gzip=gzip)
             )
         origin = self._find_origin(request) if route.is_page or route.has_absolute_urls else ""
         authorization = ",".join(request.headers.get_all("Authorization")) if route.is_personal else ""
         key = route_match.key, gzip, origin, authorization
         now = self._clock.now()
-        if authorization and (wait := self._failed_logins.get_refusal_seconds_left(address, now)) > 0:
-            return responses.make_too_many_requests_response(wait)
+        if authorization and (wait_seconds := self._failed_logins.get_refusal_seconds_left(address, now)) > 0:
+            return responses.make_too_many_requests_response(wait_seconds)
         answer = self._cache.get(key, now)
-        wait = self._work_budget.try_spend(
+        wait_seconds = self._work_budget.try_spend(
             address, route.cost if answer is None else min(CACHED_ANSWER_COST, route.cost), now
         )
-        if wait > 0:
-            return responses.make_too_many_requests_response(wait)
+        if wait_seconds > 0:
+            return responses.make_too_many_requests_response(wait_seconds)
         if answer is None:
             pending = self._pending_answers.get(key)
             if pending is None:
@@ -245,23 +245,23 @@ class Pages:
         if refusal is not None:
             return refusal
         now = self._clock.now()
-        wait = max(
+        wait_seconds = max(
             self._failed_logins.get_refusal_seconds_left(address, now),
             self._work_budget.try_spend(address, route.cost, now),
         )
-        if wait > 0:
-            return responses.make_too_many_requests_response(wait)
+        if wait_seconds > 0:
+            return responses.make_too_many_requests_response(wait_seconds)
         return partial(self._make_change, route_match, request, address)
 
     async def _make_change(self, route_match: RouteMatch, request: Request, address: str) -> Response:
         route = route_match.rules
-        end = self._clock.now() + route.seconds
+        end_time = self._clock.now() + route.seconds
         try:
-            async with self._changes.wait_for_turn(address, route.cost, route.seconds):
+            async with self._change_queue.wait_for_turn(address, route.cost, route.seconds):
                 now = self._clock.now()
-                if (wait := self._failed_logins.get_refusal_seconds_left(address, now)) > 0:
-                    return responses.make_too_many_requests_response(wait)
-                with anyio.fail_after(end - now):
+                if (wait_seconds := self._failed_logins.get_refusal_seconds_left(address, now)) > 0:
+                    return responses.make_too_many_requests_response(wait_seconds)
+                with anyio.fail_after(end_time - now):
                     answer = await self._request_and_make_change(route_match, request, address)
                 if answer.status is HTTPStatus.UNAUTHORIZED:
                     self._failed_logins.record_failure(address, self._clock.now())
@@ -337,15 +337,15 @@ class Pages:
         host = ", ".join(request.headers.get_all("Host"))
         if not HOST_PATTERN.fullmatch(host):
             return ""
-        proxied = request.headers.get_all("X-Forwarded-Proto") == ["https"]
-        return f"{'https' if self._info.secure or proxied else 'http'}://{host}"
+        is_https_proxied = request.headers.get_all("X-Forwarded-Proto") == ["https"]
+        return f"{'https' if self._info.secure or is_https_proxied else 'http'}://{host}"
 
     def _make_not_found_page(self, request: Request) -> Response | None:
         """Return the HTML page with status 404 for a browser; None for any other client."""
-        kinds = [value.partition(";")[0] for value in request.list_header_values("Accept")]
+        media_types = [value.partition(";")[0] for value in request.list_header_values("Accept")]
         return (
             replace(self._general_pages["index"], status=HTTPStatus.NOT_FOUND)
-            if "text/html" in kinds
+            if "text/html" in media_types
             else None
         )
 
@@ -387,15 +387,15 @@ class _PendingAnswer:
 
     def is_abandoned(self) -> bool:
         """Return True if no client waits for the answer any more."""
-        return all(each() for each in self.disconnected)
+        return all(is_disconnected() for is_disconnected in self.disconnected)
 
 
 class AnswerCache:
     """Cache of answers with expiry times. Beyond its limits, the answers stored first are dropped first."""
 
     def __init__(self, entries: int = CACHE_ENTRIES, size_bytes: int = CACHE_BYTES) -> None:
-        self._entries = entries
-        self._size_bytes = size_bytes
+        self._max_entries = entries
+        self._max_bytes = size_bytes
         self._bytes = 0
         self._answers: OrderedDict[Key, tuple[float, Response]] = OrderedDict()
 
@@ -404,12 +404,12 @@ class AnswerCache:
         entry = self._answers.get(key)
         return entry[1] if entry is not None and now < entry[0] else None
 
-    def put(self, key: Key, answer: Response, until: float) -> None:
-        """Cache an answer until `until` (monotonic seconds), and drop the oldest answers beyond the limits."""
-        replaced = self._answers.pop(key, None)
-        self._bytes += len(answer.body) - (len(replaced[1].body) if replaced is not None else 0)
-        self._answers[key] = until, answer
-        while len(self._answers) > self._entries or self._bytes > self._size_bytes:
+    def put(self, key: Key, answer: Response, expiry_time: float) -> None:
+        """Cache an answer until `expiry_time` (monotonic seconds), and drop the oldest answers beyond the limits."""
+        replaced_entry = self._answers.pop(key, None)
+        self._bytes += len(answer.body) - (len(replaced_entry[1].body) if replaced_entry is not None else 0)
+        self._answers[key] = expiry_time, answer
+        while len(self._answers) > self._max_entries or self._bytes > self._max_bytes:
             self._bytes -= len(self._answers.popitem(last=False)[1][1].body)
 
 

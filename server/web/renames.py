@@ -49,18 +49,18 @@ class Rename(Struct, frozen=True):
 
 
 class NameChanges(Struct, frozen=True, tag="renames"):
-    """Renames that the page process has checked, and that the process that serves matches must queue."""
+    """Renames checked by the page process, to be queued by the process that serves matches."""
 
     changes: list[NameChange]
 
 
-class _Job(Struct, frozen=True):
+class _RenameJob(Struct, frozen=True):
     store: str
     """Database URL of the store."""
     change: NameChange
 
 
-_decode_job = msgspec.json.Decoder(_Job).decode
+_decode_job = msgspec.json.Decoder(_RenameJob).decode
 
 
 class RenameQueue:
@@ -83,25 +83,27 @@ class RenameQueue:
 
     def list_renames(self) -> list[Rename]:
         """Return the renames in progress and the latest finished ones, in the order of their requests."""
-        return [Rename(each.name, each.new_name, problem) for each, problem in self._problems.items()]
+        return [Rename(change.name, change.new_name, problem) for change, problem in self._problems.items()]
 
     async def run(self) -> None:
         """Carry out the queued renames, one at a time, until cancelled."""
         while True:
             await self._added.wait()
             self._added = anyio.Event()
-            while (change := self._next_change()) is not None:
+            while (change := self._find_next_change()) is not None:
                 self._problems[change] = await self._run_rename(change)
-                finished = [each for each, problem in self._problems.items() if problem is not None]
-                for each in finished[:-MAX_LISTED]:
-                    del self._problems[each]
+                finished_changes = [
+                    change for change, problem in self._problems.items() if problem is not None
+                ]
+                for finished_change in finished_changes[:-MAX_LISTED]:
+                    del self._problems[finished_change]
 
-    def _next_change(self) -> NameChange | None:
-        return next((each for each, problem in self._problems.items() if problem is None), None)
+    def _find_next_change(self) -> NameChange | None:
+        return next((change for change, problem in self._problems.items() if problem is None), None)
 
     async def _run_rename(self, change: NameChange) -> str:
         """Rename a bot in a child process, and return the reason why it keeps its name; empty after success."""
-        job = msgspec.json.encode(_Job(self._store, change)).decode()
+        job = msgspec.json.encode(_RenameJob(self._store, change)).decode()
         # The priority is normal. With a lower one, the child could keep the store locked while other processes run.
         command = make_supervised_command(sys.executable, "-P", "-m", MODULE, niceness=0)
         pipe = subprocess.PIPE

@@ -162,7 +162,9 @@ def parse_target(target: str) -> RouteMatch | None:
     query: dict[str, str] = {}
     if rules.parameters is not None:
         query = _parse_query(parts.query, rules.parameters.split(), rules.max_value_length)
-        if any(each.endswith("!") and each[:-1] not in query for each in rules.parameters.split()):
+        if any(
+            parameter.endswith("!") and parameter[:-1] not in query for parameter in rules.parameters.split()
+        ):
             return None
     key = unquote(parts.path), parts.query if rules.parameters is None else tuple(sorted(query.items()))
     return RouteMatch(route, parts.path, parts.path.removeprefix(route), parts.query, query, key)

@@ -84,7 +84,7 @@ STYLES_PLACEHOLDER = b"<!-- styles -->"
 
 
 @dataclass(frozen=True)
-class _File:
+class _CompressedFile:
     media_type: str
     body: bytes
     gzipped_body: bytes | None
@@ -202,14 +202,14 @@ def load_page_files() -> StaticFiles:
     return StaticFiles()
 
 
-def _compress_file(name: str, body: bytes, level: int = 9) -> _File:
+def _compress_file(name: str, body: bytes, level: int = 9) -> _CompressedFile:
     gzipped_body = (
         gzip.compress(body, level, mtime=0) if level and len(body) >= MIN_COMPRESSED_BYTES else None
     )
-    return _File(MEDIA_TYPES[Path(name).suffix], body, gzipped_body)
+    return _CompressedFile(MEDIA_TYPES[Path(name).suffix], body, gzipped_body)
 
 
-def _make_file_response(file: _File, headers: dict[str, str], *, gzip: bool) -> Response:
+def _make_file_response(file: _CompressedFile, headers: dict[str, str], *, gzip: bool) -> Response:
     headers = {**headers, "Vary": "Accept-Encoding"}
     if file.gzipped_body is not None and gzip:
         return Response(

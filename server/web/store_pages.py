@@ -54,7 +54,7 @@ from arena.solved.move_quality import MoveQuality, classify_moves
 RESULTS_WITHOUT_BOT = ("maxie", "minnie", DRAWN)
 RESULTS_WITH_BOT = (WON, LOST, *RESULTS_WITHOUT_BOT)
 """Results that a search for a bot's matches accepts, besides end reasons. Other searches accept RESULTS_WITHOUT_BOT."""
-_REASONS = {each.value for each in EndReason}
+_REASONS = {reason.value for reason in EndReason}
 _TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
 MAX_MATCHES = 50
 """Maximum number of matches in one answer of a list or a search."""
@@ -284,10 +284,14 @@ def rate_moves_by_table(line: str) -> list[SolvedMoveQuality] | None:
     The call takes about 0.1 ms per move.
     """
     try:
-        record = classify_moves(from_line(line))
+        classified_moves = classify_moves(from_line(line))
     except BadRecord:
         return None
-    return None if record is None else [SolvedMoveQuality(kind, str(reached)) for _, kind, reached in record]
+    return (
+        None
+        if classified_moves is None
+        else [SolvedMoveQuality(kind, str(value_after)) for _, kind, value_after in classified_moves]
+    )
 
 
 def _parse_limit(parameters: Mapping[str, str]) -> int:
@@ -313,7 +317,7 @@ def _progress_from_plan(event: str, ladder: StoredPlan) -> EventProgress:
         event=event,
         kind=ladder.kind,
         game=str(plan.get("game", "")),
-        maps=[str(each) for each in plan.get("maps", ())],
+        maps=[str(map) for map in plan.get("maps", ())],
         format=str(plan.get("format", "")),
         rounds=plan.get("rounds"),
         time_control=str(plan.get("time control", "")),

@@ -67,7 +67,7 @@ def make_map_title(name: str) -> str:
 
 
 def make_event_title(name: str) -> str:
-    """Return the title of an event: `Open pool` for `serve`, a server's open pool; its name for any other event."""
+    """Return the title of an event: its name, except that a server's open pool, named `serve`, is called `Open pool`."""
     return "Open pool" if name == "serve" else name
 
 
@@ -79,7 +79,7 @@ def make_match_title(game: str, map: str, time_control: str) -> str:
     title = (
         make_map_title(map) if map and game == "riskless" else f"{GAME_TITLES.get(game, game)} {map}".strip()
     )
-    return ", ".join(each for each in (title, time_control) if each)
+    return ", ".join(text for text in (title, time_control) if text)
 
 
 def make_live_match_title(view: View) -> str:
@@ -95,12 +95,12 @@ def make_result_title(players: Players, result: Result) -> str:
     reason_texts = _WON if result.winner else _DRAWN
     reason_text = "by repetition" if result.by_repetition else reason_texts.get(result.reason, "")
     if result.winner is None:
-        winner, loser = "draw", ""
+        winner_text, loser = "draw", ""
     else:
-        winner = f"{names.pop(result.winner)} won"
+        winner_text = f"{names.pop(result.winner)} won"
         (loser,) = names.values()
     return (
-        f"{winner} {reason_text.replace('{loser}', loser)}"
+        f"{winner_text} {reason_text.replace('{loser}', loser)}"
         if reason_text
-        else f"{winner}: {result.reason.value.replace('_', ' ')}"
+        else f"{winner_text}: {result.reason.value.replace('_', ' ')}"
     )

@@ -218,15 +218,15 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
     drawn = draw_faults(arena.world.random_generator("faults"), round(plan.seconds * SECOND))
     if not arena.cluster:
         drawn = [
-            each
-            for each in drawn
-            if not each.kind.startswith("bus") and each.kind not in ("server bus cut", "server split")
+            fault
+            for fault in drawn
+            if not fault.kind.startswith("bus") and fault.kind not in ("server bus cut", "server split")
         ]
-    faults = [each for each in drawn if plan.only is None or each.number in plan.only]
+    faults = [fault for fault in drawn if plan.only is None or fault.number in plan.only]
     hook, sys.unraisablehook = sys.unraisablehook, lambda _given: None
     gc.collect()
     if not gc.get_freeze_count():
-        gc.freeze()  # what is there before the first run takes part in no collection of a run
+        gc.freeze()  # no collection during a run examines the objects from before the first run
     gc.disable()
     try:
         with replace_machine(arena):
@@ -237,7 +237,7 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
             finally:
                 arena.close()
     finally:
-        result.faults = [each for each in faults if each.at <= arena.world.now]
+        result.faults = [fault for fault in faults if fault.at <= arena.world.now]
         result.story, result.fault_counts = arena.world.story, arena.fault_counts
         result.matches, result.reasons = len(arena.monitor.finished), arena.monitor.reasons
         result.moves, result.seconds = arena.monitor.acknowledged, arena.world.seconds

@@ -24,7 +24,7 @@ from arena.bots.client.client import Client
 from arena.bots.client.connection import ClientError
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.actions import ChooseMove
-from arena.bots.client.worker import BotEnded, MoveChosen, Prepared
+from arena.bots.client.worker import BotEnded, BotPrepared, MoveChosen
 from arena.games.catalogue import make_game
 from arena.protocol.codec import DecodeError, decode_server_message, encode
 from arena.protocol.messages import (
@@ -96,7 +96,7 @@ class SimulatedWorker:
         self._process: SimulatedProcess = process
         self._dice = arena.world.random_generator("worker", process.name, match.id)
         self._loop = asyncio.get_running_loop()
-        self._loop.call_later(self._dice.uniform(0.001, 0.2), report, Prepared(match.id))
+        self._loop.call_later(self._dice.uniform(0.001, 0.2), report, BotPrepared(match.id))
 
     def choose(self, order: ChooseMove) -> None:
         """Report a random move after a random thinking time in virtual time."""
@@ -161,7 +161,7 @@ class ClientBot(SimulatedBot):
 
     async def _main(self) -> None:
         options = self.make_settings()
-        make: Any = None  # a worker of the simulation's makes no bot
+        make: Any = None  # the simulation's workers create no bots
         self.client = Client(
             make,
             options,
@@ -221,7 +221,7 @@ class ScriptedBot(SimulatedBot):
         return self.dice.uniform(0.1, 1.5)
 
     def _abandon_connection(self, wire: ScriptedConnection) -> None:
-        if not wire.welcomed:
+        if not wire.is_welcomed:
             wire.transport.abort()
 
     # messages
@@ -247,8 +247,8 @@ class ScriptedBot(SimulatedBot):
     def send(self, *messages: ClientMessage) -> None:
         """Send messages in one write. Drop them if there is no open connection."""
         if self.wire is not None and self.wire.is_open:
-            for each in messages:
-                self.arena.monitor.record_sent(self.name, each)
+            for message in messages:
+                self.arena.monitor.record_sent(self.name, message)
             self.wire.send(messages)
 
     def handle_message(self, message: ServerMessage) -> None:
@@ -278,7 +278,7 @@ class ScriptedBot(SimulatedBot):
 
     def _handle_welcome(self, message: Welcome) -> None:
         assert self.wire is not None
-        self.wire.welcomed = True
+        self.wire.is_welcomed = True
         self.session = message.session
         if self.habit == "watcher":
             self.send(Browse())
@@ -373,7 +373,7 @@ class ScriptedBot(SimulatedBot):
         self._call_later(self.dice.uniform(5, 60), self._pause_reading)
 
     def _handle_listing(self, listing: Listing) -> None:
-        going_on = [each.match for each in listing.matches]
+        going_on = [entry.match for entry in listing.matches]
         for match in sorted(self.watching - set(going_on)):
             self.watching.discard(match)
         if self.leaving:
@@ -415,7 +415,7 @@ class ScriptedConnection(asyncio.Protocol):
     """Websocket connection of a scripted bot, on a simulated transport."""
 
     def __init__(self, bot: ScriptedBot) -> None:
-        self.welcomed = False
+        self.is_welcomed = False
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.transport: Any
         self._bot = bot
@@ -451,8 +451,8 @@ class ScriptedConnection(asyncio.Protocol):
 
     def send(self, messages: Any) -> None:
         """Send each message in a frame of its own."""
-        for each in messages:
-            self._library.send_binary(encode(each))
+        for message in messages:
+            self._library.send_binary(encode(message))
         self._flush()
 
     def _flush(self) -> None:

@@ -54,7 +54,7 @@ class SimulatedExchange:
     def drop_subscriptions(self, process: SimulatedProcess) -> None:
         """Drop the subscriptions of a process that has disconnected from the bus."""
         for subject, subscribed in list(self._subscriptions.items()):
-            left = [each for each in subscribed if each[0].process is not process]
+            left = [subscription for subscription in subscribed if subscription[0].process is not process]
             if left:
                 self._subscriptions[subject] = left
             else:

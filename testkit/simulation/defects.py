@@ -54,7 +54,7 @@ def renew_lease_by_name() -> AbstractContextManager[Any]:
     def renew_by_name(connection: sa.Connection, held: lease.Lease, values: dict[str, Any]) -> None:
         connection.execute(sa.update(servers).where(servers.c.name == held.name).values(values))
 
-    return patch(lease, "_update", renew_by_name)
+    return patch(lease, "_update_lease", renew_by_name)
 
 
 def judge_deadlines_first() -> AbstractContextManager[Any]:
@@ -89,7 +89,7 @@ def omit_missed_results() -> AbstractContextManager[Any]:
     handle = WatchedCore.handle
 
     def replacement(core: WatchedCore, given: Any, now: int) -> Any:
-        return [each for each in handle(core, given, now) if type(each) is not SendMissedResult]
+        return [effect for effect in handle(core, given, now) if type(effect) is not SendMissedResult]
 
     return patch(WatchedCore, "handle", replacement)
 
@@ -99,7 +99,7 @@ def omit_session_changes() -> AbstractContextManager[Any]:
     handle = WatchedCore.handle
 
     def replacement(core: WatchedCore, given: Any, now: int) -> Any:
-        return [each for each in handle(core, given, now) if type(each) is not SaveSession]
+        return [effect for effect in handle(core, given, now) if type(effect) is not SaveSession]
 
     return patch(WatchedCore, "handle", replacement)
 

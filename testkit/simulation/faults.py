@@ -85,7 +85,7 @@ def inject_fault(arena: SimulatedArena, fault: SimulatedFault) -> None:
 
 def _choose_server(arena: SimulatedArena, fault: SimulatedFault) -> RestartedServer:
     """Return the server that a fault hits: in half of all cases the leader, otherwise any server."""
-    leaders = [each for each in arena.servers if arena.is_leader(each)]
+    leaders = [server for server in arena.servers if arena.is_leader(server)]
     if leaders and fault.target % 2:
         return leaders[0]
     return arena.servers[fault.target // 2 % len(arena.servers)]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from arena.match.referee import MAX_STALL_NS
-from arena.match.referee_events import DeadlinePassed, Moved, decode_from_journal
+from arena.match.referee_events import DeadlinePassed, MoveReceived, decode_from_journal
 from arena.match.terms import Terms
 from arena.match.terms import from_json as terms_from_json
 from arena.protocol.codes import FORFEIT_REASONS, Code, EndReason
@@ -163,7 +163,7 @@ class InvariantMonitor:
         """
         journal = self.arena.journals.get(process)
         if journal is None:
-            return  # the name is being taken
+            return  # the process has not acquired the name yet
         token, held = self.arena.store.fencing_token(journal.lease.name), journal.lease.number + increase
         self.require_true(
             token == held,
@@ -186,12 +186,12 @@ class InvariantMonitor:
         )
         match.events[seq] = text
         for _, event in decode_from_journal(text):
-            if isinstance(event, Moved):
+            if isinstance(event, MoveReceived):
                 self._check_move(name, match, event)
             elif isinstance(event, DeadlinePassed):
                 match.stall_ns = event.server_late
 
-    def _check_move(self, name: str, match: MatchAccount, event: Moved) -> None:
+    def _check_move(self, name: str, match: MatchAccount, event: MoveReceived) -> None:
         if event.ply == len(match.moves) and event.move in range(9):
             position = match.terms.game.start()
             for ply in range(event.ply):
@@ -210,7 +210,7 @@ class InvariantMonitor:
         match.record, match.closed = record, self.arena.world.now
         self.finished.append(match)
         self.reasons[record.result.reason.value] += 1
-        moves = [each.move for each in record.moves]
+        moves = [move.move for move in record.moves]
         late = record.result.reason is EndReason.TIMEOUT
         self.require_true(
             moves == [match.moves.get(ply) for ply in range(len(moves))]
@@ -223,8 +223,8 @@ class InvariantMonitor:
         """Check that a match ended for a reason that its position and the behaviour of its bots allow."""
         game, reason = match.terms.game, record.result.reason
         position = game.start()
-        for each in record.moves:
-            position = game.play(position, each.move)
+        for move in record.moves:
+            position = game.play(position, move.move)
         outcome = game.outcome(position)
         name, told = f"match {record.match:.8}", f"as {reason.value}: {record.result.detail}"
         if outcome is not None:
@@ -318,7 +318,7 @@ class InvariantMonitor:
             for bot in core._lobby.bots.values()
             if bot.is_free
             and bot.preferences.pool
-            and not core._lobby.draining
+            and not core._lobby.is_draining
             and not core.suspensions.suspension_reason(bot.name, now)
         }
         unpaired = core.pairing.find_unpaired(free, now)
@@ -394,7 +394,7 @@ class InvariantMonitor:
             self.raise_failure(f"{name} got the end of match {end.match:.8}, which is not stored")
             return
         told = (end.winner, end.reason, list(end.moves))
-        kept = (record.result.winner, record.result.reason, [each.move for each in record.moves])
+        kept = (record.result.winner, record.result.reason, [move.move for move in record.moves])
         self.require_true(told == kept, f"{name} got another end of match {end.match:.8} than the stored one")
         for ply, move in enumerate(kept[2]):
             accepted = self._accepted.pop((name, end.match, ply), move)
@@ -524,9 +524,9 @@ class WatchedEdge(Edge):
         monitor.arena.edges.setdefault(process, []).append(self)
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
-        for each in messages:
-            if type(each) is SendToClient and type(each.message) is Turn:
-                self.clock_ran_ns[each.client, each.message.match] = each.clock_ran_ns
+        for message in messages:
+            if type(message) is SendToClient and type(message.message) is Turn:
+                self.clock_ran_ns[message.client, message.message.match] = message.clock_ran_ns
         super().deliver(messages)
 
 

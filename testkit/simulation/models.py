@@ -168,9 +168,9 @@ class TableModel:
             (self._season, name),
         ).fetchone()
         rated = (1500 + 173.7178 * line.mu, 173.7178 * line.phi, line.sigma)
-        expected = (*(line.counts[each] for each in COUNTS), *rated)
+        expected = (*(line.counts[column] for column in COUNTS), *rated)
         same = row is not None and all(
-            isclose(*each, rel_tol=1e-5) for each in zip(row, expected, strict=True)
+            isclose(*pair, rel_tol=1e-5) for pair in zip(row, expected, strict=True)
         )
         self._monitor.require_true(
             same, f"{name} has {row} in the table, but {expected} by its records ({', '.join(COLUMNS)})"
@@ -178,9 +178,9 @@ class TableModel:
 
     def _count_match(self, record: Record, end_time: datetime) -> None:
         result, two = record.result, (record.players.maxie, record.players.minnie)
-        key = (*two, str([each.move for each in record.moves]), result.winner, result.reason)
+        key = (*two, str([move.move for move in record.moves]), result.winner, result.reason)
         if key in self._record_keys:
-            return  # one that repeats another counts for nobody
+            return  # a match that repeats another counts for nobody
         self._record_keys.add(key)
         lines = [self._rows.setdefault(name, TableRow()) for name in two]
         days = [max(0.0, (end_time - (line.last or end_time)).total_seconds() / 86_400) for line in lines]

@@ -50,12 +50,12 @@ class SimulatedNetwork:
 
     def close_listeners_of(self, process: SimulatedProcess) -> None:
         """Close all listeners of a process, which has died."""
-        for listener in [each for each in self._listeners.values() if each.process is process]:
+        for listener in [listener for listener in self._listeners.values() if listener.process is process]:
             self.close_listener(listener)
 
     def listeners(self, port: int) -> list[Listener]:
         """Return the listeners on a port: several if it is the public port, none if nobody listens."""
-        return [each for each in self._listeners.values() if each.port == port]
+        return [listener for listener in self._listeners.values() if listener.port == port]
 
     async def connect(
         self, process: SimulatedProcess, factory: Callable[[], Any], port: int
@@ -319,7 +319,7 @@ class ConnectionEnd(asyncio.Transport):
         self.peer._record_read(len(piece))
 
     def _record_piece(self, piece: bytes) -> None:
-        if not piece.startswith(b"GET "):  # its headers name the Python
+        if not piece.startswith(b"GET "):  # the headers of a request name the version of Python
             self._world.add_to_digest(b"%d %d " % (self.number, self.peer.bytes) + piece)
 
     def _record_read(self, count: int) -> None:

@@ -25,7 +25,7 @@ from arena.games.catalogue import make_game
 from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.timecontrol import TimeControl
 from arena.server import host, roles
-from arena.server.cluster.core_link import Superseded
+from arena.server.cluster.core_link import CoreSuperseded
 from arena.server.core.settings import Pool, PoolGame
 from arena.server.edge import pings
 from arena.server.edge.limits import HostLimits
@@ -137,7 +137,7 @@ class RestartedServer:
             await self._serve()
         except asyncio.CancelledError:
             pass
-        except (StoreError, Superseded) as error:
+        except (StoreError, CoreSuperseded) as error:
             self.arena.world.add_to_digest(f"{process.name} ends: {error}")
         except InvariantViolated:
             raise
@@ -268,7 +268,7 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
         (pings, "getrandbits", bytes_dice.getrandbits),
         (sqlite_writer, "WriterThread", store.make_writer_thread),
         (database, "make_blocking_engine", store.make_writing_engine),
-        (database, "current_timestamp", store.format_wall_time),
+        (database, "format_current_time", store.format_wall_time),
         (lease, "has_ended", lambda _process: False),
         (lease, "identify_this_process", lambda: Identity(running_process().name, 1, "", "")),
         (secrets, "token_bytes", lambda count=32: bytes_dice.randbytes(count)),

@@ -38,7 +38,7 @@ def reduce_failure(
         best = result
         return True
 
-    numbers = [each.number for each in failed.faults]
+    numbers = [fault.number for fault in failed.faults]
     size = len(numbers) // 2
     while size and runs < MAX_RUNS:
         place = 0

@@ -96,7 +96,7 @@ class SimulatedStore:
         return twin
 
     def format_wall_time(self) -> str:
-        """Return the wall-clock time of the running process as text, in place of `database.current_timestamp`.
+        """Return the wall-clock time of the running process as text, in place of `database.format_current_time`.
 
         It runs as fast as the process's clock.
         """

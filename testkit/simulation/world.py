@@ -342,7 +342,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         self._world = world
 
     def run(self, run_world: Callable[[], None]) -> None:
-        """Call `run_world`, in which the processes run, as the loop's only callback. Raises what it raises."""
+        """Call `run_world`, in which the processes run, as the loop's only callback. Its exceptions propagate."""
         error: BaseException | None = None
 
         def call() -> None:

@@ -23,7 +23,7 @@ from arena.rating.formats import make_format
 from arena.rating.schedule import Schedule
 from arena.server.core.inputs import AnnounceEvent
 from arena.server.host import Host, open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.database import make_transaction_writer
@@ -196,7 +196,7 @@ def test_the_guide_has_every_path_and_its_parameters() -> None:
 async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
     guide, game = Guide(text_of(PAGE)), CATALOGUE.register(str(EXAMPLES / "connect4.py"))
     async with open_host(
-        private_host_settings(), progress=lambda event: LIVE if event == "live" else None
+        make_private_host_settings(), progress=lambda event: LIVE if event == "live" else None
     ) as host:
         match = await play(host)
         assert await send_request(

@@ -10,7 +10,7 @@ import anyio
 from arena.protocol.messages import EnterEvent, EventStatus
 from arena.server.core.settings import OPEN_EVENT
 from arena.server.host import open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from arena.server.shell.house_processes import HousePlan, parse_engines
 from tests.bots.command_line import arena
 from tests.docs.pages import ROOT
@@ -28,7 +28,7 @@ def commands() -> list[list[str]]:
 
 async def test_what_is_typed_works(database: str) -> None:
     told: dict[str, str] = {}
-    settings = private_host_settings(database=database, anyone=True)
+    settings = make_private_host_settings(database=database, anyone=True)
     house = HousePlan(parse_engines("greedy"))
     async with (
         open_host(settings, resumed_event=OPEN_EVENT, house=house) as host,

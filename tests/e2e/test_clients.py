@@ -25,7 +25,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.host import Host, open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 
 
 def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "300+0") -> Terms:
@@ -64,7 +64,7 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
         make_game_on_map(),
     ]
     async with (
-        open_host(private_host_settings(anyone=True)) as host,
+        open_host(make_private_host_settings(anyone=True)) as host,
         playing(host, a=make_engine("greedy").make_bot, b=make_engine("random:seed=3").make_bot) as clients,
     ):
         records = []
@@ -77,12 +77,12 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
                 tasks.start_soon(play, game)
         # The records are there a little before the clients have heard of the last end.
         with anyio.fail_after(500):
-            while any(sum(vars(client.tally).values()) < len(games) for client in clients.values()):
+            while any(sum(vars(client.result_counts).values()) < len(games) for client in clients.values()):
                 await anyio.sleep(0.001)
     assert not {record.result.reason for record in records} & {EndReason.TIMEOUT, EndReason.RESIGNATION}
     winners = Counter(record.result.winner for record in records)
     # Each client tells the same story as the records.
-    a, b = clients["a"].tally, clients["b"].tally
+    a, b = clients["a"].result_counts, clients["b"].result_counts
     assert (a.won, a.drawn, a.lost) == (winners["maxie"], winners[None], winners["minnie"])
     assert (b.won, b.drawn, b.lost) == (winners["minnie"], winners[None], winners["maxie"])
 
@@ -151,7 +151,7 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
     plies: list[int] = []
     cuts = 0
     async with (
-        open_host(private_host_settings(anyone=True)) as host,
+        open_host(make_private_host_settings(anyone=True)) as host,
         relayed(host) as (url, relay),
         playing(host, b=make_engine("random:seed=1").make_bot),
         playing(host, url, a=Careful) as clients,

@@ -25,7 +25,7 @@ from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.host import Host, open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from tests.peers.honest import Honest, honest
 
 ROOT = Path(__file__).parents[2]
@@ -111,7 +111,9 @@ async def misbehave(
             await asyncio.sleep(PAUSE_SECONDS)
 
     async with AsyncExitStack() as stack:
-        host = await stack.enter_async_context(open_host(private_host_settings(grace_seconds=grace_seconds)))
+        host = await stack.enter_async_context(
+            open_host(make_private_host_settings(grace_seconds=grace_seconds))
+        )
         opponent = await stack.enter_async_context(honest(host.url, "honest", host.issue_token("honest")))
         for name in ("beside a", "beside b"):
             await stack.enter_async_context(honest(host.url, name, host.issue_token(name)))

@@ -15,7 +15,7 @@ from arena.protocol.record import Record
 from arena.server.edge import admission
 from arena.server.edge.limits import HostLimits
 from arena.server.host import open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from testkit.horde import run_attack
 from tests.e2e.test_misbehaving import PAUSE_SECONDS, PLENTY, run_peer, spec
 from tests.peers.honest import honest
@@ -33,7 +33,7 @@ async def misuse(script: str, *arguments: str) -> tuple[list[dict[str, Any]], li
     """Return the output of the peer and the matches beside it, of which at least one began after the peer's end."""
     beside: list[Record] = []
     async with (
-        open_host(private_host_settings(limits=LIMITS, grace_seconds=120.0)) as host,
+        open_host(make_private_host_settings(limits=LIMITS, grace_seconds=120.0)) as host,
         honest(host.url, "anna", host.issue_token("anna")),
         honest(host.url, "bert", host.issue_token("bert")),
     ):
@@ -57,7 +57,7 @@ async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kin
     limits = structs.replace(LIMITS, hello_seconds=2.0, cut_offs=4)
     async with (
         # an address is refused for half of the grace time, which is longer than a round of the horde
-        open_host(private_host_settings(limits=limits, anyone=True, grace_seconds=60.0)) as host,
+        open_host(make_private_host_settings(limits=limits, anyone=True, grace_seconds=60.0)) as host,
         honest(host.url, "anna", host.issue_token("anna")),
         honest(host.url, "bert", host.issue_token("bert")),
     ):

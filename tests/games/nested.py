@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import cast
 
 from arena.games.core import Plain, Player
-from arena.games.explicit import Explicit
+from arena.games.explicit import ExplicitGame
 
 
-def from_values(values: Iterable[object], player: Player = Player.MAXIE) -> Explicit:
+def from_values(values: Iterable[object], player: Player = Player.MAXIE) -> ExplicitGame:
     """Return the game of a tree written as nested lists of leaf values; nodes are named by their moves."""
 
     def node(entry: object, name: str) -> dict[str, Plain]:
@@ -18,4 +18,4 @@ def from_values(values: Iterable[object], player: Player = Player.MAXIE) -> Expl
         below = [node(each, f"{name}{n}") for n, each in enumerate(cast("Iterable[object]", entry))]
         return {"name": name, "children": below}
 
-    return Explicit.from_tree(node(values, "r"), player)
+    return ExplicitGame.from_tree(node(values, "r"), player)

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.core import BadData, Player, Reason
-from arena.games.explicit import Explicit, NodePosition, NodeWithoutValue
+from arena.games.explicit import ExplicitGame, NodePosition, NodeWithoutValue
 from tests.bots.search.problems import nodes
 from tests.games.nested import from_values
 
 
 @given(data=nodes(5), player=st.sampled_from(list(Player)))
 def test_the_players_alternate_down_to_the_leaves(data: Any, player: Player) -> None:
-    game = Explicit.from_tree(data, player)
+    game = ExplicitGame.from_tree(data, player)
     assert game.player(game.start()) is player
     for number in range(len(game.nodes)):
         place = NodePosition(number)
@@ -29,7 +29,7 @@ def test_the_players_alternate_down_to_the_leaves(data: Any, player: Player) -> 
 
 
 def test_estimates_only_where_there_is_a_value() -> None:
-    game = Explicit.from_tree(
+    game = ExplicitGame.from_tree(
         {"name": "a", "children": [{"name": "b", "value": 3}, {"name": "c", "value": None}]}
     )
     assert game.estimate(NodePosition(1)) == 3
@@ -60,4 +60,4 @@ def test_leaves_end_the_game_by_their_sign() -> None:
 )
 def test_bad_trees(data: Any, why: str) -> None:
     with pytest.raises(BadData, match=why):
-        Explicit.from_tree(data)
+        ExplicitGame.from_tree(data)

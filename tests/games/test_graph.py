@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.graph import (
-    NotInGraph,
+    VertexNotInGraph,
+    build_graph,
     find_reachable,
-    from_edges,
     is_connected,
     is_simple,
     is_undirected,
@@ -41,7 +41,7 @@ def closure(graph: tuple[tuple[int, ...], ...]) -> list[list[bool]]:
 
 
 def test_figure_1() -> None:
-    graph = from_edges([tuple(edge) for edge in FIGURE["directed_edges"]], 4)
+    graph = build_graph([tuple(edge) for edge in FIGURE["directed_edges"]], 4)
     assert graph == tuple(map(tuple, FIGURE["adjacency"]))
     assert list_edges(graph) == [tuple(edge) for edge in FIGURE["directed_edges"]]
     assert is_simple(graph)
@@ -54,13 +54,13 @@ def test_figure_1() -> None:
 
 def test_the_example_of_an_edge_sequence() -> None:
     example = FIGURE["from_edge_seq_example"]
-    graph = from_edges([tuple(edge) for edge in example["edges"]], example["n"])
+    graph = build_graph([tuple(edge) for edge in example["edges"]], example["n"])
     assert graph == tuple(map(tuple, example["result"]))
 
 
 @given(graphs())
 def test_edges_make_the_graph_again(graph: tuple[tuple[int, ...], ...]) -> None:
-    assert from_edges(list_edges(graph), len(graph)) == graph
+    assert build_graph(list_edges(graph), len(graph)) == graph
 
 
 @given(graphs())
@@ -80,10 +80,12 @@ def test_simple_and_undirected_agree_with_their_definitions(graph: tuple[tuple[i
 
 @pytest.mark.parametrize("vertex", [-1, 4, 100])
 def test_a_vertex_that_is_not_there_is_named(vertex: int) -> None:
-    with pytest.raises(NotInGraph, match=f"vertex {vertex} is not in the graph: its vertices are 0 to 3"):
+    with pytest.raises(
+        VertexNotInGraph, match=f"vertex {vertex} is not in the graph: its vertices are 0 to 3"
+    ):
         neighbours(FIGURE["adjacency"], vertex)
-    with pytest.raises(NotInGraph):
-        from_edges([(0, vertex)], 4)
+    with pytest.raises(VertexNotInGraph):
+        build_graph([(0, vertex)], 4)
 
 
 def test_the_empty_graph_is_connected() -> None:

@@ -77,12 +77,12 @@ BROKEN: list[tuple[str, Any, str]] = [
     (
         "start",
         [["maxie", 5], ["maxie", 5], ["maxie", 2], ["minnie", 1]],
-        "maxie starts with 12 armies and has won",
+        "maxie starts with 12 armies, which already win",
     ),
     (
         "start",
         [["maxie", 2], ["minnie", 5], ["minnie", 5], ["minnie", 5]],
-        "minnie starts with 15 armies and has won",
+        "minnie starts with 15 armies, which already win",
     ),
     ("places", None, "must be a list"),
     ("places", [[0, 0]], "there must be 4 points"),

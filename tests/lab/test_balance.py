@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena.games.graph import Graph
 from arena.games.riskless_map import RisklessMap
-from arena.lab.balance import Balance, compute_all_distances
+from arena.lab.balance import StartBalancer, compute_all_distances
 from arena.maps.generators import make_grid_map, make_ring_map
 from tests.games.strategies import riskless_maps
 from tests.properties import examples
@@ -33,7 +33,7 @@ def test_imbalance_does_not_know_the_sides(map: RisklessMap, data: st.DataObject
     order = data.draw(st.permutations(range(map.size)))
     each = data.draw(st.integers(1, map.size // 2))
     one, other = order[:each], order[each : 2 * each]
-    balance = Balance(map.neighbours)
+    balance = StartBalancer(map.neighbours)
     assert balance.compute_imbalance(one, other) == balance.compute_imbalance(other, one) >= 0
     assert balance.compute_imbalance(one, one) == 0
 
@@ -43,7 +43,7 @@ def test_starts_that_are_images_of_each_other_are_even(size: int, data: st.DataO
     graph = make_ring_map(2 * size).neighbours
     side = data.draw(st.sets(st.integers(0, size - 1), min_size=1))
     turned = [v + size for v in side]
-    assert Balance(graph).compute_imbalance(sorted(side), turned) == 0
+    assert StartBalancer(graph).compute_imbalance(sorted(side), turned) == 0
 
 
 def test_a_corner_against_the_middle_is_not_even() -> None:
@@ -51,14 +51,14 @@ def test_a_corner_against_the_middle_is_not_even() -> None:
     # three cells are nearer to the middle (itself, and two more), the corner has itself only.
     graph = make_grid_map(3, 3).neighbours
     corner, middle = [0], [4]
-    assert Balance(graph).compute_imbalance(corner, middle) >= 2 + 2
-    assert Balance(graph).compute_imbalance(corner, [8]) == 0
+    assert StartBalancer(graph).compute_imbalance(corner, middle) >= 2 + 2
+    assert StartBalancer(graph).compute_imbalance(corner, [8]) == 0
 
 
 @examples(8)
 @given(width=st.integers(4, 5), height=st.integers(4, 6), each=st.integers(1, 3))
 def test_a_proposal_keeps_its_territories_apart(width: int, height: int, each: int) -> None:
-    balance = Balance(make_grid_map(width, height).neighbours)
+    balance = StartBalancer(make_grid_map(width, height).neighbours)
     maxie, minnie = balance.propose_start(each)
     chosen = (*maxie, *minnie)
     assert len(set(chosen)) == 2 * each
@@ -68,10 +68,10 @@ def test_a_proposal_keeps_its_territories_apart(width: int, height: int, each: i
 
 
 def test_on_an_even_ground_the_proposal_is_even() -> None:
-    balance = Balance(make_grid_map(5, 5).neighbours)
+    balance = StartBalancer(make_grid_map(5, 5).neighbours)
     assert balance.compute_imbalance(*balance.propose_start(3)) == 0
 
 
 def test_too_many_do_not_fit() -> None:
     with pytest.raises(ValueError, match=r"found no 4 pairwise non-adjacent territories \(2 for each side\)"):
-        Balance(make_ring_map(6).neighbours).propose_start(2)
+        StartBalancer(make_ring_map(6).neighbours).propose_start(2)

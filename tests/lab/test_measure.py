@@ -85,9 +85,9 @@ def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:
 def test_shares_are_counted_from_maxies_side() -> None:
     equals = EqualStrengthResults(500, [10, 20, 30, 40])
     equals.wins.update([Player.MAXIE, Player.MAXIE, None, Player.MINNIE])
-    assert (equals.drawn.value, equals.maxie.value, equals.length.value) == (0.25, 0.625, 25)
-    assert equals.drawn.error > 0
-    assert equals.maxie.error > 0
+    assert (equals.draw_share.value, equals.maxie_share.value, equals.mean_plies.value) == (0.25, 0.625, 25)
+    assert equals.draw_share.error > 0
+    assert equals.maxie_share.error > 0
 
 
 @pytest.mark.parametrize("of", [1, 10, 1000])
@@ -150,7 +150,7 @@ def test_the_course_of_a_match(
 ) -> None:
     found = statistics(values, winner)
     assert (found.moves, found.lead_changes, found.comeback) == (len(values), changes, comeback)
-    assert (found.gap is None) == (not values)
+    assert (found.chance_gap is None) == (not values)
 
 
 def test_the_gap_is_that_of_the_best_reply_and_the_median_one() -> None:

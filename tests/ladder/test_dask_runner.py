@@ -292,7 +292,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
     again = ladder(tmp_path / "record.jsonl", *bots, rounds=6)
     with anyio.fail_after(500):
         await run_ladder(again, Watch(), database=url, restart_policy=QUICK)
-    assert (again.resumed, len(again.played)) == (len(stopped.played), 12)
+    assert (again.resumed_count, len(again.played)) == (len(stopped.played), 12)
 
 
 async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluster, tmp_path: Path) -> None:

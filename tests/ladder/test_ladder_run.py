@@ -83,7 +83,7 @@ async def test_every_match_is_in_the_file_before_it_is_told(tmp_path: Path) -> N
         await run_ladder(finished_ladder, watch, restart_policy=QUICK)
     assert watch.on_file == [1, 2, 3, 4, 5, 6]
     assert not watch.notices
-    assert not finished_ladder.stopped
+    assert not finished_ladder.is_stopped
     assert {record.event for record in finished_ladder.records} == {"test"}
 
 
@@ -153,8 +153,8 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
     again = ladder(tmp_path / "2.jsonl", *bots, rounds=3)
     with anyio.fail_after(500):
         await run_ladder(again, watch, database=url, restart_policy=QUICK)
-    assert 5 <= again.resumed < 18
-    assert watch.notices == [f"event test resumes: {again.resumed} of 18 matches were played before"]
+    assert 5 <= again.resumed_count < 18
+    assert watch.notices == [f"event test resumes: {again.resumed_count} of 18 matches were played before"]
     unbroken = ladder(tmp_path / "3.jsonl", *bots, rounds=3)
     with anyio.fail_after(500):
         await run_ladder(unbroken, Watch(), restart_policy=QUICK)
@@ -192,7 +192,7 @@ async def test_enough_stops_it(tmp_path: Path) -> None:
     with anyio.fail_after(500):
         await run_ladder(finished_ladder, Watch(), restart_policy=QUICK)
     assert len(finished_ladder.played) == 3
-    assert not finished_ladder.stopped
+    assert not finished_ladder.is_stopped
 
 
 async def test_a_ladder_that_cannot_start_says_why(tmp_path: Path) -> None:

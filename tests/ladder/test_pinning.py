@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from arena.cores import list_usable_cores
 from arena.ladder.bot_processes import open_bot_processes
 from arena.ladder.ladder_run import run_ladder
-from arena.ladder.pinning import Pinning, can_pin, choose_cores_for_bots, pin_process
+from arena.ladder.pinning import CorePinning, can_pin_processes, choose_cores_for_bots, pin_process
 from arena.protocol import record as records
 from arena.rating.standings import is_void
 from arena.server.host import Host
 from tests.ladder.test_ladder_run import Watch, ladder
 from tests.server.fleets import QUICK, ROOT, bot
 
-pytestmark = pytest.mark.skipif(not can_pin(), reason="this system cannot pin processes to cores")
+pytestmark = pytest.mark.skipif(not can_pin_processes(), reason="this system cannot pin processes to cores")
 
 BUSY = """
 import subprocess, sys, threading, time
@@ -71,7 +71,7 @@ def test_a_process_that_is_gone_keeps_no_other_from_its_cores(busy: int) -> None
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
     one = list_usable_cores()[-1:]
-    pinning = Pinning(one, 1, {"gone": gone.pid, "busy": busy}.get)
+    pinning = CorePinning(one, 1, {"gone": gone.pid, "busy": busy}.get)
     with pinning.pin_to_cores(("gone", "busy"), 1):
         assert {frozenset(os.sched_getaffinity(each)) for each in threads_below(busy)} == {frozenset(one)}
 
@@ -87,7 +87,7 @@ def test_the_server_keeps_a_core_where_there_are_more_than_two(every: list[int],
 
 def loads(cores: int, most: int, matches: list[int]) -> list[int]:
     """Return the number of bots' groups on each core, with matches of so many threads in parallel."""
-    pinning = Pinning(range(cores), most, lambda _name: None)
+    pinning = CorePinning(range(cores), most, lambda _name: None)
     with ExitStack() as stack:
         for number, threads in enumerate(matches):
             stack.enter_context(pinning.pin_to_cores((f"a{number}", f"b{number}"), threads))
@@ -109,7 +109,7 @@ def test_cores_are_shared_evenly_and_not_at_all_where_there_are_enough(
 
 @given(st.integers(1, 8), st.integers(1, 8), st.integers(1, 4))
 def test_cores_are_given_back(cores: int, most: int, threads: int) -> None:
-    pinning = Pinning(range(cores), most, lambda _name: None)
+    pinning = CorePinning(range(cores), most, lambda _name: None)
     with (
         pytest.raises(RuntimeError),
         pinning.pin_to_cores(("a", "b"), threads),
@@ -126,7 +126,7 @@ async def test_bots_that_play_are_on_the_cores_of_their_match(host: Host) -> Non
         host, [bot("a"), bot("b"), bot("c")], folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
     ) as fleet:
         await fleet.wait_until_connected()
-        pinning = Pinning(own, len(own), fleet.find_process_id)
+        pinning = CorePinning(own, len(own), fleet.find_process_id)
         with pinning.pin_to_cores(("a", "b"), 1):
             for name in ("a", "b", "c"):
                 process = fleet.find_process_id(name)

@@ -12,7 +12,7 @@ from arena.ladder.bot_pool import BotRefused
 from arena.ladder.bot_processes import open_bot_processes
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.plan import BotPlan
-from arena.ladder.runner import Runner
+from arena.ladder.runner import MatchRunner
 from arena.ladder.threads import ThreadAllocation
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
@@ -90,7 +90,7 @@ async def run(
             with anyio.fail_after(500):
                 await fleet.wait_until_connected()
                 threads = ThreadAllocation(bots, cores=2, fixed_concurrency=concurrency)
-                runner = Runner(host, fleet, terms, threads, lambda *each: matches.append(each))
+                runner = MatchRunner(host, fleet, terms, threads, lambda *each: matches.append(each))
                 await runner.run(
                     Schedule(
                         "1", RoundRobinFormat([each.name for each in bots], rounds, len(terms.starts), 0)

@@ -16,7 +16,7 @@ from arena.ladder.event_terms import EventTerms
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan, plan_engine_bot
 from arena.ladder.plan_file import read_ladder
-from arena.ladder.runner import MAX_OVERTAKING, Runner
+from arena.ladder.runner import MAX_OVERTAKING, MatchRunner
 from arena.ladder.threads import ThreadAllocation
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.engines import EngineInfo
@@ -64,7 +64,9 @@ class Bots:
     def release(self, connection: str) -> None:
         self.taken.discard(connection)
 
-    def finish_match(self, bot: str, connection: str, *, answered: bool | None, gave_up: str = "") -> None:
+    def finish_match(
+        self, bot: str, connection: str, *, answered: bool | None, give_up_verb: str = ""
+    ) -> None:
         self.release(connection)
         self.freed.set()
         self.freed = anyio.Event()
@@ -109,7 +111,7 @@ async def play(ladder: Ladder, reported: ReportedThreads | None = None) -> Table
     bots = Bots({bot.name: threads.count_processes(bot) for bot in ladder.plan.bots}, reported or {})
     table = Table()
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
-    runner = Runner(table, bots, terms, threads, ladder.add_match)
+    runner = MatchRunner(table, bots, terms, threads, ladder.add_match)
     assert ladder.schedule is not None
     with anyio.fail_after(500):
         await runner.run(ladder.schedule)
@@ -117,7 +119,7 @@ async def play(ladder: Ladder, reported: ReportedThreads | None = None) -> Table
 
 
 def ladder_of(plan: LadderPlan, cores: int) -> Ladder:
-    return Ladder(plan, [game_of()], list_usable_cores=range(cores))
+    return Ladder(plan, [game_of()], usable_cores=range(cores))
 
 
 async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:

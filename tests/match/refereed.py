@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from arena.games.core import Player
 from arena.match.referee import SEATS, Referee
-from arena.match.referee_events import Event, Finish, MatchOpened, Moved, PlayerReady, TurnStarted
+from arena.match.referee_events import Event, FinishMatch, MatchOpened, MoveReceived, PlayerReady, TurnStarted
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, from_line, to_line
@@ -42,13 +42,15 @@ def play_match(
         if referee.is_over:
             break
         handle(TurnStarted(referee.ply))
-        handle(Moved(referee.mover, referee.ply, move, None if value is None else Thinking(value=value)))
+        handle(
+            MoveReceived(referee.mover, referee.ply, move, None if value is None else Thinking(value=value))
+        )
     return referee, journal, effects
 
 
 def record_of(referee: Referee) -> Record:
     """Return the match as a room writes it down, resigned where it is not over."""
-    finish = referee.result or Finish(Player.MAXIE, EndReason.RESIGNATION, "")
+    finish = referee.result or FinishMatch(Player.MAXIE, EndReason.RESIGNATION, "")
     terms = referee.terms
     made = replace(
         record(game=terms.game.name),

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from arena.games.core import Player
 from arena.match.adjudication import adjudicate
 from arena.match.referee import Referee
-from arena.match.referee_events import Finish
+from arena.match.referee_events import FinishMatch
 from arena.match.replay import verify_record
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
@@ -101,7 +101,7 @@ def test_both_are_told_the_end_and_its_reason() -> None:
     moves = [(cell, 500.0) for cell in NOBODY_WINS]
     referee, _, effects = play_tictactoe(WIN, moves)
     detail = "both bots said in their last 2 moves each that maxie wins, by 500 or more"
-    assert referee.result == Finish(MAXIE, EndReason.ADJUDICATED, detail)
+    assert referee.result == FinishMatch(MAXIE, EndReason.ADJUDICATED, detail)
     for player in Player:
         [end] = messages_to(effects, player, End)
         assert (end.winner, end.reason, end.detail) == ("maxie", "adjudicated", detail)

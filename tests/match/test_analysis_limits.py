@@ -15,7 +15,7 @@ from arena.games.core import AnyGame, BadData, Player
 from arena.games.tictactoe import TicTacToe
 from arena.maps.game_on_map import make_game_on_map
 from arena.match.analysis_limits import MAX_MATCH_BYTES, MAX_MOVE_BYTES, AnalysisTrimmer
-from arena.match.referee_events import Moved
+from arena.match.referee_events import MoveReceived
 from arena.protocol.codec import encode
 from arena.protocol.messages import MAX_SERVER_FRAME, Played, View
 from arena.protocol.record import MAX_RECORD_BYTES, RecordedMove
@@ -60,7 +60,7 @@ def test_a_line_is_kept_up_to_its_first_invalid_move(name: str, lines: list[list
         # 1.0 and True are equal to 1, and are moves of no game.
         assert repr(kept.line or []) == repr(wanted)
         cut += len(line) - len(wanted)
-    assert limit.cut_moves == cut
+    assert limit.removed_move_count == cut
 
 
 def test_long_thinking_loses_its_line_first_and_each_player_has_a_limit_per_match() -> None:
@@ -90,11 +90,11 @@ class Wordy(TicTacToe):
 def test_a_line_of_a_move_is_bounded_in_bytes() -> None:
     limit = AnalysisTrimmer(cast("AnyGame", Wordy()))
     assert limit.trim(Player.MAXIE, Thinking(depth=1, line=["x" * MAX_MOVE_BYTES])) == Thinking(depth=1)
-    assert limit.cut_moves == 1
+    assert limit.removed_move_count == 1
 
 
 def test_a_move_without_thinking_stays_as_it_is() -> None:
-    moved = Moved(Player.MAXIE, 0, [1, 2])
+    moved = MoveReceived(Player.MAXIE, 0, [1, 2])
     assert AnalysisTrimmer(RISKLESS).trim_event(moved) is moved
     recorded = RecordedMove([1, 2], 1.5)
     assert AnalysisTrimmer(RISKLESS).trim_recorded(Player.MAXIE, recorded) is recorded
@@ -102,12 +102,12 @@ def test_a_move_without_thinking_stays_as_it_is() -> None:
 
 def test_thinking_is_trimmed_alike_as_it_arrives_and_in_a_record() -> None:
     said, kept = Thinking(depth=1, line=[[0, 1], "no move"]), Thinking(depth=1, line=[[0, 1]])
-    arrived = AnalysisTrimmer(RISKLESS).trim_event(Moved(Player.MAXIE, 0, [1, 2], said))
-    assert arrived == Moved(Player.MAXIE, 0, [1, 2], kept)
+    arrived = AnalysisTrimmer(RISKLESS).trim_event(MoveReceived(Player.MAXIE, 0, [1, 2], said))
+    assert arrived == MoveReceived(Player.MAXIE, 0, [1, 2], kept)
     limit = AnalysisTrimmer(RISKLESS)
     recorded = limit.trim_recorded(Player.MAXIE, RecordedMove([1, 2], 1.5, said))
     assert recorded == RecordedMove([1, 2], 1.5, kept)
-    assert limit.cut_moves == 1
+    assert limit.removed_move_count == 1
 
 
 @pytest.mark.slow

@@ -15,15 +15,15 @@ from arena.match.referee import MAX_FAULTS, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
     Event,
-    Finish,
+    FinishMatch,
     MatchOpened,
-    Moved,
+    MoveReceived,
     NotifyPlayer,
     PlayerDisconnected,
     PlayerReady,
     PlayerReconnected,
+    PlayerResigned,
     ProtocolViolated,
-    Resigned,
     ServerFailed,
     ServerRecovered,
     SessionLost,
@@ -56,10 +56,10 @@ def test_with_time_odds_each_is_told_and_given_its_own_time() -> None:
     [turn] = messages_to(referee.handle(PlayerReady(MINNIE), 0), MAXIE, Turn)
     assert (turn.clocks, turn.increment_ms) == (Clocks(1000, 3000), 100)
     referee.handle(TurnStarted(0), 0)
-    [turn] = messages_to(referee.handle(Moved(MAXIE, 0, 4), 0), MINNIE, Turn)
+    [turn] = messages_to(referee.handle(MoveReceived(MAXIE, 0, 4), 0), MINNIE, Turn)
     assert (turn.clocks, turn.increment_ms) == (Clocks(1100, 3000), 500)
     referee.handle(TurnStarted(1), 0)
-    [turn] = messages_to(referee.handle(Moved(MINNIE, 1, 0), 1000 * NS_PER_MS), MAXIE, Turn)
+    [turn] = messages_to(referee.handle(MoveReceived(MINNIE, 1, 0), 1000 * NS_PER_MS), MAXIE, Turn)
     assert turn.clocks == Clocks(1100, 2500)
 
 
@@ -76,9 +76,9 @@ def test_an_opening_is_played_before_the_players_begin(cells: tuple[int, ...]) -
         "no increment is given for it"
     )
     referee.handle(TurnStarted(len(cells)), 0)
-    [rejected] = messages_to(referee.handle(Moved(mover.opponent, 0, 7), 1), mover.opponent, Error)
+    [rejected] = messages_to(referee.handle(MoveReceived(mover.opponent, 0, 7), 1), mover.opponent, Error)
     assert rejected.code is Code.STALE_PLY
-    [accepted] = messages_to(referee.handle(Moved(mover, len(cells), 1), NS_PER_MS), mover, Accepted)
+    [accepted] = messages_to(referee.handle(MoveReceived(mover, len(cells), 1), NS_PER_MS), mover, Accepted)
     assert (accepted.ply, accepted.spent_ms) == (len(cells), 1)
     assert not referee.moves[-1].opening
 
@@ -110,7 +110,7 @@ def test_a_player_not_ready_in_time_is_a_no_show(ready: tuple[Player, ...], winn
 def test_a_match_is_played_to_its_line() -> None:
     referee = started_referee()
     effects = play(referee, 0, 3, 1, 4, 2)
-    assert referee.result == Finish(MAXIE, EndReason.LINE, "three in a line")
+    assert referee.result == FinishMatch(MAXIE, EndReason.LINE, "three in a line")
     (end,) = messages_to(effects, MINNIE, End)
     assert end.moves == [0, 3, 1, 4, 2]
     assert end.winner == "maxie"
@@ -130,7 +130,7 @@ def test_the_flag_falls_at_clock_and_margin_and_not_before() -> None:
 @given(st.integers(0, 3000), st.sampled_from(["1+0", "1+0.1", "1/move"]))
 def test_a_move_is_in_time_exactly_within_clock_and_margin(spent: int, tc: str) -> None:
     referee = started_referee(tc=tc, margin=50)
-    effects = referee.handle(Moved(MAXIE, 0, 4), spent * NS_PER_MS)
+    effects = referee.handle(MoveReceived(MAXIE, 0, 4), spent * NS_PER_MS)
     if spent <= 1050:
         (accepted,) = messages_to(effects, MAXIE, Accepted)
         assert accepted.spent_ms == spent
@@ -149,7 +149,7 @@ def test_a_move_at_the_fall_of_the_flag_is_in_time_and_one_nanosecond_later_is_n
         referee = started_referee(tc=tc, margin=margin)
         referee.handle(TurnStarted(0, lag=lag), 0)
         assert referee.next_deadline == (1000 + margin) * NS_PER_MS + min(lag, MAX_LAG_NS)
-        referee.handle(Moved(MAXIE, 0, 4), referee.next_deadline + late)
+        referee.handle(MoveReceived(MAXIE, 0, 4), referee.next_deadline + late)
         assert (referee.result.reason if referee.result else None) is reason
 
 
@@ -163,29 +163,29 @@ def test_the_clock_runs_from_when_the_turn_left() -> None:
     ):
         referee.handle(event, at)
     assert referee.next_deadline == 1400 * NS_PER_MS
-    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 0, 0), 500 * NS_PER_MS), MAXIE, Accepted)
+    (accepted,) = messages_to(referee.handle(MoveReceived(MAXIE, 0, 0), 500 * NS_PER_MS), MAXIE, Accepted)
     assert accepted.spent_ms == 100
 
 
 def test_the_same_move_again_is_acknowledged_again_and_changes_nothing() -> None:
     referee = started_referee()
-    first = messages_to(referee.handle(Moved(MAXIE, 0, 4), 7 * NS_PER_MS), MAXIE, Accepted)
+    first = messages_to(referee.handle(MoveReceived(MAXIE, 0, 4), 7 * NS_PER_MS), MAXIE, Accepted)
     before = referee.revision
-    assert messages_to(referee.handle(Moved(MAXIE, 0, 4), 90 * NS_PER_MS), MAXIE, Accepted) == first
+    assert messages_to(referee.handle(MoveReceived(MAXIE, 0, 4), 90 * NS_PER_MS), MAXIE, Accepted) == first
     assert referee.revision == before
 
 
 @pytest.mark.parametrize(
     ("event", "code"),
     [
-        (Moved(MAXIE, 0, 5), Code.STALE_PLY),
-        (Moved(MINNIE, 0, 4), Code.STALE_PLY),
-        (Moved(MAXIE, 1, 5), Code.OUT_OF_TURN),
-        (Moved(MAXIE, 2, 5), Code.OUT_OF_TURN),
-        (Moved(MINNIE, 7, 5), Code.OUT_OF_TURN),
+        (MoveReceived(MAXIE, 0, 5), Code.STALE_PLY),
+        (MoveReceived(MINNIE, 0, 4), Code.STALE_PLY),
+        (MoveReceived(MAXIE, 1, 5), Code.OUT_OF_TURN),
+        (MoveReceived(MAXIE, 2, 5), Code.OUT_OF_TURN),
+        (MoveReceived(MINNIE, 7, 5), Code.OUT_OF_TURN),
     ],
 )
-def test_stale_and_early_moves_are_told_so_and_the_match_goes_on(event: Moved, code: Code) -> None:
+def test_stale_and_early_moves_are_told_so_and_the_match_goes_on(event: MoveReceived, code: Code) -> None:
     referee = started_referee()
     play(referee, 4)
     (error,) = messages_to(referee.handle(event, 1), event.player, Error)
@@ -198,16 +198,16 @@ def test_stale_and_early_moves_are_told_so_and_the_match_goes_on(event: Moved, c
 def test_a_move_before_both_are_ready_is_refused() -> None:
     referee = Referee(terms())
     referee.handle(MatchOpened(), 0)
-    (error,) = messages_to(referee.handle(Moved(MAXIE, 0, 4), 1), MAXIE, Error)
+    (error,) = messages_to(referee.handle(MoveReceived(MAXIE, 0, 4), 1), MAXIE, Error)
     assert error.code is Code.NOT_STARTED
 
 
 def test_too_many_faults_lose() -> None:
     referee = started_referee()
     for _ in range(MAX_FAULTS):
-        referee.handle(Moved(MINNIE, 5, 4), 1)
+        referee.handle(MoveReceived(MINNIE, 5, 4), 1)
     assert not referee.is_over
-    effects = referee.handle(Moved(MINNIE, 5, 4), 1)
+    effects = referee.handle(MoveReceived(MINNIE, 5, 4), 1)
     assert messages_to(effects, MINNIE, Error)[0].code is Code.TOO_MANY_FAULTS
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.PROTOCOL_ERROR)
@@ -217,7 +217,7 @@ def test_too_many_faults_lose() -> None:
 def test_an_illegal_move_loses_and_the_legal_moves_are_shown(move: object) -> None:
     referee = started_referee()
     play(referee, 4)
-    effects = referee.handle(Moved(MINNIE, 1, move), 1)
+    effects = referee.handle(MoveReceived(MINNIE, 1, move), 1)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.ILLEGAL_MOVE)
     (error,) = messages_to(effects, MINNIE, Error)
@@ -229,8 +229,8 @@ def test_an_illegal_move_loses_and_the_legal_moves_are_shown(move: object) -> No
 
 def test_resignation_and_protocol_error_and_server_fault() -> None:
     for event, winner, reason, detail in (
-        (Resigned(MAXIE), MINNIE, EndReason.RESIGNATION, "maxie (anna) resigned"),
-        (Resigned(MAXIE, "crash", "no move"), MINNIE, EndReason.CRASH, "maxie (anna) crashed: no move"),
+        (PlayerResigned(MAXIE), MINNIE, EndReason.RESIGNATION, "maxie (anna) resigned"),
+        (PlayerResigned(MAXIE, "crash", "no move"), MINNIE, EndReason.CRASH, "maxie (anna) crashed: no move"),
         (
             ProtocolViolated(MINNIE, "garbage"),
             MAXIE,
@@ -241,7 +241,7 @@ def test_resignation_and_protocol_error_and_server_fault() -> None:
     ):
         referee = started_referee()
         referee.handle(event, 1)
-        assert referee.result == Finish(winner, reason, detail)
+        assert referee.result == FinishMatch(winner, reason, detail)
 
 
 def test_a_lost_connection_is_one_change_of_the_state_however_often_it_is_told() -> None:
@@ -289,7 +289,7 @@ def test_a_returning_player_gets_the_whole_state_and_plays_on() -> None:
     (turn,) = messages_to(effects, MAXIE, Turn)
     assert turn.moves == [4, 0]
     assert turn.clocks.maxie_ms == 1100 - 200
-    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 2, 8), 300 * NS_PER_MS), MAXIE, Accepted)
+    (accepted,) = messages_to(referee.handle(MoveReceived(MAXIE, 2, 8), 300 * NS_PER_MS), MAXIE, Accepted)
     assert accepted.spent_ms == 300
 
 
@@ -311,8 +311,8 @@ def test_a_new_process_of_a_proved_bot_is_told_the_match_and_its_turn() -> None:
     assert messages_to(effects, MAXIE, Start)
     assert not messages_to(referee.handle(PlayerReady(MINNIE), 0), MAXIE, Turn), "it is not ready yet"
     referee.handle(PlayerReady(MAXIE), 0)
-    referee.handle(Moved(MAXIE, 0, 4), 1)
-    referee.handle(Moved(MINNIE, 1, 0), 2)
+    referee.handle(MoveReceived(MAXIE, 0, 4), 1)
+    referee.handle(MoveReceived(MINNIE, 1, 0), 2)
     effects = referee.handle(SessionLost(MAXIE, proved=True), 3)
     assert [turn.moves for turn in messages_to(effects, MAXIE, Turn)] == [[4, 0]]
     assert referee.result is None
@@ -323,7 +323,7 @@ any_event: st.SearchStrategy[Event] = st.one_of(
     st.builds(MatchOpened),
     st.builds(PlayerReady, some_player),
     st.builds(TurnStarted, st.integers(0, 9), st.integers(0, 600 * NS_PER_MS)),
-    st.builds(Moved, some_player, st.integers(0, 9), st.integers(-1, 9) | st.none()),
+    st.builds(MoveReceived, some_player, st.integers(0, 9), st.integers(-1, 9) | st.none()),
     st.builds(PlayerDisconnected, some_player),
     st.builds(PlayerReconnected, some_player),
     st.builds(DeadlinePassed, st.integers(0, 200 * NS_PER_MS)),
@@ -331,7 +331,7 @@ any_event: st.SearchStrategy[Event] = st.one_of(
 rare_event: st.SearchStrategy[Event] = st.one_of(
     st.builds(SessionLost, some_player, st.booleans()),
     st.builds(ServerRecovered),
-    st.builds(Resigned, some_player),
+    st.builds(PlayerResigned, some_player),
     st.builds(ProtocolViolated, some_player, st.just("x")),
 )
 happenings = st.lists(
@@ -349,7 +349,7 @@ def test_whatever_happens_a_match_has_a_deadline_until_it_ends_once_and_both_are
     for event, pause in script:
         now += pause * NS_PER_MS
         effects = referee.handle(event, now)
-        if isinstance(event, PlayerReady | Moved | PlayerReconnected):
+        if isinstance(event, PlayerReady | MoveReceived | PlayerReconnected):
             referee.handle(TurnStarted(referee.ply), now)
         ends += [each for each in effects if isinstance(each, NotifyPlayer) and isinstance(each.message, End)]
         assert referee.is_over == (referee.next_deadline is None)
@@ -359,7 +359,7 @@ def test_whatever_happens_a_match_has_a_deadline_until_it_ends_once_and_both_are
         ends += [each for each in effects if isinstance(each, NotifyPlayer) and isinstance(each.message, End)]
         assert effects, "a deadline that fell must have its effect"
     assert sorted(each.player for each in ends) == sorted(Player)
-    assert referee.handle(Resigned(MAXIE), now) == []
+    assert referee.handle(PlayerResigned(MAXIE), now) == []
 
 
 @given(happenings)

@@ -10,7 +10,7 @@ from arena.match.referee import MAX_STALL_NS, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
     MatchOpened,
-    Moved,
+    MoveReceived,
     PlayerDisconnected,
     PlayerReady,
     PlayerReconnected,
@@ -28,7 +28,7 @@ def test_the_lag_of_the_turn_is_credited_and_told() -> None:
     for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=80 * NS_PER_MS)):
         referee.handle(event, 0)
     assert referee.next_deadline == 1080 * NS_PER_MS, "the flag falls that much later"
-    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 0, 4), 300 * NS_PER_MS), MAXIE, Accepted)
+    (accepted,) = messages_to(referee.handle(MoveReceived(MAXIE, 0, 4), 300 * NS_PER_MS), MAXIE, Accepted)
     assert (accepted.spent_ms, accepted.credited_ms, accepted.clock_ms) == (220, 80, 780)
     assert referee.moves[0].credited_ms == 80
 
@@ -44,7 +44,9 @@ def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_mo
         referee.handle(TurnStarted(referee.ply, lag=300 * NS_PER_MS if mover is MAXIE else 0), now)
         now += 400 * NS_PER_MS
         move = referee.terms.game.move_to_data(referee.terms.game.moves(referee.position)[0])
-        (accepted,) = messages_to(referee.handle(Moved(mover, referee.ply, move), now), mover, Accepted)
+        (accepted,) = messages_to(
+            referee.handle(MoveReceived(mover, referee.ply, move), now), mover, Accepted
+        )
         if mover is MAXIE:
             credits.append(accepted.credited_ms)
         else:
@@ -89,16 +91,16 @@ def test_after_the_server_was_away_the_turn_begins_anew_when_its_mover_is_back()
     (turn,) = messages_to(effects, MINNIE, Turn)
     assert (turn.ply, turn.moves, turn.clocks.minnie_ms, turn.clocks.maxie_ms) == (1, [4], 1000, 1000)
     referee.handle(TurnStarted(1), 400 * NS_PER_MS)
-    (accepted,) = messages_to(referee.handle(Moved(MINNIE, 1, 0), 600 * NS_PER_MS), MINNIE, Accepted)
+    (accepted,) = messages_to(referee.handle(MoveReceived(MINNIE, 1, 0), 600 * NS_PER_MS), MINNIE, Accepted)
     assert accepted.spent_ms == 200
 
 
 def test_the_last_move_sent_again_after_the_server_was_away_is_acknowledged_as_before() -> None:
     referee = started_referee()
-    first = messages_to(referee.handle(Moved(MAXIE, 0, 4), 7 * NS_PER_MS), MAXIE, Accepted)
+    first = messages_to(referee.handle(MoveReceived(MAXIE, 0, 4), 7 * NS_PER_MS), MAXIE, Accepted)
     referee.handle(ServerRecovered(), 0)
     referee.handle(PlayerReconnected(MAXIE), 1)
-    assert messages_to(referee.handle(Moved(MAXIE, 0, 4), 2), MAXIE, Accepted) == first
+    assert messages_to(referee.handle(MoveReceived(MAXIE, 0, 4), 2), MAXIE, Accepted) == first
 
 
 def test_nobody_comes_back_after_the_server_was_away() -> None:

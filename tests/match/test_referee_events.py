@@ -13,7 +13,7 @@ from arena.games.core import Player
 from arena.match.referee_events import (
     DeadlinePassed,
     Event,
-    Moved,
+    MoveReceived,
     TurnStarted,
     decode_from_journal,
     encode_for_journal,
@@ -26,7 +26,7 @@ text = st.text(max_size=40)
 moves = st.one_of(text, st.integers(-(2**53), 2**53), st.lists(st.integers(0, 99), max_size=4))
 thinking = st.one_of(st.none(), st.builds(Thinking, depth=st.integers(0, 99), nodes=st.integers(0, 2**53)))
 special: dict[type, st.SearchStrategy[Event]] = {
-    Moved: st.builds(Moved, st.sampled_from(Player), plies, moves, thinking),
+    MoveReceived: st.builds(MoveReceived, st.sampled_from(Player), plies, moves, thinking),
     TurnStarted: st.builds(TurnStarted, plies, ns),
     DeadlinePassed: st.builds(DeadlinePassed, ns),
 }

@@ -15,8 +15,8 @@ from arena.games.riskless_map import RisklessMap
 from arena.match.adjudication import adjudicate
 from arena.match.referee import Referee
 from arena.match.referee_events import (
-    Finish,
-    Moved,
+    FinishMatch,
+    MoveReceived,
     ServerRecovered,
     decode_from_journal,
     encode_for_journal,
@@ -124,10 +124,10 @@ def circling(rules: Adjudication | None = DEFAULT_RULES, plies: int = 100) -> Re
 def test_both_are_told_of_the_third_time() -> None:
     referee = circling()
     detail = "repetition: the same position came up 3 times, with the same player to move"
-    assert referee.result == Finish(None, EndReason.ADJUDICATED, detail)
+    assert referee.result == FinishMatch(None, EndReason.ADJUDICATED, detail)
     places = [(each.armies, each.player) for each in verify_record(record_of(referee)).positions]
     assert Counter(places).most_common(1) == [(places[-1], 3)]
-    last = Moved(
+    last = MoveReceived(
         referee.terms.game.player(referee.position).opponent, referee.ply - 1, referee.moves[-1].move
     )
     assert not referee.handle(last, 1000)

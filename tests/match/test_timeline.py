@@ -6,12 +6,12 @@ from arena.match.referee_events import (
     DeadlinePassed,
     Event,
     MatchOpened,
-    Moved,
+    MoveReceived,
     PlayerDisconnected,
     PlayerReady,
     PlayerReconnected,
+    PlayerResigned,
     ProtocolViolated,
-    Resigned,
     ServerRecovered,
     TurnStarted,
 )
@@ -42,9 +42,9 @@ def run_timeline(*then: tuple[int, Event]) -> tuple[list[TimelineEntry], str, En
 def test_a_move_has_its_times_and_its_credit() -> None:
     steps, _, reason = run_timeline(
         (30, TurnStarted(0, 15 * NS_PER_MS)),
-        (130, Moved(Player.MAXIE, 0, 4)),
+        (130, MoveReceived(Player.MAXIE, 0, 4)),
         (140, TurnStarted(1)),
-        (440, Moved(Player.MINNIE, 1, 0)),
+        (440, MoveReceived(Player.MINNIE, 1, 0)),
     )
     maxie, minnie = steps
     assert maxie == TimelineEntry(130, "maxie", "b2", 0, had=1000, took=100, credited=15, left=1015)
@@ -55,9 +55,9 @@ def test_a_move_has_its_times_and_its_credit() -> None:
 def test_an_illegal_move_stands_beside_the_legal_ones() -> None:
     steps, detail, reason = run_timeline(
         (30, TurnStarted(0)),
-        (40, Moved(Player.MAXIE, 0, 4)),
+        (40, MoveReceived(Player.MAXIE, 0, 4)),
         (50, TurnStarted(1)),
-        (60, Moved(Player.MINNIE, 1, 4)),
+        (60, MoveReceived(Player.MINNIE, 1, 4)),
     )
     assert steps[-1].what == "b2"
     assert steps[-1].wrong.startswith("illegal_move: illegal move b2: ")
@@ -67,14 +67,14 @@ def test_an_illegal_move_stands_beside_the_legal_ones() -> None:
 
 
 def test_a_move_that_is_none_is_shown_as_it_came_and_bounded() -> None:
-    steps, _, _ = run_timeline((30, TurnStarted(0)), (40, Moved(Player.MAXIE, 0, "x" * 1000)))
+    steps, _, _ = run_timeline((30, TurnStarted(0)), (40, MoveReceived(Player.MAXIE, 0, "x" * 1000)))
     assert steps[0].what.startswith("'xxx")
     assert len(steps[0].what) < 70
     assert steps[0].wrong.startswith("illegal_move: no move of tictactoe")
 
 
 def test_a_flag_says_by_how_much_it_fell() -> None:
-    (late,), _, reason = run_timeline((30, TurnStarted(0)), (1_090, Moved(Player.MAXIE, 0, 4)))
+    (late,), _, reason = run_timeline((30, TurnStarted(0)), (1_090, MoveReceived(Player.MAXIE, 0, 4)))
     assert (late.had, late.took, late.left) == (1000, 1060, None)
     assert "the move came 10.0 ms after the flag fell" in late.wrong
     assert reason is EndReason.TIMEOUT
@@ -90,7 +90,7 @@ def test_a_deadline_that_fell_is_the_movers() -> None:
 
 def test_a_refusal_says_why_and_the_match_continues() -> None:
     steps, _, reason = run_timeline(
-        (30, TurnStarted(0)), (40, Moved(Player.MINNIE, 1, 3)), (50, Moved(Player.MAXIE, 0, 4))
+        (30, TurnStarted(0)), (40, MoveReceived(Player.MINNIE, 1, 3)), (50, MoveReceived(Player.MAXIE, 0, 4))
     )
     assert steps[0].wrong.startswith("out_of_turn: ")
     assert steps[1].wrong == ""
@@ -103,7 +103,7 @@ def test_a_turn_that_is_sent_again_goes_on_with_the_time_it_had_run() -> None:
         (900, PlayerDisconnected(Player.MAXIE)),
         (930, PlayerReconnected(Player.MAXIE)),
         (1_400, TurnStarted(0, clock_ran_ns=900 * NS_PER_MS)),
-        (1_500, Moved(Player.MAXIE, 0, 4)),
+        (1_500, MoveReceived(Player.MAXIE, 0, 4)),
     )
     assert (late.took, late.wrong, reason) == (1_000, "", None)
 
@@ -117,8 +117,8 @@ def test_coming_going_and_a_server_that_was_away() -> None:
         (-5_990, PlayerReconnected(Player.MINNIE)),
         (-5_980, PlayerReconnected(Player.MAXIE)),
         (-5_970, TurnStarted(0)),
-        (-5_960, Moved(Player.MAXIE, 0, 4)),
-        (-5_950, Resigned(Player.MINNIE)),
+        (-5_960, MoveReceived(Player.MAXIE, 0, 4)),
+        (-5_950, PlayerResigned(Player.MINNIE)),
     )
     assert [step.what for step in steps] == [
         "the connection was lost",

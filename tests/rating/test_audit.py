@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Seat
-from arena.rating.audit import Audit, Finding, compute_binomial_tail, compute_hypergeometric_tail
-from arena.rating.elo import expected_score
+from arena.rating.audit import Audit, AuditFinding, compute_binomial_tail, compute_hypergeometric_tail
+from arena.rating.elo import compute_expected_score
 
 BOTS = [f"bot{n:02}" for n in range(12)]
 ELO = {bot: 60.0 * n for n, bot in enumerate(BOTS)}
@@ -38,7 +38,7 @@ def honest(seed: int, rounds: int = 10) -> Audit:
     for first in BOTS:
         for second in BOTS:
             for _ in range(rounds if first != second else 0):
-                wins = chance.random() < expected_score(ELO[first] - ELO[second])
+                wins = chance.random() < compute_expected_score(ELO[first] - ELO[second])
                 reason = EndReason.RESIGNATION if chance.random() < 1 / 3 else EndReason.LINE
                 moves = [chance.randrange(100) for _ in range(30)]
                 audit.add_match(
@@ -47,7 +47,7 @@ def honest(seed: int, rounds: int = 10) -> Audit:
     return audit
 
 
-def finding_keys(found: list[Finding]) -> list[tuple[str, str, str]]:
+def finding_keys(found: list[AuditFinding]) -> list[tuple[str, str, str]]:
     return [(each.check, each.bot, each.opponent) for each in found]
 
 
@@ -129,9 +129,9 @@ def test_two_bots_of_one_address_are_found_where_both_play() -> None:
     audit = Audit()
     audit.add_match(match("bert", "anna", "maxie"), rated=True)
     audit.add_match(match("bert", "carl", "maxie"), rated=True)
-    audit.add_address("bert", "anna", ["2026-11-24", "2026-11-26"])
-    audit.add_address("anna", "carl", ["2026-11-26"])
-    audit.add_address("anna", "dora", ["2026-11-26"])
+    audit.add_shared_address("bert", "anna", ["2026-11-24", "2026-11-26"])
+    audit.add_shared_address("anna", "carl", ["2026-11-26"])
+    audit.add_shared_address("anna", "dora", ["2026-11-26"])
     assert [
         (each.check, each.bot, each.opponent, each.matches, each.detail) for each in audit.list_findings()
     ] == [

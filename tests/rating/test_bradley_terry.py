@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.bradley_terry import PRIOR_DRAWS, fit_elo_ratings
-from arena.rating.elo import ELO_SCALE, Z95, PairTally, expected_score, score_to_elo
+from arena.rating.elo import ELO_SCALE, Z95, PairTally, compute_expected_score, score_to_elo
 
 TALLIES = st.builds(PairTally, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 
@@ -31,9 +31,9 @@ def test_ratings_solve_the_likelihood_equations(tallies: list[PairTally]) -> Non
     assert sum(rating.elo for rating in rated.values()) == pytest.approx(0, abs=1e-6)
 
     def surplus(player: str, shift: float) -> float:
-        total = PRIOR_DRAWS * (0.5 - expected_score(rated[player].elo + shift))
+        total = PRIOR_DRAWS * (0.5 - compute_expected_score(rated[player].elo + shift))
         for (a, b), tally in results.items():
-            expected = tally.games * expected_score(rated[a].elo - rated[b].elo)
+            expected = tally.games * compute_expected_score(rated[a].elo - rated[b].elo)
             total += (player == a) * (tally.wins + tally.draws / 2 - expected)
             total += (player == b) * (expected - tally.wins - tally.draws / 2)
         return total

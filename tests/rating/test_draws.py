@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
-from arena.rating.breakdown import Draws, count_draws, count_draws_by_map
+from arena.rating.breakdown import DrawCounts, count_draws, count_draws_by_map
 from tests.server.matches import record
 
 REPEATED = "repetition: the same position came up 3 times, with the same player to move"
@@ -33,7 +33,7 @@ def test_draws_are_counted_as_by_hand(ends: list[str]) -> None:
     told = count_draws(map(make_record, ends))
     matches = len(ends) - ends.count("void")
     drawn = ends.count("drawn") + ends.count("repeated")
-    assert told == Draws(matches, drawn, ends.count("repeated"))
+    assert told == DrawCounts(matches, drawn, ends.count("repeated"))
     assert told.are_too_many == (matches > 0 and Fraction(drawn, matches) > Fraction(1, 2))
 
 
@@ -45,7 +45,7 @@ def test_each_map_has_its_draws() -> None:
         make_record("won"),
     ]
     assert count_draws_by_map(records) == {
-        "m2": Draws(2, 2, 1),
-        "italy": Draws(1, 0, 0),
-        "tictactoe": Draws(1, 0, 0),
+        "m2": DrawCounts(2, 2, 1),
+        "italy": DrawCounts(1, 0, 0),
+        "tictactoe": DrawCounts(1, 0, 0),
     }

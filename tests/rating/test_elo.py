@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.elo import expected_score, score_to_elo
+from arena.rating.elo import compute_expected_score, score_to_elo
 
 
 def test_the_logistic_scale() -> None:
     # Elo's table: 400 points are ten to one.
-    assert expected_score(400) == pytest.approx(10 / 11)
-    assert expected_score(0) == 0.5
-    assert expected_score(-4000) == pytest.approx(1e-10)
+    assert compute_expected_score(400) == pytest.approx(10 / 11)
+    assert compute_expected_score(0) == 0.5
+    assert compute_expected_score(-4000) == pytest.approx(1e-10)
     assert score_to_elo(0.75) == pytest.approx(190.848, abs=1e-3)
     assert score_to_elo(0) == -math.inf
     assert score_to_elo(1) == math.inf
@@ -21,4 +21,4 @@ def test_the_logistic_scale() -> None:
 
 @given(st.floats(-1500, 1500))
 def test_score_and_difference_are_inverse(difference: float) -> None:
-    assert score_to_elo(expected_score(difference)) == pytest.approx(difference, abs=1e-6)
+    assert score_to_elo(compute_expected_score(difference)) == pytest.approx(difference, abs=1e-6)

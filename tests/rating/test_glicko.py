@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.elo import expected_score
+from arena.rating.elo import compute_expected_score
 from arena.rating.glicko import GLICKO_SCALE, MAX_DEVIATION, TAU, GameResult, Rating, update_rating
 
 ratings = st.builds(
@@ -116,7 +116,7 @@ def test_time_does_not_go_back() -> None:
 
 def test_an_expected_score_keeps_the_rating() -> None:
     strong, weak = Rating(1700, 50), Rating(1500, 50)
-    scored = expected_score(strong.rating - weak.rating)
+    scored = compute_expected_score(strong.rating - weak.rating)
     before = strong
     for _ in range(200):
         strong = update_rating(strong, [(weak, scored)], periods=0)

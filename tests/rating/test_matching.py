@@ -3,7 +3,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.matching import maximum_matching
+from arena.rating.matching import find_maximum_matching
 
 
 def most(edges: frozenset[frozenset[int]]) -> int:
@@ -24,6 +24,6 @@ def test_no_matching_is_larger(n: int, data: st.DataObject) -> None:
         if every
         else frozenset()
     )
-    found = maximum_matching(range(n), lambda a, b: frozenset((a, b)) in edges)
+    found = find_maximum_matching(range(n), lambda a, b: frozenset((a, b)) in edges)
     assert all(found[b] == a and frozenset((a, b)) in edges for a, b in found.items())
     assert len(found) == 2 * most(edges)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.pentanomial import count_pair_scores, estimate_elo_difference, moments
+from arena.rating.pentanomial import compute_moments, count_pair_scores, estimate_elo_difference
 
 
 def test_pairs_are_counted_by_their_points() -> None:
@@ -61,7 +61,7 @@ def test_a_sweep_has_at_least_the_elo_of_all_but_one_and_an_open_interval() -> N
 
 @given(COUNTS, st.integers(2, 9))
 def test_more_of_the_same_narrows_the_interval(counts: tuple[int, ...], times: int) -> None:
-    total, mean, variance = moments(counts)
+    total, mean, variance = compute_moments(counts)
     if variance == 0:
         return
     little, much = estimate_elo_difference(counts), estimate_elo_difference([n * times for n in counts])

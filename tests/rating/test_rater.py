@@ -13,10 +13,10 @@ from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.glicko import Rating, update_rating
 from arena.rating.rater import (
-    Category,
     FinishedMatch,
     RatedOutcome,
     Rater,
+    RatingCategory,
     RatingEffect,
     compute_periods_between,
     get_rated_outcome,
@@ -120,7 +120,7 @@ def test_a_void_match_changes_no_rating_but_the_days_still_pass_once() -> None:
     one, _ = straight.rate_match(make_record(EndReason.LINE, "maxie"), day(21))
     other, _ = voided.rate_match(make_record(EndReason.LINE, "maxie"), day(21))
     assert (
-        void.rating == straight.current_ratings[Category("tictactoe"), "anna"].rating
+        void.rating == straight.current_ratings[RatingCategory("tictactoe"), "anna"].rating
         or one.rating != void.rating
     )
     # the deviation comes out the same, but for the hair's breadth by which the volatility has moved

@@ -14,7 +14,7 @@ from itertools import combinations
 import pytest
 
 from arena.rating.bradley_terry import fit_elo_ratings
-from arena.rating.elo import ELO_SCALE, PairTally, expected_score
+from arena.rating.elo import ELO_SCALE, PairTally, compute_expected_score
 from arena.rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
 
 DRAWS = 0.4
@@ -42,7 +42,7 @@ def pair_shares(score: float, draws: float = DRAWS) -> list[float]:
 def score_of(elo: float, model: str) -> float:
     """Return the score a match at which `elo` holds exactly."""
     if model == LOGISTIC:
-        return expected_score(elo)
+        return compute_expected_score(elo)
     low, high = 0.0, 1.0
     for _ in range(60):
         score = (low + high) / 2
@@ -84,7 +84,7 @@ def covered_intervals(ladders: int, bots: int, pairs: int, dice: random.Random) 
         middle = sum(true) / bots
         results = {}
         for a, b in combinations(range(bots), 2):
-            results[str(a), str(b)] = _tally(expected_score(true[a] - true[b]), 2 * pairs, dice)
+            results[str(a), str(b)] = _tally(compute_expected_score(true[a] - true[b]), 2 * pairs, dice)
         found = fit_elo_ratings([str(i) for i in range(bots)], results)
         for i, elo in enumerate(true):
             rating = found[str(i)]

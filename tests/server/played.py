@@ -15,9 +15,9 @@ from arena.match.referee_events import (
     DeadlinePassed,
     Event,
     MatchOpened,
-    Moved,
+    MoveReceived,
     PlayerReady,
-    Resigned,
+    PlayerResigned,
     ServerFailed,
     TurnStarted,
 )
@@ -45,14 +45,14 @@ def events(moves: Sequence[int] = (), last: Event | None = None) -> list[tuple[i
     for ply, move in enumerate(moves):
         happened.append((at, TurnStarted(ply)))
         at += SECOND // 10
-        happened.append((at, Moved(list(Player)[ply % 2], ply, move)))
+        happened.append((at, MoveReceived(list(Player)[ply % 2], ply, move)))
     if last is not None:
         happened.append((at + 60 * SECOND, last))
     return happened
 
 
 NO_SHOW = DeadlinePassed()
-RESIGNS = Resigned(Player.MAXIE)
+RESIGNS = PlayerResigned(Player.MAXIE)
 FAILS = ServerFailed("a test")
 
 KINDS = (

@@ -8,7 +8,7 @@ from arena.games.core import Player
 from arena.match.referee import Referee
 from arena.match.referee_events import (
     MatchOpened,
-    Moved,
+    MoveReceived,
     NotifyPlayer,
     PlayerReady,
     TurnStarted,
@@ -37,6 +37,6 @@ def messages_to(effects: list[Any], player: Player, kind: type) -> list[Any]:
 def play(referee: Referee, *cells: int, at: int = 0) -> list[Any]:
     effects: list[Any] = []
     for cell in cells:
-        effects = referee.handle(Moved(referee.mover, referee.ply, cell), at)
+        effects = referee.handle(MoveReceived(referee.mover, referee.ply, cell), at)
         referee.handle(TurnStarted(referee.ply), at)
     return effects

@@ -24,7 +24,7 @@ from arena.server.host import open_host
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.roles import add_core_reachable_metric, add_edge_count_metric
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
 from testkit.simulation.bus import SimulatedExchange
@@ -194,7 +194,7 @@ async def test_a_loop_that_is_held_up() -> None:
 
 
 async def test_a_disk_that_is_nearly_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with open_host(private_host_settings(database=f"sqlite:///{tmp_path}/arena.db")) as host:
+    async with open_host(make_private_host_settings(database=f"sqlite:///{tmp_path}/arena.db")) as host:
         watch = Watch(host.metrics)
         monkeypatch.setattr(shutil, "disk_usage", lambda _folder: Usage(100, 80, 20))
         assert not watch.fires("ArenaDiskFull")

@@ -18,7 +18,7 @@ from arena.server.failed_logins import (
 
 
 def failed_logins() -> FailedLogins:
-    return FailedLogins(pause=300)
+    return FailedLogins(pause_seconds=300)
 
 
 def test_the_last_allowed_guess_shuts_the_door_for_the_pause() -> None:

@@ -36,7 +36,7 @@ from arena.protocol.messages import (
 from arena.protocol.record import Record, Result
 from arena.server.edge.limits import HostLimits
 from arena.server.host import Host, open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from arena.server.store.database import StoreError
 from arena.server.store.pruning import Retention
 from testkit.stored import load_records
@@ -118,7 +118,7 @@ async def test_a_bot_that_drops_returns_with_its_session_and_plays_on() -> None:
     game = game_of()
     records: list[Record] = []
     async with (
-        open_host(private_host_settings(grace_seconds=120.0)) as host,
+        open_host(make_private_host_settings(grace_seconds=120.0)) as host,
         enter(host, "bert") as bert,
         anyio.create_task_group() as tasks,
     ):
@@ -148,7 +148,7 @@ async def test_a_bot_that_drops_returns_with_its_session_and_plays_on() -> None:
 async def test_a_new_process_with_the_token_goes_on_where_the_old_one_was() -> None:
     records: list[Record] = []
     async with (
-        open_host(private_host_settings(grace_seconds=120.0)) as host,
+        open_host(make_private_host_settings(grace_seconds=120.0)) as host,
         enter(host, "bert") as bert,
         anyio.create_task_group() as tasks,
     ):
@@ -177,7 +177,7 @@ async def test_a_new_process_with_the_token_goes_on_where_the_old_one_was() -> N
 )
 async def test_a_store_that_cannot_be_is_said(url: str, why: str) -> None:
     with pytest.raises(StoreError, match=why):
-        async with open_host(private_host_settings(database=url)):
+        async with open_host(make_private_host_settings(database=url)):
             pass
 
 
@@ -197,20 +197,20 @@ async def test_a_cancelled_host_still_commits_arrived_messages(tmp_path: Path) -
     with anyio.fail_after(500):
         with anyio.CancelScope() as scope:
             async with (
-                open_host(private_host_settings(database=url)) as host,
+                open_host(make_private_host_settings(database=url)) as host,
                 anyio.create_task_group() as tasks,
             ):
                 tasks.start_soon(host.store_record, kept, record)
                 await anyio.lowlevel.checkpoint()
                 scope.cancel()
                 await anyio.sleep_forever()
-        async with open_host(private_host_settings(database=url)) as again:
+        async with open_host(make_private_host_settings(database=url)) as again:
             assert await load_records(again.engine, record.event) == [record]
 
 
 async def test_a_page_of_another_site_may_connect_only_where_no_token_is_needed() -> None:
     for anyone in (False, True):
-        async with open_host(private_host_settings(anyone=anyone)) as host, AsyncExitStack() as stack:
+        async with open_host(make_private_host_settings(anyone=anyone)) as host, AsyncExitStack() as stack:
             await stack.enter_async_context(dial(host.url))
             own = host.url.replace("ws:", "http:")
             await stack.enter_async_context(dial(host.url, origin=own))
@@ -225,7 +225,7 @@ async def test_a_page_of_another_site_may_connect_only_where_no_token_is_needed(
 async def test_an_address_with_many_wrong_tokens_is_open_again_before_the_grace_is_over() -> None:
     grace, ahead = 100.0, 0.0
     clock = TimeSource(lambda: monotonic_ns() + round(ahead * 1e9))
-    async with open_host(private_host_settings(grace_seconds=grace), clock=clock) as host:
+    async with open_host(make_private_host_settings(grace_seconds=grace), clock=clock) as host:
         token = host.issue_token("anna")
         for _ in range(10):
             async with dial(host.url) as peer:
@@ -243,7 +243,7 @@ async def test_an_address_with_many_wrong_tokens_is_open_again_before_the_grace_
 
 
 async def test_limits_rules_and_visibility_of_analysis_are_followed_while_the_server_runs() -> None:
-    settings = private_host_settings(limits=HostLimits())
+    settings = make_private_host_settings(limits=HostLimits())
     async with open_host(settings) as host, AsyncExitStack() as stack:
         await stack.enter_async_context(dial(host.url))
         for key, value in (

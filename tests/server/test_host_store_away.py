@@ -13,12 +13,12 @@ import anyio
 import pytest
 
 from arena.games.core import AnyGame
-from arena.match.referee_events import Moved
+from arena.match.referee_events import MoveReceived
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.messages import End, Move, Ready, Start, Turn
 from arena.protocol.record import Record
 from arena.server.host import Host, open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from arena.server.store.database import open_store
 from arena.server.store.journal.restart_state import load_restart_state
 from testkit.stored import load_records
@@ -95,7 +95,7 @@ async def test_no_match_is_void_and_no_clock_runs_while_the_store_is_away(
 
     async with (
         AsyncExitStack() as stack,
-        open_host(private_host_settings(database=url, grace_seconds=300.0)) as host,
+        open_host(make_private_host_settings(database=url, grace_seconds=300.0)) as host,
         anyio.create_task_group() as tasks,
     ):
         for pair, here in zip(pairs, reached, strict=True):
@@ -136,7 +136,7 @@ async def test_a_server_that_is_stopped_while_its_store_is_away_goes_on_with_its
     game, reached, go = game_of("riskless"), anyio.Event(), anyio.Event()
     async with AsyncExitStack() as stack:
         host = await stack.enter_async_context(
-            open_host(private_host_settings(database=url, grace_seconds=600.0))
+            open_host(make_private_host_settings(database=url, grace_seconds=600.0))
         )
         anna, bert = [await stack.enter_async_context(enter(host, name)) for name in ("anna", "bert")]
         async with anyio.create_task_group() as tasks:
@@ -156,4 +156,4 @@ async def test_a_server_that_is_stopped_while_its_store_is_away_goes_on_with_its
     await asyncio.to_thread(own_postgresql.start)
     async with open_store(url) as engine:
         (kept,) = (await load_restart_state(engine, "", "test")).matches
-    assert sum(type(event) is Moved for _, event in kept.events) == PLY
+    assert sum(type(event) is MoveReceived for _, event in kept.events) == PLY

@@ -64,6 +64,22 @@ ENTRY = f"""async ([setup, plies, ms]) => {{ {FROM}
   return new Playback(match, () => null, {{ live: true }}).behind;
 }}"""
 
+FINISHED = f"""async (setup) => {{ {FROM}
+  const [{{ Match }}, {{ Stage }}] = [await from('match.js'), await from('home/stage.js')];
+  const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
+  match.end = {{ winner: 'maxie', reason: 'resignation' }};
+  const stage = new Stage({{ compact: true }});
+  stage.director.continents = [];
+  const boards = document.createElement('div');
+  boards.className = 'tv';
+  boards.dataset.boards = 4;
+  boards.append(stage.element);
+  document.querySelector('main').replaceChildren(boards);
+  stage.begin(match, {{ match, at: 0, live: true, isOver: true, behind: 0, running: true, end: match.end }});
+  stage.show(0);
+}}"""
+"""Shows the end of a match on one of four boards."""
+
 SHOWN = "() => window.viewer.playback.at"
 
 DIRECTED = f"""async () => {{ {FROM}
@@ -504,19 +520,33 @@ def test_four_boards_show_four_matches_or_as_many_as_there_are(
     expect(page.locator(".tv .stage .map").nth(3)).to_be_visible()
     # A stage that goes on shows its last match until the next one is loaded, and another stage may have that one by then.
     page.wait_for_function(
-        "() => new Set([...document.querySelectorAll('.stage-actions a')].map((each) => each.getAttribute('href'))).size === 4"
+        "() => new Set([...document.querySelectorAll('a.stage-board')].map((each) => each.getAttribute('href'))).size === 4"
     )
 
 
-def test_four_boards_are_paused_together(hasty: BrowserArena, page: Page) -> None:
+def test_four_boards_are_paused_together_and_each_opens_its_match(hasty: BrowserArena, page: Page) -> None:
     page.goto(f"{hasty.url}tv/4")
     expect(page.locator(".tv .stage .map").first).to_be_visible()
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
     expect(page.locator(".tv .badge[data-state=live], .tv .badge[data-state=delayed]")).to_have_count(0)
-    page.get_by_text("…", exact=True).first.click()
-    page.get_by_role("link", name="Open match").filter(visible=True).click()
+    board = page.get_by_role("link", name="Open match:").first
+    match = board.get_attribute("href")
+    board.focus()
+    page.keyboard.press("Enter")
     expect(page.locator(".viewer .map")).to_be_visible()
+    page.wait_for_url(f"**{match}")
+
+
+def test_the_end_on_one_of_four_boards_covers_no_land(timed: Page) -> None:
+    timed.evaluate(FINISHED, make_game_on_map("riskless", "italy").setup())
+    timed.clock.run_for(1000)
+    result = timed.get_by_role("region", name="Result")
+    expect(result).to_contain_text("ann wins")
+    board, line = timed.locator(".tv .stage-board").bounding_box(), result.bounding_box()
+    assert board is not None
+    assert line is not None
+    assert line["y"] >= board["y"] + board["height"]
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1366, 768)])
@@ -534,7 +564,8 @@ def test_the_board_has_most_of_a_laptops_window(
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "seen"), [(360, 640, 1), (390, 844, 2), (768, 1024, 4), (844, 390, 2), (1280, 720, 4)]
+    ("width", "height", "seen"),
+    [(360, 640, 1), (390, 844, 2), (768, 1024, 4), (844, 390, 2), (1024, 768, 4), (1280, 720, 4)],
 )
 def test_four_boards_fit_a_window_or_come_one_below_the_other(
     hasty: BrowserArena, page: Page, width: int, height: int, seen: int
@@ -559,6 +590,9 @@ def test_four_boards_fit_a_window_or_come_one_below_the_other(
 
     found = [in_sight(each) for each in boards.all()].count(True)
     assert found == seen, [each.bounding_box() for each in boards.all()]
+    first = boards.first.bounding_box()
+    assert first is not None
+    assert first["width"] > 0.42 * width, "beside a board is only another one"
     boards.last.evaluate("(board) => board.scrollIntoView({ block: 'center' })")
     assert in_sight(boards.last)
 

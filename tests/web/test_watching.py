@@ -70,6 +70,8 @@ def test_a_match_that_has_just_ended_is_shown_from_its_record(board: BrowserAren
             page.goto(board.url)
             # Such a match lasts for half a second: it is over when it is asked for, or soon after.
             page.locator(".card.live").first.dispatch_event("click")  # its card is gone before one could aim
+            expect(page.locator(".viewer .status")).to_be_visible()
+            page.keyboard.press("End")
             expect(page.locator(".status")).to_contain_text(re.compile("wins|Draw"))
             expect(page.locator(".cell:not([data-owner=nobody])").nth(4)).to_be_visible()
 

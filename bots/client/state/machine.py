@@ -95,9 +95,9 @@ class Machine:
         self._challenger = Challenger(challenge)
         self._quota = None if hello.quota is UNSET else hello.quota
         """Number of further matches to accept; None for no limit."""
-        self._quota_confirmed = True
+        self._is_quota_confirmed = True
         """False while the server has not confirmed a new quota."""
-        self._ever_welcomed = False
+        self._was_welcomed = False
         self._matches: dict[str, MatchState] = {}
         self._previous_matches = set(previous_matches)
         """Ids of the matches of an earlier process that the server has not mentioned yet."""
@@ -105,7 +105,7 @@ class Machine:
         self._ratings: Mapping[str, float] = {}
         self.unrated = 0
         """Number of finished rated matches whose new rating has not arrived."""
-        self.welcomed = False
+        self.is_welcomed = False
         """True if the current connection has completed its handshake."""
         self.grace = 0.0
         """Time that the server waits for a disconnected client to return, in seconds; 0 before the first welcome."""
@@ -113,13 +113,13 @@ class Machine:
     @property
     def is_done(self) -> bool:
         """Return True if the client accepts no more matches and has none in play."""
-        return self._quota == 0 and self._quota_confirmed and not self._matches
+        return self._quota == 0 and self._is_quota_confirmed and not self._matches
 
     def finish(self) -> list[Action]:
         """Accept no more matches. Matches in play are played to their ends."""
         if self._quota == 0:
             return []
-        self._quota, self._quota_confirmed = 0, not self._ever_welcomed
+        self._quota, self._is_quota_confirmed = 0, not self._was_welcomed
         self._hello = structs.replace(self._hello, quota=0)
         self._open_challenges.clear()
         return [SendMessage(Status(quota=0))]
@@ -152,14 +152,14 @@ class Machine:
 
     def handle_connected(self) -> list[Action]:
         """Handle a new connection, by starting its handshake."""
-        self.welcomed = False
+        self.is_welcomed = False
         self._open_challenges.clear()  # the server lists the open challenges again
         self._challenger.reset()
         return [SendMessage(self._hello)]
 
     def handle_disconnected(self) -> None:
         """Handle the loss of the connection. The bots continue, because the client may reconnect in time."""
-        self.welcomed = False
+        self.is_welcomed = False
         for state in self._matches.values():
             state.is_renewed = False
 
@@ -196,7 +196,7 @@ class Machine:
 
     def send_challenges(self) -> list[Action]:
         """Return the challenges to send now, as many as there is room for; none if the client challenges nobody."""
-        if not self.welcomed:
+        if not self.is_welcomed:
             return []
         free_slots = self._hello.matches - len(self._matches)
         free_slots = free_slots if self._quota is None else min(free_slots, self._quota)
@@ -215,12 +215,12 @@ class Machine:
 
     def _handle_standing(self, standing: Standing) -> list[Action]:
         if self._quota == 0 and standing.quota == 0:
-            self._quota_confirmed = True
+            self._is_quota_confirmed = True
         # The server has already mentioned all matches in play. Any other match is over; `ready` requests its end.
         ready_messages = [SendMessage(Ready(match)) for match in sorted(self._previous_matches)]
         ratings = {} if standing.ratings is UNSET else standing.ratings
-        changed = sum(rating != self._ratings.get(game) for game, rating in ratings.items())
-        self.unrated, self._ratings = max(0, self.unrated - changed), ratings
+        changed_rating_count = sum(rating != self._ratings.get(game) for game, rating in ratings.items())
+        self.unrated, self._ratings = max(0, self.unrated - changed_rating_count), ratings
         deviations = {} if standing.deviations is UNSET else standing.deviations
         return [*ready_messages, ReportStatus(standing.state, standing.detail, ratings, deviations)]
 
@@ -274,13 +274,13 @@ class Machine:
         if state is None or state.phase is not Phase.CHOOSING or ply != len(state.moves):
             return []
         try:
-            answer, warnings = make_move_message(state.match, ply, state.position, move, thinking)
+            move_message, warnings = make_move_message(state.match, ply, state.position, move, thinking)
         except BadChoice as bad:
             return self.handle_bot_failed(match, str(bad))
         state.phase = Phase.WAITING
-        state.answer = answer
+        state.answer = move_message
         state.answered_at = now
-        return [SendMessage(answer), *(WarnOwner(f"match {match}: {warning}") for warning in warnings)]
+        return [SendMessage(move_message), *(WarnOwner(f"match {match}: {warning}") for warning in warnings)]
 
     def handle_bot_failed(self, match: str, why: str, *, crash: bool = True) -> list[Action]:
         """Resign a match because its bot cannot continue, for the reason `why`. `crash` is False if the bot itself resigned."""
@@ -293,7 +293,7 @@ class Machine:
         return [WarnOwner(f"match {match}: {why}; the match is {loss_text}"), SendMessage(state.resign)]
 
     def _handle_welcome(self, welcome: Welcome) -> list[Action]:
-        self.welcomed = self._ever_welcomed = True
+        self.is_welcomed = self._was_welcomed = True
         self.grace = welcome.limits.grace_ms / 1000
         self._hello = structs.replace(self._hello, session=welcome.session)
         # Matches may have ended while the client was disconnected, even if the server has forgotten the session.
@@ -306,7 +306,7 @@ class Machine:
         # A match assigned before the server received the quota may still be on its way.
         actions = (
             [SendMessage(Status(quota=0))]
-            if not self._quota_confirmed
+            if not self._is_quota_confirmed
             else [SendMessage(Status())]
             if self._previous_matches
             else []
@@ -375,7 +375,7 @@ class Machine:
         self._hello = structs.replace(self._hello, quota=self._quota)
         if self._quota:
             return []
-        self._quota_confirmed = False
+        self._is_quota_confirmed = False
         return [SendMessage(Status(quota=0))]
 
     def _handle_turn(self, state: MatchState, turn: Turn, arrived: float) -> list[Action]:
@@ -433,7 +433,7 @@ class Machine:
             ending = Ending(None, None, error.detail, len(state.moves), state.position)
             return self._end_match(state, ending)
         if error.code is Code.UNKNOWN_TYPE:
-            self._quota_confirmed = (
+            self._is_quota_confirmed = (
                 True  # an older server does not know the message `status`, and never confirms a quota
             )
             return []

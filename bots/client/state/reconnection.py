@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from arena.protocol.codes import Code
 
-FIRST_PAUSE = 0.1
+FIRST_PAUSE_SECONDS = 0.1
 """Longest pause in seconds before the first attempt to reconnect. The pause doubles before each further attempt."""
-STOP_PAUSE = 1.0
+STOP_PAUSE_SECONDS = 1.0
 """Longest pause in seconds before the first attempt after an announced shutdown: the server needs time to restart.
 
 This pause, too, doubles before each further attempt.
 """
-MAX_PAUSE = 60.0
+MAX_PAUSE_SECONDS = 60.0
 """Upper limit of every pause, in seconds."""
 GRACE_DIVISOR = 3
 """Divisor of the grace period, which is the time that a restarted server waits for its clients.
@@ -36,15 +36,21 @@ def should_reconnect(code: Code, *, was_welcomed: bool) -> bool:
     return code in (_TEMPORARY_CODES_AFTER_WELCOME if was_welcomed else _TEMPORARY_CODES)
 
 
-def compute_max_reconnect_delay(tries: int, *, stopped: bool, playing: bool, grace: float) -> float:
-    """Return the longest pause in seconds before the next attempt to connect, after `tries` consecutive failures.
+def compute_max_reconnect_delay(
+    attempts: int, *, stopped: bool, playing: bool, grace_seconds: float
+) -> float:
+    """Return the longest pause in seconds before the next attempt to connect, after `attempts` consecutive failures.
 
     A client waits for a random time between half of this pause and all of it.
 
-    stopped   True if the server announced that it stops
-    playing   True if the client has unfinished matches
-    grace     seconds that a restarted server waits for the client
+    stopped        True if the server announced that it stops
+    playing        True if the client has unfinished matches
+    grace_seconds  seconds that a restarted server waits for the client
     """
-    max_pause = min(MAX_PAUSE, max(FIRST_PAUSE, grace / GRACE_DIVISOR)) if playing else MAX_PAUSE
+    max_pause = (
+        min(MAX_PAUSE_SECONDS, max(FIRST_PAUSE_SECONDS, grace_seconds / GRACE_DIVISOR))
+        if playing
+        else MAX_PAUSE_SECONDS
+    )
     # The exponent is limited, in case a client retries for months.
-    return min(max_pause, (STOP_PAUSE if stopped else FIRST_PAUSE) * 2.0 ** min(tries, 16))
+    return min(max_pause, (STOP_PAUSE_SECONDS if stopped else FIRST_PAUSE_SECONDS) * 2.0 ** min(attempts, 16))

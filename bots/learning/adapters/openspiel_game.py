@@ -11,7 +11,7 @@ import pyspiel
 from arena.bots.learning.environment import Environment
 from arena.games.riskless import Riskless
 
-_REGISTERED: dict[str, tuple[Environment, Any]] = {}
+_REGISTERED_GAMES: dict[str, tuple[Environment, Any]] = {}
 
 
 def register_game(env: Environment) -> Any:
@@ -20,7 +20,7 @@ def register_game(env: Environment) -> Any:
     Raises ValueError if the name is already registered with another setup.
     """
     name = make_game_short_name(env)
-    entry = _REGISTERED.get(name)
+    entry = _REGISTERED_GAMES.get(name)
     if entry is not None:
         if entry[0].game.setup() != env.game.setup():
             raise ValueError(
@@ -29,7 +29,7 @@ def register_game(env: Environment) -> Any:
         return entry[1]()
     game = _make_game_class(env, name)
     pyspiel.register_game(game.kind, game)
-    _REGISTERED[name] = env, game
+    _REGISTERED_GAMES[name] = env, game
     return game()
 
 
@@ -104,9 +104,9 @@ class Observer:
 
     def set_from(self, state: OpenSpielState, player: int) -> None:
         """Write the observation of `player` to `tensor`."""
-        moves = (self._env.player(state.position) > 0) == (player == 0)
+        is_to_move = (self._env.player(state.position) > 0) == (player == 0)
         observation = np.array(self._env.observation(state.position), np.float32)
-        self.tensor[:] = observation if moves else -observation
+        self.tensor[:] = observation if is_to_move else -observation
 
     def string_from(self, state: OpenSpielState, _player: int) -> str:
         return str(state)

@@ -34,9 +34,10 @@ class MatchEnv(AECEnv):  # type: ignore[misc]
         self.possible_agents = list(AGENTS)
         cells = len(env.observation(env.game.start()))
         observation_box = spaces.Box(-127, 127, (cells,), np.int8)
-        mask = spaces.Box(0, 1, (env.actions,), np.int8)
+        action_mask_box = spaces.Box(0, 1, (env.actions,), np.int8)
         self.observation_spaces = {
-            agent: spaces.Dict({"observation": observation_box, "action_mask": mask}) for agent in AGENTS
+            agent: spaces.Dict({"observation": observation_box, "action_mask": action_mask_box})
+            for agent in AGENTS
         }
         self.action_spaces = {agent: spaces.Discrete(env.actions) for agent in AGENTS}
 
@@ -58,10 +59,10 @@ class MatchEnv(AECEnv):  # type: ignore[misc]
 
     def observe(self, agent: str) -> dict[str, Any]:
         env, position = self.env, self.position
-        moves = agent == str(env.game.player(position))
-        observation = np.array(env.observation(position), np.int8) * (1 if moves else -1)
-        legal = moves and env.outcome(position) is None
-        mask = np.array(env.legal(position), np.int8) if legal else np.zeros(env.actions, np.int8)
+        is_to_move = agent == str(env.game.player(position))
+        observation = np.array(env.observation(position), np.int8) * (1 if is_to_move else -1)
+        can_move = is_to_move and env.outcome(position) is None
+        mask = np.array(env.legal(position), np.int8) if can_move else np.zeros(env.actions, np.int8)
         return {"observation": observation.astype(np.int8), "action_mask": mask}
 
     def step(self, action: Any) -> None:

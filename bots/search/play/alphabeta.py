@@ -42,7 +42,7 @@ class AlphaBeta(Generic[P, M]):
         progress: Progress[M],
     ) -> SearchResult[M]:
         if self.table is not None:
-            self.table.new_search()
+            self.table.begin_search()
         problem = Problem(game, self.evaluator)
         root: Root[P, M] = Root(game.player(position).sign, progress)
         monitor.enter((), position, depth, -INFINITY, INFINITY)
@@ -120,8 +120,8 @@ class AlphaBeta(Generic[P, M]):
             monitor.leave(path, position, MoveValue(sign * value, line[0]), pruned=value >= beta)
         monitor.hints[position] = line[0]
         if self.table is not None:
-            kind = Bound.LOWER if value >= beta else Bound.UPPER if value <= alpha else Bound.EXACT
-            self.table.store(position, depth, len(path), value, kind, line[0])
+            bound = Bound.LOWER if value >= beta else Bound.UPPER if value <= alpha else Bound.EXACT
+            self.table.store(position, depth, len(path), value, bound, line[0])
         return sign * mover * value, line
 
     def _find_hint(self, position: P) -> M | None:

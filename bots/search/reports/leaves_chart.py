@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from math import ceil, floor, log10
 
 from arena.bots.search.leaf_counts import Comparison
-from arena.charts import Area, render_dot, render_line, render_svg_document, render_text_element
+from arena.charts import PlotArea, render_dot, render_line, render_svg_document, render_text_element
 
 WIDTH, HEIGHT = 760, 480
 LEFT, RIGHT, TOP, BOTTOM = 78, 140, 48, 56
@@ -30,23 +30,23 @@ def render_leaves_chart(comparison: Comparison, title: str) -> str:
         powers[name] = [(p, y) for p, y in expected if y is not None and y <= 10 * comparison.budget]
     all_counts = [y for points in (*lines.values(), *powers.values()) for _, y in points]
     low, high = floor(log10(max(1, min(all_counts)))), max(1, ceil(log10(max(all_counts))))
-    area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (1, depth), (low, high))
-    ends: list[tuple[float, float, str, str]] = []
+    area = PlotArea(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (1, depth), (low, high))
+    curve_ends: list[tuple[float, float, str, str]] = []
     elements = [
         render_text_element(LEFT, 26, title, INK, attributes=' font-size="15"'),
         *_draw_axes(area, depth, range(low, high + 1)),
     ]
     for name, points in powers.items():
         if points:
-            scaled = _to_log_points(points)
-            elements.append(area.render_curve(scaled, SOFT, 1.4, ' stroke-dasharray="5 4"'))
-            ends.append((area.x(scaled[-1][0]), area.y(scaled[-1][1]), name, SOFT))
+            log_points = _to_log_points(points)
+            elements.append(area.render_curve(log_points, SOFT, 1.4, ' stroke-dasharray="5 4"'))
+            curve_ends.append((area.x(log_points[-1][0]), area.y(log_points[-1][1]), name, SOFT))
     for (name, points), colour in zip(lines.items(), COLOURS, strict=False):
-        scaled = _to_log_points(points)
-        elements.append(area.render_curve(scaled, colour, 2))
-        elements += [render_dot(area.x(x), area.y(y), 2.8, colour) for x, y in scaled]
-        ends.append((area.x(scaled[-1][0]), area.y(scaled[-1][1]), name, colour))
-    return render_svg_document(WIDTH, HEIGHT, [*elements, *_draw_labels(ends)])
+        log_points = _to_log_points(points)
+        elements.append(area.render_curve(log_points, colour, 2))
+        elements += [render_dot(area.x(x), area.y(y), 2.8, colour) for x, y in log_points]
+        curve_ends.append((area.x(log_points[-1][0]), area.y(log_points[-1][1]), name, colour))
+    return render_svg_document(WIDTH, HEIGHT, [*elements, *_draw_labels(curve_ends)])
 
 
 def _to_log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
@@ -54,38 +54,38 @@ def _to_log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
     return [(depth, log10(max(1, count))) for depth, count in points]
 
 
-def _draw_axes(area: Area, depth: int, powers: range) -> Iterator[str]:
+def _draw_axes(area: PlotArea, depth: int, powers: range) -> Iterator[str]:
     yield from area.render_horizontal_lines(powers, GRID)
     for power in powers:
         yield render_text_element(LEFT - 10, area.y(power) + 4, f"{10**power:,}", INK, "end")
-    for each in range(1, depth + 1):
-        yield render_text_element(area.x(each), HEIGHT - BOTTOM + 20, str(each), INK, "middle")
+    for level in range(1, depth + 1):
+        yield render_text_element(area.x(level), HEIGHT - BOTTOM + 20, str(level), INK, "middle")
     yield render_text_element((LEFT + area.right) / 2, HEIGHT - 14, "depth p, in plies", INK, "middle")
     rotation = f' transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2:.0f}) rotate(-90)"'
     yield render_text_element(0, 0, "leaves", INK, "middle", rotation)
 
 
-def _draw_labels(ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
+def _draw_labels(curve_ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
     """Yield the names of the curves as SVG text at the right edge, each at its curve's height, moved apart if they overlap.
 
-    A curve that ends before the right edge has its name at its end. `ends` has the end of each curve: x, y, name, colour.
+    A curve that ends before the right edge has its name at its end. `curve_ends` has the end of each curve: x, y, name, colour.
     """
     gap = 15.0
     column = WIDTH - RIGHT + 34
-    for x, y, name, colour in ends:
+    for x, y, name, colour in curve_ends:
         if x < WIDTH - RIGHT - 20:
             yield render_text_element(x - 6, y - 9, name, colour, "end")
-    ends = [end for end in ends if end[0] >= WIDTH - RIGHT - 20]
+    curve_ends = [curve_end for curve_end in curve_ends if curve_end[0] >= WIDTH - RIGHT - 20]
     floor_y = HEIGHT - BOTTOM
     heights: list[float] = []
-    ordered = sorted(ends, key=lambda end: end[1])
-    for _, y, _, _ in ordered:
+    sorted_ends = sorted(curve_ends, key=lambda curve_end: curve_end[1])
+    for _, y, _, _ in sorted_ends:
         heights.append(max(y, heights[-1] + gap if heights else TOP))
     overflow = heights[-1] - floor_y if heights else 0
     if overflow > 0:
         for n in range(len(heights) - 1, -1, -1):
             limit = floor_y if n == len(heights) - 1 else heights[n + 1] - gap
             heights[n] = min(heights[n], limit)
-    for (x, y, name, colour), height in zip(ordered, heights, strict=True):
+    for (x, y, name, colour), height in zip(sorted_ends, heights, strict=True):
         yield render_line(x + 4, y, column - 4, height, colour, 0.8, ' opacity="0.55"')
         yield render_text_element(column, height + 4, name, colour)

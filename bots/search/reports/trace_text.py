@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
-from arena.bots.search.monitor import Entered, Event, Exited, TableHit, Valued
+from arena.bots.search.monitor import Event, LeafValued, NodeEntered, NodeExited, TableHit
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import SearchResult
 from arena.bots.search.search_values import INFINITY, plies_to_end
 from arena.bots.search.views import Seq, to_list
 from arena.games.core import Game, Player, Reason
-from arena.games.explicit import Explicit
+from arena.games.explicit import ExplicitGame
 
 _SIDES = {2: ("left", "right"), 3: ("left", "middle", "right")}
 """Words for the moves of a node with two or three moves, for the last line of a trace."""
@@ -35,19 +35,19 @@ def format_trace_lines(
     for event in events:
         node = f"({NAMES[game.player(event.position)]},{format_state(game, event.position)})"
         match event:
-            case Entered(alpha=MoveValue() as alpha, beta=MoveValue() as beta):
+            case NodeEntered(alpha=MoveValue() as alpha, beta=MoveValue() as beta):
                 window = f"({_format_move_value(game, alpha)},{_format_move_value(game, beta)})"
                 yield f"{_get_function_letter(game, event)}: state {node} with ab={window}"
-            case Entered():
+            case NodeEntered():
                 yield f"{_get_function_letter(game, event)}: state {node}"
-            case Valued():
+            case LeafValued():
                 if estimates:
                     yield _format_leaf(game, event)
             case TableHit(value=value):
                 yield f"Remembering state {format_state(game, event.position)}[{_format_number(value)}]"
-            case Exited(result=result, pruned=pruned):
-                mark = " (* Pruned *)" if pruned else ""
-                yield f"Result of {node} is {_format_move_value(game, result)}{mark}"
+            case NodeExited(result=result, pruned=pruned):
+                pruned_text = " (* Pruned *)" if pruned else ""
+                yield f"Result of {node} is {_format_move_value(game, result)}{pruned_text}"
             case _:
                 assert_never(event)
 
@@ -58,7 +58,7 @@ def format_closing_lines(
     """Return the lines below a trace: the root's value and best move, the number of leaves, and the move chosen."""
     node = f"({NAMES[game.player(position)]},{format_state(game, position)})"
     move = "none" if result.move is None else game.move_to_text(result.move)
-    side = _SIDES.get(len(game.moves(position)), ()) if isinstance(game, Explicit) else ()
+    side = _SIDES.get(len(game.moves(position)), ()) if isinstance(game, ExplicitGame) else ()
     side_text = f"[{side[result.move]}]" if side and result.move is not None else ""
     return [
         f"Therefore value of {node} is {format_value(result.value)}, and best move is {move}.",
@@ -69,13 +69,13 @@ def format_closing_lines(
 
 def format_results_line(game: Game[Any, Any], events: Iterable[Event]) -> str:
     """Return a line with the results of the root's moves, in the order of the search."""
-    results = Seq(event.result for event in events if isinstance(event, Exited) and len(event.path) == 1)
+    results = Seq(event.result for event in events if isinstance(event, NodeExited) and len(event.path) == 1)
     return f"Results of the moves: [{', '.join(_format_move_value(game, result) for result in to_list(results))}]"
 
 
 def format_state(game: Game[Any, Any], position: Any) -> str:
     """Return a node's name in an explicit tree, or the position as one line in another game."""
-    return game.node_name(position) if isinstance(game, Explicit) else game.position_to_text(position)
+    return game.node_name(position) if isinstance(game, ExplicitGame) else game.position_to_text(position)
 
 
 def format_value(value: int) -> str:
@@ -100,7 +100,7 @@ def _format_move_value(game: Game[Any, Any], result: MoveValue) -> str:
     return f"Step({game.move_to_text(result.move)}, {value})" if result.is_step else f"Leaf({value})"
 
 
-def _format_leaf(game: Game[Any, Any], event: Valued) -> str:
+def _format_leaf(game: Game[Any, Any], event: LeafValued) -> str:
     outcome = game.outcome(event.position)
     state = format_state(game, event.position)
     if outcome is not None and outcome.reason is not Reason.LEAF:

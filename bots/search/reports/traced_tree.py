@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.bots.search.monitor import Entered, Event, Exited, Path, TableHit, Valued
+from arena.bots.search.monitor import Event, LeafValued, NodeEntered, NodeExited, Path, TableHit
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.reports.trace_text import format_state
 from arena.games.core import Game, Player
-from arena.games.explicit import Explicit
+from arena.games.explicit import ExplicitGame
 
 
 @dataclass
@@ -52,7 +52,7 @@ def build_traced_tree(
     events_by_path: dict[Path, list[Event]] = {}
     for event in events:
         events_by_path.setdefault(event.path, []).append(event)
-    explicit = game if isinstance(game, Explicit) else None
+    explicit = game if isinstance(game, ExplicitGame) else None
 
     def make_node(position: Any, path: Path, move: str) -> TracedNode:
         node = TracedNode(path, format_state(game, position), move, game.player(position))
@@ -70,8 +70,8 @@ def build_traced_tree(
             )
             for index, move in enumerate(game.moves(position_here) if has_children_here else ()):
                 if size + len(next_level) == max_nodes:
-                    for each, _ in level:
-                        each.children.clear()
+                    for traced_node, _ in level:
+                        traced_node.children.clear()
                     return root, ply
                 after = game.successor(position_here, move)
                 child = make_node(after, (*node.path, index), game.move_to_text(move))
@@ -90,13 +90,13 @@ def build_traced_tree(
 
 def _add_event(node: TracedNode, event: Event) -> None:
     match event:
-        case Entered(alpha=alpha, beta=beta):
+        case NodeEntered(alpha=alpha, beta=beta):
             node.visited = True
             if alpha is not None and beta is not None and (alpha, beta) not in node.windows:
                 node.windows.append((alpha, beta))
-        case Valued():
+        case LeafValued():
             node.leaf = True
         case TableHit():
             node.recalled = True
-        case Exited(result=result):
+        case NodeExited(result=result):
             node.result = result

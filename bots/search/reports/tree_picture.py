@@ -67,8 +67,8 @@ def _place_nodes(node: TracedNode, column: int, places: dict[tuple[int, ...], tu
         return column + 1
     for child in node.children:
         column = _place_nodes(child, column, places)
-    ends = [places[node.children[0].path][0], places[node.children[-1].path][0]]
-    places[node.path] = (sum(ends) / 2, len(node.path))
+    child_columns = [places[node.children[0].path][0], places[node.children[-1].path][0]]
+    places[node.path] = (sum(child_columns) / 2, len(node.path))
     return column
 
 
@@ -120,14 +120,16 @@ def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
             yield render_text_element(x, y + 4 + inside, name, ink, "middle", ' font-size="11"')
         if node.result is not None:
             colour = BLUE if node.visited else GREY
-            below = y + 30
-            weight = ' font-weight="bold"' if node.visited else ""
+            label_y = y + 30
+            font_weight = ' font-weight="bold"' if node.visited else ""
             # The value of an inner node stands beside the node, because edges start below it.
             if node.leaf:
-                yield _draw_outlined_text(x, below, format_value_label(node.result.value), colour, weight)
+                yield _draw_outlined_text(
+                    x, label_y, format_value_label(node.result.value), colour, font_weight
+                )
             else:
                 yield _draw_outlined_text(
-                    x + 19, y + 5, format_value_label(node.result.value), colour, weight, "start"
+                    x + 19, y + 5, format_value_label(node.result.value), colour, font_weight, "start"
                 )
         for number, (alpha, beta) in enumerate(reversed(node.windows[-2:])):
             yield from _render_window_label(x, y - 21 - 11 * number, _format_window(alpha, beta))

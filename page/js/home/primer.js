@@ -20,7 +20,7 @@ const WORDS = [
   "A move sends all armies from a territory to a neighbour.",
   "Then every held territory trains one more army.",
   "When armies meet, they fight: the larger number wins…",
-  "…and loses as many as it beat: 7 against 1 leaves 6.",
+  "…and keeps the difference: 7 against 1 leaves 6.",
   "If the numbers are equal, the attacker wins.",
   "A territory that you leave has only its new army.",
   "So a long march leaves your home open.",

@@ -14,7 +14,8 @@ import { LiveBadge } from "../parts/livebadge.js";
 
 export class Stage {
   // begun() is called when the first match is shown, moved(id) after each ply of a match, and when the match makes way; `taken` contains the matches of other stages; finished() returns the newest
-  // finished matches, without a request of its own where the view has them. `compact`: the controls are in a menu, and the view pauses.
+  // finished matches, without a request of its own where the view has them. `compact`: one board of several, which opens its match by a
+  // press, tells its end below the map, and is paused by the view.
   constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Set(), finished = requestFinished, compact = false } = {}) {
     this.begun = begun;
     this.moved = moved;
@@ -24,34 +25,28 @@ export class Stage {
     this.director = new Director(this, { taken, finished });
     this.kind = h("span", { class: "kind" }, "Loading…");
     this.badge = new LiveBadge(() => this.playback.jump());
-    this.link = h("a", { class: "button plain small", href: "/", hidden: true }, "Open match");
     this.pause = h("button", { type: "button", class: "small", onclick: () => this.toggle() }, "");
     this.skip = h("button", { type: "button", class: "small", onclick: () => this.director.next() }, "Next match");
-    this.tug = new EvalBar({ wide: true, title: h("h2", { class: "stage-title" }, this.badge.element, this.kind) });
-    this.place = h("div", { class: "stage-place" });
+    const title = h("h2", { class: "stage-title" }, this.badge.element, this.kind);
+    this.tug = new EvalBar({ wide: true, title: compact ? null : title });
+    this.place = h("div", { class: "stage-place", inert: compact, "aria-hidden": compact && "true" }); // the board of a link is only looked at
+    this.link = compact ? h("a", { class: "stage-board" }, this.place) : h("a", { class: "button plain small" }, "Open match");
     this.finale = new GameOver();
     this.coming = h("p", { class: "quiet" }, "\u00a0"); // as high as its words
     this.finale.element.firstElementChild?.append(this.coming);
     this.words = h("p", { class: "story" });
     this.latest = h("p", { class: "latest" });
-    this.element = h("section", { class: "stage" },
-      this.tug.element,
-      h("div", { class: "stage-board" }, this.place, this.finale.element),
-      h("div", { class: "telling-of" }, h("div", { class: "words-of" }, this.words, this.latest), compact ? this.menu() : this.actions(this.pause)));
+    const told = h("div", { class: "words-of" }, this.words, this.latest);
+    // The button that comes and goes is last, so it moves no other.
+    const actions = (...buttons) => h("div", { class: "stage-actions" }, buttons, this.badge.jump);
+    this.element = h("section", { class: "stage" }, compact
+      ? [title, this.tug.element, this.link, this.finale.element, told, actions(this.skip)]
+      : [this.tug.element, h("div", { class: "stage-board" }, this.place, this.finale.element), h("div", { class: "telling-of" }, told, actions(this.pause, this.skip, this.link))]);
+    if (compact) {
+      shorten(this.skip, "Next");
+      shorten(this.badge.jump, "»");
+    }
     this.changed();
-  }
-
-  // Return the buttons below the board. The one that comes and goes is last, so it moves no other.
-  actions(...more) {
-    return h("div", { class: "stage-actions" }, more, this.skip, this.link, this.badge.jump);
-  }
-
-  menu() {
-    const element = h("details", { class: "stage-menu", name: "stage-menu" }, h("summary", { class: "button plain small", "aria-label": "More", title: "More" }, "…"), this.actions());
-    element.addEventListener("click", (event) => {
-      if (/** @type {any} */ (event.target).closest(".stage-actions")) element.open = false;
-    });
-    return element;
   }
 
   // Handle the matches in progress and the connected bots of a listing.
@@ -81,7 +76,8 @@ export class Stage {
     this.place.replaceChildren(this.board.element);
     this.board.zoom?.fit(); // at once, and not in the next frame, which has enough to do
     this.told = [];
-    set(this.link, { hidden: match.event === "demo", href: matchLink(match.id) });
+    const known = match.event !== "demo"; // the page's own example has no address
+    set(this.link, { href: known && matchLink(match.id), title: known && `Open match: ${paired(match.players)}` });
     if (match.game instanceof Declared) match.game.addEventListener("known", () => this.playback === playback && this.show(playback.at));
     this.changed();
     if (before) this.moved(before);
@@ -107,7 +103,7 @@ export class Stage {
   changed() {
     set(this.element, { hidden: this.director.idle });
     const { following } = this.director;
-    say(this.coming, following ? `Next: ${SEATS.map((seat) => botTitle(following.players[seat])).join(" v ")}` : "\u00a0");
+    say(this.coming, following ? `Next: ${paired(following.players)}` : "\u00a0");
     say(this.pause, this.director.running ? "Pause" : "Play");
     if (!this.playback) return;
     const { match, live } = this.playback;
@@ -121,3 +117,11 @@ export class Stage {
     this.director.stop();
   }
 }
+
+// Give a button less text. All of its text is then a tooltip, and read out.
+function shorten(button, text) {
+  set(button, { title: button.textContent, "aria-label": button.textContent });
+  say(button, text);
+}
+
+const paired = (players) => SEATS.map((seat) => botTitle(players[seat])).join(" v ");

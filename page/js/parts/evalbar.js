@@ -19,7 +19,7 @@ export class EvalBar {
     const race = h("p", { class: "race" }, this.runs[0], h("span", { class: "finish" }, h("span", null, "First to "), this.goal, h("span", null, " armies")), this.runs[1]);
     this.bar = svg("svg", { class: "tug-bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
       svg("rect", { class: "minnie", width: 100, height: 4 }), svg("rect", { class: "maxie", width: 50, height: 4 }));
-    this.element = h("div", { class: wide ? "tug wide" : "tug", "data-seat": own }, title, SEATS.map((seat, n) => h("p", { class: "tug-side", "data-owner": seat },
+    this.element = h("div", { class: wide ? "tug wide" : "tug", "data-seat": own, "data-unknown": true }, title, SEATS.map((seat, n) => h("p", { class: "tug-side", "data-owner": seat },
       names ? [h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), this.names[n]] : null, this.shares[n],
       names && wide ? this.armies[n] : null)), names && wide ? race : null, this.bar);
   }

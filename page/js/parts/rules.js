@@ -8,7 +8,7 @@ const WORDS = {
   Maxie: "The player who moves first: blue, with round markers. High values favour Maxie.",
   Minnie: "The player who moves second: orange, with square markers. Low values favour Minnie.",
   value: "A bot’s estimate of the position, in hundredths of an army. +200 is as good for Blue as a lead of two armies, −200 as good for Orange. 1,000,000 is a win.",
-  chance: "How often a player with this value went on to win, in matches between equal engines with the same number of armies to win; a draw counts as half. On Italy, +17 armies won 3 of 4 matches. On USA and World the same lead mostly won more often, and on the Grid of sixteen, where most matches are drawn, less often.",
+  chance: "How often a player with this value wins, estimated from matches between equal engines; a draw counts as half a win. On Italy, +17 armies mean a chance of 75 %. On USA, World and the Grid of sixteen, they mean about 60 %.",
   depth: "How many plies ahead the bot has searched completely.",
   nodes: "How many positions the bot has examined for this move.",
 };
@@ -26,7 +26,7 @@ export function word(name, text = name) {
 const IN_SHORT = {
   riskless: [
     "Choose a territory of yours, then a neighbour: all its armies go there.",
-    "Where armies meet, the larger number wins, and loses as many as it beat.",
+    "Where armies meet, the larger number wins and keeps the difference.",
     "After each move, every territory that a player holds trains one army.",
   ],
   tictactoe: ["Take turns to mark an empty cell.", "Three in a row, column or diagonal win; a full board is a draw."],
@@ -43,7 +43,7 @@ export const rulesInShort = (game) => (Object.hasOwn(IN_SHORT, game) ? IN_SHORT[
 const lessonWords = (setup) => [
   ["Move", "All armies of a territory go to a neighbour: they take it, join your own armies, or fight."],
   ["Train", "After each move, every territory of both players trains one army. So the land that you leave stays yours."],
-  ["Fight", "The larger number wins, and loses as many as it beat. If the numbers are equal, the attacker wins."],
+  ["Fight", "The larger number wins and keeps the difference. If the numbers are equal, the attacker wins."],
   ["Win", `You win with ${setup ? setup.armies_to_win : "as many"} armies${setup ? "" : " as the map asks for"}, or by taking the enemy’s last territory.`],
 ];
 

@@ -221,8 +221,8 @@ function sprt({ elo0, elo1, llr, lower, upper, verdict, pairs }, { bots }) {
   const [first, second] = Object.keys(bots).map(botTitle);
   const said = {
     open: `Undecided after ${plural(pairs, "pair")}.`,
-    H0: `Decided: ${first} is ${minus(elo0)} Elo from ${second}, not ${minus(elo1)}.`,
-    H1: `Decided: ${first} is ${minus(elo1)} Elo from ${second}, not ${minus(elo0)}.`,
+    H0: `Decided: ${first} is ${minus(elo0)} Elo above ${second}, not ${minus(elo1)}.`,
+    H1: `Decided: ${first} is ${minus(elo1)} Elo above ${second}, not ${minus(elo0)}.`,
   }[verdict];
   return h("section", { class: "sprt" }, h("h2", null, "Sequential test"),
     h("p", null, `${said} The log likelihood ratio is ${minus(llr.toFixed(2))}; the test ends at ${minus(lower.toFixed(2))} (${minus(elo0)} Elo) or ${minus(upper.toFixed(2))} (${minus(elo1)} Elo).`),

@@ -39,7 +39,7 @@ export class Home {
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
     this.fault = h("p", { class: "fault", role: "alert" });
     main.replaceChildren(
-      h("div", { class: "pitch" }, h("h1", null, "Bots fight over maps, live. Can you beat one?"),
+      h("div", { class: "pitch" }, h("h1", null, h("span", null, "Bots fight over maps, live."), " ", h("span", null, "Can you beat one?")),
         h("a", { class: "button big", href: "/play" }, "Play against a bot")),
       h("div", { class: "hero" }, first ?? this.stage.element, this.wall),
       this.below,

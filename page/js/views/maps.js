@@ -23,7 +23,7 @@ export class MapsView {
       const mapOf = (each) => known.find((map) => map.name === each);
       const one = mapOf(name);
       const names = inMapOrder(known.map((each) => each.name));
-      const unknown = name && !one ? [h("p", { class: "quiet" }, "No built-in map has this name. Those that there are:")] : [];
+      const unknown = name && !one ? [h("p", { class: "quiet" }, "No built-in map has this name. These are the built-in maps:")] : [];
       this.place.replaceChildren(...(one ? whole(one) : [...unknown, h("ul", { class: "cards maps" }, names.map(mapOf).map(card))]));
     } catch (error) {
       if (!this.stopped) this.place.replaceChildren(failed(error));

@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.values import Players
-from arena.rating.rater import FinishedMatch, Rater, RatingStep, categories
+from arena.rating.rater import FinishedMatch, Rater, RatingStep, make_rating_categories
 from arena.server.store import database
 from arena.server.store.aggregates import event_tables, standings
 from arena.server.store.aggregates.event_tables import EventResult
@@ -47,14 +47,14 @@ async def count_new_matches(
     write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
     progress: function that is called with each new rating step, in order, after its transaction
     """
-    total, max_matches = 0, MATCHES_PER_TRANSACTION if write else MATCHES_PER_TRANSACTION_ALONE
+    total_count, max_matches = 0, MATCHES_PER_TRANSACTION if write else MATCHES_PER_TRANSACTION_ALONE
     while True:
         count, steps = await (write or make_transaction_writer(engine))(
             partial(count_batch, max_matches=max_matches)
         )
         if not count:
-            return total
-        total += len({step.match for step in steps})
+            return total_count
+        total_count += len({step.match for step in steps})
         for step in steps:
             progress(step)
         await anyio.lowlevel.checkpoint()
@@ -73,7 +73,9 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
     rated = [row for row in rows if row.rated]
     seasons = load_seasons(connection)
     categories_by_match = {
-        row.match: categories(row.game, row.map, row.time_control, seasons.get_season_number(row.game))
+        row.match: make_rating_categories(
+            row.game, row.map, row.time_control, seasons.get_season_number(row.game)
+        )
         for row in rated
     }
     keys = {

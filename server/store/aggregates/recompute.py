@@ -25,7 +25,14 @@ from arena.match.terms import from_json
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result, from_line
 from arena.rating.glicko import Rating
-from arena.rating.rater import Category, CurrentRating, RatedOutcome, Rater, RatingStep, categories
+from arena.rating.rater import (
+    CurrentRating,
+    RatedOutcome,
+    Rater,
+    RatingCategory,
+    RatingStep,
+    make_rating_categories,
+)
 from arena.server.store import database
 from arena.server.store.aggregates.standings import (
     current_rating_from_row,
@@ -65,29 +72,31 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
     """Recompute the ratings of all counted matches, and compare them with the stored ratings.
 
     The computation starts from the ratings that the bots had when matches were last removed from the store. It reads
-    `batch_size` matches per query, from a snapshot of the store. Raises RecomputeMismatch at the first difference.
+    `batch_size` matches per query, from a snapshot of the store. Raises RecomputeMismatch for the first difference.
     """
     totals = RecomputedRatings()
     async with database.open_snapshot(engine) as connection:
         rater = Rater(await connection.run_sync(load_base_ratings))
-        after = 0
-        while rows := await _load_counted_matches(connection, batch_size, after=after):
+        last_arrival = 0
+        while rows := await _load_counted_matches(connection, batch_size, after=last_arrival):
             names = [row.match for row in rows]
-            journal, steps = (
+            events_by_match, steps = (
                 await load_events_by_match(connection, names),
                 await _load_steps(connection, names),
             )
             seasons = {match: category.season for match, _, category in steps}
             for row in rows:
-                record = _replay(row, journal.get(row.match))
+                record = _replay_match(row, events_by_match.get(row.match))
                 totals.matches += 1
-                totals.imported += row.match not in journal
+                totals.imported += row.match not in events_by_match
                 columns = make_summary_columns(record)
                 season = seasons.get(row.match, 1)
-                for category in categories(record.game, columns["map"], columns["time_control"], season):
+                for category in make_rating_categories(
+                    record.game, columns["map"], columns["time_control"], season
+                ):
                     for step in rater.rate_match(record, row.finished, category):
                         _require_same_step(step, steps.get((row.match, step.seat, category)))
-            after = rows[-1].arrival
+            last_arrival = rows[-1].arrival
         await _compare_standings(connection, rater)
     return totals
 
@@ -123,7 +132,7 @@ def _are_equal_ratings(a: Rating, b: Rating) -> bool:
     )
 
 
-def _replay(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
+def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     """Replay a match, and return its record, with the result of the replay.
 
     row: columns of `matches`, and the match's packed data
@@ -204,7 +213,7 @@ async def _load_counted_matches(
 
 async def _load_steps(
     connection: AsyncConnection, names: Sequence[str]
-) -> dict[tuple[str, str, Category], RatingStep]:
+) -> dict[tuple[str, str, RatingCategory], RatingStep]:
     """Return the stored rating steps of the matches with the ids `names`, by match id, seat and category."""
     query = sa.select(rating_steps).where(rating_steps.c.match.in_(names))
     steps = [step_from_row(row) for row in (await connection.execute(query)).all()]

@@ -26,26 +26,28 @@ def close_season(connection: sa.Connection, name: str, game: str | None = None) 
     """
     while count_batch(connection, MATCHES_PER_TRANSACTION_ALONE)[0]:
         pass
-    closed = load_seasons(connection)
+    known_seasons = load_seasons(connection)
     columns = standings.c
     query = sa.select(columns.game, sa.func.max(columns.season)).group_by(columns.game).order_by(columns.game)
-    rated = [row.game for row in connection.execute(query) if row[1] == closed.get_season_number(row.game)]
-    games = [rated_game for rated_game in rated if game in (None, rated_game)]
+    rated_games = [
+        row.game for row in connection.execute(query) if row[1] == known_seasons.get_season_number(row.game)
+    ]
+    games = [rated_game for rated_game in rated_games if game in (None, rated_game)]
     if not games:
         raise CannotCloseSeason(
             f"no match{f' of {game}' if game else ''} was rated in this season, so it cannot be closed"
         )
     for closed_game in games:
-        if closed.get_season_number(closed_game, name):
+        if known_seasons.get_season_number(closed_game, name):
             raise CannotCloseSeason(
                 f"{closed_game} already has a closed season called {name!r:.80}: choose another name"
             )
     rows = [
         {
             "game": closed_game,
-            "number": closed.get_season_number(closed_game),
+            "number": known_seasons.get_season_number(closed_game),
             "name": name,
-            "closed": database.current_timestamp(),
+            "closed": database.format_current_time(),
         }
         for closed_game in games
     ]

@@ -23,7 +23,7 @@ class Season(Struct, frozen=True):
     game: str
     name: str
     closed: str
-    """Time at which the season was closed, in the format of `database.current_timestamp`."""
+    """Time at which the season was closed, in the format of `database.format_current_time`."""
 
 
 class Seasons:
@@ -36,15 +36,15 @@ class Seasons:
         self.closed = closed
 
     def __contains__(self, name: object) -> bool:
-        return any(each.name == name for each in self.closed)
+        return any(season.name == name for season in self.closed)
 
     def list_latest_first(self) -> list[Season]:
         """Return the closed seasons of all games, the most recently closed one first."""
-        return sorted(self.closed, key=lambda each: each.closed, reverse=True)
+        return sorted(self.closed, key=lambda season: season.closed, reverse=True)
 
     def list_closed_season_names(self, game: str) -> list[str]:
         """Return the names of the closed seasons of a game, the earliest season first."""
-        return [each.name for each in self.closed if each.game == game]
+        return [season.name for season in self.closed if season.game == game]
 
     def get_season_number(self, game: str, name: str = "") -> int:
         """Return the number of a season of a game. The first season has the number 1.

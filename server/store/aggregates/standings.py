@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from arena.rating.glicko import Rating
-from arena.rating.rater import Category, CurrentRating, RatedOutcome, RatingKey, RatingStep
+from arena.rating.rater import CurrentRating, RatedOutcome, RatingCategory, RatingKey, RatingStep
 from arena.rating.standings import COLUMN_NAMES
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import load_seasons, select_running_season_number
@@ -49,7 +49,7 @@ class RatingRow(Struct, frozen=True, rename=COLUMN_NAMES):
     crashes: int
     """Number of matches lost by a failure of the bot: an exception, a value that is not a move, or a dead process."""
     last: str
-    """End time of the last rated match, in the format of `database.current_timestamp`."""
+    """End time of the last rated match, in the format of `database.format_current_time`."""
 
     @property
     def glicko(self) -> Rating:
@@ -74,7 +74,7 @@ INACTIVE_AFTER = timedelta(days=30)
 def compute_activity_cutoff() -> str:
     """Return the time that is INACTIVE_AFTER ago. Shown tables leave out a bot whose last rated match ended earlier.
 
-    The time is in the format of `database.current_timestamp`.
+    The time is in the format of `database.format_current_time`.
     """
     return database.format_timestamp(datetime.now(UTC) - INACTIVE_AFTER)
 
@@ -106,7 +106,7 @@ async def load_standings(
     map, time_control: only ratings from matches on this map with this time control; both empty for all matches
     season: name of a closed season; empty for the current one
     limit: maximum number of bots for each game, those with the highest ratings; None for all
-    since: only bots that finished a rated match at or after this time, in the format of `database.current_timestamp`
+    since: only bots that finished a rated match at or after this time, in the format of `database.format_current_time`
 
     Finished matches that are not counted yet are missing. Call `match_counting.count_new_matches` first to include them.
     """
@@ -118,9 +118,13 @@ async def load_standings(
         query = query.order_by(standings_table.c.rating.desc()).limit(limit)
     rows: list[Any] = []
     async with database.open_query_connection(engine) as connection:
-        closed = await connection.run_sync(load_seasons)
-        for each in await list_distinct_games(connection, standings_table.c.game) if game is None else [game]:
-            category = Category(each, map, time_control, closed.get_season_number(each, season))
+        seasons = await connection.run_sync(load_seasons)
+        for game_name in (
+            await list_distinct_games(connection, standings_table.c.game) if game is None else [game]
+        ):
+            category = RatingCategory(
+                game_name, map, time_control, seasons.get_season_number(game_name, season)
+            )
             rows += (await connection.execute(query, category._asdict())).all()
     return sort_standings(RatingRow(*tuple(row)) for row in rows)
 
@@ -134,7 +138,7 @@ async def load_bot_standings(engine: Engine, bot: str) -> list[RatingRow]:
 
 def sort_standings(rows: Iterable[RatingRow]) -> list[RatingRow]:
     """Return the rows sorted by game, then by descending rating, then by name."""
-    return sorted(rows, key=lambda each: (each.game, -each.rating, each.bot))
+    return sorted(rows, key=lambda row: (row.game, -row.rating, row.bot))
 
 
 async def count_forfeits(engine: Engine, bots: Iterable[str]) -> dict[str, int]:
@@ -160,29 +164,33 @@ async def list_categories(
 
     season: name of a closed season; empty for the current one of each game
     since: count only bots that finished a rated match at or after this time, in the format of
-        `database.current_timestamp`
+        `database.format_current_time`
     """
-    table = standings_table.c
-    matches = sa.func.sum(table.matches)
-    query = sa.select(table.game, table.map, table.time_control, matches).where(table.time_control != "")
-    query = query.where(table.season == _select_season_number(season))
+    columns = standings_table.c
+    matches = sa.func.sum(columns.matches)
+    query = sa.select(columns.game, columns.map, columns.time_control, matches).where(
+        columns.time_control != ""
+    )
+    query = query.where(columns.season == _select_season_number(season))
     if since is not None:
-        query = query.where(table.last >= since)
-    query = query.group_by(table.game, table.map, table.time_control)
-    query = query.order_by(matches.desc(), table.game, table.map, table.time_control).limit(limit)
+        query = query.where(columns.last >= since)
+    query = query.group_by(columns.game, columns.map, columns.time_control)
+    query = query.order_by(matches.desc(), columns.game, columns.map, columns.time_control).limit(limit)
     async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(query)).all()
     return [CategorySummary(row.game, row.map, row.time_control, int(row[3])) for row in rows]
 
 
-async def load_cross_scores(engine: Engine, category: Category, bots: Iterable[str]) -> list[CrossScore]:
+async def load_cross_scores(
+    engine: Engine, category: RatingCategory, bots: Iterable[str]
+) -> list[CrossScore]:
     """Return the score of each of these bots against each of the others, in rated matches of a category.
 
     Pairs without a rated match are left out.
     """
     names, table = sorted(set(bots)), crosses_table.c
     query = sa.select(table.bot, table.opponent, table.wins, table.draws, table.losses)
-    query = query.where(*_make_column_conditions(crosses_table, *Category._fields))
+    query = query.where(*_make_column_conditions(crosses_table, *RatingCategory._fields))
     query = query.where(table.bot.in_(names), table.opponent.in_(names))
     async with database.open_query_connection(engine) as connection:
         return [CrossScore(*row) for row in (await connection.execute(query, category._asdict())).all()]
@@ -196,7 +204,7 @@ def load_current_ratings(
     keys: pairs of a category and the name of a bot
     """
     ratings: dict[RatingKey, CurrentRating] = {}
-    names: dict[Category, list[str]] = {}
+    names: dict[RatingCategory, list[str]] = {}
     for category, bot in sorted(keys):
         names.setdefault(category, []).append(bot)
     for category, bots in names.items():
@@ -209,7 +217,7 @@ def load_current_ratings(
 
 def make_rating_key(row: sa.Row[Any]) -> RatingKey:
     """Return the key of a row of `standings`, `rating_bases` or `rating_steps`: its category and its bot."""
-    return Category(row.game, row.map, row.time_control, row.season), row.bot
+    return RatingCategory(row.game, row.map, row.time_control, row.season), row.bot
 
 
 def current_rating_from_row(row: sa.Row[Any]) -> CurrentRating:
@@ -223,7 +231,7 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
     steps: in order of the matches; the two steps of a match in a category are adjacent, Maxie's first
     """
     rows_by_key: dict[RatingKey, dict[str, Any]] = {}
-    pairs: dict[tuple[Category, str, str], dict[str, Any]] = {}
+    pairs: dict[tuple[RatingCategory, str, str], dict[str, Any]] = {}
     step_iterator = iter(steps)
     for maxie, minnie in zip(step_iterator, step_iterator, strict=True):
         for step, opponent_step in ((maxie, minnie), (minnie, maxie)):
@@ -313,6 +321,6 @@ _SELECT_BOT_STANDINGS = sa.select(*(standings_table.c[name] for name in RatingRo
 _SCORE_OUTCOMES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}
 _COUNT_COLUMNS = ("matches", *_SCORE_OUTCOMES, "forfeits", "crashes")
 _SELECT_CURRENT = sa.select(standings_table).where(
-    *_make_column_conditions(standings_table, *Category._fields),
+    *_make_column_conditions(standings_table, *RatingCategory._fields),
     standings_table.c.bot.in_(sa.bindparam("these", expanding=True)),
 )

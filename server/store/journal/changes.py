@@ -49,7 +49,7 @@ class JournalChanges:
     """Rows of the table `ladders`, each with the state of an event (a tournament) that the server plays."""
     answers: list[dict[str, Any]] = field(default_factory=list)
     """Answers to requests in the table `requests`, with their numbers."""
-    only_journal_events: bool = True
+    has_only_journal_events: bool = True
     """True if all changes are in `events`; one statement is then enough."""
 
 
@@ -61,7 +61,7 @@ def collect_changes(effects: Iterable[DurableEffect]) -> JournalChanges:
             text = encode_for_journal(effect.at, effect.event, effect.turn)
             changes.events.append((effect.match, effect.seq, text))
             continue
-        changes.only_journal_events = False
+        changes.has_only_journal_events = False
         if type(effect) is OpenMatch:
             changes.opened_matches.append(_make_opened_match_row(effect))
         elif type(effect) is CloseMatch:
@@ -95,7 +95,7 @@ def _make_closed_match_row(effect: CloseMatch) -> dict[str, Any]:
     record = effect.record
     return make_summary_columns(record) | {
         "match": record.match,
-        "finished": database.current_timestamp(),
+        "finished": database.format_current_time(),
         "packed": pack_record(to_line(record)),
         "whole": False,
         "played": compute_match_digest(record) if effect.rated else None,

@@ -23,7 +23,7 @@ import sqlalchemy as sa
 
 from arena.clock import MONOTONIC, TimeSource
 from arena.server.core.effects import DurableEffect
-from arena.server.core.inputs import Restore
+from arena.server.core.inputs import RestoreMatches
 from arena.server.store import database, lease
 from arena.server.store.database import Engine, StoreError
 from arena.server.store.journal.changes import collect_changes
@@ -104,7 +104,7 @@ class Journal:
         """Return True while a commit is in progress."""
         return "commit" in self._pending_since
 
-    async def load(self, event: str | None) -> Restore:
+    async def load(self, event: str | None) -> RestoreMatches:
         """Return the stored state from which this server restarts.
 
         event: event name under which matches of the server's open pool are stored; None to load neither events nor
@@ -196,7 +196,7 @@ class Journal:
             self.lease_lost.set()
             return error
         self._last_error = database.describe_failure(error) or f"{type(error).__name__}: {error}"
-        return StoreUnavailable(self._last_error) if database.is_transient(error) else error
+        return StoreUnavailable(self._last_error) if database.is_transient_error(error) else error
 
     async def release(self) -> None:
         """Release the server's name, so that another process can acquire it immediately. A failure is only logged."""

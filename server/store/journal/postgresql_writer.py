@@ -135,7 +135,7 @@ class PostgresqlWriter:
         Raises LeaseLost if the lease is lost, and any database error.
         """
         async with self._commits.open_for_transaction() as (_, raw):
-            if not changes.only_journal_events:
+            if not changes.has_only_journal_events:
                 async with raw.transaction():
                     await _require_lease(raw, lease)
                     await _write_changes(raw, changes, lease)

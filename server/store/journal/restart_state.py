@@ -14,7 +14,7 @@ from arena.games.core import GameError
 from arena.match.terms import from_json
 from arena.protocol.values import Role
 from arena.rating.glicko import Rating
-from arena.server.core.inputs import Restore, UnfinishedMatch
+from arena.server.core.inputs import RestoreMatches, UnfinishedMatch
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import select_running_season_number
 from arena.server.store.database import Engine
@@ -29,7 +29,7 @@ Bots may have missed the results of matches that ended in this period.
 """
 
 
-async def load_restart_state(engine: Engine, server: str, event: str | None) -> Restore:
+async def load_restart_state(engine: Engine, server: str, event: str | None) -> RestoreMatches:
     """Return the state from which a server restarts.
 
     The state consists of the sessions of the server's bots, the recent matches whose results the bots may have missed,
@@ -44,7 +44,9 @@ async def load_restart_state(engine: Engine, server: str, event: str | None) -> 
     query = query.order_by(matches.c.started, matches.c.number)
     async with database.open_query_connection(engine) as connection:
         events = [] if event is None else await load_events(connection, server)
-        query = query.where(matches.c.event.in_([event, *(each.state.plan.event for each in events)]))
+        query = query.where(
+            matches.c.event.in_([event, *(stored_event.state.plan.event for stored_event in events)])
+        )
         rows = [] if event is None else (await connection.execute(query)).all()
         events_by_match = await load_events_by_match(connection, [row.match for row in rows])
         session_rows = await connection.execute(sa.select(sessions).where(sessions.c.server == server))
@@ -57,7 +59,7 @@ async def load_restart_state(engine: Engine, server: str, event: str | None) -> 
         ]
     except GameError as error:
         raise database.StoreError(f"a match in progress cannot be resumed: {error}") from None
-    return Restore(unfinished, hashes, recent_matches, events)
+    return RestoreMatches(unfinished, hashes, recent_matches, events)
 
 
 async def _load_finished_matches(

@@ -130,7 +130,7 @@ class SqliteWriter:
             without the thread
         """
         self._connection = connection
-        self._raw = _driver_connection(connection)
+        self._raw = _get_driver_connection(connection)
         self._thread = thread
         self._durable = durable
         if not durable:
@@ -150,7 +150,7 @@ class SqliteWriter:
                 # writer there either.
                 work()
             except sqlite3.OperationalError as error:
-                if not sqlite.is_busy(error):
+                if not sqlite.is_busy_error(error):
                     raise
             else:
                 return _do_nothing()
@@ -164,7 +164,7 @@ class SqliteWriter:
         return await self._thread.call(partial(self._run_with_wait, partial(self._write, operation)))
 
     def abandon(self) -> None:
-        """Do nothing: SQLite waits for a lock for seconds only, and a pending write to the disk cannot be cancelled."""
+        """Do nothing: SQLite waits only seconds for a lock, and a pending write to the disk cannot be cancelled."""
 
     def _run_with_wait(self, operation: Callable[[], T]) -> T:
         """Run `operation` so that it waits for the locks of other writers. Called in the thread only."""
@@ -178,7 +178,7 @@ class SqliteWriter:
 
     def _commit(self, changes: JournalChanges, lease: Lease) -> None:
         events, fence = changes.events, (lease.name, lease.name, lease.number)
-        if changes.only_journal_events and 0 < len(events) <= MAX_ROWS:
+        if changes.has_only_journal_events and 0 < len(events) <= MAX_ROWS:
             values = (*chain.from_iterable(events), *fence)
             if self._raw.execute(make_append_statement(len(events)), values).rowcount < len(events):
                 self._require_lease(
@@ -229,7 +229,7 @@ async def _do_nothing() -> None:
     pass
 
 
-def _driver_connection(connection: sa.Connection) -> sqlite3.Connection:
+def _get_driver_connection(connection: sa.Connection) -> sqlite3.Connection:
     driver = connection.connection.driver_connection
     if not isinstance(driver, sqlite3.Connection):
         raise TypeError(f"the connection is a {type(driver).__name__}, not a blocking sqlite3.Connection")

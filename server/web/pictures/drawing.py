@@ -133,10 +133,16 @@ def draw_film(line: str) -> bytes:
     # With one palette for all frames, unchanged parts are equal in all of them and cost nothing.
     palette = frames[len(frames) // 2].quantize(MAX_COLOURS)
     reduced_frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    times = [FRAME_MS] * (len(reduced_frames) - 1) + [LAST_FRAME_MS]
+    durations_ms = [FRAME_MS] * (len(reduced_frames) - 1) + [LAST_FRAME_MS]
     buffer = io.BytesIO()
     reduced_frames[0].save(
-        buffer, "GIF", save_all=True, append_images=reduced_frames[1:], duration=times, loop=0, optimize=False
+        buffer,
+        "GIF",
+        save_all=True,
+        append_images=reduced_frames[1:],
+        duration=durations_ms,
+        loop=0,
+        optimize=False,
     )
     return buffer.getvalue()
 
@@ -156,11 +162,11 @@ def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]
         return [last * frame // (MAX_FRAMES - 1) for frame in range(MAX_FRAMES)]
     shares = [_compute_maxie_share(position.armies) for position in positions]
     window = MAX_FRAMES - 1
-    changes = [
+    share_changes = [
         abs(shares[window_start + window] - shares[window_start])
         for window_start in range(len(shares) - window)
     ]
-    window_start = changes.index(max(changes))
+    window_start = share_changes.index(max(share_changes))
     return sorted({*range(window_start, window_start + window), last})
 
 

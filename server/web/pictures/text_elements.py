@@ -28,7 +28,7 @@ def render_text(x: float, y: float, size: float, text: str, max_width: float, co
     size: font size, in pixels
     max_width: maximum width, in pixels
     """
-    text = "".join(each if each.isprintable() else "�" for each in text[:MAX_CHARACTERS])
+    text = "".join(character if character.isprintable() else "�" for character in text[:MAX_CHARACTERS])
     length = _measure_text_width(text, size)
     if length > max_width:
         size = max(MIN_SCALE * size, size * max_width / length)

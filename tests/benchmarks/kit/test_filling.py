@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from arena.match.referee_events import Moved
+from arena.match.referee_events import MoveReceived
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store
 from arena.server.store.finished_matches import load_record
@@ -26,7 +26,7 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         shown = (await search_matches(engine, SearchFilter(), 50)).matches
         assert len(shown) == 50
         happened = await load_events_of_match(engine, shown[0].match)
-        assert sum(isinstance(event, Moved) for _, event in happened) == PLIES == shown[0].plies
+        assert sum(isinstance(event, MoveReceived) for _, event in happened) == PLIES == shown[0].plies
         assert await load_record(engine, shown[0].match)
         name = shown[1].match
         await replace_sample_records(engine, [name])

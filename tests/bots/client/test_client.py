@@ -32,7 +32,7 @@ async def test_a_match_is_played_and_told() -> None:
     assert watched.finished == [
         "match m: tictactoe as maxie against two: won (resignation, 3 plies: so it ended)"
     ]
-    assert str(watched.client.tally) == "1 won, 0 drawn, 0 lost"
+    assert str(watched.client.result_counts) == "1 won, 0 drawn, 0 lost"
     assert watched.complaints == []
     assert [line.partition(" ws:")[0] for line in watched.told] == ["me is connected to"]
 
@@ -99,7 +99,7 @@ async def test_the_connection_answers_while_a_bot_thinks() -> None:
         await peer.say(end([0], match="quick", winner="maxie"), STOP)
 
     watched = await run_client(Slow, script, matches=2)
-    assert str(watched.client.tally) == "1 won, 0 drawn, 1 lost"
+    assert str(watched.client.result_counts) == "1 won, 0 drawn, 1 lost"
     assert not let_go.is_set()
 
 
@@ -137,7 +137,7 @@ async def test_an_exception_resigns_and_is_told_with_its_place(where: str) -> No
     assert "test_client.py" in trace
     assert "worker.py" not in trace
     assert line == f"match m: {where} raised ValueError: no idea; the match is lost by a crash"
-    assert watched.client.tally.lost == 1
+    assert watched.client.result_counts.lost == 1
 
 
 async def test_an_exception_at_the_end_is_told_too() -> None:

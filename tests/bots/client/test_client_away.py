@@ -36,7 +36,7 @@ async def test_a_server_that_stops_is_waited_for_and_its_matches_go_on() -> None
     assert gone.endswith(" stops; 1 match in play will resume when the server is back; connecting again")
     assert len(watched.told) == 2
     assert watched.told[1].startswith("me is back at ws://127.0.0.1:")
-    assert watched.client.tally.won == 1
+    assert watched.client.result_counts.won == 1
 
 
 async def test_a_match_that_ended_while_nobody_was_here_counts_as_the_server_says() -> None:
@@ -58,7 +58,7 @@ async def test_a_match_that_ended_while_nobody_was_here_counts_as_the_server_say
         await peer.say(end([0], match="third", winner="maxie"), STOP)
 
     watched = await run_client(First, first, forgotten, matches=2)
-    assert str(watched.client.tally) == "1 won, 0 drawn, 1 lost, 1 void"
+    assert str(watched.client.result_counts) == "1 won, 0 drawn, 1 lost, 1 void"
 
 
 async def test_a_welcomed_client_waits_for_a_temporary_error_to_pass() -> None:

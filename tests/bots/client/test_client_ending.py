@@ -56,7 +56,7 @@ async def test_a_finishing_client_plays_its_started_matches_and_takes_no_more() 
         await peer.say(end([0], match="late", winner="maxie"))
 
     watched = await told_to(Client.finish, script, matches=2)
-    assert str(watched.client.tally) == "2 won, 0 drawn, 0 lost"
+    assert str(watched.client.result_counts) == "2 won, 0 drawn, 0 lost"
 
 
 async def test_a_client_that_finishes_while_it_is_away_does_not_return() -> None:
@@ -93,7 +93,7 @@ async def test_a_client_that_gives_up_resigns_and_counts_the_results() -> None:
         await peer.say(FINISHING, end([], winner="minnie"))
 
     watched = await told_to(Client.resign, script)
-    assert str(watched.client.tally) == "0 won, 0 drawn, 1 lost"
+    assert str(watched.client.result_counts) == "0 won, 0 drawn, 1 lost"
 
 
 async def test_a_quota_is_told_and_the_bot_ends_after_it() -> None:
@@ -106,7 +106,7 @@ async def test_a_quota_is_told_and_the_bot_ends_after_it() -> None:
         await peer.say(end([0], winner="maxie"))
 
     watched = await told_to(Client.stop, script, quota=1)
-    assert watched.client.tally.won == 1
+    assert watched.client.result_counts.won == 1
 
 
 @pytest.mark.parametrize("playing", [False, True])

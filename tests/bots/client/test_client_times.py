@@ -17,7 +17,7 @@ from arena.bots.client.client import (
     CHALLENGE_SECONDS,
     CLOSE_SECONDS,
     IDLE_SECONDS,
-    MAX_FIRST_CONNECT_PAUSE,
+    MAX_FIRST_CONNECT_PAUSE_SECONDS,
     RATING_SECONDS,
     RESIGN_SECONDS,
     STATUS_INTERVAL_SECONDS,
@@ -26,7 +26,7 @@ from arena.bots.client.client import (
 )
 from arena.bots.client.connection import ConnectionLost, NoServer
 from arena.bots.client.settings import ClientSettings
-from arena.bots.client.state.reconnection import FIRST_PAUSE, MAX_PAUSE, STOP_PAUSE
+from arena.bots.client.state.reconnection import FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS, STOP_PAUSE_SECONDS
 from arena.protocol.codec import decode_client_message, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
@@ -140,8 +140,8 @@ def event_over(line: Line) -> None:
 async def test_the_pause_after_a_loss_doubles_up_to_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(monkeypatch, in_and_out, *[nobody] * 14, event_over)
     await world.client().run()
-    doubled = [FIRST_PAUSE * 2**tries for tries in range(15)]
-    assert world.pauses == pytest.approx([min(MAX_PAUSE, each) for each in doubled])
+    doubled = [FIRST_PAUSE_SECONDS * 2**tries for tries in range(15)]
+    assert world.pauses == pytest.approx([min(MAX_PAUSE_SECONDS, each) for each in doubled])
 
 
 @virtual
@@ -151,7 +151,7 @@ async def test_a_server_that_stops_gets_a_second_at_first(monkeypatch: pytest.Mo
 
     world = World(monkeypatch, stops, nobody, nobody, event_over)
     await world.client().run()
-    assert world.pauses == pytest.approx([STOP_PAUSE, 2 * STOP_PAUSE, 4 * STOP_PAUSE])
+    assert world.pauses == pytest.approx([STOP_PAUSE_SECONDS, 2 * STOP_PAUSE_SECONDS, 4 * STOP_PAUSE_SECONDS])
 
 
 @virtual
@@ -181,8 +181,8 @@ async def test_a_server_that_is_not_there_yet_is_waited_for(monkeypatch: pytest.
     world = World(monkeypatch, nobody)
     with pytest.raises(NoServer):
         await world.client(wait=60).run()
-    assert 60 <= world.tries[-1] - world.tries[0] < 60 + MAX_FIRST_CONNECT_PAUSE
-    assert max(world.pauses) == MAX_FIRST_CONNECT_PAUSE
+    assert 60 <= world.tries[-1] - world.tries[0] < 60 + MAX_FIRST_CONNECT_PAUSE_SECONDS
+    assert max(world.pauses) == MAX_FIRST_CONNECT_PAUSE_SECONDS
 
 
 @virtual
@@ -192,9 +192,9 @@ async def test_a_client_that_gives_up_without_a_connection_ends_at_once(
     world = World(monkeypatch, in_and_out, nobody)
     client = world.client()
     # In the pause before the next try.
-    CLOCK.call_later(FIRST_PAUSE / 2, client.resign)
+    CLOCK.call_later(FIRST_PAUSE_SECONDS / 2, client.resign)
     await client.run()
-    assert CLOCK.now() - world.tries[0] == pytest.approx(FIRST_PAUSE / 2)
+    assert CLOCK.now() - world.tries[0] == pytest.approx(FIRST_PAUSE_SECONDS / 2)
 
 
 @virtual
@@ -203,7 +203,7 @@ async def test_a_server_that_does_not_welcome_is_left(monkeypatch: pytest.Monkey
 
     world = World(monkeypatch, silent, event_over)
     await world.client().run()
-    assert world.pauses == pytest.approx([WELCOME_SECONDS + FIRST_PAUSE])
+    assert world.pauses == pytest.approx([WELCOME_SECONDS + FIRST_PAUSE_SECONDS])
     assert world.complaints[0] == f"the server sent no welcome within {WELCOME_SECONDS:g} s"
 
 

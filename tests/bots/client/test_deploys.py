@@ -22,8 +22,8 @@ from testkit.simulation.bots import URL, ClientBot
 from testkit.simulation.servers import replace_machine
 from testkit.simulation.world import SECOND, SimulatedProcess
 
-SECONDS = round(3600 * float(os.environ.get("ARENA_DEPLOY_HOURS", "0.5")))
-DEPLOYS = 20
+SECONDS = round(3600 * float(os.environ.get("ARENA_DEPLOY_HOURS", "0.25")))
+DEPLOYS = 10
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
 AWAY_NS = 2 * SECOND
 """From the end of a process to the start of the next."""
@@ -91,7 +91,7 @@ def deployed(folder: Path, seconds: int, *, remembers: bool) -> SimulatedArena:
     return arena
 
 
-def test_twenty_deploys_cost_no_match(tmp_path: Path) -> None:
+def test_ten_deploys_cost_no_match(tmp_path: Path) -> None:
     arena = deployed(tmp_path, SECONDS, remembers=True)
     assert set(arena.monitor.reasons) <= {EndReason.LINE.value, EndReason.BOARD_FULL.value}
     assert len(arena.monitor.finished) > SECONDS / 100

@@ -116,7 +116,7 @@ async def test_a_new_process_goes_on_and_hears_of_the_end_that_it_missed(tmp_pat
     watched = await run_client(First, second, matches=2, quota=1, session_file=again)
     assert [line.partition(";")[2] for line in watched.told] == [" 2 matches in play"]
     assert watched.complaints == ["match other ended while nobody played it here: minnie won (disconnect)"]
-    assert str(watched.client.tally) == "1 won, 0 drawn, 0 lost"
+    assert str(watched.client.result_counts) == "1 won, 0 drawn, 0 lost"
     assert list(tmp_path.iterdir()) == []
 
 

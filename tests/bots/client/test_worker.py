@@ -7,7 +7,7 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
 from arena.bots.client.state.actions import ChooseMove
-from arena.bots.client.worker import BotEnded, BotFailed, MoveChosen, Prepared, Report, Worker
+from arena.bots.client.worker import BotEnded, BotFailed, BotPrepared, MoveChosen, Report, Worker
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 
@@ -52,7 +52,7 @@ def test_all_calls_come_from_one_thread_and_a_stop_reaches_the_bot() -> None:
     Threads.seen.clear()
     reports = ReportQueue()
     worker = Worker(Threads, MATCH, reports.put)
-    assert reports.next() == Prepared("m")
+    assert reports.next() == BotPrepared("m")
     for ply in (0, 2):
         worker.choose(order(ply))
         with pytest.raises(Empty):
@@ -72,7 +72,7 @@ def test_a_stop_that_comes_before_the_bot_begins_is_not_lost() -> None:
     worker = Worker(Threads, MATCH, reports.put)
     worker.choose(order())
     worker.cancel_move()
-    assert reports.next() == Prepared("m")
+    assert reports.next() == BotPrepared("m")
     assert isinstance(reports.next(), MoveChosen)
     worker.finish(None)
     assert reports.next() == BotEnded("m")
@@ -106,7 +106,7 @@ def test_no_line_of_ours_is_shown_where_a_bot_has_none() -> None:
 
     reports = ReportQueue()
     worker = Worker(Broken, MATCH, reports.put)
-    assert reports.next() == Prepared("m")
+    assert reports.next() == BotPrepared("m")
     worker.choose(order())
     broke = reports.next()
     assert isinstance(broke, BotFailed)
@@ -149,7 +149,7 @@ def test_a_bot_is_closed_without_an_end_too_and_stopped_while_it_prepares() -> N
 
     reports = ReportQueue()
     Worker(Slow, MATCH, reports.put).finish(None)
-    assert [reports.next(), reports.next()] == [Prepared("m"), BotEnded("m")]
+    assert [reports.next(), reports.next()] == [BotPrepared("m"), BotEnded("m")]
     assert closed == [True]
 
 
@@ -182,7 +182,7 @@ def test_a_bot_that_never_returns_is_interrupted() -> None:
 
     reports = ReportQueue()
     worker = Worker(Stubborn, MATCH, reports.put)
-    assert reports.next() == Prepared("m")
+    assert reports.next() == BotPrepared("m")
     worker.choose(order())
     assert begun.wait(150)
     worker.finish(ENDING)

@@ -22,7 +22,7 @@ from arena.protocol.engines import EngineInfo
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.host import Host, open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from testkit.forked import ForkedCommand
 from tests.bots.command_line import ARENA, environment, fails
 
@@ -98,7 +98,7 @@ async def connected_bot(host: Host, *arguments: str, name: str, **more: str) -> 
 
 async def test_two_bots_play_and_each_match_is_a_line() -> None:
     async with (
-        open_host(private_host_settings(anyone=True)) as host,
+        open_host(make_private_host_settings(anyone=True)) as host,
         connected_bot(host, "greedy", name="g") as greedy,
         connected_bot(host, "random:seed=1", name="r") as other,
     ):
@@ -129,7 +129,7 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
 async def test_the_hello_names_the_engine_and_its_threads(words: tuple[str, ...], engine: str) -> None:
     """Matches of the pool share the cores; challenges come from people, who think longer than it does."""
     async with (
-        open_host(private_host_settings(anyone=True)) as host,
+        open_host(make_private_host_settings(anyone=True)) as host,
         connected_bot(host, *words, name="told"),
     ):
         known = host.shell.core.find_bot("told")
@@ -144,7 +144,7 @@ async def test_the_hello_has_no_path_and_no_argument_of_a_program(
     file = tmp_path / "own.py"
     file.write_text(BROKEN.format(choose="return None"))
     async with (
-        open_host(private_host_settings(anyone=True)) as host,
+        open_host(make_private_host_settings(anyone=True)) as host,
         connected_bot(host, *(word.format(file=file) for word in words), name="told"),
     ):
         known = host.shell.core.find_bot("told")
@@ -155,7 +155,7 @@ async def test_the_hello_has_no_path_and_no_argument_of_a_program(
 async def test_a_bot_file_without_threads_may_use_all_that_the_match_allows(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(BROKEN.format(choose="raise SystemExit(f'{self.threads} threads')"))
     async with (
-        open_host(private_host_settings(anyone=True)) as host,
+        open_host(make_private_host_settings(anyone=True)) as host,
         connected_bot(host, str(tmp_path / "own.py"), name="own") as program,
         connected_bot(host, "random", name="r"),
     ):
@@ -176,7 +176,7 @@ async def test_the_token_comes_from_the_environment_and_may_end_with_a_line_end_
 
 async def test_an_event_that_is_over_ends_the_bot_in_good_order() -> None:
     with ExitStack() as programs:
-        async with open_host(private_host_settings(anyone=True), will_restart=False) as host:
+        async with open_host(make_private_host_settings(anyone=True), will_restart=False) as host:
             program = programs.enter_context(running_bot("random", "--url", host.url))
             assert await host.wait_until_connected("random", PATIENCE_SECONDS)
         assert await program.ended() == 0
@@ -187,7 +187,7 @@ async def test_an_exception_resigns_with_its_traceback(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(BROKEN.format(choose="return 1 // 0"))
     async with (
-        open_host(private_host_settings(anyone=True)) as host,
+        open_host(make_private_host_settings(anyone=True)) as host,
         connected_bot(host, str(file), name="mine") as mine,
         connected_bot(host, "random", name="r"),
     ):
@@ -202,7 +202,10 @@ async def test_an_exception_resigns_with_its_traceback(tmp_path: Path) -> None:
 async def test_a_closed_output_stops_the_bot() -> None:
     """The reader of its output closes the pipe, as `arena bot … | head` does."""
     unread, lines = os.pipe()
-    async with open_host(private_host_settings(anyone=True)) as host, connected_bot(host, "random", name="b"):
+    async with (
+        open_host(make_private_host_settings(anyone=True)) as host,
+        connected_bot(host, "random", name="b"),
+    ):
         words = [*ARENA, "bot", "random", "--url", host.url, "--name", "a"]
         process = await anyio.open_process(words, env=environment(), stdout=lines)
         os.close(lines)
@@ -271,7 +274,7 @@ async def test_it_waits_for_a_server_when_told_to() -> None:
             await tried.wait()
         hanging_up.close()
         await hanging_up.wait_closed()
-        async with open_host(private_host_settings(port=port, anyone=True), will_restart=False) as host:
+        async with open_host(make_private_host_settings(port=port, anyone=True), will_restart=False) as host:
             assert await host.wait_until_connected("random", PATIENCE_SECONDS)
         assert await program.ended() == 0
 

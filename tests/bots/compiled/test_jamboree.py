@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.search.jamboree import jamboree
-from arena.bots.search.monitor import Entered, SearchMonitor
+from arena.bots.search.monitor import NodeEntered, SearchMonitor
 from arena.bots.search.problem import Problem
 from arena.bots.search.search_values import INFINITY
 from arena.bots.search.thread_pool import ThreadPool
@@ -79,7 +79,7 @@ def test_the_courses_form_leaves_the_trace_of_the_reference(threads: int, tree: 
     problem = Problem(tree, lambda place: 100 * tree.estimate(place))
     with ThreadPool(1) as pool:
         expected = jamboree(problem, tree.start(), tree.height, monitor, pool=pool, prune_percentage=prune)
-    visited = [_visit(tree, event) for event in monitor.events or () if isinstance(event, Entered)]
+    visited = [_visit(tree, event) for event in monitor.events or () if isinstance(event, NodeEntered)]
 
     searcher = Searcher(tree, {}, Settings(**COURSE, prune=prune, threads=threads))
     value, nodes = searcher.search(tree.start(), tree.height, -INFINITY, INFINITY)
@@ -89,7 +89,7 @@ def test_the_courses_form_leaves_the_trace_of_the_reference(threads: int, tree: 
     assert (noted if threads == 1 else sorted(noted)) == (visited if threads == 1 else sorted(visited))
 
 
-def _visit(tree: Trees, event: Entered) -> tuple[int, ...]:
+def _visit(tree: Trees, event: NodeEntered) -> tuple[int, ...]:
     """Return a visit as the kernel notes it."""
     node = event.position.node
     assert event.alpha is not None

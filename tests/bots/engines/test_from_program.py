@@ -12,7 +12,7 @@ import pytest
 from arena.bots.api.bot import Clock, Ending, request_move
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.client.state.actions import ChooseMove
-from arena.bots.client.worker import BotEnded, MoveChosen, Prepared, Report, Worker
+from arena.bots.client.worker import BotEnded, BotPrepared, MoveChosen, Report, Worker
 from arena.bots.engines.from_program import ProgramBot, make_program_engine
 from arena.games.core import Player
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seat_program
@@ -60,7 +60,7 @@ def test_each_match_has_its_own_process() -> None:
     crash = "sys.exit(1) if message['ply'] else print('{\"move\": 0}', flush=True)"
     for _ in range(2):
         worker = Worker(lambda: ProgramBot(program(crash), None), MATCH, told.put)
-        assert told.get(timeout=LONG) == Prepared("match-1")
+        assert told.get(timeout=LONG) == BotPrepared("match-1")
         worker.choose(ChooseMove("match-1", 0, MATCH.game.start(), Clock(LONG), None))
         answer = told.get(timeout=LONG)
         assert isinstance(answer, MoveChosen)

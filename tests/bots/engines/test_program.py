@@ -9,7 +9,7 @@ import pytest
 
 from arena.bots.api.bot import Clock, Crash, Ending, Resign, request_move
 from arena.bots.client.state.actions import ChooseMove
-from arena.bots.client.worker import BotEnded, BotFailed, Prepared, Report, Worker
+from arena.bots.client.worker import BotEnded, BotFailed, BotPrepared, Report, Worker
 from arena.bots.engines.from_program import ProgramBot
 from arena.bots.engines.program import Program, ProgramFault
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seat_program
@@ -93,7 +93,7 @@ def test_a_program_that_hangs_is_told_and_killed(capsys: pytest.CaptureFixture[s
     hang = [sys.executable, "-c", "print('{\"ready\": true}', flush=True)\nwhile True: pass"]
     told: SimpleQueue[Report] = SimpleQueue()
     worker = Worker(lambda: ProgramBot(hang, None), MATCH, told.put)
-    assert told.get(timeout=LONG) == Prepared("match-1")
+    assert told.get(timeout=LONG) == BotPrepared("match-1")
     worker.choose(ChooseMove("match-1", 0, MATCH.game.start(), Clock(1.0), None))
     worker.finish(Ending(None, None, "over", 0, None))
     assert isinstance(told.get(timeout=LONG), BotFailed)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.review.analysis import parse_reference, run_reference
+from arena.bots.review.analysis import parse_reference, run_reference_search
 from arena.bots.review.savings import Saving, measure_savings
 from arena.games.tictactoe import TicTacToe
 from arena.maps.game_on_map import make_game_on_map
@@ -18,7 +18,9 @@ def saving(text: str, depth: int) -> Saving:
 
 def test_the_first_moves_are_counted_beside_all_of_them() -> None:
     told = saving("lazy-ordered:take=1", 7)
-    _, all_of_them = run_reference(PATH4, PATH4.start(), 7, parse_reference("lazy-ordered"), tracing=False)
+    _, all_of_them = run_reference_search(
+        PATH4, PATH4.start(), 7, parse_reference("lazy-ordered"), tracing=False
+    )
     assert (told.whole_nodes, told.whole_leaves) == (all_of_them.nodes, all_of_them.leaves)
     assert told.nodes < all_of_them.nodes
     assert told.describe().startswith(f"The first 1 moves of each node: {told.nodes} nodes")
@@ -27,7 +29,7 @@ def test_the_first_moves_are_counted_beside_all_of_them() -> None:
 def test_dynamic_look_ahead_is_counted_beside_as_many_plies_everywhere() -> None:
     cost, told = measure_savings(PATH4, PATH4.start(), 5, parse_reference("lazy:dynamic=3"))
     flat, deep = (
-        run_reference(PATH4, PATH4.start(), depth, parse_reference("lazy"), tracing=False)[1]
+        run_reference_search(PATH4, PATH4.start(), depth, parse_reference("lazy"), tracing=False)[1]
         for depth in (5, 8)
     )
     assert flat.nodes < told.nodes < deep.nodes == told.whole_nodes

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.problem import Problem
 from arena.games.core import Game, Plain, Player
-from arena.games.explicit import Explicit
+from arena.games.explicit import ExplicitGame
 from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
@@ -22,10 +22,10 @@ from tests.games.strategies import riskless_maps
 TREES = Path(__file__).parents[3] / "games" / "trees"
 
 
-def tree(name: str) -> Explicit:
+def tree(name: str) -> ExplicitGame:
     """Return a tree that comes with the project."""
     data = json.loads((TREES / f"{name}.json").read_text(encoding="utf-8"))
-    return Explicit.from_tree(data["tree"], Player(data["player"]))
+    return ExplicitGame.from_tree(data["tree"], Player(data["player"]))
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Case:
         return Problem(self.game, evaluator_for(self.game, self.evaluator))
 
     def __repr__(self) -> str:
-        nodes = self.game.nodes if isinstance(self.game, Explicit) else ""
+        nodes = self.game.nodes if isinstance(self.game, ExplicitGame) else ""
         return f"{self.game.name} {self.game.position_to_text(self.position)} depth {self.depth} {nodes}"
 
 
@@ -66,11 +66,11 @@ def nodes(span: int) -> st.SearchStrategy[dict[str, Plain]]:
 def explicit_cases(draw: st.DrawFn) -> Case:
     span = draw(st.sampled_from([1, 3, 50]))  # few different values make many ties
     data = draw(nodes(span))
-    game = Explicit.from_tree(data, draw(st.sampled_from(list(Player))))
+    game = ExplicitGame.from_tree(data, draw(st.sampled_from(list(Player))))
     return Case(game, game.start(), draw(st.integers(0, game.height + 1)))
 
 
-class MovesAgain(Explicit):
+class MovesAgain(ExplicitGame):
     """A tree in which a player may move several times in a row."""
 
     players: tuple[Player, ...]

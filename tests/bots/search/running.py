@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.minimax import minimax
-from arena.bots.search.monitor import Exited, SearchMonitor
+from arena.bots.search.monitor import NodeExited, SearchMonitor
 from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
 from tests.bots.search.problems import Case
@@ -22,7 +22,7 @@ def run(
     ), monitor
 
 
-def true_value(case: Case, event: Exited) -> int:
+def true_value(case: Case, event: NodeExited) -> int:
     """Return the minimax value of a visited node, counted from the root of the search."""
     monitor = SearchMonitor()
     distance = len(event.path)

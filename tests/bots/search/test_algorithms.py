@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.minimax import minimax
-from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Stopped
+from arena.bots.search.monitor import NodeEntered, NodeExited, SearchMonitor, Stopped
 from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import Player
-from arena.games.explicit import Explicit
+from arena.games.explicit import ExplicitGame
 from tests.bots.search.problems import Case, cases, tree
 from tests.bots.search.running import POOLS, run, true_value
 from tests.properties import examples
@@ -39,7 +39,7 @@ def test_minimax_value_and_leftmost_move(name: str, case: Case) -> None:
 
 def case_with_ties(first: Player) -> Case:
     data = {"children": [{"children": [{"value": 3}, {"value": 5 * sign}]} for sign in (1, -1, 1, -1)]}
-    game = Explicit.from_tree(data, first)
+    game = ExplicitGame.from_tree(data, first)
     return Case(game, game.start(), game.height)
 
 
@@ -63,11 +63,11 @@ def test_parallel_value_and_move_on_every_pool(name: str, pool: ThreadPool, case
 def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, pool: ThreadPool) -> None:
     """The bounds of docs/search.md hold at every node that was visited, whatever its window was."""
     _, monitor = run(name, case, pool, prune, tracing=True)
-    open_windows: list[Entered] = []
+    open_windows: list[NodeEntered] = []
     for event in monitor.events or ():
-        if isinstance(event, Entered):
+        if isinstance(event, NodeEntered):
             open_windows.append(event)
-        elif isinstance(event, Exited):
+        elif isinstance(event, NodeExited):
             # forks are joined in move order: nodes nest, and those that were aborted are never left
             entered = open_windows.pop()
             while entered.path != event.path:

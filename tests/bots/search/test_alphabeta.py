@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import alphabeta, failsoft, holden_alphabeta
-from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Valued
+from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, SearchMonitor
 from arena.bots.search.move_values import leaf, max_alpha, min_beta, step
 from arena.bots.search.problem import Problem
 from arena.games.core import Player
-from arena.games.explicit import Explicit, NodeWithoutValue
+from arena.games.explicit import ExplicitGame, NodeWithoutValue
 from tests.bots.search.problems import Case, cases, tree
 from tests.bots.search.running import POOLS, run, true_value
 from tests.games.nested import from_values
@@ -26,13 +26,13 @@ def test_holdens_cut(search: Any) -> None:
     monitor = SearchMonitor(tracing=True)
     result = search(Problem(game, evaluator_for(game)), game.start(), 2, monitor)
     assert (result.value, result.move) == (6, 1)
-    seen = [event.path for event in monitor.events or () if isinstance(event, Valued)]
+    seen = [event.path for event in monitor.events or () if isinstance(event, LeafValued)]
     assert seen == [
         *((i, j) for i in (0, 1) for j in range(4)),
         (2, 0),
         *((3, j) for j in range(3)),
     ]
-    pruned = [event.path for event in monitor.events or () if isinstance(event, Exited) and event.pruned]
+    pruned = [event.path for event in monitor.events or () if isinstance(event, NodeExited) and event.pruned]
     assert pruned == [(2,), (3,)]
 
 
@@ -45,7 +45,7 @@ def test_the_intro_tree_leaves_its_unknown_part_alone() -> None:
 
 
 @st.composite
-def perfect_trees(draw: st.DrawFn) -> tuple[Explicit, int, int]:
+def perfect_trees(draw: st.DrawFn) -> tuple[ExplicitGame, int, int]:
     """Return a uniform tree of breadth b and depth d with different leaves, best moves sorted first."""
     breadth, depth = draw(st.integers(1, 4)), draw(st.integers(1, 4))
     values = iter(draw(st.permutations(range(breadth**depth))))
@@ -66,7 +66,7 @@ def perfect_trees(draw: st.DrawFn) -> tuple[Explicit, int, int]:
 
 @given(made=perfect_trees())
 @examples(60)
-def test_perfect_order_visits_the_minimal_tree(made: tuple[Explicit, int, int]) -> None:
+def test_perfect_order_visits_the_minimal_tree(made: tuple[ExplicitGame, int, int]) -> None:
     """Knuth and Moore: b^⌈d/2⌉ + b^⌊d/2⌋ - 1 leaves, and exactly those of critical positions."""
     game, b, d = made
     critical = {()} if d == 0 else _critical(b, d)
@@ -74,7 +74,7 @@ def test_perfect_order_visits_the_minimal_tree(made: tuple[Explicit, int, int]) 
         monitor = SearchMonitor(tracing=True)
         search(Problem(game, evaluator_for(game)), game.start(), d, monitor)
         assert monitor.leaves == b ** ((d + 1) // 2) + b ** (d // 2) - 1
-        assert {event.path for event in monitor.events or () if isinstance(event, Valued)} == critical
+        assert {event.path for event in monitor.events or () if isinstance(event, LeafValued)} == critical
 
 
 def _critical(b: int, d: int) -> set[tuple[int, ...]]:
@@ -98,9 +98,9 @@ def test_ties_of_bounds() -> None:
 @examples(60)
 def test_holden_clamps_minimax_into_the_window(case: Case) -> None:
     _, monitor = run("clamped", case, POOLS[0], tracing=True)
-    windows = {event.path: event for event in monitor.events or () if isinstance(event, Entered)}
+    windows = {event.path: event for event in monitor.events or () if isinstance(event, NodeEntered)}
     for event in monitor.events or ():
-        if isinstance(event, Exited):
+        if isinstance(event, NodeExited):
             entered = windows[event.path]
             assert entered.alpha is not None
             assert entered.beta is not None

@@ -3,10 +3,10 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arena.bots.search.monitor import Entered
+from arena.bots.search.monitor import NodeEntered
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import Player
-from arena.games.explicit import Explicit
+from arena.games.explicit import ExplicitGame
 from tests.bots.search.problems import Case, cases
 from tests.bots.search.running import POOLS, run
 from tests.properties import examples
@@ -17,7 +17,7 @@ CUTS = [[5, 6], [3, 9], [7, 9]]
 
 def case_with_cuts(first: Player) -> Case:
     data = {"children": [{"children": [{"value": value} for value in below]} for below in CUTS]}
-    game = Explicit.from_tree(data, first)
+    game = ExplicitGame.from_tree(data, first)
     return Case(game, game.start(), game.height)
 
 
@@ -31,7 +31,7 @@ def test_jamboree_between_its_ends(case: Case, pool: ThreadPool) -> None:
         run(name, case, pool, prune, tracing=True)[1].events or []
         for name, prune in (("minimax", 0.0), ("jamboree", 0.0), ("alphabeta", 0.0), ("jamboree", 1.0))
     ]
-    visited = [[event.path for event in trace if isinstance(event, Entered)] for trace in traces[:2]]
+    visited = [[event.path for event in trace if isinstance(event, NodeEntered)] for trace in traces[:2]]
     assert visited[1] == visited[0]
     assert traces[3] == traces[2]
 

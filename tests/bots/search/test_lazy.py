@@ -18,7 +18,7 @@ from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.problem import Problem
 from arena.games.core import Game, Player
-from arena.games.explicit import Explicit
+from arena.games.explicit import ExplicitGame
 from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree
 from tests.bots.search.test_lazy_tree import counting_tree
@@ -92,7 +92,7 @@ def test_omit_leaves_a_list_at_its_first_number_that_is_low_enough() -> None:
 
 def test_shallow_but_no_deep_cuts() -> None:
     """A tree where alpha-beta's bound comes from two plies above: lazy looks at one leaf more."""
-    game = Explicit.from_tree(
+    game = ExplicitGame.from_tree(
         {
             "children": [
                 {"value": 5},
@@ -172,7 +172,7 @@ def _first_moves(case: Case, position: Any, depth: int, distance: int, take: int
 def test_dynamic_positions_of_one_kind() -> None:
     """The look-ahead goes on below g only, so h and i are seen where their sibling e's are not."""
     game = tree("HandoutBig")
-    valued = Explicit([replace(node, value=node.value or 0) for node in game.nodes])
+    valued = ExplicitGame([replace(node, value=node.value or 0) for node in game.nodes])
     problem = Problem(valued, evaluator_for(valued))
     monitor = SearchMonitor(tracing=True)
     lazy(problem, valued.start(), 3, monitor, dynamic=lambda place: valued.node_name(place) == "d", bound=1)

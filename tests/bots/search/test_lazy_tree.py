@@ -20,7 +20,7 @@ from arena.bots.search.lazy_tree import (
     reptree,
     taketree,
 )
-from arena.games.explicit import Explicit
+from arena.games.explicit import ExplicitGame
 from tests.bots.search.problems import Case, explicit_cases
 from tests.properties import examples
 
@@ -82,7 +82,7 @@ def test_labels_are_computed_only_at_the_tips() -> None:
 @examples(80)
 def test_the_functions_on_whole_trees(case: Case, keep: int) -> None:
     game = case.game
-    assert isinstance(game, Explicit)
+    assert isinstance(game, ExplicitGame)
     values = prune(
         case.depth,
         maptree(
@@ -120,7 +120,7 @@ def test_a_single_pass_is_read_once() -> None:
 @examples(60)
 def test_a_tree_that_is_not_kept_has_the_same_values(case: Case, count: int, ordered: bool) -> None:
     game = case.game
-    assert isinstance(game, Explicit)
+    assert isinstance(game, ExplicitGame)
 
     def value(*, memoize: bool) -> int:
         grown = reptree(

@@ -8,7 +8,7 @@ from hypothesis import given
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.minimax import higher_order, minimax, negamax, one_line
-from arena.bots.search.monitor import Exited, SearchMonitor
+from arena.bots.search.monitor import NodeExited, SearchMonitor
 from arena.bots.search.problem import Problem
 from arena.bots.search.search_values import WIN
 from arena.games.core import Player, Reason
@@ -73,7 +73,9 @@ def test_every_node_of_the_big_tree() -> None:
         monitor = SearchMonitor(tracing=True)
         search(Problem(game, evaluator_for(game)), game.start(), 4, monitor)
         values = {
-            game.node_name(e.position): e.result.value for e in monitor.events or () if isinstance(e, Exited)
+            game.node_name(e.position): e.result.value
+            for e in monitor.events or ()
+            if isinstance(e, NodeExited)
         }
         assert values == HANDOUT_BIG
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.minimax import minimax
-from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Stopped, Valued
+from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, SearchMonitor, Stopped
 from tests.bots.search.problems import Case, cases
 
 
@@ -19,14 +19,14 @@ def test_a_trace_enters_and_leaves_every_node_as_brackets_do(case: Case) -> None
     open_: list[tuple[int, ...]] = []
     for event in monitor.events:
         match event:
-            case Entered(path=path):
+            case NodeEntered(path=path):
                 assert not open_ or path[:-1] == open_[-1]
                 open_.append(path)
-            case Exited(path=path):
+            case NodeExited(path=path):
                 assert open_.pop() == path
     assert open_ == []
-    assert monitor.nodes == sum(isinstance(each, Entered) for each in monitor.events)
-    assert monitor.leaves == sum(isinstance(each, Valued) for each in monitor.events)
+    assert monitor.nodes == sum(isinstance(each, NodeEntered) for each in monitor.events)
+    assert monitor.leaves == sum(isinstance(each, LeafValued) for each in monitor.events)
 
 
 @given(st.lists(st.integers(0, 5), max_size=5))

@@ -14,11 +14,11 @@ from arena.bots.search.play import Jamboree
 from arena.bots.search.problem import Problem
 from arena.bots.search.stack import stack_alphabeta, stack_minimax
 from arena.bots.search.thread_pool import ThreadPool
-from arena.games.explicit import Explicit, Node
+from arena.games.explicit import ExplicitGame, Node
 from arena.games.tictactoe import TicTacToe
 
 
-def ladder(depth: int) -> Explicit:
+def ladder(depth: int) -> ExplicitGame:
     """Return a chain: at every node the second move goes on, and the first ends with the value of the ply.
 
     Minnie gets the worst she can by going on, and so does Maxie, except at the very end.
@@ -31,7 +31,7 @@ def ladder(depth: int) -> Explicit:
         nodes.append(Node(f"e{ply}", -7 if ply % 2 == 0 else 7, ()))
     nodes.append(Node("end", 3, ()))
     # node numbers: n0 is 0, its end is 1, n1 is 2 …
-    return Explicit(nodes)
+    return ExplicitGame(nodes)
 
 
 def test_depth_20_000() -> None:

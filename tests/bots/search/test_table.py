@@ -53,7 +53,7 @@ def test_full_it_forgets_the_oldest() -> None:
     assert len(table) == 2
     assert table.probe(2, 1, 0, -9, 9) is None
     assert table.probe(1, 1, 0, -9, 9) == (1, False)
-    table.new_search()
+    table.begin_search()
     assert table.probe(1, 1, 0, -9, 9) == (1, True)
     with pytest.raises(ValueError, match="at least 1 position"):
         Table(size=0)

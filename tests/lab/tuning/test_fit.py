@@ -5,7 +5,7 @@ import pytest
 
 from arena.bots.evaluators.riskless import NAMES
 from arena.games.riskless import Riskless
-from arena.lab.tuning.fit import Samples, fit_weights, self_play
+from arena.lab.tuning.fit import TrainingSamples, fit_weights, play_training_matches
 from arena.maps.game_on_map import make_game_on_map
 
 TRUE = dict.fromkeys(NAMES, 0) | {
@@ -21,7 +21,7 @@ NOTHING = dict.fromkeys(NAMES, 0)
 SIZES = np.array([10, 4, 5, 8, 3, 2, 6, 2, 1, 1])
 
 
-def samples(slopes: tuple[float, ...], matches: int, seed: int = 1) -> Samples:
+def samples(slopes: tuple[float, ...], matches: int, seed: int = 1) -> TrainingSamples:
     """Return matches whose ends follow the true weights, on games that each have a slope of their own."""
     rng = np.random.default_rng(seed)
     games = np.arange(matches) % len(slopes)
@@ -29,7 +29,7 @@ def samples(slopes: tuple[float, ...], matches: int, seed: int = 1) -> Samples:
     values = rows @ np.array([TRUE[name] for name in NAMES])
     chances = 1 / (1 + np.exp(-values * np.array(slopes)[games]))
     ends = (rng.random(matches) < chances).astype(float)
-    return Samples(rows, ends, np.arange(matches), games)
+    return TrainingSamples(rows, ends, np.arange(matches), games)
 
 
 @pytest.mark.parametrize("begun", [FLAT, NOTHING], ids=["from armies alone", "from nothing"])
@@ -41,8 +41,8 @@ def test_the_fit_finds_the_weights_whatever_the_games_slopes(begun: dict[str, in
         true * SIZES @ (learned * SIZES) / np.linalg.norm(true * SIZES) / np.linalg.norm(learned * SIZES)
     )
     assert likeness > 0.98
-    assert found.held_out_after < found.held_out_before
-    assert found.after < found.before < 1.01
+    assert found.held_out_loss_after < found.held_out_loss_before
+    assert found.loss_after < found.loss_before < 1.01
 
 
 def test_weights_without_data_stay_unchanged() -> None:
@@ -57,10 +57,11 @@ def test_self_play_is_the_same_for_the_same_seed() -> None:
     board = make_game_on_map("riskless", "path4")
     assert isinstance(board, Riskless)
     one, same, other = (
-        self_play([board], FLAT, matches=6, nodes=60, seed=seed, progress=lambda: None) for seed in (1, 1, 2)
+        play_training_matches([board], FLAT, matches=6, nodes=60, seed=seed, progress=lambda: None)
+        for seed in (1, 1, 2)
     )
     assert np.array_equal(one.features, same.features)
-    assert np.array_equal(one.ends, same.ends)
+    assert np.array_equal(one.results, same.results)
     assert one.features.shape != other.features.shape or not np.array_equal(one.features, other.features)
     assert set(one.matches) == set(range(6))
-    assert ((one.ends >= 0) & (one.ends <= 1)).all()
+    assert ((one.results >= 0) & (one.results <= 1)).all()

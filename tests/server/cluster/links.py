@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from arena.protocol.messages import Accepted, Hello, Status
-from arena.server.cluster.core_link import CoreLink, Superseded
+from arena.server.cluster.core_link import CoreLink, CoreSuperseded
 from arena.server.cluster.edge_link import EdgeLink
 from arena.server.core.effects import SendToClient
 from arena.server.core.inputs import (
@@ -17,7 +17,7 @@ from arena.server.core.inputs import (
     EdgeResynced,
     MessageReceived,
 )
-from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, Resync
+from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, RequestResync
 from testkit.simulation.bus import SimulatedBus, SimulatedExchange
 from testkit.simulation.network import SimulatedNetwork
 from testkit.simulation.world import SimulatedProcess, World
@@ -53,7 +53,7 @@ class NotingEdge:
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         for each in messages:
-            if isinstance(each, Resync):
+            if isinstance(each, RequestResync):
                 clients = [
                     ClientAdmitted(client, hello, "192.0.2.1", "", "")
                     for client, hello in self.connected.items()
@@ -104,7 +104,7 @@ class NotingCore:
         self.process.start(self._main())
 
     async def _main(self) -> None:
-        with suppress(Superseded):
+        with suppress(CoreSuperseded):
             await self.link.run()
 
     def attach(self, edge: int, port: EdgePort) -> None:

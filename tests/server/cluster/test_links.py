@@ -10,7 +10,7 @@ from arena.protocol.messages import Move
 from arena.server.cluster.edge_link import MAX_RESEND_AGE_NS, MAX_RESENT_MESSAGES
 from arena.server.cluster.frames import HEARTBEAT_NS, MAX_SILENCE_NS, make_core_subject, make_edge_subject
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
-from arena.server.ports import Resync
+from arena.server.ports import RequestResync
 from testkit.simulation.bus import SimulatedExchange
 from testkit.simulation.world import MS, SECOND
 from tests.properties import seeds
@@ -172,7 +172,7 @@ def test_a_core_that_was_built_anew_asks_every_edge_and_is_told_again(exchange: 
     edge.say(client, 1)
     exchange.world.run_for(SECOND)
     for port in core.ports.values():
-        port.deliver([Resync()])
+        port.deliver([RequestResync()])
     edge.say(client, 2)
     exchange.world.run_for(SECOND)
     assert len(core.of(EdgeResynced)) == 2

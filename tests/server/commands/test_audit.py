@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.server.host import open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from arena.server.shell import address_recorder
 from arena.server.store import schema, tokens
 from arena.server.store.database import open_store
@@ -44,7 +44,7 @@ async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not
 ) -> None:
     monkeypatch.setattr(address_recorder, "PAUSE_SECONDS", 0.01)
     async with (
-        open_host(private_host_settings(database=database, proxies=["127.0.0.0/8"])) as host,
+        open_host(make_private_host_settings(database=database, proxies=["127.0.0.0/8"])) as host,
         AsyncExitStack() as stack,
     ):
         peers = {}

@@ -9,7 +9,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Notice
 from arena.server import host as hosts
 from arena.server.host import open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from arena.server.shell import host_requests
 from arena.server.store import requests, tokens
 from arena.server.store.database import open_store
@@ -43,7 +43,7 @@ async def test_each_command_acts_on_a_server_that_runs(database: str) -> None:
     async with open_store(database) as engine:
         token = await tokens.create_token(engine, "dora", "bot")
     async with (
-        open_host(private_host_settings(database=database, anyone=True)) as host,
+        open_host(make_private_host_settings(database=database, anyone=True)) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         enter(host, "carl") as carl,
@@ -81,7 +81,7 @@ async def test_a_kick_tells_whether_the_name_was_connected(database: str) -> Non
 
     await refuses("bert is not connected", "bert")
     async with (
-        open_host(private_host_settings(database=database, anyone=True)) as host,
+        open_host(make_private_host_settings(database=database, anyone=True)) as host,
         dial(host.url) as eve,
         enter(host, "anna") as anna,
     ):

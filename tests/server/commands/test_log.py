@@ -8,10 +8,10 @@ import anyio
 import pytest
 
 from arena.games.core import Player
-from arena.match.referee_events import Resigned
+from arena.match.referee_events import PlayerResigned
 from arena.protocol.engines import EngineInfo
 from arena.server.host import open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from arena.server.store.database import open_store
 from arena.server.store.tokens import create_token
 from tests.bots.command_line import Result, arena, fails
@@ -25,7 +25,7 @@ def filled_store(database: str) -> str:
     async def fill() -> None:
         async with open_store(database) as engine:
             await keep(engine, "2026-12-01", events(MINNIE_WINS), match="aa" * 16)
-            await keep(engine, "2026-12-02", events([0], Resigned(Player.MINNIE)), match="ab" * 16)
+            await keep(engine, "2026-12-02", events([0], PlayerResigned(Player.MINNIE)), match="ab" * 16)
 
     anyio.run(fill)
     return database
@@ -47,7 +47,7 @@ def test_the_engines_are_told_as_far_as_the_bots_said(database: str) -> None:
     async def play() -> str:
         engine = EngineInfo("jamboree", {"depth": "8", "form": "co\x1burse"}, 2)
         async with (
-            open_host(private_host_settings(database=database)) as host,
+            open_host(make_private_host_settings(database=database)) as host,
             enter(host, "anna", engine=engine) as anna,
             enter(host, "bert") as bert,
             anyio.create_task_group() as tasks,
@@ -97,7 +97,7 @@ def test_logs_that_cannot_be_shown(filled_store: str) -> None:
 
 
 async def test_over_the_net_a_bot_sees_its_own_matches_only(filled_store: str) -> None:
-    async with open_host(private_host_settings(database=filled_store, anyone=False)) as host:
+    async with open_host(make_private_host_settings(database=filled_store, anyone=False)) as host:
         tokens = {name: await create_token(host.engine, name, "bot") for name in ("anna", "zoe")}
 
         async def ask(name: str, token: str, match: str = "aaaa", url: str = host.url) -> Result:

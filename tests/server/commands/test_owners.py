@@ -17,7 +17,7 @@ from arena.protocol.messages import Error, Hello, Standing, Start, Status
 from arena.server import host as hosts
 from arena.server.core.settings import OPEN_EVENT
 from arena.server.host import Host, open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from arena.server.store import renaming
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.schema import ladders
@@ -58,7 +58,7 @@ async def test_a_connected_name_is_removed_and_deleted_while_the_server_runs(
     command = partial(run, database)
     token = (await command("token", "create", "anna", "--owner", "ada")).stdout.strip()
     async with (
-        open_host(private_host_settings(database=database)) as host,
+        open_host(make_private_host_settings(database=database)) as host,
         enter(host, "bert") as bert,
         dial(host.url) as anna,
     ):
@@ -87,7 +87,7 @@ async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_
 ) -> None:
     token = (await run(database, "token", "create", "anna", "--owner", "ada")).stdout.strip()
     async with (
-        open_host(private_host_settings(database=database)) as host,
+        open_host(make_private_host_settings(database=database)) as host,
         enter(host, "bert") as bert,
         dial(host.url) as anna,
     ):
@@ -146,7 +146,7 @@ async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_
 
 async def test_a_name_in_play_is_changed_when_its_match_is_over(database: str) -> None:
     async with (
-        open_host(private_host_settings(database=database, anyone=True, grace_seconds=1)) as host,
+        open_host(make_private_host_settings(database=database, anyone=True, grace_seconds=1)) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         anyio.create_task_group() as tasks,
@@ -168,7 +168,7 @@ async def test_a_bot_of_a_weekly_event_is_renamed_and_deleted_before_the_event_b
     async def entries() -> str:
         return " ".join(json.loads((await command("event", "show", "weekly", "--json", "-")).stdout)["bots"])
 
-    async with open_host(private_host_settings(database=database), resumed_event=OPEN_EVENT):
+    async with open_host(make_private_host_settings(database=database), resumed_event=OPEN_EVENT):
         words = ("--at", "Fri 20:00", "--every", "week", "--invite", "anna,bert")
         await command("event", "new", "weekly", *words)
         for name in ("anna", "bert"):
@@ -202,7 +202,7 @@ async def test_a_name_of_which_nothing_is_stored_is_not_forgotten(database: str)
 
 async def test_a_name_that_cannot_be_changed_during_its_event_stays_connected(database: str) -> None:
     token = (await run(database, "token", "create", "anna")).stdout.strip()
-    async with open_host(private_host_settings(database=database)) as host, dial(host.url) as anna:
+    async with open_host(make_private_host_settings(database=database)) as host, dial(host.url) as anna:
         await anna.hello("anna", token)
         row = {"event": "cup", "uid": "u", "kind": "ladder", "named": True, "started": "2026-11-26T10:00:00Z"}
         async with host.engine.begin() as connection:

@@ -8,7 +8,7 @@ import pytest
 
 from arena.protocol.record import from_line
 from arena.server.host import open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store
 from tests.server.command_line import run
@@ -78,7 +78,7 @@ def test_prune_removes_and_vacuum_packs_and_gives_back(filled_store: str, tmp_pa
 
 def test_the_store_of_a_running_server_is_not_vacuumed(database: str) -> None:
     async def refused() -> tuple[int, str, str]:
-        async with open_host(private_host_settings(database=database, name="north")):
+        async with open_host(make_private_host_settings(database=database, name="north")):
             return await anyio.to_thread.run_sync(run, "store", "vacuum", "--db", database)
 
     code, _, err = anyio.run(refused)

@@ -34,7 +34,7 @@ from arena.server.core.effects import (
     Effect,
     MatchFinished,
     OpenMatch,
-    Publish,
+    PublishToTopic,
     SaveSession,
     SendToClient,
 )
@@ -45,7 +45,7 @@ from arena.server.core.inputs import (
     Input,
     MatchRequested,
     MessageReceived,
-    Restore,
+    RestoreMatches,
     Tick,
     TurnSent,
     UnfinishedMatch,
@@ -151,7 +151,7 @@ class Arena:
                     self.peers[client].heard.append(message)
                 case CloseClient(client) if client in self.peers:
                     self.peers[client].closed = effect
-                case Publish(_, message, edges):
+                case PublishToTopic(_, message, edges):
                     for peer in self.peers.values():
                         if peer.client >> EDGE_SHIFT in edges and effect.topic in followed_topics(peer):
                             peer.heard.append(message)
@@ -228,7 +228,7 @@ class Arena:
         arena = Arena(core=Core(CoreSettings(**kept), b"another seed", 0), **kept)
         names = {name for each in self.unfinished() for name in msgspec.structs.astuple(each.terms.players)}
         matches = self.unfinished()
-        arena.give(Restore(matches, {name: sessions[name] for name in sorted(names & set(sessions))}))
+        arena.give(RestoreMatches(matches, {name: sessions[name] for name in sorted(names & set(sessions))}))
         return arena
 
 

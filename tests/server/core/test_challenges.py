@@ -24,7 +24,7 @@ from arena.protocol.messages import (
     Withdraw,
 )
 from arena.protocol.timecontrol import TimeControl
-from arena.server.core.inputs import Drain
+from arena.server.core.inputs import StartDraining
 from arena.server.core.settings import HouseEngine
 from tests.games.own import EXAMPLES, forget_games
 from tests.server.core.arena import FAST, TICTACTOE, Arena, play_line, ready_for_match, two
@@ -242,7 +242,7 @@ def test_challenges_to_a_bot_that_takes_no_more_are_over_and_refused() -> None:
 def test_a_core_that_drains_opens_no_challenge_and_begins_none() -> None:
     arena, anna, bert = two()
     anna.say(TO_BERT)
-    arena.give(Drain())
+    arena.give(StartDraining())
     bert.say(Accept(bert.hear(Challenged).challenge)).say(replace(TICTACTOE, time_control=FAST))
     assert [each.code for each in bert.all(Error)] == [Code.SHUTTING_DOWN] * 2
     assert arena.core.match_count == 0

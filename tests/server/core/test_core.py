@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.match.referee import Referee
-from arena.match.referee_events import Moved
+from arena.match.referee_events import MoveReceived
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import (
     Accept,
@@ -42,14 +42,14 @@ from arena.server.core.deadlines import Deadlines
 from arena.server.core.effects import DURABLE_EFFECTS, AppendEvent, CloseMatch, MatchFinished, OpenMatch
 from arena.server.core.ids import RandomIds
 from arena.server.core.inputs import (
+    ApplySettings,
     ClientAdmitted,
-    Drain,
     EdgeDisconnected,
     EdgeResynced,
     HouseEngineFailed,
     MatchRequested,
     MessageReceived,
-    Reconfigure,
+    StartDraining,
     StoreRecovered,
     get_edge_number,
 )
@@ -173,7 +173,7 @@ class Script:
 
     def reconfigure(self, _peer: Peer, number: int) -> None:
         pool = None if number < 2 else replace(POOL, pause_ms=number * 100)
-        self.arena.give(Reconfigure(replace(self.arena.settings, pool=pool)))
+        self.arena.give(ApplySettings(replace(self.arena.settings, pool=pool)))
 
 
 def pick(choices: Sequence[T], number: int) -> T:
@@ -209,7 +209,7 @@ HOST: dict[str, Callable[[Script, Peer, int], object]] = {
     "store back": lambda script, _peer, _number: script.arena.give(StoreRecovered()),
     "reconfigure": Script.reconfigure,
     "house lost": lambda script, _peer, number: number or script.arena.give(HouseEngineFailed(HOUSE)),
-    "drain": lambda script, _peer, number: number or script.arena.give(Drain()),
+    "drain": lambda script, _peer, number: number or script.arena.give(StartDraining()),
 }
 KINDS = [
     *MESSAGES,
@@ -344,7 +344,7 @@ def test_durable_effects_come_before_the_messages_about_them() -> None:
     moves = [
         at
         for at, each in enumerate(arena.effects)
-        if isinstance(each, AppendEvent) and type(each.event) is Moved
+        if isinstance(each, AppendEvent) and type(each.event) is MoveReceived
     ]
     assert all(durable[at] and not durable[at + 1] for at in moves), "an event, and then what follows from it"
     assert [type(each) for each in arena.effects[-2:]] == [CloseMatch, MatchFinished]

@@ -45,7 +45,7 @@ from arena.server.core.inputs import (
     HostCommand,
     HostRequest,
     RenameEntry,
-    Restore,
+    RestoreMatches,
 )
 from arena.server.core.settings import HouseEngine, PoolGame
 from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_on
@@ -177,7 +177,7 @@ def test_a_core_that_is_built_anew_tells_nothing_twice() -> None:
     arena.wait(60_200)
     kept = state(arena)
     other = Arena(pool=None)
-    other.give(Restore([], {}, {}, events=[StoredEvent(kept, {})]))
+    other.give(RestoreMatches([], {}, {}, events=[StoredEvent(kept, {})]))
     other.wait(50_000)
     assert not [each for each in other.of(EventNews) if isinstance(each.content, EventStarted)]
     assert not [
@@ -331,7 +331,7 @@ def test_a_restart_in_the_middle_of_a_round_goes_on_with_its_matches() -> None:
     before = {each.terms.match: each.terms.players for each in arena.of(OpenMatch)}
     again = Arena()
     again.now = arena.now
-    again.give(Restore(arena.unfinished(), events=[StoredEvent(state(arena), done)]))
+    again.give(RestoreMatches(arena.unfinished(), events=[StoredEvent(state(arena), done)]))
     for name in ("anna", "bert", "carl", "dora"):
         again.enter(name)
     again.effects.insert(0, SaveEvent(state(arena)))

@@ -35,7 +35,7 @@ from arena.server.core.effects import StartHouseEngine
 from arena.server.core.guests import REQUEST_BURST, SLOTS_PER_ADDRESS, START_BURST, find_guest_refusal_reason
 from arena.server.core.house_engines import MAX_BOT_TOTAL_MS
 from arena.server.core.house_queue import MAX_QUEUED, HouseQueue, Requester
-from arena.server.core.inputs import BotCrashed, Drain, HouseEngineFailed
+from arena.server.core.inputs import BotCrashed, HouseEngineFailed, StartDraining
 from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE, HouseEngine, Pool, PoolGame
 from tests.server.core.arena import TICTACTOE, Arena, Peer
 
@@ -99,10 +99,10 @@ def test_nobody_has_more_than_its_share_and_no_place_stays_empty_that_somebody_m
                 queue.requeue(gone, asked[gone][0])
                 waiting.add(gone)
             else:
-                queue.forget(gone)
+                queue.remove(gone)
         busy = Counter(asked[each][0] for each in taken)
         free = {each: BOTS[each] - busy[each] for each in BOTS}
-        for challenge, offered_to in queue.take_next_offers(PLACES, free, anybody):
+        for challenge, offered_to in queue.pop_next_offers(PLACES, free, anybody):
             assert asked[challenge][0] == offered_to
             waiting.remove(challenge)
             taken.add(challenge)
@@ -145,10 +145,10 @@ def test_owners_that_always_wait_are_served_as_often_as_each_other(sizes: list[i
         for _ in range(size):
             ask(address)
     for _ in range(10 * len(sizes)):
-        for challenge, _ in queue.take_next_offers(2 * PLACES, {"a": free}, anybody):
+        for challenge, _ in queue.pop_next_offers(2 * PLACES, {"a": free}, anybody):
             address = int(challenge.split()[0])
             served[address] += 1
-            queue.forget(challenge)
+            queue.remove(challenge)
             ask(address)
     assert max(served.values()) - min(served[each] for each in numbers) <= SLOTS_PER_ADDRESS
 
@@ -159,7 +159,7 @@ def test_a_newcomer_has_its_turn_after_the_next_turn_of_an_owner_with_many_chall
         queue.enqueue(f"many {number}", "a", requester(1))
     queue.enqueue("one", "a", requester(2))
     assert queue.list_queue_places()["one"] == 2
-    assert [challenge for challenge, _ in queue.take_next_offers(PLACES, {"a": 2}, anybody)] == [
+    assert [challenge for challenge, _ in queue.pop_next_offers(PLACES, {"a": 2}, anybody)] == [
         "many 0",
         "one",
     ]
@@ -176,7 +176,7 @@ def test_whose_match_may_not_begin_yet_is_passed_over() -> None:
     queue = HouseQueue()
     queue.enqueue("not yet", "a", requester(1))
     queue.enqueue("now", "a", requester(2))
-    assert queue.take_next_offers(PLACES, {"a": 1}, lambda challenge: challenge == "now") == [("now", "a")]
+    assert queue.pop_next_offers(PLACES, {"a": 1}, lambda challenge: challenge == "now") == [("now", "a")]
     assert queue.list_queue_places() == {"not yet": 1}
 
 
@@ -340,7 +340,7 @@ def test_a_core_that_drains_offers_nothing_to_engines() -> None:
     arena = home()
     peer = guest(arena, 1, "x")
     peer.say(GUESTS_FINE)
-    arena.give(Drain())
+    arena.give(StartDraining())
     engine = house(arena)
     arena.wait(10_000)
     assert not engine.all(Challenged)

@@ -7,7 +7,13 @@ from msgspec.structs import replace
 
 from arena.games.core import Player
 from arena.games.tictactoe import Board, TicTacToe
-from arena.match.referee_events import MatchOpened, Moved, PlayerDisconnected, ServerFailed, TurnStarted
+from arena.match.referee_events import (
+    MatchOpened,
+    MoveReceived,
+    PlayerDisconnected,
+    ServerFailed,
+    TurnStarted,
+)
 from arena.match.replay import verify_record
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.engines import EngineInfo
@@ -28,14 +34,14 @@ from arena.protocol.messages import (
 from arena.protocol.values import Thinking
 from arena.server.core.effects import (
     DURABLE_EFFECTS,
+    AnalysisMovesCut,
     AppendEvent,
     CloseMatch,
-    LinesCut,
     LogLine,
     MatchFinished,
     MatchRefused,
     OpenMatch,
-    Publish,
+    PublishToTopic,
     SaveSession,
     SendMissedResult,
     SendToClient,
@@ -43,10 +49,10 @@ from arena.server.core.effects import (
 from arena.server.core.inputs import (
     BotCrashed,
     ClientAdmitted,
-    Drain,
     EdgeResynced,
     MatchRequested,
     MessageReceived,
+    StartDraining,
     StoreRecovered,
     Tick,
     TurnSent,
@@ -83,7 +89,7 @@ def test_a_move_is_given_to_the_journal_before_anybody_is_told() -> None:
     arena, anna, _, match = in_match()
     append, accepted, turn = arena.core.handle(MessageReceived(anna.client, Move(match, 0, 4), 5), 5)
     assert isinstance(append, DURABLE_EFFECTS)
-    assert append == AppendEvent(match, 5, 5, Moved(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
+    assert append == AppendEvent(match, 5, 5, MoveReceived(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
     assert isinstance(accepted, SendToClient)
     assert isinstance(turn, SendToClient)
 
@@ -265,10 +271,10 @@ def test_a_repeated_move_is_acknowledged_again_and_changes_nothing() -> None:
     eve = arena.enter(Hello("eve", role="spectator"))
     eve.say(Watch(match))
     anna.say(Move(match, 0, 4))
-    before = len(arena.of(AppendEvent)), len(arena.of(Publish))
+    before = len(arena.of(AppendEvent)), len(arena.of(PublishToTopic))
     anna.say(Move(match, 0, 4))
     assert len(anna.all(Accepted)) == 2
-    assert (len(arena.of(AppendEvent)), len(arena.of(Publish))) == before
+    assert (len(arena.of(AppendEvent)), len(arena.of(PublishToTopic))) == before
 
 
 def test_thinking_is_bounded_before_it_is_stored() -> None:
@@ -276,7 +282,7 @@ def test_thinking_is_bounded_before_it_is_stored() -> None:
     line = [4, 0, {"no": "move"}, "x" * 10_000]
     anna.say(Move(match, 0, 4, Thinking(depth=2, line=line)))
     assert arena.of(AppendEvent)[-1].event.thinking == Thinking(depth=2, line=[4, 0])
-    assert arena.of(LinesCut) == [LinesCut(2)]
+    assert arena.of(AnalysisMovesCut) == [AnalysisMovesCut(2)]
 
 
 class Broken(TicTacToe):
@@ -358,7 +364,7 @@ def test_a_match_of_a_bot_that_takes_no_more_is_refused() -> None:
 def test_a_core_that_drains_begins_nothing_and_plays_on() -> None:
     arena, anna, bert, _ = in_match()
     waiting = arena.play(anna, bert)
-    arena.give(Drain())
+    arena.give(StartDraining())
     late = arena.play(anna, bert)
     assert [each.match for each in arena.of(MatchRefused)] == [waiting, late]
     play_line(anna, bert)

@@ -32,7 +32,7 @@ from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import Rating
 from arena.server.core.effects import OpenMatch
-from arena.server.core.inputs import Drain, RatingChanged, Reconfigure, SeasonClosed
+from arena.server.core.inputs import ApplySettings, RatingChanged, SeasonClosed, StartDraining
 from arena.server.core.matchmaker import MAX_COMPARED, RATING_STEP, choose_pairs
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import PoolGame
@@ -270,7 +270,7 @@ def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool() -> None
     carl.say(replace(TICTACTOE, opponent="anna"))
     anna.hear(Challenged)
     settings = replace(arena.settings, pool=PATIENT)
-    arena.give(Reconfigure(settings))
+    arena.give(ApplySettings(settings))
     arena.wait(100)
     assert {bert.hear(Start).players.maxie, bert.all(Start)[0].players.minnie} == {"bert", "carl"}
     crowd(arena, "dora")
@@ -311,7 +311,7 @@ def test_a_bot_is_told_how_it_stands_with_an_event_that_is_played_here() -> None
     (anna, late) = crowd(arena, "anna", "late")
     messages = []
     for entrants in (None, ("anna", "bert")):
-        arena.give(Reconfigure(replace(arena.settings, event="cup", entrants=entrants)))
+        arena.give(ApplySettings(replace(arena.settings, event="cup", entrants=entrants)))
         for peer in (anna, late):
             peer.say(Status())
             messages.append(peer.hear(Standing))
@@ -409,7 +409,7 @@ def test_player_status_while_playing_waiting_or_unwilling() -> None:
     arena.wait(50)
     anna.say(Status())
     assert anna.hear(Standing).detail == "1 of at most 1 matches in play"
-    arena.give(Drain())
+    arena.give(StartDraining())
     resign_all(arena)
     bert.say(Status())
     assert bert.hear(Standing).detail == "the server is stopping and begins no new matches"
@@ -468,7 +468,7 @@ def test_the_bot_that_waited_longest_is_first_and_queues_again_after_each_match(
     arena = Arena(pool=None)
     anna, bert = crowd(arena, "anna", "bert", matches=2)
     crowd(arena, "carl", "dora")
-    arena.give(Reconfigure(replace(arena.settings, pool=replace(POOL, pause_ms=10**9))))
+    arena.give(ApplySettings(replace(arena.settings, pool=replace(POOL, pause_ms=10**9))))
     matchmaker = vars(arena.core)["_matchmaker"]
     matchmaker.update_waiting()
     assert matchmaker.waiting_names == ["anna", "bert", "carl", "dora"]

@@ -37,7 +37,7 @@ from arena.server.core.inputs import (
     ClientAdmitted,
     EdgeDisconnected,
     EdgeResynced,
-    Restore,
+    RestoreMatches,
 )
 from arena.server.core.settings import PoolGame
 from tests.server.core.arena import FAST, MS, POOL, Arena, answer, in_match, two
@@ -267,7 +267,7 @@ def test_a_core_that_goes_on_keeps_sessions_for_the_grace_as_it_cannot_know_who_
     arena = Arena(grace_ms=400)
     anna = arena.enter("anna", edge=1)
     after = Arena(grace_ms=400)
-    after.give(Restore([], {"anna": hash_secret(anna.session)}))
+    after.give(RestoreMatches([], {"anna": hash_secret(anna.session)}))
     after.wait(399)
     after.peers[anna.client] = type(anna)(after, anna.client, anna.hello)
     after.give(EdgeResynced(1, [fact(anna.hello, anna.client, anna.session)]))

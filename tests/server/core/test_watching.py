@@ -32,7 +32,7 @@ from arena.protocol.messages import (
     Withdraw,
 )
 from arena.protocol.values import Thinking
-from arena.server.core.effects import LISTING_TOPIC, Publish, SendToClient
+from arena.server.core.effects import LISTING_TOPIC, PublishToTopic, SendToClient
 from arena.server.core.inputs import Tick
 from arena.server.core.listing import LISTING_INTERVAL_NS, REPLIES_PER_INPUT
 from arena.server.core.public_view import find_first_hidden_ply
@@ -75,17 +75,17 @@ def test_one_copy_goes_to_each_edge_where_somebody_watches() -> None:
         peer.say(Watch(match))
         peer.say(Watch(match))  # again, as one does that has missed something
     answer(anna, 0)
-    (published,) = arena.of(Publish)
+    (published,) = arena.of(PublishToTopic)
     assert published.edges == (1, 2)
     for peer in crowd[::2]:
         peer.leave()
     answer(bert, 3)
-    assert arena.of(Publish)[-1].edges == (2,)
+    assert arena.of(PublishToTopic)[-1].edges == (2,)
     for peer in crowd[1::2]:
         peer.say(Unwatch(match))
         peer.say(Unwatch(match))
     answer(anna, 1)
-    assert len(arena.of(Publish)) == 2
+    assert len(arena.of(PublishToTopic)) == 2
 
 
 def test_a_match_that_is_over_cannot_be_watched() -> None:
@@ -225,8 +225,8 @@ def test_a_browsing_client_learns_of_arrivals_matches_and_departures() -> None:
     listing = eve.hear(Listing)
     assert (listing.matches, listing.challenges, len(listing.bots)) == ([], [], 1)
     arena.wait(10_000)
-    assert all(each.topic == LISTING_TOPIC for each in arena.of(Publish))
-    assert len(arena.of(Publish)) <= 5, "nothing has changed"
+    assert all(each.topic == LISTING_TOPIC for each in arena.of(PublishToTopic))
+    assert len(arena.of(PublishToTopic)) <= 5, "nothing has changed"
 
 
 def test_repeated_requests_for_listings_are_answered_at_once_and_then_four_times_a_second() -> None:
@@ -253,7 +253,7 @@ def test_a_crowd_that_asks_all_the_time_is_told_a_few_at_a_time_and_four_times_a
     listings = [
         each for each in arena.effects if isinstance(each, SendToClient) and isinstance(each.message, Listing)
     ]
-    assert len(arena.of(Publish)) <= 2_000 * MS // LISTING_INTERVAL_NS
+    assert len(arena.of(PublishToTopic)) <= 2_000 * MS // LISTING_INTERVAL_NS
     for eve in crowd:
         assert 2 < len(eve.all(Listing)) <= 2 * 2_000 * MS // LISTING_INTERVAL_NS + 1
     assert len(listings) > 80

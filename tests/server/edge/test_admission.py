@@ -8,7 +8,7 @@ from arena.clock import TimeSource
 from arena.server.edge.admission import Admission
 from arena.server.edge.limits import HostLimits
 from arena.server.host import open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 
 
 def admission(*proxies: str, **limits: int) -> Admission:
@@ -108,6 +108,6 @@ def test_an_address_that_was_cut_off_too_often_is_refused_for_a_while_and_a_prox
 async def test_an_address_is_never_refused_for_longer_than_half_the_time_that_its_bots_have_to_return(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with open_host(private_host_settings(grace_seconds=30, limits=HostLimits(cut_offs=1))) as host:
+    async with open_host(make_private_host_settings(grace_seconds=30, limits=HostLimits(cut_offs=1))) as host:
         host.edge.admission.record_abuse("10.0.0.1")
     assert "refused for 15 s: too many of its connections misbehaved" in caplog.text

@@ -22,11 +22,11 @@ from arena.protocol.messages import (
 )
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
-from arena.server.core.effects import CloseClient, Publish, SendToClient
+from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
 from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageReceived
 from arena.server.edge.connection import CLOSE_SECONDS
 from arena.server.edge.page_client import ANSWER_SECONDS, IDLE_SECONDS
-from arena.server.ports import AdmissionRequest, Resync
+from arena.server.ports import AdmissionRequest, RequestResync
 from tests.server.edge.rig import CLOCKS, ELSEWHERE, SECRET, Peer, Rig, rig, welcome
 from tests.virtual import virtual
 
@@ -47,7 +47,7 @@ async def test_a_new_core_is_told_who_is_connected_with_the_secrets_of_their_ses
         await arena.connect()
         await asyncio.sleep(0.1)
         arena.core.given.clear()
-        arena.core.deliver(Resync())
+        arena.core.deliver(RequestResync())
         [here] = arena.core.given
         assert isinstance(here, EdgeResynced)
         assert here.edge == arena.edge.number
@@ -109,7 +109,9 @@ async def test_messages_for_who_is_gone_are_dropped() -> None:
         anna.wire.reset()
         await asyncio.sleep(0.1)
         arena.core.deliver(
-            SendToClient(client, Pong()), CloseClient(client, Code.REPLACED, ""), Publish("m", Pong(), (1,))
+            SendToClient(client, Pong()),
+            CloseClient(client, Code.REPLACED, ""),
+            PublishToTopic("m", Pong(), (1,)),
         )
         assert len(arena.core.all(ClientDisconnected)) == 1
 

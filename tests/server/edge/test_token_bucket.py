@@ -38,9 +38,9 @@ def test_a_sender_within_the_rate_is_never_refused(rate: int, messages: int) -> 
 
 def test_a_debt_is_paid_back_and_is_never_larger_than_the_burst() -> None:
     bucket = TokenBucket(10, 3, 0)
-    bucket.take_with_debt(5)
+    bucket.take_tokens_with_debt(5)
     assert not bucket.try_take_token(2 * SECOND // 10)
     assert bucket.try_take_token(3 * SECOND // 10)
-    bucket.take_with_debt(1000)
+    bucket.take_tokens_with_debt(1000)
     assert not bucket.try_take_token(6 * SECOND // 10)
     assert bucket.try_take_token(7 * SECOND // 10)

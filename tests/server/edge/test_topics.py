@@ -25,7 +25,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
-from arena.server.core.effects import LISTING_TOPIC, Publish, SendToClient
+from arena.server.core.effects import LISTING_TOPIC, PublishToTopic, SendToClient
 from arena.server.core.inputs import MessageReceived
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.topics import (
@@ -290,7 +290,7 @@ async def test_a_browsing_client_gets_each_new_listing_and_a_slow_client_the_nex
 @virtual
 async def test_a_topic_without_followers_is_not_encoded() -> None:
     async with rig() as arena:
-        arena.core.deliver(Publish("m", Update("m", 0, Played(object(), 1.0), CLOCKS), (1,)))
+        arena.core.deliver(PublishToTopic("m", Update("m", 0, Played(object(), 1.0), CLOCKS), (1,)))
 
 
 @virtual

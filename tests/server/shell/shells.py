@@ -26,13 +26,13 @@ from arena.server.core.inputs import (
     ClientDisconnected,
     EdgeResynced,
     MessageReceived,
-    Restore,
+    RestoreMatches,
     TurnSent,
 )
 from arena.server.core.settings import CoreSettings
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
-from arena.server.ports import AdmissionRequest, MessageToEdge, Resync
+from arena.server.ports import AdmissionRequest, MessageToEdge, RequestResync
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.shell import Shell
 from arena.server.store.journal.journal import StoreUnavailable
@@ -67,7 +67,7 @@ class ListStore:
         self.commits.append(list(effects))
         self.kept += effects
 
-    async def load(self, event: str | None) -> Restore:
+    async def load(self, event: str | None) -> RestoreMatches:
         if self.is_away:
             raise StoreUnavailable("the disk is full")
         sessions: dict[str, bytes] = {}
@@ -80,7 +80,7 @@ class ListStore:
         for record in [each.record for each in self.of(CloseMatch)[-LATELY:]]:
             for name in (record.players.maxie, record.players.minnie):
                 ended.setdefault(name, []).append(record.match)
-        return Restore([] if event is None else [*unfinished(self.kept)], sessions, ended)  # type: ignore[arg-type]
+        return RestoreMatches([] if event is None else [*unfinished(self.kept)], sessions, ended)  # type: ignore[arg-type]
 
     async def record(self, match: str) -> str | None:
         for each in self.kept:
@@ -137,7 +137,7 @@ class ListEdge:
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         self.deliveries.append(list(messages))
         for each in messages:
-            if isinstance(each, Resync):
+            if isinstance(each, RequestResync):
                 self.resyncs += 1
                 self.shell.submit(
                     EdgeResynced(EDGE, [client.make_resync_entry() for client in self.clients.values()])

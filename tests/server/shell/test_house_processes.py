@@ -23,7 +23,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.core.settings import OPEN_EVENT, HouseEngine
 from arena.server.host import Host, open_host
 from arena.server.processes.bot_process import RestartPolicy
-from arena.server.settings import ArenaSettings, private_host_settings
+from arena.server.settings import ArenaSettings, make_private_host_settings
 from arena.server.shell.house_processes import HouseEngineError, HousePlan, parse_engines
 from testkit.parts import mark_requires
 from tests.certificates import make_certificate
@@ -123,7 +123,7 @@ async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytes
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     notices: list[str] = []
     async with (
-        home(RANDOM, notices, settings=private_host_settings(grace_seconds=300)) as host,
+        home(RANDOM, notices, settings=make_private_host_settings(grace_seconds=300)) as host,
         dial(host.url) as guest,
     ):
         await guest.hello("guest-1")
@@ -138,7 +138,7 @@ async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytes
 
 @pytest.mark.slow
 async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
-    kept = private_host_settings(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=300)
+    kept = make_private_host_settings(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=300)
     async with home(RANDOM, settings=kept) as host, dial(host.url) as guest:
         session = (await guest.hello("guest-1")).session
         turn = await begin_house_match(guest)
@@ -208,7 +208,9 @@ async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Pa
     tls.load_cert_chain(cert, key)
     trusting = ssl.create_default_context(cafile=cert)
     async with (
-        home(RANDOM, tls=tls, settings=private_host_settings(host="0.0.0.0", proxies=["127.0.0.1"])) as host,
+        home(
+            RANDOM, tls=tls, settings=make_private_host_settings(host="0.0.0.0", proxies=["127.0.0.1"])
+        ) as host,
         dial(
             host.url.replace("0.0.0.0", "127.0.0.1"), ssl=trusting, server_hostname="arena.example"
         ) as guest,

@@ -16,7 +16,7 @@ import pytest
 
 from arena.server.core.effects import EventFinished, EventMatchFinished, EventNews, EventStarted, RoundPaired
 from arena.server.host import open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from arena.server.shell import webhooks
 from arena.server.shell.shell import Shell
 from arena.server.shell.webhooks import MAX_ATTEMPTS, MAX_QUEUED, WebhookSender, WebhookURL, post_by_http
@@ -217,7 +217,7 @@ async def test_a_host_sends_the_events_of_its_core() -> None:
         got.set_result((head[0], fields, body))
 
     async with listening(talk) as url:
-        settings = private_host_settings()
+        settings = make_private_host_settings()
         settings.webhooks.url, settings.webhooks.secret = url, SECRET
         async with open_host(settings) as host:
             host.shell._release_effects([news()])

@@ -25,7 +25,7 @@ from arena.server.store.database import (
     StoreError,
     describe_database_error,
     exclusive_transaction,
-    is_transient,
+    is_transient_error,
     make_blocking_engine,
     make_engine,
     make_upsert,
@@ -328,7 +328,7 @@ async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning
             with twin.begin(), other.connect() as second:
                 with pytest.raises(sa.exc.OperationalError, match="locked") as refused:
                     second.begin()
-                assert is_transient(refused.value)
+                assert is_transient_error(refused.value)
         finally:
             twin.dispose()
             other.dispose()

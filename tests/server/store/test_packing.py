@@ -12,9 +12,9 @@ from arena.games.core import Player
 from arena.match.referee_events import (
     Event,
     MatchOpened,
-    Moved,
+    MoveReceived,
     PlayerReady,
-    Resigned,
+    PlayerResigned,
     TurnStarted,
     encode_for_journal,
 )
@@ -56,9 +56,11 @@ def matches(draw: st.DrawFn) -> MatchData:
     for ply, move in enumerate(made):
         other = draw(st.booleans())
         thinking = draw(thoughts) if other else move.thinking
-        happened.append(Moved(Player.MAXIE, ply, draw(values) if other else move.move, thinking))
-    happened += draw(st.lists(st.builds(Moved, st.just(Player.MINNIE), st.integers(0, 20), values, thoughts)))
-    happened.append(Resigned(Player.MAXIE))
+        happened.append(MoveReceived(Player.MAXIE, ply, draw(values) if other else move.move, thinking))
+    happened += draw(
+        st.lists(st.builds(MoveReceived, st.just(Player.MINNIE), st.integers(0, 20), values, thoughts))
+    )
+    happened.append(PlayerResigned(Player.MAXIE))
     for number, event in enumerate(happened):
         at += draw(st.integers(-5, 2**40))
         rows.append(

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.games.core import Player
-from arena.match.referee_events import ProtocolViolated, Resigned
+from arena.match.referee_events import PlayerResigned, ProtocolViolated
 from arena.match.replay import verify_record
 from arena.protocol.engines import EngineInfo, Engines
 from arena.protocol.record import Record, from_line
@@ -78,7 +78,7 @@ async def fill(engine: AsyncEngine) -> None:
         minnie = "bert" if maxie == ADA else ADA
         moves = MAXIE_WINS if number % 2 else MINNIE_WINS
         await keep(engine, day(number + 1), events(moves), maxie=maxie, minnie=minnie)
-    crash = Resigned(Player.MAXIE, "crash", "FileNotFoundError: lovelace.toml")
+    crash = PlayerResigned(Player.MAXIE, "crash", "FileNotFoundError: lovelace.toml")
     await keep(engine, day(5), events((4,), crash), maxie=ADA, minnie="bert")
     rude = ProtocolViolated(Player.MAXIE, "nonsense")
     await keep(engine, day(5), events((4,), rude), maxie=ADA, minnie="bert")

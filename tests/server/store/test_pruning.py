@@ -17,7 +17,7 @@ from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.archive import ImportResult, import_lines
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import current_timestamp, open_store
+from arena.server.store.database import format_current_time, open_store
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, prune
@@ -142,7 +142,7 @@ async def test_a_prune_that_was_cut_short_loses_nothing(engine: AsyncEngine, tmp
 
 
 async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(engine: AsyncEngine) -> None:
-    for finished in (day(1), "9999-01-01T00:00:00.000Z", day(2), current_timestamp(), day(3)):
+    for finished in (day(1), "9999-01-01T00:00:00.000Z", day(2), format_current_time(), day(3)):
         await keep(engine, finished, events(MAXIE_WINS))
     await count_new_matches(engine)
     assert await prune(engine, Retention(days=1)) == 3

@@ -15,7 +15,7 @@ from arena.protocol.messages import Error, Move, Notice, Ready, Start, Turn
 from arena.server import host as hosts
 from arena.server.host import Host, open_host
 from arena.server.processes.tasks import open_background_tasks
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store
@@ -30,7 +30,7 @@ from tests.server.web.test_pages import get, pages_of
 async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "POLL_SECONDS", 0.01)
     async with (
-        open_host(private_host_settings(database=database, anyone=True)) as host,
+        open_host(make_private_host_settings(database=database, anyone=True)) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         dial(host.url) as eve,
@@ -111,7 +111,7 @@ async def test_nobody_but_an_admin_is_told(host: Host) -> None:
 
 
 async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: str) -> None:
-    async with open_host(private_host_settings(database=database)) as host, dial(host.url) as anna:
+    async with open_host(make_private_host_settings(database=database)) as host, dial(host.url) as anna:
         secret = basic("tower", await tokens.create_token(host.engine, "tower", "admin"))
         token = await tokens.create_token(host.engine, "anna", "bot", "ada")
         await anna.hello("anna", token)

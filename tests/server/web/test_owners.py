@@ -19,7 +19,7 @@ from arena.server.core.inputs import AnnounceEvent, ControlEvent, HostCommand
 from arena.server.host import Host
 from arena.server.shell import host_requests
 from arena.server.store import invitations, owners, tokens
-from arena.server.store.database import current_timestamp, make_transaction_writer, open_store
+from arena.server.store.database import format_current_time, make_transaction_writer, open_store
 from arena.server.store.personal_data import forget_name
 from arena.server.store.requests import (
     NewRequest,
@@ -248,8 +248,8 @@ async def test_a_token_is_changed_only_as_long_as_it_is_the_one_that_was_read(da
         await tokens.create_token(engine, "tiger", "bot", "ada")
         before = await tokens.find_token(engine, "tiger")
         assert before is not None
-        rotated = replace(before, hash="1", rotated=current_timestamp())
-        revoked = replace(before, revoked=current_timestamp())
+        rotated = replace(before, hash="1", rotated=format_current_time())
+        revoked = replace(before, revoked=format_current_time())
         assert await make_transaction_writer(engine)(TokenChange(before, rotated).apply)
         assert not await make_transaction_writer(engine)(TokenChange(before, revoked).apply)
         assert await tokens.find_token(engine, "tiger") == rotated

@@ -268,7 +268,7 @@ async def test_the_store_is_only_read(url: str) -> None:
 async def test_the_cache_time_of_an_answer_follows_its_cost_and_not_its_wait(pages: Pages, url: str) -> None:
     """A busy machine does not go on showing an old list."""
     moments = count(step=60 * 10**9)
-    clock = TimeSource(now_ns=lambda: next(moments), worked_ns=lambda: 0)
+    clock = TimeSource(now_ns=lambda: next(moments), cpu_time_ns=lambda: 0)
     routes = parse_target("/api/records")
     assert routes is not None
     async with open_readonly(url) as engine:

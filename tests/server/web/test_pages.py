@@ -25,7 +25,7 @@ from arena.server.edge import responses
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.host import Host, open_host
-from arena.server.settings import private_host_settings
+from arena.server.settings import make_private_host_settings
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.web import request_queue
 from arena.server.web.page_messages import LiveRequest, LiveResponse
@@ -159,7 +159,7 @@ async def test_an_impossible_name_never_reaches_the_database(
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """PostgreSQL complains of a NUL: anybody could have filled the log with it."""
-    async with open_host(private_host_settings(database=database)) as host:
+    async with open_host(make_private_host_settings(database=database)) as host:
         token = host.issue_token("anna")
         credentials = base64.b64encode(f"anna:{token}".encode()).decode()
         for path in ("bot/a%00b", "table?event=%00", "records?bot=%0a", "record/%1b", "log/%00"):
@@ -183,7 +183,7 @@ async def test_a_database_that_is_gone_is_told_in_one_line_of_the_log(
     own_postgresql: Postgresql, caplog: pytest.LogCaptureFixture
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_host(private_host_settings(database=url)) as host:
+    async with open_host(make_private_host_settings(database=url)) as host:
         await play(host, 1)  # now it has its connection
         await asyncio.to_thread(own_postgresql.stop)
         status, _, body = await get(host, "/api/records")
@@ -279,7 +279,7 @@ async def get_plain(host: Host, path: str) -> tuple[int, str]:
 async def test_an_address_that_asks_for_too_much_is_told_so_and_others_are_served() -> None:
     # 40 ms are saved up: eight bots, of which each costs 5 ms.
     async with open_host(
-        private_host_settings(limits=HostLimits(work_ms_per_second=2), proxies=["127.0.0.0/8"])
+        make_private_host_settings(limits=HostLimits(work_ms_per_second=2), proxies=["127.0.0.0/8"])
     ) as host:
         answered = [await get(host, f"/api/bot/{n}", X_Forwarded_For="192.0.2.1") for n in range(12)]
         statuses = [status for status, _, _ in answered]
@@ -299,7 +299,7 @@ async def test_a_question_that_takes_too_long_is_answered_503_and_its_query_is_c
 ) -> None:
     """A lock that nobody gives up stands for whatever makes the database slow."""
     url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_host(private_host_settings(database=url)) as host:
+    async with open_host(make_private_host_settings(database=url)) as host:
         pages = pages_of(host)
         assert await status_of(pages, "/api/maps") == 200  # now the page process runs
         for path, route in ROUTES.items():
@@ -379,12 +379,12 @@ async def test_a_client_that_left_before_its_turn_is_not_answered(
 def test_kept_answers_are_bounded_in_number_and_bytes_and_end() -> None:
     kept = AnswerCache(entries=3, size_bytes=100)
     for number in range(5):
-        kept.put((number,), responses.make_text_response("x" * 9), until=10.0)
+        kept.put((number,), responses.make_text_response("x" * 9), expiry_time=10.0)
     assert [kept.get((number,), 9.0) is None for number in range(5)] == [True, True, False, False, False]
     assert kept.get((4,), 10.0) is None
-    kept.put((4,), responses.make_text_response("y" * 89), until=20.0)
+    kept.put((4,), responses.make_text_response("y" * 89), expiry_time=20.0)
     assert [kept.get((number,), 9.0) is None for number in range(2, 5)] == [True, False, False]
-    kept.put((5,), responses.make_text_response("z" * 200), until=20.0)
+    kept.put((5,), responses.make_text_response("z" * 200), expiry_time=20.0)
     assert kept.get((5,), 9.0) is None
 
 
@@ -406,7 +406,7 @@ async def test_a_browser_at_an_address_that_is_none_is_shown_a_page(host: Host) 
 async def test_pages_of_other_sites_read_answers_in_json_where_the_host_lets_them(
     origins: tuple[str, ...], allowed: str | None, vary: str | None
 ) -> None:
-    settings = private_host_settings()
+    settings = make_private_host_settings()
     settings.server.origins = origins
     async with open_host(settings) as host:
         for path, status in (("/api/about", 200), ("/api/bot/nobody", 404), ("/api/table?x=1", 400)):

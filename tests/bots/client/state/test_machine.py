@@ -61,7 +61,7 @@ def test_a_match_from_hello_to_end() -> None:
     machine = Machine(HELLO)
     assert machine.handle_connected() == [SendMessage(HELLO)]
     assert machine.handle_message(welcome(), 0.0) == []
-    assert machine.welcomed
+    assert machine.is_welcomed
     prepare = only(machine.handle_message(start(), 0.0))
     assert isinstance(prepare, PrepareBot)
     assert (prepare.match.seat, prepare.match.threads, prepare.match.opponent) == (Player.MAXIE, 2, "two")
@@ -202,11 +202,11 @@ def test_a_bot_that_failed_resigns_once_and_says_so_again_when_asked() -> None:
     machine.handle_message(turn([]), 0.0)
     complaint, resign = machine.handle_bot_failed("m", "choose raised ValueError: no idea")
     assert complaint == WarnOwner("match m: choose raised ValueError: no idea; the match is lost by a crash")
-    gave_up = SendMessage(Resign("m", "crash", "choose raised ValueError: no idea"))
-    assert resign == gave_up
+    give_up_verb = SendMessage(Resign("m", "crash", "choose raised ValueError: no idea"))
+    assert resign == give_up_verb
     assert machine.handle_bot_failed("m", "again") == []
-    assert machine.handle_message(turn([]), 0.0) == [gave_up]
-    assert machine.handle_message(start(), 0.0) == [gave_up]
+    assert machine.handle_message(turn([]), 0.0) == [give_up_verb]
+    assert machine.handle_message(start(), 0.0) == [give_up_verb]
     assert isinstance(only(machine.handle_message(end([], winner="minnie"), 0.0)), EndMatch)
 
 
@@ -236,7 +236,7 @@ def test_a_new_connection_brings_the_session_and_the_answers_already_given() -> 
     machine.handle_message(turn([]), 0.0)
     machine.handle_move_chosen("m", 0, 4, None, 0.1)
     machine.handle_disconnected()
-    assert not machine.welcomed
+    assert not machine.is_welcomed
     hello = only(machine.handle_connected())
     assert isinstance(hello, SendMessage)
     assert isinstance(hello.message, Hello)

@@ -10,12 +10,12 @@ import pytest
 
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
-from arena.bots.search.monitor import Exited, SearchMonitor, Valued
+from arena.bots.search.monitor import LeafValued, NodeExited, SearchMonitor
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.reports.trace_text import format_closing_lines, format_trace_lines, format_value
 from arena.bots.search.search_values import INFINITY, WIN
 from arena.bots.search.thread_pool import ThreadPool
-from arena.games.explicit import Explicit
+from arena.games.explicit import ExplicitGame
 from tests.bots.search.problems import tree
 
 PRINTED = json.loads((Path(__file__).parent / "printed_traces.json").read_text(encoding="utf-8"))
@@ -36,9 +36,9 @@ def test_printed_traces(name: str, threads: int) -> None:
     estimates = any(line.startswith("Estimating") for line in printed["trace_lines"])
     assert list(format_trace_lines(game, events, estimates=estimates)) == printed["trace_lines"]
     assert (result.value, result.move) == (printed["value"], printed["move"])
-    assert [game.node_name(e.position) for e in events if isinstance(e, Valued)] == printed["terminals"]
+    assert [game.node_name(e.position) for e in events if isinstance(e, LeafValued)] == printed["terminals"]
     assert monitor.leaves == printed["terminals_visited"]
-    pruned = [game.node_name(e.position) for e in events if isinstance(e, Exited) and e.pruned]
+    pruned = [game.node_name(e.position) for e in events if isinstance(e, NodeExited) and e.pruned]
     assert pruned == printed["pruned_nodes"]
 
 
@@ -53,9 +53,9 @@ def test_closing_lines() -> None:
         "Terminals visited: 6",
         "Overall choice: move 0[left]",
     ]
-    leaf = Explicit.from_tree({"name": "a", "value": 3})
+    leaf = ExplicitGame.from_tree({"name": "a", "value": 3})
     assert format_closing_lines(leaf, leaf.start(), SearchResult(3, None), 1)[-1] == "Overall choice: none"
-    many = Explicit.from_tree({"name": "a", "children": [{"name": each, "value": 1} for each in "bcde"]})
+    many = ExplicitGame.from_tree({"name": "a", "children": [{"name": each, "value": 1} for each in "bcde"]})
     assert format_closing_lines(many, many.start(), SearchResult(1, 3), 4)[-1] == "Overall choice: move 3"
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.alphabeta import alphabeta
-from arena.bots.search.monitor import Entered, Exited, SearchMonitor
+from arena.bots.search.monitor import NodeEntered, NodeExited, SearchMonitor
 from arena.bots.search.reports.traced_tree import TracedNode, build_traced_tree
 from tests.bots.search.problems import Case, cases
 
@@ -25,8 +25,8 @@ def test_exactly_the_entered_nodes_are_visited(case: Case) -> None:
     tree, last_ply = build_traced_tree(case.game, case.position, case.depth, monitor.events)
     assert last_ply is None
     seen = list(every(tree))
-    entered = {event.path for event in monitor.events if isinstance(event, Entered)}
-    results = {event.path: event.result for event in monitor.events if isinstance(event, Exited)}
+    entered = {event.path for event in monitor.events if isinstance(event, NodeEntered)}
+    results = {event.path: event.result for event in monitor.events if isinstance(event, NodeExited)}
     assert {node.path for node in seen if node.visited} == entered
     assert all(node.result == results[node.path] for node in seen if node.visited)
     for node in seen:

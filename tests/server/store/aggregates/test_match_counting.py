@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.record import Record
 from arena.rating.glicko import Rating
-from arena.rating.rater import Category, Rater, RatingStep, categories
+from arena.rating.rater import Rater, RatingCategory, RatingStep, make_rating_categories
 from arena.server.store.aggregates import match_counting
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import step_from_row
@@ -62,7 +62,7 @@ def steps_of(played: list[tuple[str, Record]]) -> list[RatingStep]:
     return [
         step
         for finished, record in played
-        for category in categories("tictactoe", "", record.time_control, 1)
+        for category in make_rating_categories("tictactoe", "", record.time_control, 1)
         for step in rater.rate_match(record, finished, category)
     ]
 
@@ -144,7 +144,7 @@ async def test_each_of_many_bots_gets_its_own_rating(engine: AsyncEngine) -> Non
     for number, (maxie, minnie) in enumerate(pairwise(names)):
         await keep(engine, day(1, number), events(MAXIE_WINS), maxie=maxie, minnie=minnie)
     await count_new_matches(engine)
-    keys = [(Category("tictactoe"), name) for name in (*names, "nobody")]
+    keys = [(RatingCategory("tictactoe"), name) for name in (*names, "nobody")]
     async with open_query_connection(engine) as connection:
         found = await connection.run_sync(load_current_ratings, keys)
     rows = {
@@ -183,8 +183,8 @@ async def test_a_rating_by_time_control_is_that_of_a_store_with_no_other_matches
         assert rows != await load_standings(engine, "tictactoe")
         assert await load_standings(engine, "tictactoe", "italy", "0.1/move") == []
         names = [row.bot for row in rows]
-        of_clock = await load_cross_scores(engine, Category("tictactoe", "", "0.1/move"), names)
-        assert of_clock == await load_cross_scores(other, Category("tictactoe"), names)
+        of_clock = await load_cross_scores(engine, RatingCategory("tictactoe", "", "0.1/move"), names)
+        assert of_clock == await load_cross_scores(other, RatingCategory("tictactoe"), names)
         listed = await list_categories(engine, 5, since=LONG_AGO)
         assert {each.time_control: each.matches for each in listed} == {
             "0.1/move": sum(row.matches for row in rows),

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.match.referee_events import Moved, decode_from_journal, encode_for_journal
+from arena.match.referee_events import MoveReceived, decode_from_journal, encode_for_journal
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
 from arena.server.store import schema
@@ -95,7 +95,7 @@ async def test_a_changed_event_is_named(engine: AsyncEngine) -> None:
     async with engine.begin() as connection:
         for row in (await connection.execute(sa.select(schema.events).where(which))).all():
             for at, event in decode_from_journal(row.event):
-                if isinstance(event, Moved) and event.ply == 8:
+                if isinstance(event, MoveReceived) and event.ply == 8:
                     text = encode_for_journal(at, replace(event, move=0))
                     other = which & (schema.events.c.seq == row.seq)
                     changed = sa.update(schema.events).where(other).values(event=text)

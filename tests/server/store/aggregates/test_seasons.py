@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.rating.rater import Category
+from arena.rating.rater import RatingCategory
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.season_closing import CannotCloseSeason, close_season
@@ -65,7 +65,7 @@ async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_l
         await count_new_matches(engine)
         before, crossed = (
             await load_standings(engine),
-            await load_cross_scores(engine, Category("tictactoe"), NAMES),
+            await load_cross_scores(engine, RatingCategory("tictactoe"), NAMES),
         )
         of_clock = await load_standings(engine, "tictactoe", "", "1+0.1")
         assert await close(engine, "spring") == ["tictactoe"]
@@ -88,8 +88,8 @@ async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_l
             (each.bot, each.opponent): each for each in crossed
         }
         assert [each.time_control for each in tables.categories] == ["1+0.1"]
-        mine = await load_cross_scores(engine, Category("tictactoe", season=2), NAMES)
-        assert mine == await load_cross_scores(other, Category("tictactoe"), NAMES)
+        mine = await load_cross_scores(engine, RatingCategory("tictactoe", season=2), NAMES)
+        assert mine == await load_cross_scores(other, RatingCategory("tictactoe"), NAMES)
         assert await load_bot_standings(engine, "anna") == [row for row in now if row.bot == "anna"]
         ratings = {row.bot: row.rating for row in now}
         (anna,) = (await load_accounts(engine, "", ["anna"]))["anna"].ratings.values()

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.rating.glicko import Rating
-from arena.rating.rater import Category, CurrentRating, Rater
+from arena.rating.rater import CurrentRating, Rater, RatingCategory
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.standings import (
     MAX_BOTS_PER_QUERY,
@@ -49,7 +49,7 @@ async def test_the_stored_table_equals_a_count_of_all_matches(engine: AsyncEngin
             await count_new_matches(engine)
     await count_new_matches(engine)
     table = await load_standings(engine, "tictactoe")
-    found = await load_cross_scores(engine, Category("tictactoe"), ["anna", "bert", "carl"])
+    found = await load_cross_scores(engine, RatingCategory("tictactoe"), ["anna", "bert", "carl"])
     assert await load_bot_standings(engine, "anna") == [row for row in table if row.bot == "anna"]
     assert await load_standings(engine, "tictactoe", limit=2) == table[:2]
     for cross in found:
@@ -66,7 +66,7 @@ async def test_the_stored_table_equals_a_count_of_all_matches(engine: AsyncEngin
 
 
 async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(engine: AsyncEngine) -> None:
-    keys = [(Category("tictactoe"), f"bot {number}") for number in range(MAX_BOTS_PER_QUERY + 5)]
+    keys = [(RatingCategory("tictactoe"), f"bot {number}") for number in range(MAX_BOTS_PER_QUERY + 5)]
     table = {key: CurrentRating(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
     async with exclusive_transaction(engine) as connection:
         await connection.run_sync(store_base_ratings, table)

@@ -21,7 +21,7 @@ from arena.games.core import Player
 from arena.match.referee_events import (
     Event,
     MatchOpened,
-    Moved,
+    MoveReceived,
     PlayerReady,
     ServerRecovered,
     TurnStarted,
@@ -33,7 +33,7 @@ from arena.server.store import schema
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
     close_engine,
-    current_timestamp,
+    format_current_time,
     make_engine,
     open_store,
     prepare_store,
@@ -54,7 +54,7 @@ async def test_a_commit_is_visible_to_others_at_once(database: str) -> None:
     happened: list[tuple[int, Event]] = [
         (1, MatchOpened()),
         (5, PlayerReady(Player.MAXIE)),
-        (9, Moved(Player.MAXIE, 0, {"deep": [1, "two", None, 2.5, 'a "quote" \0 é']})),
+        (9, MoveReceived(Player.MAXIE, 0, {"deep": [1, "two", None, 2.5, 'a "quote" \0 é']})),
     ]
     async with open_store(database) as engine, open_journal(engine) as journal:
         await journal.commit([opens()])
@@ -145,7 +145,7 @@ async def test_a_commit_that_is_tried_again_changes_nothing(engine: AsyncEngine)
         SaveSession("anna", b"1"),
     ]
     second: list[DurableEffect] = [
-        happens(3, Moved(Player.MAXIE, 0, 4), match="a", turn=(2, TurnStarted(0))),
+        happens(3, MoveReceived(Player.MAXIE, 0, 4), match="a", turn=(2, TurnStarted(0))),
         DeleteSession("anna"),
     ]
     third: list[DurableEffect] = [happens(4, match="a"), ends(record("a")), happens(2, match="b")]
@@ -163,7 +163,7 @@ async def test_a_commit_that_is_tried_again_changes_nothing(engine: AsyncEngine)
 
 
 async def test_a_turn_and_the_event_that_ends_it_are_one_row(engine: AsyncEngine) -> None:
-    moved = Moved(Player.MAXIE, 0, [1, 2])
+    moved = MoveReceived(Player.MAXIE, 0, [1, 2])
     async with open_journal(engine) as journal:
         await journal.commit([opens(), happens(1)])
         await journal.commit([happens(3, moved, at=9, turn=(7, TurnStarted(0, 5)))])
@@ -219,7 +219,7 @@ async def test_a_match_that_is_over_gets_no_event_any_more(engine: AsyncEngine) 
 
 
 async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(engine: AsyncEngine) -> None:
-    before = current_timestamp()
+    before = format_current_time()
     async with open_journal(engine) as journal:
         finished = record(MATCH, moves=[4, 0])
         await journal.commit([opens(rated=True), ends(finished, rated=True)])
@@ -227,7 +227,7 @@ async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(engine: Async
         async with engine.connect() as connection:
             row = (await connection.execute(sa.select(schema.matches))).one()
         assert row.rated
-        assert before <= row.finished <= current_timestamp()
+        assert before <= row.finished <= format_current_time()
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "riskless"])
