@@ -209,6 +209,12 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
         for each in (mistake, play):  # without the sheet of a phone being pulled up
             each.click(trial=True)
             expect(each).to_be_in_viewport(ratio=0.99)
+    page.set_viewport_size({"width": 360, "height": 640})
+    for sign in (".plot svg", ".review"):
+        expect(page.locator(sign)).to_be_in_viewport(ratio=1)
+    wait_until(lambda: (page.locator(".board").bounding_box() or {"height": 0})["height"] >= 220)
+    expect(page.locator("nav, .tug")).to_have_count(2)
+    expect(page.locator("nav, .tug").filter(visible=True)).to_have_count(0)
 
 
 def test_a_file_of_ones_own_is_analysed(served: BrowserArena, page: Page, tmp_path: Path) -> None:

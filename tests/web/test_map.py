@@ -437,6 +437,38 @@ def test_a_chosen_territory_and_its_targets_are_in_sight_together_with_what_is_a
         wait_until(lambda spot=spot: spot.evaluate(IN_FRAME))
 
 
+ON_RINGS = """() => {
+  const seen = (sign) => [...document.querySelectorAll(sign)].map((each) => [each, each.getBoundingClientRect()]).filter(([, { width }]) => width > 0);
+  const rings = seen('.spot .ring').map(([, box]) => box);
+  return seen('.place').filter(([, box]) => rings.some((ring) => (
+    Math.min(box.right, ring.right) - Math.max(box.left, ring.left) > 2 && Math.min(box.bottom, ring.bottom) - Math.max(box.top, ring.top) > 4
+  ))).map(([place]) => place.textContent);
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (1280, 720)])
+def test_the_land_in_reach_is_framed_and_rings_touch_no_name(
+    empty: BrowserArena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{empty.url}table")
+    page.evaluate(OWN, [load_map("usa").to_data(), "maxie", []])
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    frame = page.locator(".map .frame")
+    expect(frame).not_to_have_attribute("d", re.compile(""))
+    page.locator("[data-source]").last.dispatch_event("click")
+    targets = page.locator(".area-of[data-choice=target]")
+    expect(targets.first).to_be_visible()
+    drawn = frame.get_attribute("d") or ""
+    assert all((area.get_attribute("d") or "none") in drawn for area in targets.all())
+    expect(page.locator(".map .option")).to_have_attribute("d", re.compile("^M"))
+    empty_land = targets.and_(page.locator("[data-owner=nobody]")).first
+    beyond = page.locator(".area-of[data-owner=nobody]:not([data-choice])").first
+    fill = "(area) => getComputedStyle(area).fill"
+    assert empty_land.evaluate(fill) != beyond.evaluate(fill)
+    assert page.evaluate(ON_RINGS) == []
+
+
 def test_a_move_is_shown_with_its_source_and_its_target(empty: BrowserArena, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 780})
     page.goto(f"{empty.url}table")
@@ -465,8 +497,12 @@ def test_a_small_picture_of_a_large_map_leads_to_its_other_parts(empty: BrowserA
     expect(overview).to_be_hidden()
     page.locator("[data-source]").first.dispatch_event("click")
     expect(overview).to_be_visible()
-    for name, x in (("Maine", 100), ("Washington", 12), ("Maine", 100)):
-        overview.click(position={"x": x, "y": 12})
+    board, small = page.locator(".zoomed").bounding_box(), overview.bounding_box()
+    assert board is not None
+    assert small is not None
+    assert board["y"] + board["height"] <= small["y"], "it covers no land"
+    for name, x in (("Maine", 73), ("Washington", 9), ("Maine", 73)):
+        overview.click(position={"x": x, "y": 9})
         spot = page.locator(f'[data-spot="{usa.territories.index(name)}"]')
         wait_until(lambda spot=spot: spot.evaluate(IN_FRAME))
     page.evaluate(OWN, [load_map("italy").to_data(), "maxie", []])

@@ -8,9 +8,10 @@ import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
+from arena.maps.loader import load_map
 from testkit.browser import BrowserArena, wait_until
 from tests.web.test_director import HURRIED
-from tests.web.test_map import show_replay
+from tests.web.test_map import OWN, show_replay
 
 WIDER = "document.documentElement.scrollWidth - innerWidth"
 
@@ -125,6 +126,54 @@ def test_a_finger_can_press_each_button_of_a_match(
         )
         assert high >= 44, button.text_content()
     assert page.evaluate(WIDER) <= 0
+
+
+@pytest.mark.parametrize("height", [780, 844])
+def test_the_sheet_of_a_match_begins_where_its_board_ends_and_shows_the_graph_if_there_is_room(
+    empty: BrowserArena, page: Page, height: int
+) -> None:
+    page.set_viewport_size({"width": 390, "height": height})
+    page.goto(f"{empty.url}table")
+    show_replay(page, "usa")
+    sheet = page.locator(".sheet")
+
+    def distance() -> float:
+        board = box_of(page.locator(".board"))
+        return box_of(sheet)["y"] - board["y"] - board["height"]
+
+    wait_until(lambda: abs(distance()) <= 16)
+    tabs = box_of(page.locator("nav"))
+    graph, story = box_of(page.locator(".plot svg")), box_of(page.locator(".told"))
+    assert graph["height"] >= 44
+    assert story["y"] + story["height"] <= graph["y"]
+    for part in (page.locator(".plot svg"), page.locator(".plies")):
+        box = box_of(part)
+        assert box["y"] + box["height"] <= tabs["y"]
+    page.get_by_role("button", name="Moves and graph").click()
+    page.get_by_role("button", name="Moves and graph").click()
+    wait_until(lambda: abs(distance()) <= 16)
+
+
+def test_on_a_phone_on_its_side_all_is_beside_a_board_of_the_whole_height(
+    empty: BrowserArena, page: Page
+) -> None:
+    page.set_viewport_size({"width": 844, "height": 390})
+    page.goto(f"{empty.url}table")
+    page.evaluate(OWN, [load_map("usa").to_data(), "maxie", []])
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    for chosen in (False, True):
+        if chosen:
+            page.locator("[data-source]").first.dispatch_event("click")
+        board = page.locator(".board")
+        wait_until(lambda board=board: box_of(board)["height"] > 360)
+        for sign in (".turn", ".players", ".tug", ".controls", ".story", ".told"):
+            expect(page.locator(sign)).to_be_in_viewport(ratio=1)
+            assert box_of(page.locator(sign))["x"] >= box_of(board)["x"] + box_of(board)["width"]
+    expect(page.locator(".overview")).to_be_in_viewport(ratio=1)
+    show_replay(page, "world")
+    wait_until(lambda: box_of(page.locator(".board"))["height"] > 360)
+    for button in page.locator(".doing button:visible").all():
+        expect(button).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (844, 390)])

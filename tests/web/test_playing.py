@@ -165,6 +165,49 @@ def test_the_goal_and_the_rules_stand_beside_the_board_until_the_first_move(
     resign(page)
 
 
+def test_a_choice_is_taken_back_by_a_button_and_by_escape(idle: BrowserArena, page: Page) -> None:
+    begin(page, idle, "riskless")
+    cancel = page.get_by_role("button", name="Cancel")
+    source = page.locator("[data-source]").first
+    expect(source).to_be_visible()
+    expect(cancel).to_be_hidden()
+    for by_key in (False, True):
+        source.click()
+        expect(page.locator("[data-selected]")).to_have_count(1)
+        expect(cancel).to_be_in_viewport(ratio=1)
+        if by_key:
+            page.keyboard.press("Escape")
+        else:
+            cancel.press("Enter")
+            expect(source).to_be_focused()
+        expect(page.locator("[data-selected], [data-target]")).to_have_count(0)
+        expect(page.locator(".prompt")).to_have_text("Your turn: choose a territory")
+        expect(cancel).to_be_hidden()
+    resign(page)
+
+
+SEATED = """async ([setup, ms]) => {
+  const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
+  const [{ playing }, { SeatView }, { Match }] = [await from('playing.js'), await from('views/seat.js'), await from('match.js')];
+  const match = new Match({ match: 'm', game: 'riskless', setup, players: { maxie: 'ann', minnie: 'bob' }, time_control: '300+3' });
+  match.setClocks({ maxie_ms: ms, minnie_ms: 300_000 }, 'maxie');
+  Object.assign(playing, { entry: { match: 'm' }, seat: 'maxie', turn: { match: 'm', ply: 0 }, follower: { match } });
+  new SeatView(document.querySelector('main'), ['m']);
+}"""
+"""Shows a match of the reader's own, with so much time left for the reader."""
+
+
+def test_whoever_has_little_time_left_is_told(timed: Page) -> None:
+    setup = make_game_on_map("riskless", "path4").setup()
+    timed.evaluate(SEATED, [setup, 21_000])
+    prompt = timed.locator(".prompt")
+    timed.clock.run_for(100)
+    expect(prompt).to_have_text("Your turn: choose a territory")
+    timed.clock.run_for(2000)
+    expect(prompt).to_have_text("Your turn, less than 20 s left: choose a territory")
+    expect(timed.locator(".player[data-low] .name")).to_have_text("You")
+
+
 def test_an_open_challenge_that_arrives_does_not_move_the_form(idle: BrowserArena, page: Page) -> None:
     page.goto(f"{idle.url}play")
     start = page.get_by_role("button", name="Start the match")

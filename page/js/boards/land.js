@@ -13,6 +13,8 @@ export class Land {
   constructor(layout, { continents, cells }, tell, width) {
     const rings = cells === undefined ? [] : ringsOf(layout, cells);
     const drawn = rings.map(outline);
+    this.drawn = drawn;
+    this.frames = ["frame-ground", "frame"].map((name) => svg("path", { class: name })); // around all targets
     this.regions = rings.map((each) => new Region(each.flatMap(edgesOf)));
     this.areas = drawn.map((d, v) => svg("path", {
       class: "area-of", d, "data-owner": "nobody",
@@ -27,7 +29,7 @@ export class Land {
     }));
     this.held = new Set();
     this.elements = [
-      svg("path", { class: "shelf", d: drawn.join("") }), svg("path", { class: "coast", d: drawn.join("") }), ...this.areas,
+      svg("path", { class: "shelf", d: drawn.join("") }), svg("path", { class: "coast", d: drawn.join("") }), ...this.areas, ...this.frames,
       ...this.continents.map(({ region }) => svg("path", { class: "border-of", d: region.edges.map(line).join("") })),
       ...this.continents.map(({ element }) => element),
     ];
@@ -61,6 +63,12 @@ export class Land {
   // `choice` is "source", "target", "selected" or null.
   mark(v, choice) {
     if (this.areas[v]) set(this.areas[v], { "data-choice": choice });
+  }
+
+  // Draw a line around the land of each of these territories, above that of their neighbours.
+  frameTargets(targets) {
+    const d = [...targets].map((v) => this.drawn[v] ?? "").join("") || null;
+    for (const frame of this.frames) set(frame, { d });
   }
 }
 

@@ -35,6 +35,8 @@ const WAVES = 5; // in which "+1" appears, from left to right: all at once would
 const WAVE_MS = 50; // from one to the next
 const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }];
 const BETTER_HEAD = 1.4; // size of the tip of the engine's arrow, relative to that of a move
+const RING = 6; // room for the ring around a mark that may be chosen
+const SHORTEST = 8; // length of an arrow to a target
 
 const pen = h("canvas").getContext("2d");
 
@@ -58,7 +60,7 @@ export class MapBoard {
     this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : MIN_SCALE, () => this.label());
     this.element = this.zoom.element;
     this.overview = seat === null ? null : new Overview(game, this.zoom);
-    if (this.overview) this.element.append(this.overview.element);
+    this.ringed = seat !== null; // names leave room for rings
     this.march = new MoveAnimation();
     this.drawnAt = -Infinity;
     this.travelled = /** @type {any} */ (null);
@@ -73,6 +75,7 @@ export class MapBoard {
     this.better = /** @type {any[]} */ ([]); // arrow of the engine's better move, and the band around it
     this.advice = /** @type {any} */ (null); // the word at that arrow
     this.fought = /** @type {any[]} */ ([]); // boxes of the numbers of the last battle
+    this.options = /** @type {any[]} */ ([]); // arrows from the chosen territory to its targets, and the band around them
     this.suggested = /** @type {any} */ (null);
     this.moveGround = /** @type {any} */ (null);
     this.fight = /** @type {any} */ (null);
@@ -103,6 +106,7 @@ export class MapBoard {
     this.move = svg("path", { class: "move" });
     this.better = ["better-ground", "better"].map((name) => svg("path", { class: name }));
     this.advice = svg("g", { class: "fight advice" });
+    this.options = ["option-ground", "option"].map((name) => svg("path", { class: name }));
     this.lead = svg("path", { class: "lead" });
     this.fight = svg("g", { class: "fight" });
     this.preview = svg("g", { class: "fight preview" });
@@ -118,6 +122,7 @@ export class MapBoard {
       this.move,
       ...this.better,
       ...inReadingOrder(layout.at).map((v) => this.spots[v].group),
+      ...this.options,
       ...this.names,
       this.outcomes,
       this.training,
@@ -158,7 +163,7 @@ export class MapBoard {
     const { size, layout } = this;
     set(this.picture, { "data-small": size > SMALL, "data-bare": this.isBare });
     this.picture.style.setProperty("--size", size.toFixed(2));
-    const space = new NameSpace(layout, this.land.regions, size);
+    const space = new NameSpace(layout, this.land.regions, size, this.ringed ? RING : undefined);
     const bare = this.zoom.isDistant && size > TINY;
     const reach = this.isBare ? Math.min(REACH, MIN_DISTANCE / 2 / size) : REACH; // where marks would overlap, land is pressed instead
     this.boxes = this.ways.map((ways, v) => {
@@ -220,8 +225,8 @@ export class MapBoard {
       title,
       reach,
       svg("circle", { class: "focus", r: RADIUS + 10 }),
-      svg("circle", { class: "halo", r: RADIUS + 5 }),
-      svg("circle", { class: "ring", r: RADIUS + 5 }),
+      svg("circle", { class: "halo", r: RADIUS + 4 }),
+      svg("circle", { class: "ring", r: RADIUS + 4 }),
       svg("circle", { class: "empty", r: EMPTY * RADIUS }),
       svg("circle", { class: "maxie", r: RADIUS }),
       svg("rect", { class: "minnie", x: -side / 2, y: -side / 2, width: side, height: side, rx: 3 }),
@@ -411,11 +416,13 @@ export class MapBoard {
     this.marked = marks;
     if (!this.spots) return;
     const { selected = null, targets = [] } = marks ?? {};
+    if (marks && !this.ringed) {
+      this.ringed = true;
+      if (this.zoom.scale) this.label();
+    }
     this.zoom.choose(selected !== null);
     if (selected !== null && selected !== before) {
-      const sought = [selected, ...targets].map((v) => this.layout.at[v]);
-      this.zoom.reveal(sought);
-      this.overview?.dodge(sought);
+      this.zoom.reveal([selected, ...targets].map((v) => this.layout.at[v]));
     }
     this.clearBadges(this.preview, "data-previewed");
     set(this.picture, { role: marks ? "group" : "img" });
@@ -435,13 +442,30 @@ export class MapBoard {
         "aria-label": source || target ? said : null,
       });
       this.land.mark(v, marks?.selected === v ? "selected" : target ? "target" : source ? "source" : null);
+      set(this.names[v], { "data-reach": target });
     });
+    this.land.frameTargets(targets);
     this.showOutcomes();
+  }
+
+  // Draw an arrow from the chosen territory to each target, where their marks leave room for one.
+  drawOptions(selected, targets) {
+    const { size, layout } = this;
+    const drawn = selected === null ? [] : [...targets].flatMap((v) => {
+      const end = ((this.shown?.[0].armies[v] ? 1 : EMPTY) * RADIUS + 3) * size;
+      return layout.lines(selected, v).map((line, n, { length }) => {
+        const [from, to] = [n ? 0 : (RADIUS + 1) * size, n === length - 1 ? end : 0];
+        const [[x1, y1], [x2, y2]] = line;
+        return Math.hypot(x2 - x1, y2 - y1) < from + to + SHORTEST * size ? "" : arrow(line, from, to, size);
+      });
+    });
+    for (const each of this.options) set(each, { d: drawn.join("") || null });
   }
 
   // Show at each target how its battle would end, or how many armies would stand there.
   showOutcomes() {
     const { selected = null, targets, ahead } = this.marked ?? {};
+    this.drawOptions(selected, targets);
     this.clearBadges(this.outcomes, "data-foretold");
     if (selected === null || ahead || !this.shown) return;
     for (const v of targets) {

@@ -42,13 +42,14 @@ export const edgesOf = (ring) => ring.map((corner, n) => [corner, ring[(n + 1) %
 
 // The room for names on a map at a scale of marks and names.
 export class NameSpace {
-  // regions: the land of each territory.
-  constructor({ at, width, height }, regions, size) {
+  // regions: the land of each territory; gap: between a mark and a name.
+  constructor({ at, width, height }, regions, size, gap = GAP) {
     this.at = at;
     this.picture = { x1: 2, y1: 2, x2: width - 2, y2: height - 2 };
     this.regions = regions;
     this.size = size;
-    this.marks = at.map(([x, y]) => box(x, y, 2 * (RADIUS + GAP) * size, 2 * (RADIUS + GAP) * size));
+    this.beside = (RADIUS + gap) * size; // from the middle of a mark to its names
+    this.marks = at.map(([x, y]) => box(x, y, 2 * this.beside, 2 * this.beside));
     this.taken = /** @type {any[]} */ ([]); // boxes of the names placed so far
   }
 
@@ -81,7 +82,7 @@ export class NameSpace {
   find([width, height], bounds, fits, [x, y]) {
     const covered = [...this.marks, ...this.taken].filter((each) => overlap(each, bounds));
     const step = STEP * this.size;
-    const below = y + (RADIUS + GAP) * this.size + height / 2;
+    const below = y + this.beside + height / 2;
     let [best, least] = [/** @type {any} */ (null), Infinity];
     for (const left of steps(bounds.x1, bounds.x2 - width, x - width / 2, step)) {
       for (const top of steps(bounds.y1, bounds.y2 - height, below - height / 2, step)) {

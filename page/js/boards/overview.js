@@ -1,10 +1,7 @@
-// The whole map in the size of a thumb, in a corner of the board, with a frame around the part that the board shows. A tap there moves the board.
+// The whole map in the size of a thumb, beside the board, with a frame around the part that the board shows. A tap there moves the board.
 
 import { h, set } from "../dom.js";
 import { HIGH, Thumbnail, WIDE } from "./thumbnail.js";
-
-const CORNERS = [[false, true], [false, false], [true, false], [true, true]]; // each: on the right, at the bottom; the first one is the usual one
-const NEAR = 24; // pixels between a place and what may be beside it
 
 export class Overview {
   constructor(game, zoom) {
@@ -42,16 +39,6 @@ export class Overview {
     style.top = `${(100 * (top + (place.scrollTop / scale) * small)) / HIGH}%`;
     style.width = `${(100 * Math.min(seenWidth, width) * small) / WIDE}%`;
     style.height = `${(100 * Math.min(seenHeight, height) * small) / HIGH}%`;
-  }
-
-  // Lie in the corner of the board where as few as possible of these points of the picture are hidden.
-  dodge(points) {
-    const { place: { clientWidth, clientHeight }, scale, offset } = this.zoom;
-    const [wide, high] = [this.element.offsetWidth + NEAR, this.element.offsetHeight + NEAR];
-    const places = points.map((point) => point.map((n, axis) => n * scale - offset[axis]));
-    const hidden = (/** @type {boolean[]} */ [right, below]) => places.filter(([x, y]) => (right ? x > clientWidth - wide : x < wide) && (below ? y > clientHeight - high : y < high)).length;
-    const [right, below] = CORNERS.reduce((a, b) => (hidden(b) < hidden(a) ? b : a));
-    set(this.element, { "data-right": right, "data-below": below });
   }
 
   // Move the board so that the point that was pressed is in its middle.

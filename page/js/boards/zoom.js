@@ -28,7 +28,6 @@ export class Zoom {
     this.height = 0; // of the frame
     this.sought = /** @type {number[][]} */ ([]); // points revealed last, or to reveal when the picture has a size
     this.revealed = false; // true once points were revealed at this scale: from then on the picture glides
-    this.offset = [0, 0]; // to which it glides, in pixels
     this.drawn = null; // size of the last drawn picture
     this.marks = /** @type {any[]} */ ([]); // boxes of the picture that no button may cover
     this.names = /** @type {any[]} */ ([]);
@@ -73,6 +72,11 @@ export class Zoom {
     return Math.max(LOWEST_PX, lowest, window.innerHeight - top - below);
   }
 
+  // Return true if the frame fills its room, whatever the picture needs: the style says so where all else is beside the board.
+  get isFilled() {
+    return getComputedStyle(this.place).getPropertyValue("--fill").trim() === "1";
+  }
+
   // Return the scale at which the whole picture is visible.
   get whole() {
     return Math.min(this.place.clientWidth / this.size[0], this.room / this.size[1], this.least ? MAX_INITIAL_SCALE : Infinity);
@@ -91,7 +95,7 @@ export class Zoom {
     const least = whole >= this.tight || !this.choosing ? whole : this.least;
     const scale = Math.max(whole, Math.min(this.factor ?? least, MAX_SCALE));
     this.keys?.able(scale > whole * 1.001, scale < MAX_SCALE);
-    const height = Math.ceil(Math.min(room, this.size[1] * scale)) + 2;
+    const height = Math.ceil(this.isFilled ? room : Math.min(room, this.size[1] * scale)) + 2;
     if (Math.abs(scale - this.scale) < 0.001 && height === this.height && this.drawn === this.size) return;
     this.drawn = this.size;
     this.scale = scale;
@@ -163,11 +167,11 @@ export class Zoom {
     const box = place.getBoundingClientRect();
     const x = pointer ? pointer.clientX - box.left : place.clientWidth / 2;
     const y = pointer ? pointer.clientY - box.top : place.clientHeight / 2;
-    const [left, top, before] = [place.scrollLeft + x, place.scrollTop + y, this.scale];
+    const { corner: [left, top], scale: before } = this;
     this.factor = Math.max(this.whole, Math.min(MAX_SCALE, this.scale * factor));
     this.fit();
-    place.scrollLeft = (left * this.scale) / before - x;
-    place.scrollTop = (top * this.scale) / before - y;
+    place.scrollLeft = ((x - left) * this.scale) / before - x;
+    place.scrollTop = ((y - top) * this.scale) / before - y;
   }
 
   // Scroll until the first of these points of the picture and most of the others are visible; as soon as it has a size, if it has
@@ -184,7 +188,6 @@ export class Zoom {
     const all = spans.map(([length, whole], axis) => holding(points.map((point) => point[axis] * scale), here[axis], length, whole));
     const around = points.map((point) => spans.map(([length, whole], axis) => holding([point[axis] * scale], here[axis], length, whole, true)));
     const [left, top] = [all, ...around].reduce((a, b) => (worth(b) > worth(a) ? b : a), here);
-    this.offset = [left, top];
     if (left !== scrollLeft || top !== scrollTop) place.scrollTo({ left, top, behavior: this.revealed && !isStill() ? "smooth" : "auto" });
     this.revealed = true;
   }

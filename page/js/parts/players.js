@@ -8,6 +8,8 @@ import { word } from "./rules.js";
 import { valueText } from "./values.js";
 
 const PACE_PLIES = 10;
+const LOW_MS = 5000;
+export const SHORT_MS = 20_000; // left on the reader's own clock
 
 export class Players {
   // own: the reader's seat, null for a spectator.
@@ -48,7 +50,7 @@ export class Players {
       const ms = this.behind || (this.match.end && this.match.perMove) ? null : this.match.clockNow(seat);
       const { time, element } = this.cards[seat];
       say(time, ms === null ? "" : clock(ms));
-      set(element, { "data-running": !this.behind && this.match.running === seat && !this.match.end, "data-low": ms !== null && ms < 5000 && !this.match.perMove });
+      set(element, { "data-running": !this.behind && this.match.running === seat && !this.match.end, "data-low": ms !== null && ms < (seat === this.own ? SHORT_MS : LOW_MS) && !this.match.perMove });
     }
   }
 

@@ -90,6 +90,8 @@ export class Viewer {
       this.trackWidth = contentRect.width; // fewer marks fit a narrower window
       this.showTrack(this.at);
     }).observe(this.marks);
+    this.placed = new ResizeObserver(() => this.showEnd());
+    for (const each of [document.body, this.table]) this.placed.observe(each);
     this.onKey = (event) => this.key(event);
     document.addEventListener("keydown", this.onKey);
     if (match.game instanceof Declared) match.game.addEventListener("known", () => this.refreshSoon());
@@ -113,7 +115,7 @@ export class Viewer {
       step(this.live ? "Newest move" : "Last move", "»", () => this.go(null)),
       h("div", { class: "track" }, this.slider, this.marks), this.speed, this.review.button, this.review.next,
       document.fullscreenEnabled ? this.alone : null,
-      step("Keys", "?", () => this.keys.toggle(), "extra"), this.keys.element);
+      step("Keys", "?", () => this.keys.toggle(), "extra"), this.keys.element, this.board.overview?.element);
     const names = match.started && !this.seat ? h("span", { class: "names-of-title" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
     const more = [match.control, eventTitle(match.event), match.started && dateOf(match.started)].filter(Boolean).join(" · ");
     this.title = h("div", { class: "title" },
@@ -129,12 +131,17 @@ export class Viewer {
         this.openings.element, this.players.details, this.inWords, this.links),
       () => this.showState());
     this.explorer.begin.addEventListener("click", () => this.sheet.show("peek")); // the board is where moves are tried
-    return h("div", { class: "viewer", "data-seat": this.seat },
-      this.title,
-      h("div", { class: "table-top" },
-        this.players.element, this.tug.element, this.seat ? this.status : null,
-        h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element, this.finale.element)),
-      this.sheet.element);
+    this.turn = this.seat ? h("div", { class: "turn" }, this.status) : null;
+    this.table = h("div", { class: "table-top" },
+      this.players.element, this.tug.element, this.turn,
+      h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element, this.finale.element));
+    return h("div", { class: "viewer", "data-seat": this.seat }, this.title, this.table, this.sheet.element);
+  }
+
+  // Tell the style where the board ends: on a phone the sheet reaches up to it.
+  showEnd() {
+    const { bottom } = this.table.getBoundingClientRect();
+    this.element.style.setProperty("--board-end", `${Math.ceil(bottom + window.scrollY)}px`);
   }
 
   // Say something in the place of the match's state; with `alarm` it is bad news.
@@ -440,6 +447,7 @@ export class Viewer {
 
   stop() {
     this.playback.stop();
+    this.placed.disconnect();
     this.board.overview?.stop();
     cancelAnimationFrame(this.due);
     this.players.stop();

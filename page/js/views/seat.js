@@ -4,6 +4,7 @@ import { navigate, replaceAddress, addressOf } from "../router.js";
 import { notify } from "../preferences.js";
 import { h, set } from "../dom.js";
 import { briefing } from "../parts/briefing.js";
+import { SHORT_MS } from "../parts/players.js";
 import { share } from "../parts/share.js";
 import { Viewer } from "../parts/viewer.js";
 import { playing } from "../playing.js";
@@ -18,15 +19,22 @@ export class SeatView {
     main.replaceChildren(h("h1", null, "Your match"), h("p", { class: "quiet", role: "status" }, "Returning to your match…"));
     this.onChange = () => this.show();
     playing.addEventListener("change", this.onChange);
-    this.onKey = (event) => event.key === "Escape" && playing.premove !== null && !document.querySelector("dialog[open]") && playing.choosePremove(null);
+    this.onKey = (event) => event.key === "Escape" && !document.querySelector("dialog[open]") && this.cancel();
     document.addEventListener("keydown", this.onKey);
-    this.counting = setInterval(() => this.counts && this.show(), 500);
+    this.short = false;
+    this.counting = setInterval(() => (this.counts || this.short !== this.isShort) && this.show(), 500);
     this.show();
   }
 
   // True while the remaining seconds of a disconnected player are shown.
   get counts() {
     return playing.lostAt !== null || Boolean(playing.match) && playing.match.returnsIn(other(playing.seat)) !== null;
+  }
+
+  // True if the reader, whose turn it is, has little time left for the whole match.
+  get isShort() {
+    const { match, seat } = playing;
+    return playing.moves.length > 0 && !match.perMove && (match.clockNow(seat) ?? Infinity) < SHORT_MS;
   }
 
   show() {
@@ -51,8 +59,10 @@ export class SeatView {
     set(this.briefing, { hidden: match.moves.length > 0 });
     set(this.viewer.moves.element, { hidden: !match.moves.length });
     set(this.viewer.choices, { hidden: !this.viewer.playback.follows });
+    set(this.cancelling, { hidden: playing.premove === null && picker.source === null });
+    this.short = this.isShort;
     this.viewer.tell(this.words(match, mine.length > 0), playing.lostAt !== null);
-    set(this.viewer.status, { "data-turn": mine.length && playing.lostAt === null ? playing.seat : null, "data-next": playing.premove !== null });
+    set(this.viewer.status, { "data-turn": mine.length && playing.lostAt === null ? playing.seat : null, "data-next": playing.premove !== null, "data-short": this.short });
     if (match.end) this.offerRematch();
     else this.offerResignation();
     document.title = mine.length ? "Your turn" : `${match.players.maxie} v ${match.players.minnie}`;
@@ -90,6 +100,8 @@ export class SeatView {
       picked: () => this.show(),
       reviewed: "stored",
     });
+    this.cancelling = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.cancel() }, "Cancel");
+    this.viewer.turn.append(this.cancelling);
     this.briefing = briefing(match, playing.seat);
     this.viewer.moves.element.before(this.briefing);
     this.main.replaceChildren(this.viewer.element);
@@ -103,9 +115,20 @@ export class SeatView {
     const alone = away === null ? "" : `Opponent disconnected; you win in ${Math.ceil(away / 1000)} s.`;
     if (alone && !mine) return alone;
     if (mine && !this.viewer.playback.follows) return "Your turn. You are looking back: press » to play on.";
-    if (mine) return `${alone ? `${alone} ` : ""}Your turn: ${this.next(match)}`;
-    const next = playing.premove === null ? "" : ` Your next move: ${match.game.text(playing.premove)}. Click the board to cancel it.`;
+    if (mine) return `${alone ? `${alone} ` : ""}Your turn${this.short ? `, less than ${SHORT_MS / 1000} s left` : ""}: ${this.next(match)}`;
+    const next = playing.premove === null ? "" : ` Your next move: ${match.game.text(playing.premove)}.`;
     return match.moves.length || match.running ? `${match.players[other(playing.seat)]} is thinking…${next}` : "";
+  }
+
+  // Cancel the premove, or the choice of the territory to move from.
+  cancel() {
+    if (!this.viewer) return;
+    const { picker, element } = this.viewer;
+    const focused = document.activeElement === this.cancelling;
+    if (playing.premove !== null) playing.choosePremove(null);
+    else if (picker.source !== null) picker.select(null);
+    this.show();
+    if (focused) element.querySelector("[data-source], [data-ahead]")?.focus();
   }
 
   // Return what the reader has to choose next, in words.
