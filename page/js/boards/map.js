@@ -35,7 +35,8 @@ const WAVES = 5; // in which "+1" appears, from left to right: all at once would
 const WAVE_MS = 50; // from one to the next
 const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }];
 const BETTER_HEAD = 1.4; // size of the tip of the engine's arrow, relative to that of a move
-const RING = 6; // room for the ring around a mark that may be chosen
+const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
+const BESIDE_RING = 6; // from a mark to a name, so that there is room for the ring
 const SHORTEST = 8; // length of an arrow to a target
 
 const pen = h("canvas").getContext("2d");
@@ -163,7 +164,7 @@ export class MapBoard {
     const { size, layout } = this;
     set(this.picture, { "data-small": size > SMALL, "data-bare": this.isBare });
     this.picture.style.setProperty("--size", size.toFixed(2));
-    const space = new NameSpace(layout, this.land.regions, size, this.ringed ? RING : undefined);
+    const space = new NameSpace(layout, this.land.regions, size, this.ringed ? BESIDE_RING : undefined);
     const bare = this.zoom.isDistant && size > TINY;
     const reach = this.isBare ? Math.min(REACH, MIN_DISTANCE / 2 / size) : REACH; // where marks would overlap, land is pressed instead
     this.boxes = this.ways.map((ways, v) => {
@@ -225,8 +226,8 @@ export class MapBoard {
       title,
       reach,
       svg("circle", { class: "focus", r: RADIUS + 10 }),
-      svg("circle", { class: "halo", r: RADIUS + 4 }),
-      svg("circle", { class: "ring", r: RADIUS + 4 }),
+      svg("circle", { class: "halo", r: RING }),
+      svg("circle", { class: "ring", r: RING }),
       svg("circle", { class: "empty", r: EMPTY * RADIUS }),
       svg("circle", { class: "maxie", r: RADIUS }),
       svg("rect", { class: "minnie", x: -side / 2, y: -side / 2, width: side, height: side, rx: 3 }),
@@ -343,7 +344,9 @@ export class MapBoard {
   badge(text, v, line, { below = 0, lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]) } = {}) {
     const { size, layout } = this;
     const width = 12 + widthIn(BADGE_FONT)(text);
-    const radii = this.shown[0].armies.map((n) => (this.isBare ? (n ? FIGURE : 0) : n ? 1 : EMPTY) * RADIUS);
+    const { selected = null, targets = null } = this.marked ?? {};
+    const radius = (/** @type {number} */ n) => (this.isBare ? (n ? FIGURE : 0) : n ? 1 : EMPTY) * RADIUS;
+    const radii = this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) ? RING : radius(n)));
     const [x, middle] = placeBadge(v, [width * size, FIGHT_HIGH * size], radii, taken, this.boxes.filter(Boolean), layout, size, line);
     const y = middle + below * (FIGHT_HIGH + 2) * size;
     const [dx, dy] = [Math.abs(layout.at[v][0] - x) / size - width / 2, Math.abs(layout.at[v][1] - y) / size - FIGHT_HIGH / 2];
@@ -473,7 +476,8 @@ export class MapBoard {
       const text = outcome(told);
       if (!text) continue;
       const line = this.layout.lines(selected, v).at(-1);
-      this.outcomes.append(set(this.badge(text, v, line, { hides: "data-foretold" }), { "data-what": told.what }));
+      const lead = svg("path", { class: "lead" });
+      this.outcomes.append(lead, set(this.badge(text, v, line, { hides: "data-foretold", lead }), { "data-what": told.what }));
     }
   }
 
