@@ -1,7 +1,7 @@
 """Messages between an edge, which holds connections, and the core, which holds bots and matches.
 
     edge -> core    AdmissionRequest, MessageReceived, ClientDisconnected, TurnSent, EdgeResynced
-    core -> edge    SendToClient, CloseClient, Publish, Resync
+    core -> edge    SendToClient, CloseClient, PublishToTopic, RequestResync
 
 In one process, both sides call each other directly. Between processes, `server.cluster` carries the same messages.
 """

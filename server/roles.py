@@ -143,8 +143,8 @@ async def open_leader(
     An additional edge on a loopback address serves the house engines and the metrics.
 
     Raises HouseEngineError if a house engine cannot be started, CannotListen if an address cannot be used, and BusError or
-    StoreError if NATS or the store is unavailable. Raises LeaseLost or Superseded, after cancelling the block, if this core
-    no longer leads. On exit the lease is released immediately, so that a standby takes over.
+    StoreError if NATS or the store is unavailable. Raises LeaseLost or CoreSuperseded, after cancelling the block, if this
+    core no longer leads. On exit the lease is released immediately, so that a standby takes over.
     """
     superseded_error: CoreSuperseded | None = None
     async with AsyncExitStack() as stack:
