@@ -42,10 +42,6 @@ STYLE = f"""<style>
 .move {{ fill: none; stroke: #141c26; stroke-width: 6; stroke-linecap: round; stroke-linejoin: round }}
 </style>"""
 """Style sheet with the colours of a map, the same as in the light mode of `page/css/boards.css`."""
-HATCH = (
-    '<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
-    '<rect class="hatch-ground" width="7" height="7"/><line class="hatch-line" x1="0" y1="0" x2="0" y2="7"/></pattern></defs>'
-)
 
 
 @lru_cache(maxsize=8)
@@ -143,12 +139,13 @@ class MapPicture:
         width, height = self.size
         return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast_path}'
 
-    def render_areas(self, armies: Sequence[int]) -> str:
+    def render_areas(self, armies: Sequence[int], size: float = 1.0) -> str:
         """Return all areas in the colours of their owners, with the roads above them, as SVG.
 
         armies  armies of each territory, as in `render_svg`
+        size    distance of the lines on Minnie's areas, relative to that on the web page
         """
-        return f"{HATCH}{self._render_area_paths(armies)}{self._roads}"
+        return f"{_render_hatch(size)}{self._render_area_paths(armies)}{self._roads}"
 
     def render_marks(self, armies: Sequence[int], size: float = 1.0) -> str:
         """Return the marks of all territories with their armies, as SVG.
@@ -212,6 +209,13 @@ class MapPicture:
             return [(a, b)]
         middle = (a[1] + b[1]) / 2
         return [(a, (0.0, middle)), ((right, middle), b)]
+
+
+def _render_hatch(size: float) -> str:
+    return (
+        f'<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45) scale({size:.2f})">'
+        '<rect class="hatch-ground" width="7" height="7"/><line class="hatch-line" x1="0" y1="0" x2="0" y2="7"/></pattern></defs>'
+    )
 
 
 def _get_owner(armies: int) -> str:

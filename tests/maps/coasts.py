@@ -2,7 +2,8 @@
 
 A territory's cell is what is nearer to its place than to any other on the same land (a Voronoi diagram), as far as it is land.
 Where water cuts a part of a cell off from its place, that part goes to the neighbour with which it shares the longest border.
-Land is drawn by hand where a map shows a part of the world (`tests/data/shores.json`); elsewhere it is what lies near the places and the
+Land is drawn by hand where a map shows a part of the world (`tests/data/shores.json`), and land without a place belongs to the
+place nearest to its middle; elsewhere it is what lies near the places and the
 roads of a continent, or of the whole map. The geometry is shapely's, which only who develops needs: what it makes lies in `cells/`,
 and `maps.cells` reads it.
 """
@@ -68,7 +69,7 @@ def make_cells(file: MapFile) -> list[list[Ring]]:
         nearest = voronoi_polygons(MultiPoint(own), extend_to=around, ordered=True).geoms
         cells = [cell.intersection(land) for cell in (nearest if len(own) > 1 else [around])]
         for territory, cell in zip(members, join_detached(cells, own, unit), strict=True):
-            found[territory] = _rings(cell, unit)
+            found[territory] += _rings(cell, unit)
     return found
 
 
@@ -122,10 +123,18 @@ def lands_of(file: MapFile, unit: float) -> list[tuple[list[int], BaseGeometry]]
         distances = [shape.distance(Point(place)) for shape in shapes]
         members[distances.index(min(distances))].append(territory)
     rooms = [[Point(file.map.places[each]).buffer(ROOM * unit) for each in group] for group in members]
+    for shape, group in zip(shapes, members, strict=True):
+        if not group:
+            group.append(_find_nearest(file, shape.centroid))
     return [
         (group, unary_union([shape, *room]))
         for shape, group, room in zip(shapes, members, rooms, strict=True)
     ]
+
+
+def _find_nearest(file: MapFile, point: Point) -> int:
+    places = file.map.places
+    return min(range(len(places)), key=lambda each: point.distance(Point(places[each])))
 
 
 def _rounded(corners: Shape) -> Shape:

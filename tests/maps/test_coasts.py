@@ -71,6 +71,19 @@ def test_a_territory_is_one_piece_apart_from_its_islands(name: str) -> None:
             assert at_home or area.distance(others) > 4 * GRAIN * unit
 
 
+def test_land_without_a_place_belongs_to_the_nearest_place() -> None:
+    usa = load_map_file("usa")
+    unit = find_smallest_distance(usa.map)
+    peninsula = Polygon(SHORES["usa"]["Upper Peninsula"]).centroid
+    owners = [
+        usa.map.territories[v]
+        for v, rings in enumerate(made_cells("usa"))
+        if any(Polygon(ring).contains(peninsula) for ring in rings)
+    ]
+    assert owners == ["Michigan"]
+    assert [members for members, _ in lands_of(usa, unit)][1:] == [[usa.map.territories.index("Michigan")]]
+
+
 def test_a_detached_part_joins_the_neighbour_with_the_longest_border_and_an_island_stays() -> None:
     tip, behind_tip, island = box(3, 0, 4, 3), box(4, 0, 5, 1), box(9, 9, 10, 10)
     places = [Point(0.5, 0.5), Point(3.5, 4), Point(2.5, 0.5)]

@@ -1,4 +1,4 @@
-"""Names and buttons on the maps: each name lies on its own land or on the sea, and nothing covers an army."""
+"""Names and buttons on the maps: each name lies within its own land or on the sea, and nothing covers an army."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ MEASURED = """() => {
     scale,
     places: [...map.querySelectorAll('.place')].map((each) => each.getBoundingClientRect().width && box(each)),
     continents: [...map.querySelectorAll('.continent')].map((each) => each.getBoundingClientRect().width && box(each)),
+    leads: [...map.querySelectorAll('.name-lead')].map((each) => each.getAttribute('d')?.slice(1).split('L').map((point) => point.split(' ').map(Number)) ?? null),
     marks: seen('.spot .maxie, .spot .minnie, .spot .empty').map(box),
     land: [...map.querySelectorAll('.area-of')].map(corners),
   };
@@ -68,6 +69,18 @@ def misplaced(found: dict[str, Any], map_name: str) -> list[str]:
         for name, box, own in names
         for v, area in enumerate(land)
         if v not in own and area.intersection(box).area > TOLERANCE * box.area
+    ]
+    faults += [
+        f"{name} lies across its border"
+        for name, box, own in names
+        if TOLERANCE < sum(land[v].intersection(box).area for v in own) / box.area < 1 - TOLERANCE
+    ]
+    faults += [
+        f"the line to {file.map.territories[v]} crosses {file.map.territories[w]}"
+        for v, lead in enumerate(found["leads"])
+        if lead
+        for w, area in enumerate(land)
+        if w != v and area.intersection(shapely.LineString(lead)).length > 2 * BEARING_PX / scale
     ]
     faults += [f"{name} covers an army" for name, box, _own in names if any(map(box.intersects, marks))]
     return faults + [

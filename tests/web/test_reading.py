@@ -87,11 +87,14 @@ def test_axe_finds_nothing_in_a_view_at_any_size(played: BrowserArena, looked_at
     blameless(looked_at)
 
 
-@pytest.mark.parametrize("dialog", ["Rules", "Settings"])
+@pytest.mark.parametrize(
+    ("address", "dialog"), [("file", "Rules"), ("file", "Settings"), ("match/{match}/3", "Share")]
+)
 def test_axe_finds_nothing_in_a_dialog_at_any_size(
-    played: BrowserArena, looked_at: Page, dialog: str
+    played: BrowserArena, looked_at: Page, address: str, dialog: str
 ) -> None:
-    looked_at.goto(f"{played.url}file")
+    match = [each for each in played.fetch_json("records")["matches"] if each["plies"] > 3][-1]["match"]
+    looked_at.goto(f"{played.url}{address.format(match=match)}")
     looked_at.get_by_role("button", name=dialog, exact=True).click()
     expect(looked_at.get_by_role("dialog")).to_be_visible()
     blameless(looked_at)

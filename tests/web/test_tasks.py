@@ -136,7 +136,7 @@ def test_replay_the_turning_point_in_two_and_share_it_in_two_more(
     expect(stranger.page.locator(".told")).to_contain_text(f"Move {ply[0]},")
     expect(stranger.page.locator(".story")).not_to_contain_text("First to")
     assert stranger.steps == 2
-    stranger.click(stranger.page.locator(".share summary"))
+    stranger.click("Share")
     expect(stranger.page.get_by_label("Link", exact=True)).to_have_value(
         re.compile(rf"^{re.escape(town.url)}match/[0-9a-f]+/{ply[0]}$")
     )

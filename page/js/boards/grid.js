@@ -34,7 +34,7 @@ export class GridBoard {
       cell.dataset.words = this.words(n, marks[n]);
       set(cell, { "aria-label": cell.dataset.words });
     });
-    set(this.element, { "aria-label": `Board, ply ${position.ply}` });
+    set(this.element, { "aria-label": `Board, move ${position.ply}` });
   }
 
   words(n, mark) {

@@ -6,6 +6,7 @@ import { h, say, set, svg } from "../dom.js";
 import { SIDES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
 import { MIN_DISTANCE, RADIUS, arrow, box, inReadingOrder, layOut, overlap, placeBadge } from "./geometry.js";
+import { Hatch } from "./hatch.js";
 import { Land, write } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
 import { LINE, NameSpace, allSpellings } from "./names.js";
@@ -58,6 +59,7 @@ export class MapBoard {
     this.sign = seat === null ? 0 : seat === "maxie" ? 1 : -1;
     this.onSpot = onSpot;
     this.picture = svg("svg", { class: "map", role: "img", "aria-label": "Map" }); // until the first position is shown
+    this.hatch = new Hatch(this.picture);
     this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : MIN_SCALE, () => this.label());
     this.element = this.zoom.element;
     this.overview = seat === null ? null : new Overview(game, this.zoom);
@@ -69,6 +71,7 @@ export class MapBoard {
     this.land = /** @type {any} */ (null);
     this.spots = /** @type {any} */ (null);
     this.names = /** @type {any} */ (null);
+    this.leads = /** @type {any[]} */ ([]); // lines from names that are far from their land
     this.ways = /** @type {any[]} */ ([]); // spellings of each name
     this.boxes = /** @type {any[]} */ ([]); // box of each name, null for a hidden one
     this.move = /** @type {any} */ (null);
@@ -102,6 +105,7 @@ export class MapBoard {
     this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")), widthIn(CONTINENT_FONT));
     this.spots = layout.at.map((_, v) => this.spot(v));
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
+    this.leads = setup.territories.map(() => svg("path", { class: "name-lead" }));
     this.ways = allSpellings(setup.territories, widthIn(FONT));
     this.moveGround = svg("path", { class: "move-ground" });
     this.move = svg("path", { class: "move" });
@@ -114,6 +118,7 @@ export class MapBoard {
     this.outcomes = svg("g", { class: "outcomes", "aria-hidden": "true" });
     this.training = svg("g", { class: "training", "aria-hidden": "true" });
     this.picture.replaceChildren(
+      this.hatch.element,
       ...this.land.elements,
       ...layout.roads.flatMap(([v, w]) => layout.lines(v, w).map(([[x1, y1], [x2, y2]]) => svg("line", {
         class: ferries.has(`${v} ${w}`) ? "road ferry" : "road", x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1),
@@ -124,7 +129,7 @@ export class MapBoard {
       ...this.better,
       ...inReadingOrder(layout.at).map((v) => this.spots[v].group),
       ...this.options,
-      ...this.names,
+      ...this.names.flatMap((name, v) => [name, this.leads[v]]),
       this.outcomes,
       this.training,
       this.march.element,
@@ -164,13 +169,15 @@ export class MapBoard {
     const { size, layout } = this;
     set(this.picture, { "data-small": size > SMALL, "data-bare": this.isBare });
     this.picture.style.setProperty("--size", size.toFixed(2));
+    this.hatch.fit(this.zoom.scale, layout.width);
     const space = new NameSpace(layout, this.land.regions, size, this.ringed ? BESIDE_RING : undefined);
     const bare = this.zoom.isDistant && size > TINY;
     const reach = this.isBare ? Math.min(REACH, MIN_DISTANCE / 2 / size) : REACH; // where marks would overlap, land is pressed instead
     this.boxes = this.ways.map((ways, v) => {
       const { regions } = this.land;
-      const placed = bare ? null : space.place(ways, [v], regions[v], layout.at[v]);
+      const placed = bare ? null : space.place(ways, [v], regions[v], layout.at[v], true);
       write(this.names[v], placed ?? this.below(v), size);
+      set(this.leads[v], { d: placed?.lead ? arrow(placed.lead, 0, 0) : null });
       set(this.names[v], { "data-crowded": !placed, "data-ground": placed?.ground });
       this.names[v].style.fontSize = `${(11 * size).toFixed(1)}px`;
       set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${size.toFixed(2)})` });

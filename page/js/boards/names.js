@@ -6,6 +6,8 @@ export const LINE = 11; // height of a line of names
 const GAP = 2; // between a mark and a name
 const STEP = 3; // between two places that are tried
 const BESIDE = 3.5 * RADIUS; // maximum distance of a name from its land, on the sea
+const FAR = 6 * RADIUS; // the same for a name that a line joins to its land
+const TOUCHING = RADIUS / 2; // distance of a name from its land up to which no line is needed
 const ASIDE = 0.25; // cost of a unit to the left or right of the middle
 const LONG = 6; // letters of a word that can be abbreviated
 const LETTERS = [4, 3, 5]; // of its abbreviation, which ends with a consonant
@@ -53,16 +55,17 @@ export class NameSpace {
     this.taken = /** @type {any[]} */ ([]); // boxes of the names placed so far
   }
 
-  // Place the best spelling that fits, near the point `from`: on the land of these territories, else on the sea, else across the shore.
-  // Returns { lines, box, ground }, or null if none fits. `land`: their common region; `ways`: its spellings, the best first.
-  place(ways, members, land, from) {
-    const around = grown(land.bounds, BESIDE * this.size);
+  // Place the best spelling that fits, near the point `from`: on the land of these territories, else on the sea.
+  // Returns { lines, box, ground, lead }, or null if none fits. `land`: their common region; `ways`: its spellings, the best first.
+  // `led`: a name on the sea may be farther from its land, and a line leads from it to `from`.
+  place(ways, members, land, from, led = false) {
+    const around = grown(land.bounds, (led ? FAR : BESIDE) * this.size);
     const others = this.regions.filter((region, v) => !members.includes(v) && overlap(region.bounds, around));
-    const beside = (each) => !others.some((region) => region.meets(each)) && this.isNearest(members, each);
+    const isAfloat = (each) => this.isNearest(members, each) && !land.meets(each) && !others.some((region) => region.meets(each)); // the quickest first
+    const leadOf = (each) => (led && !this.isBeside(land, each) ? this.lead(each, from) : null);
     const rules = [
       ["land", land.bounds, (each) => land.encloses(each)],
-      ["sea", around, (each) => !land.meets(each) && beside(each)],
-      ["shore", around, beside],
+      ["sea", around, (each) => isAfloat(each) && this.isClear(leadOf(each), members, others)],
     ];
     const full = ways.filter(({ short }) => !short);
     for (const group of [full, ...ways.filter(({ short }) => short).map((each) => [each])]) {
@@ -70,12 +73,31 @@ export class NameSpace {
         for (const { lines, width } of group) {
           const found = this.find([width * this.size, lines.length * LINE * this.size], bounds, fits, from);
           if (!found) continue;
-          this.taken.push(grown(found, this.size));
-          return { lines, box: found, ground };
+          const lead = ground === "sea" ? leadOf(found) : null;
+          this.taken.push(grown(found, this.size), ...along(lead).map((point) => box(...point, STEP, STEP)));
+          return { lines, box: found, ground, lead };
         }
       }
     }
     return null;
+  }
+
+  // Return true if a box on the sea touches this land, so that nobody asks whose name it is.
+  isBeside(land, each) {
+    return land.edges.some(([corner]) => distance(corner, each) < TOUCHING * this.size);
+  }
+
+  // Return the line from a box to a mark.
+  lead({ x1, x2, y1, y2 }, [x, y]) {
+    const [a, b] = [Math.max(x1, Math.min(x, x2)), Math.max(y1, Math.min(y, y2))];
+    const share = ((RADIUS + GAP) * this.size) / Math.hypot(a - x, b - y);
+    return [[a, b], [x + (a - x) * share, y + (b - y) * share]];
+  }
+
+  // Return true if a line crosses neither a name, nor a mark of another territory than these, nor the land of the others.
+  isClear(line, members, others) {
+    const covered = [...this.marks.filter((_, v) => !members.includes(v)), ...this.taken];
+    return !along(line).some((point) => others.some((region) => region.contains(point)) || covered.some((each) => distance(point, each) === 0));
   }
 
   // Return the box of this width and height within `bounds` that `fits` and covers nothing, as near to a point as possible.
@@ -97,9 +119,8 @@ export class NameSpace {
 
   // Return true if no other territory's mark is as near to the box as that of one of these.
   isNearest(members, each) {
-    const far = this.at.map((point) => distance(point, each));
-    const least = Math.min(...members.map((v) => far[v]));
-    return far.every((n, v) => n > least || members.includes(v));
+    const least = Math.min(...members.map((v) => distance(this.at[v], each)));
+    return this.at.every((point, v) => distance(point, each) > least || members.includes(v));
   }
 }
 
@@ -144,6 +165,14 @@ const within = (a, b) => a.x1 >= b.x1 && a.x2 <= b.x2 && a.y1 >= b.y1 && a.y2 <=
 
 // Return the distance of a point from a box.
 const distance = ([x, y], { x1, x2, y1, y2 }) => Math.hypot(Math.max(x1 - x, 0, x - x2), Math.max(y1 - y, 0, y - y2));
+
+// Return points along a line; none for no line.
+function along(line) {
+  if (!line) return [];
+  const [[x1, y1], [x2, y2]] = line;
+  const count = Math.ceil(Math.hypot(x2 - x1, y2 - y1) / STEP);
+  return Array.from({ length: count + 1 }, (_, n) => /** @type {[number, number]} */ ([x1 + ((x2 - x1) * n) / (count || 1), y1 + ((y2 - y1) * n) / (count || 1)]));
+}
 
 // Return the numbers from `low` to `high` that are whole steps from `origin`.
 function steps(low, high, origin, step) {

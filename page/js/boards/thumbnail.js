@@ -6,6 +6,7 @@ import { h } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { cancel, batch } from "../batch.js";
 import { layOut } from "./geometry.js";
+import { LEAST_PX, hatchTile } from "./hatch.js";
 import { outlines } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
 
@@ -13,7 +14,6 @@ export const WIDE = 280; // CSS pixels; the style may make it smaller
 export const HIGH = 150;
 const GRIDS = { X: "maxie", O: "minnie", W: "maxie", B: "minnie" };
 const COLOURS = ["maxie", "minnie", "dark", "nobody", "rule", "move"];
-const HATCH = 5; // pixels between two lines of Minnie's land
 
 let colours = /** @type {any} */ (null); // cached, because reading them is slow
 onPreferences(() => {
@@ -31,7 +31,7 @@ export class Thumbnail {
     this.roads = /** @type {any} */ (null);
     this.begun = false; // true once it was drawn on the page
     this.scale = 1;
-    this.hatch = /** @type {any} */ (null);
+    this.minnie = /** @type {any} */ (null); // fill of Minnie's land
     this.context = this.element.getContext("2d");
     this.ground = h("canvas", { width: WIDE, height: HIGH }).getContext("2d"); // the map without the move
     this.owners = /** @type {any} */ (null); // owners of the areas as drawn there
@@ -119,7 +119,7 @@ export class Thumbnail {
     if (!this.owners || this.drawnIn !== colours) {
       this.owners = this.areas.map(() => null);
       this.drawnIn = colours;
-      this.hatch = hatched(ground, this.scale);
+      this.minnie = this.hatch();
       ground.setTransform(1, 0, 0, 1, 0, 0);
       ground.clearRect(0, 0, WIDE, HIGH);
       this.toMap(ground);
@@ -132,10 +132,19 @@ export class Thumbnail {
       const owner = n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody";
       if (owner === this.owners[v]) return;
       this.owners[v] = owner;
-      ground.fillStyle = owner === "minnie" ? this.hatch : colours[owner];
+      ground.fillStyle = owner === "minnie" ? this.minnie : colours[owner];
       ground.fill(area);
       ground.stroke(area);
     });
+  }
+
+  // Return the fill of Minnie's land: hatched, unless the picture is too small on the screen.
+  hatch() {
+    const shown = this.element.clientWidth || WIDE;
+    if (shown < LEAST_PX) return colours.minnie;
+    const pattern = /** @type {CanvasPattern} */ (this.ground.createPattern(hatchTile(colours), "repeat"));
+    pattern.setTransform(new DOMMatrix().scale(Math.max(1, WIDE / shown) / this.scale));
+    return pattern;
   }
 
   drawGrid(context) {
@@ -161,16 +170,4 @@ export class Thumbnail {
     cancel(this);
     this.unlisten();
   }
-}
-
-// Hatch Minnie's land with lines of constant width on the screen at any scale of the map.
-function hatched(context, scale) {
-  const tile = h("canvas", { width: HATCH, height: HATCH }).getContext("2d");
-  tile.fillStyle = colours.minnie;
-  tile.fillRect(0, 0, HATCH, HATCH);
-  tile.strokeStyle = colours.dark;
-  for (const x of [-HATCH, 0, HATCH]) tile.stroke(new Path2D(`M${x} ${HATCH}L${x + HATCH} 0`));
-  const pattern = context.createPattern(tile.canvas, "repeat");
-  pattern.setTransform(new DOMMatrix().scale(1 / scale));
-  return pattern;
 }

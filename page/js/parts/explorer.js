@@ -27,7 +27,9 @@ export class Explorer {
     this.follow = button("Follow its line", () => this.next());
     this.better = h("button", { type: "button", class: "button play-out", onclick: () => this.playBetter() });
     this.told = h("p", { role: "status" });
-    this.element = h("div", { class: "explorer" }, this.better, this.told, h("div", { class: "actions" }, this.leave, this.undo, this.follow));
+    this.reasons = h("p", null);
+    this.details = h("details", { hidden: true }, h("summary", null, "Details"), this.reasons);
+    this.element = h("div", { class: "explorer" }, this.better, this.told, this.details, h("div", { class: "actions" }, this.leave, this.undo, this.follow));
     this.ply = 0;
     this.playing = false;
     engineFor(match).then((found) => {
@@ -88,7 +90,13 @@ export class Explorer {
 
   forget() {
     this.advised = [];
-    say(this.told, "");
+    this.tell("");
+  }
+
+  // Say something in the place of the engine's answer.
+  tell(words) {
+    say(this.told, words);
+    set(this.details, { hidden: true });
   }
 
   changed() {
@@ -133,21 +141,31 @@ export class Explorer {
     const { match } = this;
     const position = this.active ? this.position : match.positions[this.ply];
     set(this.asking, { disabled: true });
-    say(this.told, "Thinking…");
+    this.tell("Thinking…");
     this.shown();
     try {
       const found = await fetchJson(`advice/${encodeURIComponent(match.setup.map)}?position=${encodeURIComponent(written(position))}`);
       if (position !== (this.active ? this.position : match.positions[this.ply])) return;
       this.advised = read(match.game, position, found.line);
-      this.told.replaceChildren(...this.words(found, position));
+      this.tell(this.answer(found));
+      this.reasons.replaceChildren(...this.words(found, position));
+      set(this.details, { hidden: false });
     } catch (error) {
-      say(this.told, error.message);
+      this.tell(error.message);
     } finally {
       set(this.asking, { disabled: false });
       this.shown();
     }
   }
 
+  // Return the engine's best move in one line, with its chance of winning.
+  answer({ value: said }) {
+    const [best] = this.advised;
+    const odds = winChances(said, this.match.setup) || valueText(said);
+    return best === undefined ? odds : `Best move: ${this.match.game.text(best)} (${odds})`;
+  }
+
+  // Return how the engine came to its answer.
   words({ engine, depth, value: said, lines, truth }, position) {
     const { game } = this.match;
     const line = this.advised.map((move) => game.text(move)).join(", ");
@@ -156,7 +174,7 @@ export class Explorer {
       return `${game.text(move)} ${this.worth(each.value)}`;
     });
     const next = others.length ? `. Next best: ${others.join("; ")}` : "";
-    return [`${engine}, ${depth} plies: `, word("value"), ` ${this.worth(said)}${line ? `: ${line}` : ""}${next}${known(truth)}`];
+    return [`${engine}, ${depth} moves ahead: `, word("value"), ` ${this.worth(said)}${line ? `: ${line}` : ""}${next}${known(truth)}`];
   }
 
   // Return a value, and its chance of winning.

@@ -1,7 +1,7 @@
 // The end of a match, over its board: winner, reason, and possible next steps.
 
 import { h, say, set } from "../dom.js";
-import { SEATS, SIDES, headline, how, result } from "../text.js";
+import { SEATS, SIDES, headline, how, other, result } from "../text.js";
 
 export class GameOver {
   // seat: the reader's seat, null for a spectator.
@@ -42,7 +42,10 @@ export class GameOver {
   // Return why the match is over, as it follows the headline.
   why(end, players) {
     if (end.reason === "server_fault") return "server error";
-    if (!this.seat || !end.winner || end.winner === this.seat) return how(end, players).replace(/^:? /, "");
+    const told = how(end, players);
+    const loser = end.winner && !this.seat ? players[other(end.winner)] : null; // a player knows who the opponent was
+    if (loser && !told.includes(loser)) return `against ${loser}${told}`;
+    if (!this.seat || !end.winner || end.winner === this.seat) return told.replace(/^:? /, "");
     return end.reason === "resignation" ? `${players[end.winner]} wins` : result(end, players); // who has resigned knows why
   }
 }

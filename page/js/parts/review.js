@@ -2,9 +2,11 @@
 
 import { fetchJson } from "../api.js";
 import { h, say, set } from "../dom.js";
-import { SEATS, SIDES } from "../text.js";
+import { SEATS, SIDES, plural } from "../text.js";
 import { read, reviewFor, reviewOfMoves } from "./engine.js";
 import { percent } from "./values.js";
+
+const FEW = 5; // mistakes that the reader is led to before asking for all: those that cost most
 
 export class Review {
   // changed() is called when the review is ready, and go(ply) where the reader goes to a mistake. `of`: the server reviews the "stored"
@@ -24,9 +26,11 @@ export class Review {
     this.place = h("strong", null);
     this.head = h("div", { class: "mistake-head", hidden: true },
       step("Previous mistake", "‹", () => this.previousMistake()), this.place, step("Next mistake", "›", () => this.nextMistake()));
+    this.isWhole = false; // all mistakes are shown
+    this.all = h("button", { type: "button", class: "small all-mistakes", hidden: true, onclick: () => this.toggle() });
     this.told = h("p", { role: "status" });
     this.played = h("p", null);
-    this.element = h("div", { class: "review", hidden: true }, this.told, this.head, this.played);
+    this.element = h("div", { class: "review", hidden: true }, this.told, this.head, this.played, this.all);
     this.over = false;
     this.offer(false);
     if (of) {
@@ -53,22 +57,43 @@ export class Review {
     this.ply = ply;
     set(this.element, { hidden: !this.told.textContent });
     if (!this.ready) return;
-    const { mistakes } = this;
-    const place = mistakes.indexOf(ply);
-    set(this.head, { hidden: !mistakes.length });
-    set(this.next, { hidden: !mistakes.length });
-    say(this.place, place < 0 ? `${mistakes.length} ${mistakes.length === 1 ? "mistake" : "mistakes"}` : `Mistake ${place + 1} of ${mistakes.length}`);
+    const { ranked } = this;
+    set(this.head, { hidden: !ranked.length });
+    set(this.next, { hidden: !ranked.length });
+    set(this.all, { hidden: ranked.length <= FEW });
+    say(this.all, this.isWhole ? `Show the ${FEW} largest` : `Show all ${ranked.length}`);
+    say(this.place, this.heading(ply));
     this.played.replaceChildren(...this.words(ply));
   }
 
-  // Return the loss of the move that led to a ply, in words and elements; otherwise whose the mistakes are.
+  // Show all mistakes, or the largest alone.
+  toggle() {
+    this.isWhole = !this.isWhole;
+    this.changed();
+  }
+
+  // Return which mistake a ply comes after, or how many there are.
+  heading(ply) {
+    const { mistakes, ranked } = this;
+    if (mistakes.includes(ply)) return `Mistake ${mistakes.indexOf(ply) + 1} of ${mistakes.length}`;
+    if (this.mark(ply)) return "A smaller mistake";
+    return mistakes.length < ranked.length ? `The ${mistakes.length} largest mistakes` : plural(ranked.length, "mistake");
+  }
+
+  // Return the loss of the move that led to a ply, in words and elements; otherwise that of the largest mistake.
   words(ply) {
-    const { match, mistakes } = this;
-    if (!mistakes.length) return ["Neither player made a mistake."];
-    if (!this.mark(ply)) {
-      return [SEATS.map((seat) => `${SIDES[seat]} ${mistakes.filter((each) => match.seatOf(each - 1) === seat).length}`).join(" · ")];
-    }
+    const { match, ranked: [largest] } = this;
+    if (!largest) return ["Neither player made a mistake."];
+    if (!this.mark(ply)) return [h("strong", null, `The largest: move ${largest}`), h("span", null, this.loss(largest))];
     return [h("strong", null, match.game.text(match.moves[ply - 1].move), " ", h("span", { class: "mark" }, this.mark(ply))), h("span", null, this.loss(ply))];
+  }
+
+  // Return { words, seat }, the sentence about the mistake that led to a ply; null if it was none.
+  sentence(ply) {
+    if (!this.mark(ply)) return null;
+    const seat = this.match.seatOf(ply - 1);
+    const kind = ply === this.ranked[0] ? "The largest mistake," : this.mistakes.includes(ply) ? "A mistake" : "A small mistake";
+    return { words: `${kind} by ${this.match.players[seat]}`, seat };
   }
 
   async ask() {
@@ -96,9 +121,15 @@ export class Review {
     this.changed();
   }
 
-  // Plies after mistakes.
+  // Plies after all mistakes, the one that cost most first.
+  get ranked() {
+    const lost = (ply) => this.moves[ply - 1].chance_lost;
+    return this.moves.flatMap(({ mark }, n) => (mark ? [n + 1] : [])).sort((a, b) => lost(b) - lost(a));
+  }
+
+  // Plies after the mistakes that are shown, in the order of the match.
   get mistakes() {
-    return this.moves.flatMap(({ mark }, n) => (mark ? [n + 1] : []));
+    return this.ranked.slice(0, this.isWhole ? undefined : FEW).sort((a, b) => a - b);
   }
 
   // The mark of the move that led to a ply: ?!, ?, ??, or none.

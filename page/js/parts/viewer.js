@@ -234,7 +234,7 @@ export class Viewer {
     this.showTrack(at);
     this.plot.show(playback, this.turns);
     const told = story(match, this.continents, at);
-    const { words, seat, aloud = words } = sentence(match, told, at);
+    const { words, seat, aloud = words } = this.review.sentence(at) ?? sentence(match, told, at);
     const silent = playback.isOver || explorer.active; // the state of the match tells its end
     say(this.story, silent ? "" : this.toReader(words));
     set(this.story, { "data-owner": silent ? null : seat });

@@ -61,9 +61,8 @@ def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> Drawn
     frame = _render_frame_tag(width, height, box)
     mark_scale = max(1.0, MIN_SCALE / min(box.width / width, box.height / height))
     arrow = "" if move is None else picture.render_arrow(move[0], move[1], mark_scale)
-    marks = (
-        f"{picture.render_areas(position.armies)}{arrow}{picture.render_marks(position.armies, mark_scale)}"
-    )
+    areas = picture.render_areas(position.armies, mark_scale)
+    marks = f"{areas}{arrow}{picture.render_marks(position.armies, mark_scale)}"
     return DrawnPosition(f"{frame}{STYLE}{picture.ground_svg}</svg>", f"{frame}{STYLE}{marks}</svg>")
 
 
