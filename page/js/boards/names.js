@@ -90,7 +90,7 @@ export class NameSpace {
   // Return the line from a box to a mark.
   lead({ x1, x2, y1, y2 }, [x, y]) {
     const [a, b] = [Math.max(x1, Math.min(x, x2)), Math.max(y1, Math.min(y, y2))];
-    const share = ((RADIUS + GAP) * this.size) / Math.hypot(a - x, b - y);
+    const share = this.beside / Math.hypot(a - x, b - y);
     return [[a, b], [x + (a - x) * share, y + (b - y) * share]];
   }
 
