@@ -36,6 +36,6 @@ document.addEventListener("click", (event) => {
 // What this is, for who has never heard of it, and the way there.
 const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector("link[rel=icon]"));
 document.body.append(h("footer", { class: "embedded-from" },
-  h("a", { href: !isNamed ? "/" : isEvent ? addressOf("event", part) : addressOf("match", id), target: "_blank", rel: "noopener" },
+  h("a", { href: !isNamed ? "/" : isEvent ? addressOf("event", part) : addressOf("match", id), target: "_blank", rel: "noopener", "aria-label": "Open in Riskless Arena" },
     h("img", { src: icon?.href, alt: "", width: 20, height: 20 }), h("span", null, "Open in "), "Riskless Arena"),
   h("span", { class: "quiet" }, "Bots fight over maps. Watch them live, or play against one.")));
