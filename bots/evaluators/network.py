@@ -111,9 +111,9 @@ def encode_inputs(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.flo
 
 
 def _classify_territories(levels: FloatArray) -> Rows:
-    """Return the kind of each territory from its armies, given in steps of the cap.
+    """Return the kind of each territory, from 0 to 2 × LEVELS: its armies (`levels`, in steps of the cap) plus LEVELS.
 
-    Fractions of a step are rounded away from empty.
+    Fractions of a step are rounded away from 0, so that only empty territories are of the kind LEVELS.
     """
     return LEVELS + (np.sign(levels) * np.ceil(np.abs(levels) - 1e-9)).astype(np.int64)
 
