@@ -46,8 +46,8 @@ from benchmarks.kit.script import MAP, make_script
 
 # Work at fixed intervals must not be counted as part of a request.
 loop_lag.MEASURE_INTERVAL_NS = 10**12
-OURS = str(Path(arena.__file__).parent)
-TIMES = 40
+PACKAGE_FOLDER = str(Path(arena.__file__).parent)
+REPETITIONS = 40
 """Number of requests of each kind. The figure for a function is the median of its calls in these requests."""
 QUIET_SECONDS = 0.01
 """Seconds from an answer to the next request, within which the server finishes all work for the answered one."""
@@ -61,23 +61,23 @@ class CallCounter:
 
     def __init__(self) -> None:
         self.counts: Counter[CodeType] = Counter()
-        self._counting = False
+        self._is_counting = False
         threading.setprofile(self._count_call)
         sys.setprofile(self._count_call)
 
     def _count_call(self, frame: FrameType, event: str, _argument: object) -> None:
-        if self._counting and event == "call" and frame.f_code.co_filename.startswith(OURS):
+        if self._is_counting and event == "call" and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
             self.counts[frame.f_code] += 1
 
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
         """Call `action` with 0 to TIMES - 1, and return the median number of calls of each function per call of `action`."""
         results: list[Counter[CodeType]] = []
-        for number in range(TIMES):
+        for number in range(REPETITIONS):
             self.counts = Counter()
-            self._counting = True
+            self._is_counting = True
             await action(number)
             await asyncio.sleep(QUIET_SECONDS)
-            self._counting = False
+            self._is_counting = False
             results.append(self.counts)
         codes = dict.fromkeys(code for calls in results for code in calls)
         return Counter({code: statistics.median_low(calls[code] for calls in results) for code in codes})
@@ -115,13 +115,13 @@ async def count_all() -> dict[str, Counter[CodeType]]:
 
 
 async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
-    clients = [await open_websocket(host.url, SOURCE, TrafficCounts()) for _ in range(TIMES + 1)]
+    clients = [await open_websocket(host.url, SOURCE, TrafficCounts()) for _ in range(REPETITIONS + 1)]
 
     async def send_hello(number: int) -> None:
         await clients[number].send_answer(type="hello", name=f"watcher {number}", pool=False)
         await read_type(clients[number], "welcome")
 
-    await send_hello(TIMES)  # the first one finds nothing prepared
+    await send_hello(REPETITIONS)  # the first one finds nothing prepared
     # A real matchmaker pairs all bots that arrived within GATHER_NS at once, so its work is not part of a hello.
     vars(core)["GATHER_NS"] = 10**12
     counts = await calls.count_calls(send_hello)
@@ -175,7 +175,7 @@ def main() -> int:
         if total > PROMISED_CALLS[what]:
             faults.append(f"{what}: {total} calls")
         for code, times in (+counts).items() if arguments.list else ():
-            file = Path(code.co_filename).relative_to(OURS)
+            file = Path(code.co_filename).relative_to(PACKAGE_FOLDER)
             print(f"{times:4}  {file!s:36} {code.co_qualname}")
     return print_faults(faults)
 

@@ -41,7 +41,7 @@ SERVE = (
     "--set=pool.concurrency=1000",
 )
 SINGLE_PROCESS = "one process"
-MOST = 2.0
+MAX_RATIO = 2.0
 COLUMNS = {
     "moves/s": "rate",
     "core µs": "core",
@@ -130,11 +130,11 @@ async def measure_once(
     pause = float(arguments.bots / 2 / arguments.rate)  # one of two bots is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
         async with run_members(edges, Path(folder), url, nats) as members, asyncio.TaskGroup() as tasks:
-            entrances = [member.url for member in members if member.role != "core"]
+            entrance_urls = [member.url for member in members if member.role != "core"]
 
             def start_bots(what: str, *, pool: bool) -> None:
                 for number in range(arguments.bots):
-                    at = entrances[number % len(entrances)]
+                    at = entrance_urls[number % len(entrance_urls)]
                     jobs.append(
                         tasks.create_task(run_arena_bot(at, f"{what} {number}", load, pause, pool=pool))
                     )
@@ -143,18 +143,18 @@ async def measure_once(
             start_bots("idle", pool=False)
             await wait_until_all_connected(load, arguments.bots)
             await asyncio.sleep(1)
-            before = measure_cpu_seconds(members, postgresql, nats)
+            cpu_before = measure_cpu_seconds(members, postgresql, nats)
             await asyncio.sleep(IDLE_SECONDS)
             idle = [
-                b - a for a, b in zip(before, measure_cpu_seconds(members, postgresql, nats), strict=True)
+                b - a for a, b in zip(cpu_before, measure_cpu_seconds(members, postgresql, nats), strict=True)
             ]
             start_bots("bot", pool=True)
             await wait_until_all_connected(load, 2 * arguments.bots)
             await asyncio.sleep(WARM_SECONDS)
             load.seconds.clear()
-            before, moves = measure_cpu_seconds(members, postgresql, nats), load.moves
+            cpu_before, moves = measure_cpu_seconds(members, postgresql, nats), load.moves
             rate = await measure_rate(load, 0, arguments.seconds)
-            after = measure_cpu_seconds(members, postgresql, nats)
+            cpu_after = measure_cpu_seconds(members, postgresql, nats)
             moves, seconds = load.moves - moves, list(load.seconds)
             for job in jobs:
                 job.cancel()
@@ -164,7 +164,7 @@ async def measure_once(
         )
     share = arguments.seconds / IDLE_SECONDS
     core, of_edges, of_postgresql, of_nats = [
-        1e6 * (b - a - rest * share) / moves for a, b, rest in zip(before, after, idle, strict=True)
+        1e6 * (b - a - rest * share) / moves for a, b, rest in zip(cpu_before, cpu_after, idle, strict=True)
     ]
     return RoundCost(
         core,
@@ -205,9 +205,9 @@ def make_section(costs: dict[str, list[RoundCost]], arguments: argparse.Namespac
         "",
         format_claim(
             f"CPU time of edges and core per move, {last}",
-            f"at most {MOST:g} × that of one process",
+            f"at most {MAX_RATIO:g} × that of one process",
             f"{format_spread(ratios, 2)} ×",
-            kept=statistics.median(ratios) <= MOST,
+            kept=statistics.median(ratios) <= MAX_RATIO,
         ),
     ]
     return "\n".join(lines)

@@ -24,8 +24,6 @@ from arena.match.lag import LagBudget
 from arena.match.readiness import Readiness
 from arena.match.referee_events import (
     DeadlinePassed,
-    Effect,
-    Event,
     FinishMatch,
     MatchOpened,
     MoveReceived,
@@ -35,6 +33,8 @@ from arena.match.referee_events import (
     PlayerReconnected,
     PlayerResigned,
     ProtocolViolated,
+    RefereeEffect,
+    RefereeEvent,
     ServerFailed,
     ServerRecovered,
     SessionLost,
@@ -138,7 +138,7 @@ class Referee:
             return self._flag_time_ns
         return min([at for at, _ in self._list_deadlines()], default=None)
 
-    def handle(self, event: Event, now: int) -> list[Effect]:
+    def handle(self, event: RefereeEvent, now: int) -> list[RefereeEffect]:
         """Apply an event at time `now` (monotonic ns) and return its effects; none after the match is over."""
         if self.result is not None:
             return []
@@ -174,14 +174,14 @@ class Referee:
 
     # getting ready
 
-    def _open_match(self, now: int) -> list[Effect]:
+    def _open_match(self, now: int) -> list[RefereeEffect]:
         if self.readiness.was_requested:
             return []
         self.readiness.record_request(now)
         self.revision += 1
         return [NotifyPlayer(player, self._make_start_message(player)) for player in Player]
 
-    def _mark_ready(self, player: Player) -> list[Effect]:
+    def _mark_ready(self, player: Player) -> list[RefereeEffect]:
         if self._is_playing or not self.readiness.mark_ready(player):
             return []
         self.revision += 1
@@ -213,7 +213,7 @@ class Referee:
             return self.next_deadline if self._disconnected_at else self._flag_time_ns
         return None
 
-    def _handle_move(self, event: MoveReceived, now: int) -> list[Effect]:
+    def _handle_move(self, event: MoveReceived, now: int) -> list[RefereeEffect]:
         player, ply, next_ply = event.player, event.ply, len(self.moves)
         if not self._is_playing:
             return self._reject_message(
@@ -246,7 +246,7 @@ class Referee:
 
     def _accept_move(
         self, event: MoveReceived, position: object, elapsed_ns: int, credited_ns: int, now: int
-    ) -> list[Effect]:
+    ) -> list[RefereeEffect]:
         game, player = self.terms.game, event.player
         self.position, self.mover = position, game.player(position)
         self._clock = self._clock.spend(player, elapsed_ns)
@@ -261,7 +261,7 @@ class Referee:
         message = Accepted(self.terms.match, event.ply, ms, clock_ms, credited_ms)
         self._accepted_messages.append(message)
         self.revision += 1
-        effects: list[Effect] = [NotifyPlayer(player, message)]
+        effects: list[RefereeEffect] = [NotifyPlayer(player, message)]
         outcome = game.outcome(position)
         if outcome is not None:
             reason = EndReason(outcome.word)
@@ -279,14 +279,16 @@ class Referee:
         effects.append(self._make_turn_message(clocks))
         return effects
 
-    def _acknowledge_again(self, event: MoveReceived, now: int) -> list[Effect]:
+    def _acknowledge_again(self, event: MoveReceived, now: int) -> list[RefereeEffect]:
         earlier_move = self.moves[event.ply].move
         if self._movers[event.ply] is event.player and earlier_move == event.move:
             return [NotifyPlayer(event.player, self._accepted_messages[event.ply])]
         detail = f"ply {event.ply} was played already, with {earlier_move!r}; the match is at ply {self.ply}"
         return self._reject_message(event.player, Code.STALE_PLY, detail, event.ply, now)
 
-    def _reject_message(self, player: Player, code: Code, detail: str, ply: int, now: int) -> list[Effect]:
+    def _reject_message(
+        self, player: Player, code: Code, detail: str, ply: int, now: int
+    ) -> list[RefereeEffect]:
         self._fault_counts[player] += 1
         self.revision += 1
         if self._fault_counts[player] <= MAX_FAULTS:
@@ -297,7 +299,7 @@ class Referee:
         loss_text = f"{self._describe_player(player)} sent {detail}"
         return [notice, *self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, loss_text, now)]
 
-    def _lose_by_move(self, event: MoveReceived, why: str, now: int) -> list[Effect]:
+    def _lose_by_move(self, event: MoveReceived, why: str, now: int) -> list[RefereeEffect]:
         position_text = self.terms.game.position_to_text(self.position)
         notice = NotifyPlayer(
             event.player,
@@ -306,7 +308,7 @@ class Referee:
         detail = f"{self._describe_player(event.player)}, ply {event.ply}: {why}"
         return [notice, *self._finish_match(event.player.opponent, EndReason.ILLEGAL_MOVE, detail, now)]
 
-    def _handle_resignation(self, event: PlayerResigned, now: int) -> list[Effect]:
+    def _handle_resignation(self, event: PlayerResigned, now: int) -> list[RefereeEffect]:
         has_crashed = event.reason == "crash"
         verb = "crashed" if has_crashed else "resigned"
         detail = f"{self._describe_player(event.player)} {verb}{event.make_detail_suffix()}"
@@ -315,24 +317,24 @@ class Referee:
 
     # connections
 
-    def _handle_disconnection(self, player: Player, now: int) -> list[Effect]:
+    def _handle_disconnection(self, player: Player, now: int) -> list[RefereeEffect]:
         if player not in self._disconnected_at:
             self._disconnected_at[player] = now
             self.revision += 1
         return []
 
-    def _handle_reconnection(self, player: Player, now: int) -> list[Effect]:
+    def _handle_reconnection(self, player: Player, now: int) -> list[RefereeEffect]:
         self.readiness.record_reconnection(player, now)
         if self._disconnected_at.pop(player, None) is not None:
             self.revision += 1
         if not self.readiness.was_requested:
             return []
-        effects: list[Effect] = [NotifyPlayer(player, self._make_start_message(player))]
+        effects: list[RefereeEffect] = [NotifyPlayer(player, self._make_start_message(player))]
         if self._is_playing and player is self.mover:
             effects.append(self._make_turn_message(self.get_clocks(now)))
         return effects
 
-    def _handle_lost_session(self, player: Player, now: int, *, proved: bool) -> list[Effect]:
+    def _handle_lost_session(self, player: Player, now: int, *, proved: bool) -> list[RefereeEffect]:
         if self._is_playing and not proved:
             detail = f"{self._describe_player(player)} reconnected with neither its session nor a token, so it lost the match"
             return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now)
@@ -341,7 +343,7 @@ class Referee:
             self.revision += 1
         return self._handle_reconnection(player, now)
 
-    def _handle_recovery(self, now: int) -> list[Effect]:
+    def _handle_recovery(self, now: int) -> list[RefereeEffect]:
         """Mark both players as disconnected. The interrupted turn restarts when its mover has reconnected."""
         self.readiness.expect_reconnections(now)
         self.turn_sent_at = None
@@ -366,7 +368,7 @@ class Referee:
             deadlines.append((self._flag_time_ns, self.mover))
         return deadlines
 
-    def _handle_deadline(self, server_late: int, now: int) -> list[Effect]:
+    def _handle_deadline(self, server_late: int, now: int) -> list[RefereeEffect]:
         passed_deadlines = sorted(
             (item for item in self._list_deadlines() if item[0] <= now), key=lambda item: item[0]
         )
@@ -393,19 +395,21 @@ class Referee:
             return self._finish_match(None, EndReason.SERVER_FAULT, detail, now)
         return self._lose_on_time(player, "no move came", now)
 
-    def _handle_no_show(self, now: int) -> list[Effect]:
+    def _handle_no_show(self, now: int) -> list[RefereeEffect]:
         absent_players = self.readiness.unready_players
         winner = absent_players[0].opponent if len(absent_players) == 1 else None
         names = " and ".join(self._describe_player(player) for player in absent_players)
         detail = f"{names} not ready within {self.terms.ready_ms} ms"
         return self._finish_match(winner, EndReason.NO_SHOW, detail, now)
 
-    def _lose_on_time(self, player: Player, description: str, now: int) -> list[Effect]:
+    def _lose_on_time(self, player: Player, description: str, now: int) -> list[RefereeEffect]:
         clock_ms, margin = self._clock.get_time_left_ns(player) / NS_PER_MS, self.terms.margin_ms
         detail = f"{self._describe_player(player)}, ply {self.ply}, had {clock_ms:.1f} ms and a margin of {margin} ms: {description}"
         return self._finish_match(player.opponent, EndReason.TIMEOUT, detail, now)
 
-    def _finish_match(self, winner: Player | None, reason: EndReason, detail: str, now: int) -> list[Effect]:
+    def _finish_match(
+        self, winner: Player | None, reason: EndReason, detail: str, now: int
+    ) -> list[RefereeEffect]:
         clocks = self.get_clocks(now)
         self.result = FinishMatch(winner, reason, detail)
         self.revision += 1

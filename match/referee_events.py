@@ -101,7 +101,7 @@ class ServerFailed(Struct, frozen=True, tag="server_failed"):
     detail: str
 
 
-Event = (
+RefereeEvent = (
     MatchOpened
     | PlayerReady
     | TurnStarted
@@ -116,14 +116,14 @@ Event = (
     | ServerFailed
 )
 
-TimedEvent = tuple[int, Event]
+TimedEvent = tuple[int, RefereeEvent]
 """Time (monotonic ns) of an event, and the event."""
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[list[TimedEvent]] = msgspec.json.Decoder(list[TimedEvent])
 
 
-def encode_for_journal(time_ns: int, event: Event, turn: tuple[int, TurnStarted] | None = None) -> str:
+def encode_for_journal(time_ns: int, event: RefereeEvent, turn: tuple[int, TurnStarted] | None = None) -> str:
     """Return an event at the time `time_ns` (monotonic) as JSON for the journal.
 
     turn  start of the current turn, with its time, to write before the event; None if the journal has it already
@@ -153,4 +153,4 @@ class FinishMatch(Struct, frozen=True):
     """Explanation of the end in one line, for people."""
 
 
-Effect = NotifyPlayer | FinishMatch
+RefereeEffect = NotifyPlayer | FinishMatch

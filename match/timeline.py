@@ -14,8 +14,6 @@ from arena.match.clock import NS_PER_MS
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
-    Effect,
-    Event,
     FinishMatch,
     MatchOpened,
     MoveReceived,
@@ -25,6 +23,8 @@ from arena.match.referee_events import (
     PlayerReconnected,
     PlayerResigned,
     ProtocolViolated,
+    RefereeEffect,
+    RefereeEvent,
     ServerFailed,
     ServerRecovered,
     SessionLost,
@@ -61,7 +61,7 @@ class TimelineEntry(Struct, frozen=True):
 
 
 def build_timeline(
-    terms: Terms, events: Sequence[tuple[int, Event]]
+    terms: Terms, events: Sequence[tuple[int, RefereeEvent]]
 ) -> tuple[list[TimelineEntry], FinishMatch | None]:
     """Return the timeline of a match, in order, and its result; the result is None while the match is in progress.
 
@@ -71,7 +71,7 @@ def build_timeline(
     return list(_make_entries(referee, events)), referee.result
 
 
-def _make_entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[TimelineEntry]:
+def _make_entries(referee: Referee, events: Sequence[tuple[int, RefereeEvent]]) -> Iterator[TimelineEntry]:
     start_ns = events[0][0] if events else 0
     clock_ms: int | None = None
     turn_sent_at: int | None = None
@@ -121,7 +121,7 @@ def _get_mover_clock_ms(referee: Referee, time_ns: int) -> int | None:
 def _make_move_entry(
     referee: Referee,
     event: MoveReceived,
-    effects: Sequence[Effect],
+    effects: Sequence[RefereeEffect],
     elapsed_ms: float,
     clock_ms: int | None,
     turn_sent_at: int | None,
@@ -148,11 +148,11 @@ def _make_move_entry(
     )
 
 
-def _list_notifications(effects: Sequence[Effect]) -> list[NotifyPlayer]:
+def _list_notifications(effects: Sequence[RefereeEffect]) -> list[NotifyPlayer]:
     return [effect for effect in effects if isinstance(effect, NotifyPlayer)]
 
 
-def _describe_faults(effects: Sequence[Effect]) -> str:
+def _describe_faults(effects: Sequence[RefereeEffect]) -> str:
     """Return the reason why an event was refused or ended the match; empty if neither."""
     errors = [
         notification.message
@@ -173,7 +173,7 @@ def _format_move(referee: Referee, data: Data) -> str:
         return f"{data_text[:MAX_EXCERPT_LENGTH]}…" if len(data_text) > MAX_EXCERPT_LENGTH else data_text
 
 
-def _describe_event(event: Event) -> str:
+def _describe_event(event: RefereeEvent) -> str:
     match event:
         case MatchOpened():
             return "start sent to both"

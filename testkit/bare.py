@@ -25,21 +25,21 @@ def open_websocket(
     address = urlsplit(url)
     assert address.hostname is not None
     assert address.port is not None
-    bare = socket.socket()
-    bare.settimeout(TIMEOUT)
+    plain_socket = socket.socket()
+    plain_socket.settimeout(TIMEOUT)
     if receive_buffer is not None:
-        bare.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-    bare.connect((address.hostname, address.port))
-    bare.sendall(make_handshake_request(address.netloc, subprotocol))
+        plain_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    plain_socket.connect((address.hostname, address.port))
+    plain_socket.sendall(make_handshake_request(address.netloc, subprotocol))
     answer = b""
     while b"\r\n\r\n" not in answer:
-        answer += receive_exactly(bare, 1)
+        answer += receive_exactly(plain_socket, 1)
     if not answer.startswith(b"HTTP/1.1 101 "):
-        while more := bare.recv(4096):
+        while more := plain_socket.recv(4096):
             answer += more
-        bare.close()
+        plain_socket.close()
         raise ConnectionError(answer.decode())
-    return bare
+    return plain_socket
 
 
 def make_handshake_request(host: str, subprotocol: str = "arena.v1.msgpack", path: str = "/") -> bytes:
@@ -56,10 +56,10 @@ def receive_exactly(connection: socket.socket, size: int) -> bytes:
     """Receive exactly `size` bytes. Raises EOFError if the connection ends earlier."""
     data = b""
     while len(data) < size:
-        more = connection.recv(size - len(data))
-        if not more:
+        received = connection.recv(size - len(data))
+        if not received:
             raise EOFError(f"the connection ended after {len(data)} of {size} bytes")
-        data += more
+        data += received
     return data
 
 
@@ -71,12 +71,12 @@ def make_masked_frame(payload: bytes, opcode: int = 2, first_byte_flags: int = 0
     """
     size = len(payload)
     if size < 126:
-        head = struct.pack("!BB", first_byte_flags | opcode, 0x80 | size)
+        header = struct.pack("!BB", first_byte_flags | opcode, 0x80 | size)
     elif size < 65536:
-        head = struct.pack("!BBH", first_byte_flags | opcode, 0x80 | 126, size)
+        header = struct.pack("!BBH", first_byte_flags | opcode, 0x80 | 126, size)
     else:
-        head = struct.pack("!BBQ", first_byte_flags | opcode, 0x80 | 127, size)
-    return head + bytes(4) + payload  # a mask of zeros leaves the payload as it is
+        header = struct.pack("!BBQ", first_byte_flags | opcode, 0x80 | 127, size)
+    return header + bytes(4) + payload  # a mask of zeros leaves the payload as it is
 
 
 def send_message(connection: socket.socket, **message: object) -> None:

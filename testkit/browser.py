@@ -70,9 +70,11 @@ def write_slow_bot(file: Path, seconds: float) -> None:
 
 def set_sleep(file: Path, seconds: float) -> None:
     """Set the time for which the bot in this file sleeps before each move. The bot may be running."""
-    new = file.with_suffix(".new")
-    new.write_text(str(seconds))
-    new.replace(file.with_suffix(".seconds"))  # the file appears whole: the bot never reads half a number
+    new_file = file.with_suffix(".new")
+    new_file.write_text(str(seconds))
+    new_file.replace(
+        file.with_suffix(".seconds")
+    )  # the file appears whole: the bot never reads half a number
 
 
 @contextmanager
@@ -96,7 +98,7 @@ class BrowserArena:
         self._options = options
         self._bots: list[ForkedCommand] = []
         self._logs: list[Path] = []
-        self._dawdlers: list[Path] = []
+        self._slow_bot_files: list[Path] = []
         self._server: ForkedCommand | subprocess.Popen[bytes] | None = None
         self._environment: dict[str, str] | None = None
         self.port = 0
@@ -137,9 +139,17 @@ class BrowserArena:
         matches: number of matches that the bot plays at the same time
         token: token of the name; empty for none
         """
-        named = ["--name", name] if name else []
-        named += ["--token", token] if token else []
-        command = ["bot", engine, "--url", f"ws://127.0.0.1:{self.port}", "--matches", str(matches), *named]
+        name_option = ["--name", name] if name else []
+        name_option += ["--token", token] if token else []
+        command = [
+            "bot",
+            engine,
+            "--url",
+            f"ws://127.0.0.1:{self.port}",
+            "--matches",
+            str(matches),
+            *name_option,
+        ]
         log = self._create_log(f"bot-{name or engine.partition(':')[0]}")
         self._bots.append(
             ForkedCommand(*command, "--reconnect", "100", cwd=self._folder, stdout=log, stderr=log)
@@ -150,14 +160,14 @@ class BrowserArena:
 
         Fast bots would keep the cores busy, which other tests need.
         """
-        file = self._folder / f"dawdler{len(self._dawdlers)}.py"
+        file = self._folder / f"dawdler{len(self._slow_bot_files)}.py"
         write_slow_bot(file, seconds)
-        self._dawdlers.append(file)
+        self._slow_bot_files.append(file)
         self.connect_bot(str(file), name, matches)
 
     def slow_down_bots(self, seconds: float = 0.3) -> None:
         """Let all slow bots sleep for `seconds` before each move from now on, which leaves the cores to the browser."""
-        for file in self._dawdlers:
+        for file in self._slow_bot_files:
             set_sleep(file, seconds)
 
     @contextmanager
@@ -183,14 +193,16 @@ class BrowserArena:
 
     def upgrade_page(self) -> None:
         """Let the server serve a changed version of the web pages from its next start on, as after an upgrade."""
-        newer = self._folder / "newer"
-        newer.mkdir()
+        newer_folder = self._folder / "newer"
+        newer_folder.mkdir()
         shutil.copytree(
-            Path(console.__file__).parent, newer / "arena", ignore=shutil.ignore_patterns("__pycache__")
+            Path(console.__file__).parent,
+            newer_folder / "arena",
+            ignore=shutil.ignore_patterns("__pycache__"),
         )
-        with (newer / "arena" / "page" / "css" / "page.css").open("a", encoding="utf-8") as style:
+        with (newer_folder / "arena" / "page" / "css" / "page.css").open("a", encoding="utf-8") as style:
             style.write("/* newer */\n")
-        self._environment = {**os.environ, "PYTHONPATH": str(newer)}
+        self._environment = {**os.environ, "PYTHONPATH": str(newer_folder)}
 
     @property
     def pid(self) -> int:
@@ -310,9 +322,9 @@ def wait_until(condition: Any, seconds: float = PATIENCE) -> Any:
     The pauses are needed because a condition may send requests, which the server limits. Raises AssertionError after
     `seconds`.
     """
-    until = time.monotonic() + seconds
+    end_time = time.monotonic() + seconds
     while not (value := condition()):
-        assert time.monotonic() < until, (
+        assert time.monotonic() < end_time, (
             f"after {seconds} s still {value!r}: {inspect.getsource(condition).strip()}"
         )
         time.sleep(0.2)

@@ -31,7 +31,7 @@ SOCKET = ".s.PGSQL.5432"
 """Name of PostgreSQL's Unix socket in its folder."""
 SHARD = "shard"
 Role = Literal["all", "edge", "core"]
-HOLDER = "SELECT pid FROM servers WHERE name = $1 AND until > extract(epoch FROM clock_timestamp())"
+LEADER_QUERY = "SELECT pid FROM servers WHERE name = $1 AND until > extract(epoch FROM clock_timestamp())"
 
 
 class ClusterMember:
@@ -157,9 +157,9 @@ class ClusterMember:
 
     async def wait_ready(self, seconds: float = START_SECONDS) -> None:
         """Wait until the process is ready. Raises RuntimeError if it has ended, or after `seconds`."""
-        end = time.monotonic() + seconds
+        end_time = time.monotonic() + seconds
         while not await asyncio.to_thread(self.is_ready):
-            if not self.is_running or time.monotonic() > end:
+            if not self.is_running or time.monotonic() > end_time:
                 raise RuntimeError(
                     f"{self.name} did not become ready; end of its log:\n{self.log.read_text()[-3000:]}"
                 )
@@ -221,7 +221,7 @@ class Cluster:
         """Return the leader, which is the core that holds the lease in the database; None if no core does."""
         connection = await asyncpg.connect(self.database)
         try:
-            pid = await connection.fetchval(HOLDER, SHARD)
+            pid = await connection.fetchval(LEADER_QUERY, SHARD)
         finally:
             await connection.close()
         return next((core for core in self.cores if core.process is not None and core.pid == pid), None)

@@ -40,7 +40,7 @@ AWAY_SECONDS = (1.0, 6.0)
 """Shortest and longest duration of a temporary failure, in seconds."""
 IN_PLAY_SECONDS = 200.0
 SETTLE_SECONDS = 200.0
-IN_PLAY = "SELECT match FROM matches WHERE finished IS NULL"
+MATCHES_IN_PROGRESS_QUERY = "SELECT match FROM matches WHERE finished IS NULL"
 
 
 @dataclass
@@ -99,29 +99,29 @@ class FaultInjector:
 
         A failure of NATS or PostgreSQL ends first, because nobody can play meanwhile. Return the failure with its cost.
         """
-        whom, _, how = kind.partition(" ")
+        target, _, fault = kind.partition(" ")
         away = self.dice.uniform(*AWAY_SECONDS)
-        member = await self._choose_member(whom)
+        member = await self._choose_member(target)
         matches = await list_matches_in_progress(self.cluster.database)
-        died = time.monotonic()
-        back = await asyncio.to_thread(self._begin_fault, whom, how, member)
-        lasting = how in ("kill", "power")
-        death = ClusterFault(kind, member.name if member else whom, 0.0 if lasting else away)
-        if whom in ("nats", "postgresql"):
+        fault_time = time.monotonic()
+        end_fault = await asyncio.to_thread(self._begin_fault, target, fault, member)
+        is_permanent = fault in ("kill", "power")
+        cluster_fault = ClusterFault(kind, member.name if member else target, 0.0 if is_permanent else away)
+        if target in ("nats", "postgresql"):
             # Nobody can play meanwhile.
             away = min(away, 2.0)
             await asyncio.sleep(away)
-            await asyncio.to_thread(back)
-            died = time.monotonic()
-        death.recovery_seconds = await _measure_recovery(players, matches, died)
-        death.stuck = len(matches) - len(death.recovery_seconds)
-        if whom in ("core", "edge"):
-            if not lasting:
-                await asyncio.sleep(max(0.0, away - (time.monotonic() - died)))
-            await asyncio.to_thread(back)
+            await asyncio.to_thread(end_fault)
+            fault_time = time.monotonic()
+        cluster_fault.recovery_seconds = await _measure_recovery(players, matches, fault_time)
+        cluster_fault.stuck = len(matches) - len(cluster_fault.recovery_seconds)
+        if target in ("core", "edge"):
+            if not is_permanent:
+                await asyncio.sleep(max(0.0, away - (time.monotonic() - fault_time)))
+            await asyncio.to_thread(end_fault)
         for cluster_member in self.cluster.members:
             await cluster_member.wait_ready()
-        return death
+        return cluster_fault
 
     async def _choose_member(self, target: str) -> ClusterMember | None:
         if target == "core":
@@ -142,12 +142,12 @@ class FaultInjector:
             os.kill(self.nats.pid, signal.SIGSTOP)
             return lambda: os.kill(self.nats.pid, signal.SIGCONT)
         if member is None:
-            frozen = self.postgresql()
-            for process in frozen:
+            process_ids = self.postgresql()
+            for process in process_ids:
                 _signal(process, signal.SIGSTOP)
 
             def resume_all() -> None:
-                for process in frozen:
+                for process in process_ids:
                     _signal(process, signal.SIGCONT)
 
             return resume_all
@@ -198,23 +198,23 @@ async def inject_faults(
     max_seconds: seconds after which no further failure begins
     """
     report, cluster, dice = FailureReport(), injector.cluster, injector.dice
-    last = time.monotonic() + max_seconds
+    end_time = time.monotonic() + max_seconds
     async with asyncio.TaskGroup() as tasks:
-        playing = [tasks.create_task(player.run()) for player in players]
+        play_tasks = [tasks.create_task(player.run()) for player in players]
         for number, kind in enumerate(kinds):
-            if time.monotonic() > last:
+            if time.monotonic() > end_time:
                 break
             await wait_until_playing(players, report, cluster)
             await asyncio.sleep(dice.uniform(0.0, 2.0))
-            death = await injector.inject(kind, players)
-            report.injected.append(death)
-            slowest = max(death.recovery_seconds, default=0.0)
+            cluster_fault = await injector.inject(kind, players)
+            report.injected.append(cluster_fault)
+            slowest = max(cluster_fault.recovery_seconds, default=0.0)
             report_line(
-                f"{number + 1}: {kind} ({death.member}, away {death.away:.1f} s): {len(death.recovery_seconds)} matches "
-                f"went on, the last within {slowest:.2f} s; {death.stuck} stuck"
+                f"{number + 1}: {kind} ({cluster_fault.member}, away {cluster_fault.away:.1f} s): {len(cluster_fault.recovery_seconds)} matches "
+                f"went on, the last within {slowest:.2f} s; {cluster_fault.stuck} stuck"
             )
         await wait_until_playing(players, report, cluster)
-        for task in playing:
+        for task in play_tasks:
             task.cancel()
     await finish_matches(players, cluster.database)
     await stop_cluster(cluster, report.result)
@@ -226,7 +226,7 @@ async def list_matches_in_progress(database: str) -> list[str]:
     """Return the ids of the matches that have not ended, from the database at this URL."""
     connection = await asyncpg.connect(database)
     try:
-        return [row["match"] for row in await connection.fetch(IN_PLAY)]
+        return [row["match"] for row in await connection.fetch(MATCHES_IN_PROGRESS_QUERY)]
     finally:
         await connection.close()
 
@@ -240,14 +240,14 @@ async def _measure_recovery(
     or until the match was seen to be over.
     """
     seconds: dict[str, float] = {}
-    limit = time.monotonic() + PLAY_SECONDS
-    while len(seconds) < len(matches) and time.monotonic() < limit:
+    end_time = time.monotonic() + PLAY_SECONDS
+    while len(seconds) < len(matches) and time.monotonic() < end_time:
         for match in matches:
             if match in seconds:
                 continue
             turns_of_match = [player.turns[match] for player in players if match in player.turns]
-            over = any(match in player.ends for player in players)
-            if over or (turns_of_match and max(turns_of_match) > fault_time + POLL_SECONDS):
+            is_over = any(match in player.ends for player in players)
+            if is_over or (turns_of_match and max(turns_of_match) > fault_time + POLL_SECONDS):
                 seconds[match] = max(max(turns_of_match, default=time.monotonic()) - fault_time, 0.0)
         await asyncio.sleep(POLL_SECONDS)
     return list(seconds.values())
@@ -260,9 +260,9 @@ async def wait_until_playing(
 
     After IN_PLAY_SECONDS, add a fault to the report and return.
     """
-    limit = time.monotonic() + IN_PLAY_SECONDS
+    end_time = time.monotonic() + IN_PLAY_SECONDS
     while sum(bool(player.turns) for player in players) < len(players) * 8 // 10:
-        if time.monotonic() > limit:
+        if time.monotonic() > end_time:
             report.result.faults.append(
                 f"{sum(bool(player.turns) for player in players)} of {len(players)} bots play:\n"
                 + "\n".join(log.read_text()[-1000:] for log in cluster.list_logs())
@@ -274,23 +274,23 @@ async def wait_until_playing(
 async def finish_matches(players: Sequence[RandomPlayer], database: str) -> None:
     """Let the matches in progress finish, without new ones, for up to SETTLE_SECONDS."""
     async with asyncio.TaskGroup() as tasks:
-        last = [tasks.create_task(player.run(quota=0)) for player in players]
-        limit = time.monotonic() + SETTLE_SECONDS
-        while await list_matches_in_progress(database) and time.monotonic() < limit:  # noqa: ASYNC110  the store tells nobody
+        last_tasks = [tasks.create_task(player.run(quota=0)) for player in players]
+        end_time = time.monotonic() + SETTLE_SECONDS
+        while await list_matches_in_progress(database) and time.monotonic() < end_time:  # noqa: ASYNC110  the store tells nobody
             await asyncio.sleep(0.2)
         # The players get the end of a match only after it is in the store.
         await asyncio.sleep(2.0)
-        for task in last:
+        for task in last_tasks:
             task.cancel()
 
 
 async def stop_cluster(cluster: Cluster, result: CrashResult) -> None:
     """Stop all processes with SIGTERM, edges first. A bad exit code and a traceback in a log count as faults."""
     for member in [*cluster.edges, *cluster.cores]:
-        code = await member.stop()
+        exit_code = await member.stop()
         log = member.log.read_text()
-        if code != 0:
-            result.faults.append(f"{member.name} ended with {code}: {log[-2000:]}")
+        if exit_code != 0:
+            result.faults.append(f"{member.name} ended with {exit_code}: {log[-2000:]}")
         if "Traceback" in log:
-            at = log.index("Traceback")
-            result.faults.append(f"{member.name} failed:\n{log[max(0, at - 500) : at + 2500]}")
+            position = log.index("Traceback")
+            result.faults.append(f"{member.name} failed:\n{log[max(0, position - 500) : position + 2500]}")

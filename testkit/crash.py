@@ -77,8 +77,8 @@ class KillableServer:
 
     async def wait_listening(self) -> None:
         """Wait until the server accepts connections. Raises RuntimeError if it has ended, or after START_SECONDS."""
-        end = time.monotonic() + START_SECONDS
-        while time.monotonic() < end and self.process is not None and self.process.poll() is None:
+        end_time = time.monotonic() + START_SECONDS
+        while time.monotonic() < end_time and self.process is not None and self.process.poll() is None:
             try:
                 _, writer = await asyncio.open_connection("127.0.0.1", self.port)
             except OSError:
@@ -129,12 +129,12 @@ async def kill_repeatedly(
                 if number < kills:
                     await server.stop(signal.SIGKILL)
                     interrupted |= await _list_matches_in_progress(server.database)
-            code = await server.stop(signal.SIGTERM)
+            exit_code = await server.stop(signal.SIGTERM)
             for task in playing:
                 task.cancel()
-        if code != 0:
+        if exit_code != 0:
             result.faults.append(
-                f"after SIGTERM the server ended with {code}: {server.log.read_text()[-2000:]}"
+                f"after SIGTERM the server ended with {exit_code}: {server.log.read_text()[-2000:]}"
             )
         await compare_with_store(server.database, players, interrupted, result)
     finally:
@@ -147,7 +147,7 @@ async def _wait_until_back(players: list[RandomPlayer], connections: int) -> Non
 
     The last bots are not awaited, so that a kill also hits bots that are connecting.
     """
-    end = time.monotonic() + START_SECONDS
+    end_time = time.monotonic() + START_SECONDS
     needed = max(2, len(players) * 9 // 10)
 
     def are_back() -> bool:
@@ -155,7 +155,7 @@ async def _wait_until_back(players: list[RandomPlayer], connections: int) -> Non
             player.turns for player in players
         )
 
-    while not are_back() and time.monotonic() < end:  # noqa: ASYNC110  the players are not told that they are waited for
+    while not are_back() and time.monotonic() < end_time:  # noqa: ASYNC110  the players are not told that they are waited for
         await asyncio.sleep(0.01)
 
 
@@ -173,7 +173,7 @@ async def compare_with_store(
     interrupted: ids of the matches that were in progress at a kill
     result: result whose counts are filled in
     """
-    fault = result.faults.append
+    report_fault = result.faults.append
     async with open_store(database) as engine:
         async with engine.connect() as connection:
             rows = (
@@ -190,32 +190,36 @@ async def compare_with_store(
         }
     for row in rows:
         if row.packed is None:
-            fault(f"{row.match} has not ended")
+            report_fault(f"{row.match} has not ended")
     result.matches = len(rows)
     result.interrupted = len(interrupted & set(records))
     for record in records.values():
         result.reasons[record.result.reason.value] += 1
-        check_end(record, fault)
+        check_end(record, report_fault)
     for player in players:
         for match in player.started - set(records):
-            fault(f"{player.name} began {match}, which is lost")
+            report_fault(f"{player.name} began {match}, which is lost")
         for (match, ply), move in player.acknowledged.items():
             result.acknowledged += 1
             kept_record = records.get(match)
             moves = kept_record.moves if kept_record else []
             if len(moves) <= ply or moves[ply].move != move:
-                fault(f"{match}: the move {move} at ply {ply} was acknowledged and is not in the record")
+                report_fault(
+                    f"{match}: the move {move} at ply {ply} was acknowledged and is not in the record"
+                )
             if records_in_store.get((match, ply)) != move:
-                fault(f"{match}: the move {move} at ply {ply} was acknowledged and is not in the journal")
+                report_fault(
+                    f"{match}: the move {move} at ply {ply} was acknowledged and is not in the journal"
+                )
         for match, ends in player.ends.items():
-            told = {(end.winner, end.reason, tuple(map(str, end.moves))) for end in ends}
-            if len(told) > 1 or match not in records:
-                fault(f"{player.name} was told of {len(ends)} ends of {match}")
+            received_ends = {(end.winner, end.reason, tuple(map(str, end.moves))) for end in ends}
+            if len(received_ends) > 1 or match not in records:
+                report_fault(f"{player.name} was told of {len(ends)} ends of {match}")
             elif (ends[0].winner, ends[0].reason) != (
                 records[match].result.winner,
                 records[match].result.reason,
             ):
-                fault(f"{player.name} was told of another end of {match} than its record")
+                report_fault(f"{player.name} was told of another end of {match} than its record")
 
 
 def check_end(record: Record, report_fault: Callable[[str], None]) -> None:

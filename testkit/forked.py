@@ -83,10 +83,10 @@ class ForkedCommand:
         Raises TimeoutExpired after `timeout` seconds; None waits without limit.
         """
         self._process.join(timeout)
-        code = self.returncode
-        if code is None:
+        exit_code = self.returncode
+        if exit_code is None:
             raise TimeoutExpired(self.args, timeout or 0)
-        return code
+        return exit_code
 
     def send_signal(self, number: int) -> None:
         """Send a signal to the command, unless it has ended."""
@@ -117,7 +117,7 @@ class ForkedPageProcess(ForkedCommand):
         self._process.start()
 
 
-def _enter(folder: Path, environment: dict[str, str]) -> None:
+def _set_up_process(folder: Path, environment: dict[str, str]) -> None:
     """Set the working folder and the environment of this process, which was forked."""
     os.chdir(folder)
     os.environ.clear()
@@ -128,7 +128,7 @@ def _answer_pages(child_socket: socket.socket, folder: Path, environment: dict[s
     """Answer requests for pages in the forked process, until the server closes the socket."""
     from arena.server.web.__main__ import main as answer_pages  # noqa: PLC0415 - loaded in the parent of all forks
 
-    _enter(folder, environment)
+    _set_up_process(folder, environment)
     os.dup2(child_socket.fileno(), 0)
     child_socket.close()
     answer_pages()
@@ -142,7 +142,7 @@ def _run_forked(
     stderr: Path | None,
 ) -> None:
     """Run `arena ARGUMENTS` in the forked process, with its output in these files or discarded."""
-    _enter(folder, environment)
+    _set_up_process(folder, environment)
     # A shell that runs the tests in the background lets them ignore Ctrl-C (SIGINT), and a fork inherits that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for output, file in ((1, stdout), (2, stderr)):

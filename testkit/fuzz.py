@@ -43,7 +43,7 @@ from arena.server.settings import make_private_host_settings
 from testkit.players import RandomPlayer
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
-WARM = 0.1
+WARM_UP_SHARE = 0.1
 """Share of the frames, 0 to 1, after which the memory use of the process should no longer grow."""
 GROWTH_KIB = 8 * 1024
 """Growth of memory use, in KiB, that the memory allocator may cause.
@@ -52,7 +52,7 @@ With a million frames, a leak of 9 bytes per frame exceeds it.
 """
 GONE_SECONDS = 150
 """Seconds within which the server must free the state of bots that it has disconnected."""
-KEPT = (Connection, Session, LobbyBot, LobbyClient, Room)
+CHECKED_TYPES = (Connection, Session, LobbyBot, LobbyClient, Room)
 """Types of the objects that a server creates for each connection, bot and match, and must free again."""
 
 
@@ -76,10 +76,10 @@ class FuzzResult:
 def generate_frames(seed: int) -> Iterator[bytes]:
     """Yield an endless sequence of frames, which the seed determines."""
     dice = random.Random(seed)
-    known = [bytes.fromhex(file.read_text()) for file in sorted(GOLDEN.glob("*.hex"))]
+    known_frames = [bytes.fromhex(file.read_text()) for file in sorted(GOLDEN.glob("*.hex"))]
     while True:
         kind = dice.randrange(6)
-        base = bytearray(dice.choice(known))
+        base = bytearray(dice.choice(known_frames))
         if kind == 0:
             yield dice.randbytes(dice.randrange(200))
         elif kind == 1:
@@ -90,7 +90,7 @@ def generate_frames(seed: int) -> Iterator[bytes]:
             yield bytes(base)
         elif kind == 3:
             cut = dice.randrange(len(base))
-            yield bytes(base[:cut] + dice.choice(known)[dice.randrange(20) :])
+            yield bytes(base[:cut] + dice.choice(known_frames)[dice.randrange(20) :])
         elif kind == 4:
             message = msgpack.unpackb(bytes(base))
             message[dice.choice([*message])] = _generate_value(dice, 3)
@@ -196,7 +196,7 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
                     _decode_frame(next(source), result)
                     if number % 50 == 0:
                         await asyncio.sleep(0)
-                    if number == int(count * WARM):
+                    if number == int(count * WARM_UP_SHARE):
                         result.warm_kib = _peak_kib()
             result.peak_kib = _peak_kib()
             over = True
@@ -219,16 +219,18 @@ async def _check_freed_state(result: FuzzResult, players: int) -> None:
 
     If it still holds more after GONE_SECONDS, add a fault to the result.
     """
-    end = time.monotonic() + GONE_SECONDS
+    end_time = time.monotonic() + GONE_SECONDS
     while True:
         gc.collect()
         # `type`, not `isinstance`: a weak proxy passes as an instance of its referent's class.
-        counts = Counter(type(found).__name__ for found in gc.get_objects() if issubclass(type(found), KEPT))
-        over = {name: count for name, count in counts.items() if count > players}
-        if not over:
+        counts = Counter(
+            type(found).__name__ for found in gc.get_objects() if issubclass(type(found), CHECKED_TYPES)
+        )
+        counts_over_limit = {name: count for name, count in counts.items() if count > players}
+        if not counts_over_limit:
             return
-        if time.monotonic() > end:
-            result.faults.append(f"kept after all attackers have gone: {over}")
+        if time.monotonic() > end_time:
+            result.faults.append(f"kept after all attackers have gone: {counts_over_limit}")
             return
         await asyncio.sleep(0.1)
 

@@ -174,7 +174,7 @@ async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCount
     address, loop = urlsplit(url), asyncio.get_running_loop()
     while True:
         counts.sent += 1
-        began = time.monotonic()
+        start_time = time.monotonic()
         with socket.socket() as plain:
             plain.setblocking(False)
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -185,7 +185,7 @@ async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCount
                     await KINDS[kind](AttackerConnection(plain, counts), address.netloc)
                 counts.lost += 1
             finally:
-                counts.longest = max(counts.longest, time.monotonic() - began)
+                counts.longest = max(counts.longest, time.monotonic() - start_time)
         await asyncio.sleep(TRIP_SECONDS)
 
 

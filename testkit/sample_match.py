@@ -9,11 +9,11 @@ from arena.games.core import Player
 from arena.maps.game_on_map import make_game_on_map
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import (
-    Event,
     MatchOpened,
     MoveReceived,
     PlayerReady,
     PlayerResigned,
+    RefereeEvent,
     TurnStarted,
     encode_for_journal,
 )
@@ -69,7 +69,7 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
     referee, rows = Referee(terms), []
     at = rng.randrange(10**12, 10**14)
 
-    def apply_event(event: Event, after: int, turn: tuple[int, TurnStarted] | None = None) -> None:
+    def apply_event(event: RefereeEvent, after: int, turn: tuple[int, TurnStarted] | None = None) -> None:
         nonlocal at
         at += after
         referee.handle(event, at)

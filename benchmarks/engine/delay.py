@@ -18,7 +18,7 @@ from benchmarks.kit.measure import Section, make_middle_games, make_riskless
 from benchmarks.kit.results import format_claim
 
 SECONDS = 8.0
-TICK = 0.001
+SLEEP_SECONDS = 0.001
 THINKING = 0.5
 """Seconds for which the threads search each position while the event loop is measured."""
 STOPPED_SEARCHES = 1000
@@ -40,8 +40,8 @@ async def _measure_sleep_delays(seconds: float) -> list[float]:
     delays = []
     end = loop.time() + seconds
     while (now := loop.time()) < end:
-        await asyncio.sleep(TICK)
-        delays.append(1000 * (loop.time() - now - TICK))
+        await asyncio.sleep(SLEEP_SECONDS)
+        delays.append(1000 * (loop.time() - now - SLEEP_SECONDS))
     return delays
 
 
@@ -113,7 +113,7 @@ def make_section(data: dict[str, Any]) -> Section:
     return Section(
         "Delay of the event loop, and of a search's end",
         "A bot's event loop must answer the server while search threads run in the same process. The first two rows show by how "
-        f"much `asyncio.sleep({TICK})` is delayed: without a search, and during {SECONDS:.0f} s in which {THREADS} search threads keep "
+        f"much `asyncio.sleep({SLEEP_SECONDS})` is delayed: without a search, and during {SECONDS:.0f} s in which {THREADS} search threads keep "
         "two cores busy on the map world. The other rows show how late a search ends after its time limit of 2 to 18 ms. Bots reserve 10 "
         "ms of every move for these delays and for the network latency to the server.",
         ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"],

@@ -14,7 +14,7 @@ from arena.bots.search.play import Search, Table, alphabeta_search
 from benchmarks.kit.measure import Ratio, Section, make_middle_games, make_riskless
 from benchmarks.kit.results import format_claim
 
-COUNT = 7
+POSITION_COUNT = 7
 SECONDS = 1.0
 MODES = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exact", "compiled, as it plays"
 
@@ -35,7 +35,7 @@ def measure() -> dict[str, Any]:
     weights = weights_for(board, "features")
     compiled = (Searcher(board, weights, Settings(exact=True)), Searcher(board, weights, Settings()))
     depths: dict[str, list[int]] = {name: [] for name in MODES}
-    for position in make_middle_games(board, COUNT):
+    for position in make_middle_games(board, POSITION_COUNT):
         search: Search[Any, Any] = alphabeta_search(evaluator_for(board, "features"), table=Table())
         depths[REFERENCE].append(_completed_depth(deepen(board, position, search, stop=_make_time_limit())))
         for name, searcher in zip((EXACT, SELECTIVE), compiled, strict=True):

@@ -13,8 +13,8 @@ from benchmarks.kit.measure import Ratio, Section, format_short, make_middle_gam
 from benchmarks.kit.results import format_claim
 
 DEPTH = 8
-COUNT = 12
-OFF: dict[str, Any] = {
+POSITION_COUNT = 12
+ALL_OFF: dict[str, Any] = {
     "exact": True,
     "table": False,
     "hints": False,
@@ -38,10 +38,10 @@ def count_minimal_tree_leaves(branching_factor: float, depth: int) -> float:
 def measure() -> dict[str, Any]:
     """Search the same positions with each set of techniques in STEPS. Return their numbers of moves, and of nodes."""
     board = make_riskless("m2")
-    middle_games = make_middle_games(board, COUNT)
+    middle_games = make_middle_games(board, POSITION_COUNT)
     weights = weights_for(board, "features")
     counts: dict[str, list[int]] = {}
-    settings = dict(OFF)
+    settings = dict(ALL_OFF)
     for name, more in STEPS:
         settings |= more
         searcher = Searcher(board, weights, Settings(**settings))

@@ -23,7 +23,7 @@ from benchmarks.kit.measure import (
 from benchmarks.kit.results import format_claim
 
 MAPS = ("m2", "usa", "world")
-COUNT = 7
+POSITION_COUNT = 7
 SECONDS = 0.2
 """Seconds of sequential search. The depth that it completes in this time is the depth of all searches of a position."""
 TIMEOUT_FACTOR = 6
@@ -135,7 +135,7 @@ def measure() -> dict[str, Any]:
     results: list[PositionTimes] = []
     for map in MAPS:
         with closing(MapSearches(map, threads)) as searches:
-            positions = make_middle_games(make_riskless(map), COUNT)
+            positions = make_middle_games(make_riskless(map), POSITION_COUNT)
             results += [searches.measure_position(position) for position in positions]
     return {
         "cores": cores,
@@ -160,7 +160,7 @@ def make_section(data: dict[str, Any]) -> Section:
     return Section(
         "Time to depth with threads",
         f"This section compares two forms of the parallel search Jamboree with the sequential search, on {data['cores']} cores. Each "
-        f"search analyses {COUNT} middle-game positions of each of the maps {', '.join(MAPS)}, to the depth that the sequential search "
+        f"search analyses {POSITION_COUNT} middle-game positions of each of the maps {', '.join(MAPS)}, to the depth that the sequential search "
         f"reaches in {SECONDS:g} s. All searches run as in matches, with the evaluator `features` and empty tables. They ran in turn, "
         f"{RUNS_PER_SEARCH} times each, and the shortest time of each counts. A search that took {TIMEOUT_FACTOR} times as long as the "
         "sequential search was stopped, and counts with this time. If there are enough cores, each search thread is pinned to a core "

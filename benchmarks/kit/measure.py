@@ -104,8 +104,10 @@ def make_middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
             if not moves:
                 break
             sign = game.player(position).sign
-            after = [game.successor(position, move) for move in moves]
-            position = max(after, key=lambda candidate: sign * game.estimate(candidate) + 3 * rng.random())
+            successors = [game.successor(position, move) for move in moves]
+            position = max(
+                successors, key=lambda candidate: sign * game.estimate(candidate) + 3 * rng.random()
+            )
         if game.outcome(position) is None:
             return position
 
@@ -124,9 +126,11 @@ def describe_machine() -> str:
     ]
     autogroup = Path("/proc/self/autogroup")
     rank = autogroup.read_text(encoding="utf-8").split()[-1] if autogroup.exists() else "0"
-    ahead = "" if rank == "0" else f"; measured in a session of nice {rank}, beside other work on the machine"
+    priority_note = (
+        "" if rank == "0" else f"; measured in a session of nice {rank}, beside other work on the machine"
+    )
     packages = ", ".join(f"{name} {version(name)}" for name in ("numba", "llvmlite", "numpy"))
     return (
         f"{len(names)} × {names[0] if names else platform.machine()}, {platform.system()} "
-        f"{platform.release()}, Python {platform.python_version()}, {packages}{ahead}"
+        f"{platform.release()}, Python {platform.python_version()}, {packages}{priority_note}"
     )

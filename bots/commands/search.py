@@ -35,7 +35,7 @@ from arena.bots.review.savings import Saving, measure_savings
 from arena.bots.review.trees import TreeError, list_tree_names, load_tree_game
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH, Report
-from arena.bots.search.monitor import Event, SearchMonitor
+from arena.bots.search.monitor import SearchMonitor, TraceEvent
 from arena.bots.search.reports.trace_text import (
     format_closing_lines,
     format_results_line,
@@ -461,7 +461,7 @@ def _draw_tree(
     game: Game[Any, Any],
     position: Any,
     depth: int,
-    events: Sequence[Event],
+    events: Sequence[TraceEvent],
     title: str,
     line: tuple[Any, ...],
 ) -> None:

@@ -83,7 +83,7 @@ class NodeExited:
     pruned: bool
 
 
-Event = NodeEntered | LeafValued | TableHit | NodeExited
+TraceEvent = NodeEntered | LeafValued | TableHit | NodeExited
 
 
 class SearchMonitor:
@@ -117,7 +117,7 @@ class SearchMonitor:
         self.leaves = 0
         self.sorted = 0
         self.horizon = False
-        self.events: list[Event] | None = [] if tracing else None
+        self.events: list[TraceEvent] | None = [] if tracing else None
         self.hints: dict[Any, Any] = {}
         self.max_live_nodes = 0
         self._live_nodes: set[weakref.ref[object]] = set()

@@ -18,7 +18,13 @@ from typing import Any
 
 from msgspec import UNSET
 
-from arena.match.referee_events import Event, PlayerReady, PlayerReconnected, PlayerResigned, SessionLost
+from arena.match.referee_events import (
+    PlayerReady,
+    PlayerReconnected,
+    PlayerResigned,
+    RefereeEvent,
+    SessionLost,
+)
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
     Accept,
@@ -383,7 +389,7 @@ class Core:
                 self._lobby.effects.append(SendMissedResult(bot.client, bot.name, message.match))
             return
         bot.keep_session_after_disconnect()
-        event: Event = PlayerReady(player)
+        event: RefereeEvent = PlayerReady(player)
         if isinstance(message, Resign):
             event = PlayerResigned(player, message.reason, message.detail)
         self._matches.apply(self._matches.rooms[message.match], event, at)

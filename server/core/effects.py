@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from arena.match.referee_events import Event, TurnStarted
+from arena.match.referee_events import RefereeEvent, TurnStarted
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
 from arena.protocol.messages import EventPhase, ServerMessage
@@ -79,7 +79,7 @@ class AppendEvent(Struct, frozen=True, gc=False):
     """Number of the event in the match, from 1."""
     at: int
     """Time of the event, in monotonic ns."""
-    event: Event
+    event: RefereeEvent
     turn: tuple[int, TurnStarted] | None
     """Start of the current turn, with its time in ns, to append first, as event number `seq` - 1.
 

@@ -9,7 +9,7 @@ import msgspec
 
 from arena.games.core import Player
 from arena.match.referee import MAX_STALL_NS
-from arena.match.referee_events import Event, MatchOpened, PlayerDisconnected, ProtocolViolated
+from arena.match.referee_events import MatchOpened, PlayerDisconnected, ProtocolViolated, RefereeEvent
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
@@ -165,12 +165,12 @@ class Matches:
 
     # in progress
 
-    def apply(self, room: Room, event: Event, at: int | None = None) -> None:
+    def apply(self, room: Room, event: RefereeEvent, at: int | None = None) -> None:
         """Apply an event to a match at time `at`, by default now, and close the match if the event ends it."""
         room.handle(event, self._lobby.now if at is None else at)
         self._close_or_schedule(room)
 
-    def apply_to_bot(self, bot: LobbyBot, make_event: Callable[[Player], Event]) -> None:
+    def apply_to_bot(self, bot: LobbyBot, make_event: Callable[[Player], RefereeEvent]) -> None:
         """Apply an event to each match of a bot. `make_event` returns the event for the bot's seat in the match."""
         for match, player in list(bot.matches.items()):
             self.apply(self.rooms[match], make_event(player))

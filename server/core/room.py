@@ -17,13 +17,13 @@ from arena.match.analysis_limits import AnalysisTrimmer
 from arena.match.referee import Referee
 from arena.match.referee_events import (
     DeadlinePassed,
-    Effect,
-    Event,
     MoveReceived,
     NotifyPlayer,
     PlayerDisconnected,
     PlayerReconnected,
     ProtocolViolated,
+    RefereeEffect,
+    RefereeEvent,
     ServerFailed,
     ServerRecovered,
     TurnStarted,
@@ -100,7 +100,7 @@ class Room:
         thinking = None if move.thinking is UNSET else move.thinking
         self.handle(MoveReceived(player, move.ply, move.move, thinking), arrival_time)
 
-    def handle(self, event: Event, at: int) -> None:
+    def handle(self, event: RefereeEvent, at: int) -> None:
         """Apply `event` at time `at`, and send its effects. If the event changes the match, append it to the journal.
 
         An exception raised by the game voids the match.
@@ -201,7 +201,7 @@ class Room:
 
     # effects
 
-    def _send_effects(self, effects: list[Effect]) -> None:
+    def _send_effects(self, effects: list[RefereeEffect]) -> None:
         lobby = self._lobby
         for effect in effects:
             if type(effect) is not NotifyPlayer:

@@ -16,8 +16,8 @@ from arena.protocol.record import Record
 if TYPE_CHECKING:
     from testkit.simulation.invariants import InvariantMonitor
 
-FIRST_NS = 30_000_000_000
-MAX_NS = 1_800_000_000_000
+FIRST_SUSPENSION_NS = 30_000_000_000
+MAX_SUSPENSION_NS = 1_800_000_000_000
 UNPAIRED_NS = 1_000_000_000
 """Time, in ns, in which one of two free bots must get a match. The matchmaker needs 20 ms."""
 SEATS = ("maxie", "minnie")
@@ -54,7 +54,7 @@ class SuspensionModel:
             self._forfeits.setdefault(name, []).append(result.reason.value)
             more = len(self._forfeits[name]) - 3
             if more >= 0:
-                self._suspended_until[name] = now + min(MAX_NS, FIRST_NS * 2**more)
+                self._suspended_until[name] = now + min(MAX_SUSPENSION_NS, FIRST_SUSPENSION_NS * 2**more)
 
     def pardon(self, name: str) -> None:
         """End the suspension of a bot, which starts a new session. Its forfeits still count."""
@@ -84,7 +84,7 @@ class PairingModel:
         owners: owner of each bot that is free at time `now`, in ns
         """
         self._free_since = {name: self._free_since.get(name, now) for name in owners}
-        unpaired = [name for name, since in self._free_since.items() if now - since > UNPAIRED_NS]
+        unpaired = [name for name, free_since in self._free_since.items() if now - free_since > UNPAIRED_NS]
         return unpaired if len({owners[name] for name in unpaired}) > 1 else []
 
 

@@ -9,15 +9,22 @@ from msgspec.structs import replace
 
 from arena.games.core import Player
 from arena.match.referee import SEATS, Referee
-from arena.match.referee_events import Event, FinishMatch, MatchOpened, MoveReceived, PlayerReady, TurnStarted
+from arena.match.referee_events import (
+    FinishMatch,
+    MatchOpened,
+    MoveReceived,
+    PlayerReady,
+    RefereeEvent,
+    TurnStarted,
+)
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, from_line, to_line
 from arena.protocol.values import Thinking
 from tests.server.matches import record
 
-BEGINNING: tuple[Event, ...] = (MatchOpened(), PlayerReady(Player.MAXIE), PlayerReady(Player.MINNIE))
-Journal = list[tuple[int, Event]]
+BEGINNING: tuple[RefereeEvent, ...] = (MatchOpened(), PlayerReady(Player.MAXIE), PlayerReady(Player.MINNIE))
+Journal = list[tuple[int, RefereeEvent]]
 
 
 def play_match(
@@ -31,7 +38,7 @@ def play_match(
     journal: Journal = []
     effects: list[Any] = []
 
-    def handle(event: Event) -> None:
+    def handle(event: RefereeEvent) -> None:
         nonlocal effects
         journal.append((len(journal), event))
         effects = referee.handle(event, len(journal) - 1)

@@ -14,7 +14,6 @@ from arena.match.lag import MAX_LAG_NS
 from arena.match.referee import MAX_FAULTS, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
-    Event,
     FinishMatch,
     MatchOpened,
     MoveReceived,
@@ -24,6 +23,7 @@ from arena.match.referee_events import (
     PlayerReconnected,
     PlayerResigned,
     ProtocolViolated,
+    RefereeEvent,
     ServerFailed,
     ServerRecovered,
     SessionLost,
@@ -319,7 +319,7 @@ def test_a_new_process_of_a_proved_bot_is_told_the_match_and_its_turn() -> None:
 
 
 some_player = st.sampled_from(list(Player))
-any_event: st.SearchStrategy[Event] = st.one_of(
+any_event: st.SearchStrategy[RefereeEvent] = st.one_of(
     st.builds(MatchOpened),
     st.builds(PlayerReady, some_player),
     st.builds(TurnStarted, st.integers(0, 9), st.integers(0, 600 * NS_PER_MS)),
@@ -328,7 +328,7 @@ any_event: st.SearchStrategy[Event] = st.one_of(
     st.builds(PlayerReconnected, some_player),
     st.builds(DeadlinePassed, st.integers(0, 200 * NS_PER_MS)),
 )
-rare_event: st.SearchStrategy[Event] = st.one_of(
+rare_event: st.SearchStrategy[RefereeEvent] = st.one_of(
     st.builds(SessionLost, some_player, st.booleans()),
     st.builds(ServerRecovered),
     st.builds(PlayerResigned, some_player),
@@ -341,7 +341,7 @@ happenings = st.lists(
 
 @given(happenings)
 def test_whatever_happens_a_match_has_a_deadline_until_it_ends_once_and_both_are_told(
-    script: list[tuple[Event, int]],
+    script: list[tuple[RefereeEvent, int]],
 ) -> None:
     referee = Referee(terms())
     referee.handle(MatchOpened(), 0)
@@ -363,10 +363,10 @@ def test_whatever_happens_a_match_has_a_deadline_until_it_ends_once_and_both_are
 
 
 @given(happenings)
-def test_a_journal_replayed_gives_the_same_effects(script: list[tuple[Event, int]]) -> None:
+def test_a_journal_replayed_gives_the_same_effects(script: list[tuple[RefereeEvent, int]]) -> None:
     referee, now = Referee(terms()), 0
     effects = [referee.handle(MatchOpened(), 0)]
-    journal: list[tuple[Event, int]] = [(MatchOpened(), 0)]
+    journal: list[tuple[RefereeEvent, int]] = [(MatchOpened(), 0)]
     for event, pause in script:
         now += pause * NS_PER_MS
         before = referee.revision
@@ -377,7 +377,8 @@ def test_a_journal_replayed_gives_the_same_effects(script: list[tuple[Event, int
     wire = msgspec.json.encode(journal)
     again = Referee(terms())
     assert [
-        again.handle(event, at) for event, at in msgspec.json.decode(wire, type=list[tuple[Event, int]])
+        again.handle(event, at)
+        for event, at in msgspec.json.decode(wire, type=list[tuple[RefereeEvent, int]])
     ] == effects
     assert again.result == referee.result
     assert again.moves == referee.moves

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from arena.games.core import Player
 from arena.match.referee_events import (
     DeadlinePassed,
-    Event,
     MoveReceived,
+    RefereeEvent,
     TurnStarted,
     decode_from_journal,
     encode_for_journal,
@@ -25,16 +25,16 @@ plies = st.integers(0, 10_000)
 text = st.text(max_size=40)
 moves = st.one_of(text, st.integers(-(2**53), 2**53), st.lists(st.integers(0, 99), max_size=4))
 thinking = st.one_of(st.none(), st.builds(Thinking, depth=st.integers(0, 99), nodes=st.integers(0, 2**53)))
-special: dict[type, st.SearchStrategy[Event]] = {
+special: dict[type, st.SearchStrategy[RefereeEvent]] = {
     MoveReceived: st.builds(MoveReceived, st.sampled_from(Player), plies, moves, thinking),
     TurnStarted: st.builds(TurnStarted, plies, ns),
     DeadlinePassed: st.builds(DeadlinePassed, ns),
 }
-every = st.one_of([special.get(kind, st.from_type(kind)) for kind in get_args(Event)])
+every = st.one_of([special.get(kind, st.from_type(kind)) for kind in get_args(RefereeEvent)])
 
 
 @given(every, ns)
-def test_an_event_comes_back_from_the_journal_as_it_was(event: Event, at: int) -> None:
+def test_an_event_comes_back_from_the_journal_as_it_was(event: RefereeEvent, at: int) -> None:
     turn = (at, TurnStarted(3, 5))
     assert decode_from_journal(encode_for_journal(at, event)) == [(at, event)]
     assert decode_from_journal(encode_for_journal(at + 1, event, turn)) == [turn, (at + 1, event)]
@@ -42,11 +42,11 @@ def test_an_event_comes_back_from_the_journal_as_it_was(event: Event, at: int) -
 
 def test_no_event_changes_after_it_was_made() -> None:
     """An event is given to the referee, the journal and the spectators, one after the other."""
-    assert all(kind.__struct_config__.frozen for kind in get_args(Event))
+    assert all(kind.__struct_config__.frozen for kind in get_args(RefereeEvent))
 
 
 def test_every_kind_has_a_word_of_its_own() -> None:
-    kinds = get_args(Event)
+    kinds = get_args(RefereeEvent)
     assert len({kind.__struct_config__.tag for kind in kinds}) == len(kinds)
 
 

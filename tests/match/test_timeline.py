@@ -4,7 +4,6 @@ from arena.games.core import Player
 from arena.match.clock import NS_PER_MS
 from arena.match.referee_events import (
     DeadlinePassed,
-    Event,
     MatchOpened,
     MoveReceived,
     PlayerDisconnected,
@@ -12,6 +11,7 @@ from arena.match.referee_events import (
     PlayerReconnected,
     PlayerResigned,
     ProtocolViolated,
+    RefereeEvent,
     ServerRecovered,
     TurnStarted,
 )
@@ -19,14 +19,14 @@ from arena.match.timeline import TimelineEntry, build_timeline
 from arena.protocol.codes import EndReason
 from tests.server.matches import terms
 
-BEGIN: list[tuple[int, Event]] = [
+BEGIN: list[tuple[int, RefereeEvent]] = [
     (7_000 * NS_PER_MS, MatchOpened()),
     (7_010 * NS_PER_MS, PlayerReady(Player.MAXIE)),
     (7_020 * NS_PER_MS, PlayerReady(Player.MINNIE)),
 ]
 
 
-def run_timeline(*then: tuple[int, Event]) -> tuple[list[TimelineEntry], str, EndReason | None]:
+def run_timeline(*then: tuple[int, RefereeEvent]) -> tuple[list[TimelineEntry], str, EndReason | None]:
     """Return the steps after both were ready, and the end."""
     steps, result = build_timeline(
         terms("1+0.1"), [*BEGIN, *((7_000 * NS_PER_MS + at * NS_PER_MS, event) for at, event in then)]

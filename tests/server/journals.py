@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.match.referee_events import Event, MatchOpened, TurnStarted
+from arena.match.referee_events import MatchOpened, RefereeEvent, TurnStarted
 from arena.match.terms import Terms
 from arena.protocol.record import Record
 from arena.server.core.effects import AppendEvent, CloseMatch, OpenMatch
@@ -29,7 +29,7 @@ def opens(
 
 def happens(
     seq: int,
-    event: Event | None = None,
+    event: RefereeEvent | None = None,
     *,
     match: str = MATCH,
     at: int | None = None,

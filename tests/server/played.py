@@ -13,11 +13,11 @@ from arena.games.core import Player
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
-    Event,
     MatchOpened,
     MoveReceived,
     PlayerReady,
     PlayerResigned,
+    RefereeEvent,
     ServerFailed,
     TurnStarted,
 )
@@ -36,10 +36,10 @@ MAXIE_WINS, MINNIE_WINS, NOBODY_WINS = (0, 3, 1, 4, 2), (0, 2, 3, 4, 8, 6), (0, 
 SECOND = 1_000_000_000
 
 
-def events(moves: Sequence[int] = (), last: Event | None = None) -> list[tuple[int, Event]]:
+def events(moves: Sequence[int] = (), last: RefereeEvent | None = None) -> list[tuple[int, RefereeEvent]]:
     """Return the events of a match: both get ready, these moves follow at 0.1 s each, then an event that ends it."""
     at = 5 * SECOND
-    happened: list[tuple[int, Event]] = [(at, MatchOpened())]
+    happened: list[tuple[int, RefereeEvent]] = [(at, MatchOpened())]
     if not isinstance(last, DeadlinePassed):
         happened += [(at + 1, PlayerReady(player)) for player in Player]
     for ply, move in enumerate(moves):
@@ -69,7 +69,7 @@ KINDS = (
 async def keep(
     engine: AsyncEngine,
     finished: str,
-    happened: Sequence[tuple[int, Event]],
+    happened: Sequence[tuple[int, RefereeEvent]],
     *,
     maxie: str = "anna",
     minnie: str = "bert",

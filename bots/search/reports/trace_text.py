@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
-from arena.bots.search.monitor import Event, LeafValued, NodeEntered, NodeExited, TableHit
+from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, TableHit, TraceEvent
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import SearchResult
 from arena.bots.search.search_values import INFINITY, plies_to_end
@@ -29,7 +29,7 @@ NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 
 
 def format_trace_lines(
-    game: Game[Any, Any], events: Iterable[Event], *, estimates: bool = True
+    game: Game[Any, Any], events: Iterable[TraceEvent], *, estimates: bool = True
 ) -> Iterator[str]:
     """Yield one line for each event of a search. Without `estimates`, the valuations of leaves are left out."""
     for event in events:
@@ -67,7 +67,7 @@ def format_closing_lines(
     ]
 
 
-def format_results_line(game: Game[Any, Any], events: Iterable[Event]) -> str:
+def format_results_line(game: Game[Any, Any], events: Iterable[TraceEvent]) -> str:
     """Return a line with the results of the root's moves, in the order of the search."""
     results = Seq(event.result for event in events if isinstance(event, NodeExited) and len(event.path) == 1)
     return f"Results of the moves: [{', '.join(_format_move_value(game, result) for result in to_list(results))}]"
@@ -91,7 +91,7 @@ def format_value(value: int) -> str:
     return f"Guess: {_format_number(value)}"
 
 
-def _get_function_letter(game: Game[Any, Any], event: Event) -> str:
+def _get_function_letter(game: Game[Any, Any], event: TraceEvent) -> str:
     return "F" if game.player(event.position) is Player.MAXIE else "G"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.bots.search.monitor import Event, LeafValued, NodeEntered, NodeExited, Path, TableHit
+from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, Path, TableHit, TraceEvent
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.reports.trace_text import format_state
 from arena.games.core import Game, Player
@@ -42,14 +42,14 @@ class TracedNode:
 
 
 def build_traced_tree(
-    game: Game[Any, Any], position: Any, depth: int, events: Iterable[Event], max_nodes: float = math.inf
+    game: Game[Any, Any], position: Any, depth: int, events: Iterable[TraceEvent], max_nodes: float = math.inf
 ) -> tuple[TracedNode, int | None]:
     """Return the tree below `position`, with visited and unvisited nodes, and its last ply, or None if it is complete.
 
     For an explicit tree it includes the whole unvisited part, down to `depth`; for any other game only the unvisited
     children of visited nodes. The tree ends before the ply that would bring it to more than `max_nodes` nodes.
     """
-    events_by_path: dict[Path, list[Event]] = {}
+    events_by_path: dict[Path, list[TraceEvent]] = {}
     for event in events:
         events_by_path.setdefault(event.path, []).append(event)
     explicit = game if isinstance(game, ExplicitGame) else None
@@ -88,7 +88,7 @@ def build_traced_tree(
     return root, None
 
 
-def _add_event(node: TracedNode, event: Event) -> None:
+def _add_event(node: TracedNode, event: TraceEvent) -> None:
     match event:
         case NodeEntered(alpha=alpha, beta=beta):
             node.visited = True

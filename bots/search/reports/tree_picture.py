@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
-from arena.bots.search.monitor import Event
+from arena.bots.search.monitor import TraceEvent
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.reports.traced_tree import TracedNode, build_traced_tree
 from arena.bots.search.search_values import INFINITY, plies_to_end
@@ -29,7 +29,7 @@ def render_search(
     game: Game[Any, Any],
     position: Any,
     depth: int,
-    events: Iterable[Event],
+    events: Iterable[TraceEvent],
     title: str,
     line: tuple[int, ...] = (),
 ) -> str:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 
 from arena.games.core import Player
-from arena.match.referee_events import Event, PlayerReady
+from arena.match.referee_events import PlayerReady, RefereeEvent
 from arena.protocol.messages import EventPhase
 from arena.server.core.event_state import EventPlan, EventState
 from arena.server.store.aggregates.match_counting import count_new_matches
@@ -56,7 +56,7 @@ def show(
     database: str,
     plan: EventPlan,
     bots: tuple[str, ...],
-    matches: Sequence[tuple[str, str, Sequence[tuple[int, Event]]]],
+    matches: Sequence[tuple[str, str, Sequence[tuple[int, RefereeEvent]]]],
 ) -> Result:
     """Show a running event of the store with these finished matches: Maxie, Minnie, and what happened."""
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from arena.games.core import Player
 from arena.match.referee_events import (
-    Event,
     MatchOpened,
     MoveReceived,
     PlayerReady,
     PlayerResigned,
+    RefereeEvent,
     TurnStarted,
     encode_for_journal,
 )
@@ -52,7 +52,7 @@ def matches(draw: st.DrawFn) -> MatchData:
     kept = msgspec.structs.replace(kept, moves=made)
     rows = []
     at = draw(st.integers(0, 2**60))
-    happened: list[Event] = [MatchOpened(), PlayerReady(Player.MAXIE)]
+    happened: list[RefereeEvent] = [MatchOpened(), PlayerReady(Player.MAXIE)]
     for ply, move in enumerate(made):
         other = draw(st.booleans())
         thinking = draw(thoughts) if other else move.thinking

@@ -19,10 +19,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from arena.clock import TimeSource
 from arena.games.core import Player
 from arena.match.referee_events import (
-    Event,
     MatchOpened,
     MoveReceived,
     PlayerReady,
+    RefereeEvent,
     ServerRecovered,
     TurnStarted,
     decode_from_journal,
@@ -51,7 +51,7 @@ from tests.server.played import MAXIE_WINS, day, events, keep
 
 
 async def test_a_commit_is_visible_to_others_at_once(database: str) -> None:
-    happened: list[tuple[int, Event]] = [
+    happened: list[tuple[int, RefereeEvent]] = [
         (1, MatchOpened()),
         (5, PlayerReady(Player.MAXIE)),
         (9, MoveReceived(Player.MAXIE, 0, {"deep": [1, "two", None, 2.5, 'a "quote" \0 é']})),
@@ -127,7 +127,7 @@ async def test_a_store_that_does_not_answer_is_told_after_a_while() -> None:
     assert journal.describe_outage() == ""
 
 
-async def events_of_open(engine: AsyncEngine) -> list[tuple[int, Event]]:
+async def events_of_open(engine: AsyncEngine) -> list[tuple[int, RefereeEvent]]:
     async with engine.connect() as connection:
         rows = (
             await connection.execute(sa.select(schema.events.c.event).order_by(schema.events.c.seq))
