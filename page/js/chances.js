@@ -3,7 +3,7 @@
 import { chance } from "./parts/values.js";
 import { SEATS } from "./text.js";
 
-const LATEST = 4; // plies in which a player's latest value is looked for: its last two moves, if the players take turns
+const MAX_VALUE_AGE = 4; // plies in which a player's latest value is looked for: its last two moves, if the players take turns
 
 // Return Maxie's chance: by the result if the match is over at this ply, else as estimated; null in a game that is not won by
 // armies, unless the engine has reviewed the match.
@@ -34,7 +34,7 @@ const undecided = (share) => Math.max(0.01, Math.min(0.99, share));
 
 // Return the value that a player sent with its latest move that has one; null for none. The server sends it after the reply.
 function latestValue(match, seat, ply) {
-  for (let n = ply - 1; n >= Math.max(0, ply - LATEST); n--) {
+  for (let n = ply - 1; n >= Math.max(0, ply - MAX_VALUE_AGE); n--) {
     const value = match.moves[n].thinking?.value;
     if (typeof value === "number" && match.seatOf(n) === seat) return value;
   }

@@ -14,10 +14,10 @@ const OVER_MS = 6000; // display time of a match's end
 const QUIET_MS = 12_000; // time without a move until another board is shown
 const RETRY_MS = 700;
 const RETRIES = 6; // attempts to load the record of a match that has just ended
-const GLANCED = 6; // live matches whose positions are compared before a choice
-const DEMO = new URL("../demo.jsonl", import.meta.url);
-const PERSON = "a person at the page";
-const MIDDLE = 1500; // assumed rating of a bot without a rating
+const MAX_CANDIDATES = 6; // live matches whose positions are compared before a choice
+const DEMO_URL = new URL("../demo.jsonl", import.meta.url);
+const PERSON_PROGRAM = "a person at the page";
+const DEFAULT_RATING = 1500; // assumed rating of a bot without a rating
 
 // Return the newest finished matches.
 export const requestFinished = async () => (await fetchJson("records?limit=12")).matches;
@@ -50,7 +50,7 @@ export class Director {
   // Handle a listing of the server.
   offer({ matches, bots, events = [] }) {
     this.offered = matches;
-    this.people = new Set(bots.filter((each) => each.program === PERSON).map((each) => each.name));
+    this.people = new Set(bots.filter((each) => each.program === PERSON_PROGRAM).map((each) => each.name));
     this.finals = new Set(events.filter(({ format, round, rounds }) => format === "knockout" && round === rounds).map((each) => each.event));
     if (!this.busy) this.next();
   }
@@ -80,7 +80,7 @@ export class Director {
   // Call chosen() with the most interesting live match, or null, and with its state, if it is known. The positions of several candidates
   // are compared first, if there are at least `least`.
   async choose(chosen, least = 2) {
-    const candidates = this.ranked().filter(({ game }) => game === "riskless").slice(0, GLANCED);
+    const candidates = this.ranked().filter(({ game }) => game === "riskless").slice(0, MAX_CANDIDATES);
     const choosing = candidates.length >= least ? Promise.all(candidates.map(({ match }) => glance(match))) : null;
     this.choosing = choosing;
     const seen = choosing ? await choosing : [];
@@ -152,7 +152,7 @@ export class Director {
       return fetchJson(`record/${encodeURIComponent(found.match)}`);
     }
     if (whole.length) return null;
-    const demo = await (await fetch(DEMO)).json();
+    const demo = await (await fetch(DEMO_URL)).json();
     if (this.taken.has(demo.match)) return null;
     this.leave(demo.match);
     return demo;
@@ -236,7 +236,7 @@ export class Director {
 // Return the score by which a live match is chosen: maps, finals, people, and high and close ratings score more, and so does a tense
 // position. `match`: the state of the match, if it is known.
 export function interest({ game, players, rated, event }, { people, ratings, finals }, match = /** @type {any} */ (null)) {
-  const [maxie, minnie] = SEATS.map((seat) => ratings.get(`${game}/${players[seat]}`) ?? MIDDLE);
+  const [maxie, minnie] = SEATS.map((seat) => ratings.get(`${game}/${players[seat]}`) ?? DEFAULT_RATING);
   return (game === "riskless" ? 3 : 0) + (SEATS.some((seat) => people.has(players[seat])) ? 2 : 0) + (finals.has(event) ? 4 : 0)
-    + (maxie + minnie - 2 * MIDDLE) / 400 - Math.min(2, Math.abs(maxie - minnie) / 400) + (rated ? 0.5 : 0) + (match ? tension(match) : 0);
+    + (maxie + minnie - 2 * DEFAULT_RATING) / 400 - Math.min(2, Math.abs(maxie - minnie) / 400) + (rated ? 0.5 : 0) + (match ? tension(match) : 0);
 }

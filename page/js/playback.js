@@ -6,13 +6,13 @@ import { preferences } from "./preferences.js";
 
 export const BEAT_MS = 600; // from one ply to the next, including the animation
 export const SPEEDS = [0.5, 1, 2, 4, 8];
-const NEAR = 4; // plies behind a live match up to which the pace stays the same
-const FAR = 20; // plies behind from which on it is the fastest
-const AT_FIRST = 10; // plies behind a live match of fast bots where a spectator begins
-const MOST_BEHIND = 40; // plies behind a live match from which on some are left out
-const FASTEST = 3; // times the pace
-const PART = 8; // plies that are shown in one piece after others were left out,
-const TOO_FAR = 60; // up to so many plies behind
+const MAX_PLIES_AT_PACE = 4; // plies behind a live match up to which the pace stays the same
+const MIN_PLIES_AT_FASTEST = 20; // plies behind from which on it is the fastest
+const FIRST_PLIES_BEHIND = 10; // plies behind a live match of fast bots where a spectator begins
+const MAX_PLIES_BEHIND = 40; // plies behind a live match from which on some are left out
+const MAX_HURRY = 3; // times the pace
+const PLIES_IN_PIECE = 8; // plies that are shown in one piece after others were left out,
+const MAX_PLIES_BEHIND_IN_PIECE = 60; // up to so many plies behind
 
 export class Playback {
   // show(ply) draws a ply; changed() is called after a pause and after queued plies. `live`: more plies may come. `atOnce`: the newest
@@ -98,19 +98,19 @@ export class Playback {
 
   // Return the ms from one ply to the next.
   get beat() {
-    const late = this.catchesUp ? Math.max(0, this.behind - NEAR) : 0;
-    const hurry = 1 + ((FASTEST - 1) * Math.min(late, FAR - NEAR)) / (FAR - NEAR);
+    const late = this.catchesUp ? Math.max(0, this.behind - MAX_PLIES_AT_PACE) : 0;
+    const hurry = 1 + ((MAX_HURRY - 1) * Math.min(late, MIN_PLIES_AT_FASTEST - MAX_PLIES_AT_PACE)) / (MIN_PLIES_AT_FASTEST - MAX_PLIES_AT_PACE);
     return BEAT_MS / this.speed / (preferences().pace || 1) / hurry;
   }
 
   // Return the next ply to be shown; far behind a live match it is one before the next turning point, or one near the newest.
   get next() {
-    const most = this.at < this.whole ? TOO_FAR : MOST_BEHIND;
+    const most = this.at < this.whole ? MAX_PLIES_BEHIND_IN_PIECE : MAX_PLIES_BEHIND;
     if (!this.catchesUp || this.behind <= most) return this.at + 1;
-    const first = this.last - MOST_BEHIND;
-    const moment = this.moment(first + PART / 2) ?? this.last;
-    const next = Math.max(first, Math.min(moment - PART / 2, this.last - PART));
-    this.whole = next + PART;
+    const first = this.last - MAX_PLIES_BEHIND;
+    const moment = this.moment(first + PLIES_IN_PIECE / 2) ?? this.last;
+    const next = Math.max(first, Math.min(moment - PLIES_IN_PIECE / 2, this.last - PLIES_IN_PIECE));
+    this.whole = next + PLIES_IN_PIECE;
     return next;
   }
 
@@ -193,5 +193,5 @@ export class Playback {
 function entry({ moves }) {
   const times = moves.map(({ ms }) => ms ?? 0);
   const mean = times.reduce((sum, ms) => sum + ms, 0) / (times.length || 1);
-  return mean < BEAT_MS / FASTEST ? Math.max(0, moves.length - AT_FIRST) : moves.length;
+  return mean < BEAT_MS / MAX_HURRY ? Math.max(0, moves.length - FIRST_PLIES_BEHIND) : moves.length;
 }

@@ -11,10 +11,10 @@ import { botTitle } from "./text.js";
 import { Wire } from "./wire.js";
 
 const QUIET_MS = 800;
-const OTHERS_MS = 250; // how long other tabs have to say that they play
+const OTHER_TABS_MS = 250; // how long other tabs have to say that they play
 const START_MS = 1500; // from coming back to the start of what still runs
-const TRIES = 4;
-const LATER = new Set(["rate_limited", "server_full", "shutting_down", "name_taken"]); // refused now, and perhaps not soon
+const MAX_TRIES = 4;
+const TEMPORARY_REFUSALS = new Set(["rate_limited", "server_full", "shutting_down", "name_taken"]); // refused now, and perhaps not soon
 
 // "change" whenever something may have to be drawn anew; "started" with a new match; "view" with all of a match anew.
 class Playing extends EventTarget {
@@ -80,7 +80,7 @@ class Playing extends EventTarget {
     return new Promise((resolve) => {
       this.heard = (found) => found === match && resolve(true);
       tabs.postMessage({ asks: match });
-      setTimeout(() => resolve(false), OTHERS_MS);
+      setTimeout(() => resolve(false), OTHER_TABS_MS);
     });
   }
 
@@ -200,7 +200,7 @@ class Playing extends EventTarget {
   }
 
   // The connection is back, but no match began: the earlier match has ended meanwhile, or is not in the store yet.
-  async isOver(tries = TRIES) {
+  async isOver(tries = MAX_TRIES) {
     const { match } = this.entry;
     if (!match) {
       this.drop();
@@ -219,7 +219,7 @@ class Playing extends EventTarget {
   }
 
   refused({ code, detail }) {
-    if (LATER.has(code) && this.goesOn) {
+    if (TEMPORARY_REFUSALS.has(code) && this.goesOn) {
       this.lost(`${capitalized(detail)}; trying again…`);
       return;
     }

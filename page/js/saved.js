@@ -2,8 +2,8 @@
 // tab. This tab's match is in sessionStorage. localStorage holds it for other tabs while it is played, without
 // the token, which opens more than a match. The token of an owner or a host stays in this tab alone.
 
-const OWN = "arena-match";
-const SHARED = "arena-match:";
+const TAB_KEY = "arena-match";
+const SHARED_KEY_PREFIX = "arena-match:";
 
 // { match, name, session, token, asked }; `match` is null until the requested match starts.
 export function savedMatch(match = null) {
@@ -13,15 +13,15 @@ export function savedMatch(match = null) {
 
 export function saveMatch(entry) {
   write(() => {
-    sessionStorage.setItem(OWN, JSON.stringify(entry));
-    if (entry.match) localStorage.setItem(SHARED + entry.match, JSON.stringify({ ...entry, token: "" }));
+    sessionStorage.setItem(TAB_KEY, JSON.stringify(entry));
+    if (entry.match) localStorage.setItem(SHARED_KEY_PREFIX + entry.match, JSON.stringify({ ...entry, token: "" }));
   });
 }
 
 export function forgetMatch(match) {
   write(() => {
-    if (own()?.match === match) sessionStorage.removeItem(OWN);
-    if (match) localStorage.removeItem(SHARED + match);
+    if (own()?.match === match) sessionStorage.removeItem(TAB_KEY);
+    if (match) localStorage.removeItem(SHARED_KEY_PREFIX + match);
   });
 }
 
@@ -35,15 +35,15 @@ export function saveToken(of, entry) {
 // Call a listener whenever another tab has stored or removed a match.
 export function onMatchForgotten(tell) {
   window.addEventListener("storage", ({ key, newValue }) => {
-    if (key?.startsWith(SHARED) && newValue === null) tell(key.slice(SHARED.length));
+    if (key?.startsWith(SHARED_KEY_PREFIX) && newValue === null) tell(key.slice(SHARED_KEY_PREFIX.length));
   });
 }
 
-const own = () => read(() => sessionStorage.getItem(OWN));
+const own = () => read(() => sessionStorage.getItem(TAB_KEY));
 
 function shared() {
   try {
-    return Object.keys(localStorage).filter((key) => key.startsWith(SHARED)).sort().map((key) => read(() => localStorage.getItem(key)));
+    return Object.keys(localStorage).filter((key) => key.startsWith(SHARED_KEY_PREFIX)).sort().map((key) => read(() => localStorage.getItem(key)));
   } catch {
     return []; // storage may be switched off
   }

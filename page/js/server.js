@@ -1,10 +1,10 @@
 // Is the server there, and is it still the one that this page came from? A page whose server was upgraded reloads
 // itself, for the files of the old one are gone.
 
-const RELOADED = "arena-reloaded";
+const RELOADED_KEY = "arena-reloaded";
 const TRY_MS = 1500;
 const PATIENCE_MS = 4000;
-const MINE = new URL(import.meta.url).pathname.split("/")[2]; // the digest of this page's files
+const OWN_DIGEST = new URL(import.meta.url).pathname.split("/")[2]; // the digest of this page's files
 
 let away = false;
 let newer = false;
@@ -74,7 +74,7 @@ export async function checkVersion() {
     const answer = await fetch("/api/about", { cache: "no-store" });
     if (!answer.ok) return;
     const { page } = await answer.json();
-    newer = page !== MINE;
+    newer = page !== OWN_DIGEST;
     tell();
     if (newer) reload(page);
   } catch {
@@ -86,8 +86,8 @@ function reload(page) {
   if ([...holders].some((holds) => holds())) return;
   try {
     // Where something on the way keeps an old page, reloading again and again would not help.
-    if (sessionStorage.getItem(RELOADED) === page) return;
-    sessionStorage.setItem(RELOADED, page);
+    if (sessionStorage.getItem(RELOADED_KEY) === page) return;
+    sessionStorage.setItem(RELOADED_KEY, page);
   } catch {
     return;
   }

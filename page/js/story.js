@@ -4,14 +4,14 @@ import { estimateAt } from "./chances.js";
 import { SEATS, other, plural } from "./text.js";
 
 const KEY_MOMENTS = 5;
-const LARGE = 0.2; // of all armies of a player, in one battle
+const LARGE_BATTLE_SHARE = 0.2; // of all armies of a player, in one battle
 const MIN_ARMIES = 5; // armies in a battle that is told
-const CLEAR = 0.6; // the chance from which on a player leads
+const LEADING_CHANCE = 0.6; // the chance from which on a player leads
 const LOST = 0.15; // the chance below which a player hardly wins any more
-const NEAR = 0.8; // of the armies that win
-const OPENING = 8; // plies that are introduced by what wins the match
-const FRESH = 10; // plies for which a turning point is told
-const RECENT = 40; // the last plies whose turning points make a match tense
+const NEAR_GOAL_SHARE = 0.8; // of the armies that win
+const OPENING_PLIES = 8; // plies that are introduced by what wins the match
+const TOLD_PLIES = 10; // plies for which a turning point is told
+const RECENT_PLIES = 40; // the last plies whose turning points make a match tense
 export const SETTLED = 12; // plies after which a match that is not close counts as decided
 
 const NO_CONTINENTS = /** @type {any[]} */ ([]);
@@ -56,7 +56,7 @@ function turningPoint(match, continents, known) {
 }
 
 // Return the player who leads by Maxie's chance of winning; null if the chances are about even.
-const leader = (now) => (now >= CLEAR ? "maxie" : now <= 1 - CLEAR ? "minnie" : null);
+const leader = (now) => (now >= LEADING_CHANCE ? "maxie" : now <= 1 - LEADING_CHANCE ? "minnie" : null);
 
 // Return { words, seat, aloud }: the sentence that holds at a ply, and the player whom it is about, if any. It is that of a turning
 // point a few plies ago, otherwise who leads. At the start it is what wins the match. `aloud`: what is said of it, if that is other words:
@@ -64,11 +64,11 @@ const leader = (now) => (now >= CLEAR ? "maxie" : now <= 1 - CLEAR ? "minnie" : 
 export function sentence(match, told, ply) {
   const { players, game, setup: { armies_to_win: goal } } = match;
   const last = told.findLast((each) => each.ply <= ply);
-  if (last && (last.end || ply - last.ply < FRESH)) {
+  if (last && (last.end || ply - last.ply < TOLD_PLIES)) {
     return last.near ? { ...last, words: missing(match, last.seat, match.positions[ply]), aloud: last.words } : last;
   }
   if (!game.told) return { words: `${players.maxie} meets ${players.minnie}`, seat: null };
-  if (ply < OPENING) return { words: `First to ${goal} armies wins`, seat: null };
+  if (ply < OPENING_PLIES) return { words: `First to ${goal} armies wins`, seat: null };
   const seat = leader(estimateAt(match, ply));
   return { words: seat ? `${players[seat]} leads` : last ? "Nobody leads" : "Nobody leads yet", seat };
 }
@@ -93,7 +93,7 @@ export function nextMoment(match, continents, after) {
 // recent turning points.
 export function tension(match) {
   const { length } = match.moves;
-  const recent = story(match, NO_CONTINENTS).filter(({ ply }) => ply > length - RECENT);
+  const recent = story(match, NO_CONTINENTS).filter(({ ply }) => ply > length - RECENT_PLIES);
   return (isClose(match, length) ? 2 : 0) + 2 - 4 * Math.abs(estimateAt(match, length) - 0.5) + Math.min(1, recent.length / 4);
 }
 
@@ -108,7 +108,7 @@ export function isSettled(match, ply) {
   const { game, end, positions, setup } = match;
   if (end || !game.told || ply < SETTLED) return false;
   const score = game.score(positions[ply]);
-  if (SEATS.some((seat) => score[seat].armies >= NEAR * setup.armies_to_win)) return false;
+  if (SEATS.some((seat) => score[seat].armies >= NEAR_GOAL_SHARE * setup.armies_to_win)) return false;
   return Array.from({ length: SETTLED }, (_, n) => ply - n).every((each) => !isClose(match, each));
 }
 
@@ -118,7 +118,7 @@ function nearGoal(match, known, before, after) {
   const near = (position, seat) => {
     const score = game.score(position);
     const { armies } = score[seat];
-    return armies < goal && armies >= Math.max(NEAR * goal, score[other(seat)].armies + 1);
+    return armies < goal && armies >= Math.max(NEAR_GOAL_SHARE * goal, score[other(seat)].armies + 1);
   };
   const told = (seat) => known.some(({ best }) => best?.near && best.seat === seat);
   return SEATS.filter((seat) => near(after, seat) && !near(before, seat) && !told(seat))
@@ -157,7 +157,7 @@ function battle(match, ply, before) {
   const seat = before.player;
   const loser = what === "won" ? other(seat) : seat;
   const share = fought / scores[loser].armies;
-  if (share < LARGE) return [];
+  if (share < LARGE_BATTLE_SHARE) return [];
   const where = match.game.names[move[1]];
   const words = what === "won" ? `${match.players[seat]} breaks through at ${where}` : `${match.players[other(seat)]} holds ${where}`;
   return [{ seat: other(loser), weight: share, words }];

@@ -54,7 +54,7 @@ export const REASONS = {
 export const reason = (word) => REASONS[word] || word.replaceAll("_", " ");
 
 // Phrases for the end of a match: after "wins", with the loser's name where a word is in braces, and after "Draw".
-const WON = {
+const WIN_PHRASES = {
   elimination: "by elimination",
   armies: "by reaching the goal",
   line: "with three in a row",
@@ -69,7 +69,7 @@ const WON = {
   protocol_error: "because {loser} broke the protocol",
   no_show: "because {loser} did not show up",
 };
-const DRAWN = {
+const DRAW_PHRASES = {
   both_armies: "with both at the goal",
   ply_limit: "at the move limit",
   board_full: "with a full board",
@@ -79,7 +79,7 @@ const DRAWN = {
 
 // Return how a match ended, as it follows the winner or "Draw"; a reason of a user-defined game follows a colon.
 export function how({ winner, reason: word, detail }, players) {
-  const known = winner ? WON : DRAWN;
+  const known = winner ? WIN_PHRASES : DRAW_PHRASES;
   if (word === "adjudicated" && detail?.startsWith("repetition:")) return " by repetition";
   return Object.hasOwn(known, word) ? ` ${known[word].replace("{loser}", () => players[other(winner)])}` : `: ${reason(word)}`;
 }

@@ -3,7 +3,7 @@
 import { Decoder, Encoder } from "../vendor/msgpack/msgpack.mjs";
 
 const SUBPROTOCOL = "arena.v1.msgpack";
-const FIRST_WAIT = 250;
+const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 5000;
 const BEAT_MS = 125;
 const PATIENCE_MS = 700; // from a ping to the report that the server does not answer
@@ -26,7 +26,7 @@ export class Wire extends EventTarget {
     this.open = false;
     this.closed = false;
     this.silent = false;
-    this.wait = FIRST_WAIT;
+    this.wait = FIRST_WAIT_MS;
     this.encoder = new Encoder({ ignoreUndefined: true });
     this.decoder = new Decoder();
     this.connect();
@@ -52,7 +52,7 @@ export class Wire extends EventTarget {
     this.hear();
     if (message.type === "welcome") {
       this.open = true;
-      this.wait = FIRST_WAIT;
+      this.wait = FIRST_WAIT_MS;
       this.tell("welcome", message);
       this.tell("open");
     } else if (message.type === "error" && !this.open) {

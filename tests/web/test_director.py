@@ -18,7 +18,7 @@ from tests.web.wire import Guest
 
 FROM = "const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);"
 BEAT_MS = 600
-MOST_BEHIND = 40
+MAX_PLIES_BEHIND = 40
 """Number of moves behind a live match from which on some are left out."""
 END_MS = 6000
 """Time for which the end of a match is shown."""
@@ -196,7 +196,7 @@ def test_a_board_far_behind_its_match_is_faster_and_leaves_moves_out(timed: Page
     assert timed.evaluate(SHOWN) == before + 3
     timed.evaluate("play(100)")
     timed.clock.run_for(BEAT_MS)
-    assert timed.evaluate("viewer.playback.behind") <= MOST_BEHIND
+    assert timed.evaluate("viewer.playback.behind") <= MAX_PLIES_BEHIND
     pause = timed.get_by_role("button", name="Play the moves")
     pause.click()
     timed.evaluate("play(30)")

@@ -5,8 +5,8 @@ export const MIN_DISTANCE = 62; // between two places
 const MAX_WIDTH = 1500;
 const MIN_WIDTH = 300;
 const MARGIN = 40;
-const SHORE = 16; // margin around drawn land
-const NEAR = 0.72; // in the usual length of a road: what is so near to two places that are joined as in a grid meets at its corners
+const SHORE_MARGIN = 16; // margin around drawn land
+const NEIGHBOURHOOD_SHARE = 0.72; // in the usual length of a road: what is so near to two places that are joined as in a grid meets at its corners
 
 // Return the picture's size, the position of each territory, its neighbourhood, and the straight lines of its roads. `cells` has the
 // corners of all land; null leaves room for a neighbourhood, and undefined means that it is not loaded yet.
@@ -19,8 +19,8 @@ export function layOut(setup, wraps, cells = /** @type {any} */ (undefined)) {
   const scale = Math.min(MIN_DISTANCE / nearest(places), MAX_WIDTH / (wide || 1));
   const roads = neighbours.flatMap((beside, v) => beside.filter((w) => w > v).map((w) => [v, w]));
   const lengths = roads.map(([v, w]) => Math.hypot(places[v][0] - places[w][0], places[v][1] - places[w][1])).sort((a, b) => a - b);
-  const near = NEAR * lengths[Math.floor(lengths.length / 2)] * scale;
-  const margin = cells ? SHORE : cells === null ? Math.max(MARGIN, near + 2) : MARGIN;
+  const near = NEIGHBOURHOOD_SHARE * lengths[Math.floor(lengths.length / 2)] * scale;
+  const margin = cells ? SHORE_MARGIN : cells === null ? Math.max(MARGIN, near + 2) : MARGIN;
   const width = Math.max(MIN_WIDTH, wide * scale + 2 * margin);
   const indent = (width - wide * scale) / 2;
   const point = ([x, y]) => [indent + (x - left) * scale, margin + (y - top) * scale];
@@ -61,10 +61,10 @@ function lines(a, b, edges) {
   return [[a, [out, middle]], [[into, middle], b]];
 }
 
-const BESIDE = [[0, -1], [0, 1], [1, 0], [-1, 0], ...[1, 0.5].flatMap((x) => [1, 0.5].flatMap((y) => [[x, -y], [-x, -y], [x, y], [-x, y]]))];
-const DISTANCES = Array.from({ length: 8 }, (_, n) => 1 + 0.7 * n); // of a badge from its place, in gaps
-const FARTHER = 0.25; // cost of each of these steps; a badge on a mark costs 2 and more
-const ON_NAME = 0.3; // cost of a name below a badge: it is hidden
+const BADGE_DIRECTIONS = [[0, -1], [0, 1], [1, 0], [-1, 0], ...[1, 0.5].flatMap((x) => [1, 0.5].flatMap((y) => [[x, -y], [-x, -y], [x, y], [-x, y]]))];
+const BADGE_DISTANCES = Array.from({ length: 8 }, (_, n) => 1 + 0.7 * n); // of a badge from its place, in gaps
+const FARTHER_COST = 0.25; // cost of each of these steps; a badge on a mark costs 2 and more
+const NAME_COST = 0.3; // cost of a name below a badge: it is hidden
 
 // Return the centre of a badge of this width and height near the place `v`, with the least overlap of the marks, whose radii
 // are `radii`, of the line to it, of the boxes `taken` by other badges, and of the boxes of `names`.
@@ -73,14 +73,14 @@ export function placeBadge(v, [width, height], radii, taken, names, layout, size
   const gap = RADIUS * size + 5 * size;
   const marks = layout.at.map(([a, b], w) => box(a, b, 2 * radii[w] * size, 2 * radii[w] * size));
   let [best, least] = [/** @type {any} */ (null), Infinity];
-  for (const [n, far] of DISTANCES.entries()) {
-    if (least <= FARTHER * n) break;
-    for (const [dx, dy] of BESIDE) {
+  for (const [n, far] of BADGE_DISTANCES.entries()) {
+    if (least <= FARTHER_COST * n) break;
+    for (const [dx, dy] of BADGE_DIRECTIONS) {
       const spot = box(x + dx * (far * gap + width / 2), y + dy * (far * gap + height / 2), width, height);
       const outside = spot.x1 < 0 || spot.x2 > layout.width || spot.y1 < 0 || spot.y2 > layout.height;
-      const cost = FARTHER * n + (outside ? 1000 : 0) + (touches([from, to], spot) ? 1 : 0)
+      const cost = FARTHER_COST * n + (outside ? 1000 : 0) + (touches([from, to], spot) ? 1 : 0)
         + 2 * [...marks, ...taken].filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
-        + ON_NAME * names.filter((each) => overlap(spot, each)).length;
+        + NAME_COST * names.filter((each) => overlap(spot, each)).length;
       if (cost < least) [best, least] = [spot, cost];
     }
   }

@@ -2,10 +2,10 @@
 
 import { set, svg } from "../dom.js";
 import { landAround } from "./cells.js";
-import { LINE, Region, edgesOf, spellings } from "./names.js";
+import { LINE_HEIGHT, Region, edgesOf, spellings } from "./names.js";
 
 const DESCENT = 2.5; // of the letters of a name below its line
-const SPACING = 1.2; // between the letters of a continent's name
+const LETTER_SPACING = 1.2; // between the letters of a continent's name
 
 export class Land {
   // `cells`: the areas of each territory, null if there is no drawn land, and undefined if it is not loaded yet;
@@ -23,7 +23,7 @@ export class Land {
     this.continents = (cells ? continents : []).map(([name, members]) => ({
       members,
       region: new Region(border(layout, members.map((v) => cells[v]))),
-      ways: spellings(name.toUpperCase(), (line) => width(line) + SPACING * line.length).filter(({ short }) => !short),
+      ways: spellings(name.toUpperCase(), (line) => width(line) + LETTER_SPACING * line.length).filter(({ short }) => !short),
       element: svg("text", { class: "continent" }),
       below: /** @type {number[]} */ ([]), // territories below the name
     }));
@@ -77,7 +77,7 @@ export function write(element, placed, size) {
   set(element, { "data-crowded": !placed });
   if (!placed) return;
   const { lines, box: { x1, x2, y1 } } = placed;
-  element.replaceChildren(...lines.map((text, n) => svg("tspan", { x: ((x1 + x2) / 2).toFixed(1), y: (y1 + ((n + 1) * LINE - DESCENT) * size).toFixed(1) }, text)));
+  element.replaceChildren(...lines.map((text, n) => svg("tspan", { x: ((x1 + x2) / 2).toFixed(1), y: (y1 + ((n + 1) * LINE_HEIGHT - DESCENT) * size).toFixed(1) }, text)));
 }
 
 // Return the land of each territory as SVG paths.

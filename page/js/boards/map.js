@@ -9,33 +9,33 @@ import { MIN_DISTANCE, RADIUS, arrow, box, inReadingOrder, layOut, overlap, plac
 import { Hatch } from "./hatch.js";
 import { Land, write } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
-import { LINE, NameSpace, allSpellings } from "./names.js";
+import { LINE_HEIGHT, NameSpace, allSpellings } from "./names.js";
 import { Overview } from "./overview.js";
 import { Zoom } from "./zoom.js";
 
 const MIN_SCALE = 0.52; // pixels per unit: two territories are then at least 32 pixels apart
-const READABLE = 0.95; // minimum scale of names and figures in pixels per unit, if the picture is smaller
-const LARGEST = 1.4; // maximum scale of both on a picture that can be zoomed
-const FAMILY = "Arena, system-ui, \"DejaVu Sans\", sans-serif";
-const FONT = `500 11px ${FAMILY}`; // as in the style
-const CONTINENT_FONT = `500 12px ${FAMILY}`;
-const BADGE_FONT = `700 12px ${FAMILY}`;
-const EMPTY = 0.5; // radius of the mark of an empty territory, relative to the others
-const REACH = RADIUS + 8; // radius of what can be pressed of a mark
-const FIGHT_HIGH = 18;
-const BESIDE = RADIUS + 4; // from the middle of a mark to that of its "+1"
-const [PLUS_WIDE, PLUS_HIGH] = [16, 12]; // room for it
-const SMALL = 1.3; // from this scale of marks on there is no room for text beside them
-const TINY = 1.6; // from this scale of names on a map that is only looked at has none but where the reader points
-const FIGURE = 0.7; // radius of a number without its mark, relative to a mark
-const LEAD = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
-const FARTHEST = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
+const MIN_NAME_SCALE = 0.95; // minimum scale of names and figures in pixels per unit, if the picture is smaller
+const MAX_NAME_SCALE = 1.4; // maximum scale of both on a picture that can be zoomed
+const FONT_FAMILY = "Arena, system-ui, \"DejaVu Sans\", sans-serif";
+const NAME_FONT = `500 11px ${FONT_FAMILY}`; // as in the style
+const CONTINENT_FONT = `500 12px ${FONT_FAMILY}`;
+const BADGE_FONT = `700 12px ${FONT_FAMILY}`;
+const EMPTY_MARK_SIZE = 0.5; // radius of the mark of an empty territory, relative to the others
+const PRESS_RADIUS = RADIUS + 8; // radius of what can be pressed of a mark
+const BADGE_HEIGHT = 18;
+const PLUS_DISTANCE = RADIUS + 4; // from the middle of a mark to that of its "+1"
+const [PLUS_WIDTH, PLUS_HEIGHT] = [16, 12]; // room for it
+const MAX_SIZE_WITH_TEXT = 1.3; // from this scale of marks on there is no room for text beside them
+const MAX_SIZE_WITH_NAMES = 1.6; // from this scale of names on a map that is only looked at has none but where the reader points
+const NUMBER_SIZE = 0.7; // radius of a number without its mark, relative to a mark
+const MIN_LINE_DISTANCE = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
+const MAX_BADGE_DISTANCE = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
 const [FIGURE_WIDE, FIGURE_HIGH] = [20, 14]; // room for a number of armies
 const CLASH_MS = 320;
 const WAVES = 5; // in which "+1" appears, from left to right: all at once would cover the board
 const WAVE_MS = 50; // from one to the next
 const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }];
-const BETTER_HEAD = 1.4; // size of the tip of the engine's arrow, relative to that of a move
+const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const BESIDE_RING = 6; // from a mark to a name, so that there is room for the ring
 const SHORTEST = 8; // length of an arrow to a target
@@ -106,7 +106,7 @@ export class MapBoard {
     this.spots = layout.at.map((_, v) => this.spot(v));
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
     this.leads = setup.territories.map(() => svg("path", { class: "name-lead" }));
-    this.ways = allSpellings(setup.territories, widthIn(FONT));
+    this.ways = allSpellings(setup.territories, widthIn(NAME_FONT));
     this.moveGround = svg("path", { class: "move-ground" });
     this.move = svg("path", { class: "move" });
     this.better = ["better-ground", "better"].map((name) => svg("path", { class: name }));
@@ -149,12 +149,12 @@ export class MapBoard {
   // Return the scale of marks and names relative to the picture: they are readable on a small picture, and leave room on a large one.
   get size() {
     const scale = this.zoom.scale || 1;
-    return Math.max(READABLE, this.zoom.least ? Math.min(scale, LARGEST) : scale) / scale;
+    return Math.max(MIN_NAME_SCALE, this.zoom.least ? Math.min(scale, MAX_NAME_SCALE) : scale) / scale;
   }
 
   // Return true if figures alone tell the armies, because marks would cover the territories of a picture that is only looked at.
   get isBare() {
-    return this.zoom.isDistant && this.size > SMALL;
+    return this.zoom.isDistant && this.size > MAX_SIZE_WITH_TEXT;
   }
 
   // Return true for a small picture, on which the numbers of a battle would cover those of its territories.
@@ -167,12 +167,12 @@ export class MapBoard {
     if (!this.names) return;
     this.overview?.place();
     const { size, layout } = this;
-    set(this.picture, { "data-small": size > SMALL, "data-bare": this.isBare });
+    set(this.picture, { "data-small": size > MAX_SIZE_WITH_TEXT, "data-bare": this.isBare });
     this.picture.style.setProperty("--size", size.toFixed(2));
     this.hatch.fit(this.zoom.scale, layout.width);
     const space = new NameSpace(layout, this.land.regions, size, this.ringed ? BESIDE_RING : undefined);
-    const bare = this.zoom.isDistant && size > TINY;
-    const reach = this.isBare ? Math.min(REACH, MIN_DISTANCE / 2 / size) : REACH; // where marks would overlap, land is pressed instead
+    const bare = this.zoom.isDistant && size > MAX_SIZE_WITH_NAMES;
+    const reach = this.isBare ? Math.min(PRESS_RADIUS, MIN_DISTANCE / 2 / size) : PRESS_RADIUS; // where marks would overlap, land is pressed instead
     this.boxes = this.ways.map((ways, v) => {
       const { regions } = this.land;
       const placed = bare ? null : space.place(ways, [v], regions[v], layout.at[v], true);
@@ -194,7 +194,7 @@ export class MapBoard {
   below(v) {
     const [{ lines, width }] = this.ways[v];
     const [x, y] = this.layout.at[v];
-    return { lines, box: box(x, y + (RADIUS + LINE) * this.size, width * this.size, LINE * this.size) };
+    return { lines, box: box(x, y + (RADIUS + LINE_HEIGHT) * this.size, width * this.size, LINE_HEIGHT * this.size) };
   }
 
   // Show the engine's better move beside the played one, as an arrow; null for none.
@@ -203,7 +203,7 @@ export class MapBoard {
     if (!this.advice) return;
     this.clearBadges(this.advice, "data-advised");
     const parts = move ? this.layout.lines(...move) : [];
-    for (const each of this.better) set(each, { d: move ? this.arrows(parts, BETTER_HEAD * this.size) : null });
+    for (const each of this.better) set(each, { d: move ? this.arrows(parts, BETTER_TIP_SIZE * this.size) : null });
     if (move) this.advice.append(this.badge("better", move[1], parts.at(-1), { taken: this.fought, hides: "data-advised" }));
   }
 
@@ -228,14 +228,14 @@ export class MapBoard {
     const side = 1.8 * RADIUS;
     const number = svg("text", { class: "armies", y: 4.8 });
     const title = svg("title");
-    const reach = svg("circle", { class: "reach", r: REACH });
+    const reach = svg("circle", { class: "reach", r: PRESS_RADIUS });
     const group = svg("g", { class: "spot", "data-spot": v },
       title,
       reach,
       svg("circle", { class: "focus", r: RADIUS + 10 }),
       svg("circle", { class: "halo", r: RING }),
       svg("circle", { class: "ring", r: RING }),
-      svg("circle", { class: "empty", r: EMPTY * RADIUS }),
+      svg("circle", { class: "empty", r: EMPTY_MARK_SIZE * RADIUS }),
       svg("circle", { class: "maxie", r: RADIUS }),
       svg("rect", { class: "minnie", x: -side / 2, y: -side / 2, width: side, height: side, rx: 3 }),
       number);
@@ -352,19 +352,19 @@ export class MapBoard {
     const { size, layout } = this;
     const width = 12 + widthIn(BADGE_FONT)(text);
     const { selected = null, targets = null } = this.marked ?? {};
-    const radius = (/** @type {number} */ n) => (this.isBare ? (n ? FIGURE : 0) : n ? 1 : EMPTY) * RADIUS;
+    const radius = (/** @type {number} */ n) => (this.isBare ? (n ? NUMBER_SIZE : 0) : n ? 1 : EMPTY_MARK_SIZE) * RADIUS;
     const radii = this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) ? RING : radius(n)));
-    const [x, middle] = placeBadge(v, [width * size, FIGHT_HIGH * size], radii, taken, this.boxes.filter(Boolean), layout, size, line);
-    const y = middle + below * (FIGHT_HIGH + 2) * size;
-    const [dx, dy] = [Math.abs(layout.at[v][0] - x) / size - width / 2, Math.abs(layout.at[v][1] - y) / size - FIGHT_HIGH / 2];
+    const [x, middle] = placeBadge(v, [width * size, BADGE_HEIGHT * size], radii, taken, this.boxes.filter(Boolean), layout, size, line);
+    const y = middle + below * (BADGE_HEIGHT + 2) * size;
+    const [dx, dy] = [Math.abs(layout.at[v][0] - x) / size - width / 2, Math.abs(layout.at[v][1] - y) / size - BADGE_HEIGHT / 2];
     const far = lead ? Math.hypot(Math.max(0, dx), Math.max(0, dy)) : 0;
-    if (far > FARTHEST) return svg("g");
-    if (far > LEAD) set(lead, { d: arrow([[x, y], layout.at[v]], 0, 0) });
-    const covered = box(x, y, width * size, FIGHT_HIGH * size);
+    if (far > MAX_BADGE_DISTANCE) return svg("g");
+    if (far > MIN_LINE_DISTANCE) set(lead, { d: arrow([[x, y], layout.at[v]], 0, 0) });
+    const covered = box(x, y, width * size, BADGE_HEIGHT * size);
     noted.push(covered);
     this.hideNames(covered, hides);
     return svg("g", { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
-      svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text));
+      svg("rect", { x: -width / 2, y: -BADGE_HEIGHT / 2, width, height: BADGE_HEIGHT, rx: BADGE_HEIGHT / 2 }), svg("text", { y: 4 }, text));
   }
 
   // Hide the names below a box with this attribute.
@@ -385,11 +385,11 @@ export class MapBoard {
     const at = (v, what) => svg("g", { transform: `translate(${layout.at[v].map((n) => n.toFixed(1)).join(" ")}) scale(${size.toFixed(2)})` }, what);
     const { what } = this.game.told(before, move);
     const rings = what === "won" || what === "lost" ? [at(move[1], svg("circle", { class: "clash", r: RADIUS + 3, "data-what": what }))] : [];
-    const trained = size > SMALL ? [] : position.armies.flatMap((n, v) => (n && v !== move[0] && Math.abs(n) < this.game.cap ? [v] : []));
+    const trained = size > MAX_SIZE_WITH_TEXT ? [] : position.armies.flatMap((n, v) => (n && v !== move[0] && Math.abs(n) < this.game.cap ? [v] : []));
     const taken = [...this.boxes.filter(Boolean), ...this.fought, ...this.figures(position)];
     const pluses = trained.sort((v, w) => layout.at[v][0] - layout.at[w][0]).flatMap((v) => {
       const side = this.freeSide(v, taken);
-      return side ? [at(v, svg("text", { x: side * BESIDE, y: 1 - RADIUS, "data-owner": position.armies[v] > 0 ? "maxie" : "minnie" }, "+1"))] : [];
+      return side ? [at(v, svg("text", { x: side * PLUS_DISTANCE, y: 1 - RADIUS, "data-owner": position.armies[v] > 0 ? "maxie" : "minnie" }, "+1"))] : [];
     });
     const length = Math.ceil(pluses.length / WAVES);
     const waves = Array.from({ length: WAVES }, (_, n) => svg("g", null, n ? [] : rings, pluses.slice(n * length, (n + 1) * length)));
@@ -410,7 +410,7 @@ export class MapBoard {
     const { size, layout: { at: places } } = this;
     const [x, y] = places[v];
     return [1, -1].find((side) => {
-      const covered = box(x + side * BESIDE * size, y - (RADIUS + 3) * size, PLUS_WIDE * size, PLUS_HIGH * size);
+      const covered = box(x + side * PLUS_DISTANCE * size, y - (RADIUS + 3) * size, PLUS_WIDTH * size, PLUS_HEIGHT * size);
       return !taken.some((each) => overlap(each, covered));
     });
   }
@@ -462,7 +462,7 @@ export class MapBoard {
   drawOptions(selected, targets) {
     const { size, layout } = this;
     const drawn = selected === null ? [] : [...targets].flatMap((v) => {
-      const end = ((this.shown?.[0].armies[v] ? 1 : EMPTY) * RADIUS + 3) * size;
+      const end = ((this.shown?.[0].armies[v] ? 1 : EMPTY_MARK_SIZE) * RADIUS + 3) * size;
       return layout.lines(selected, v).map((line, n, { length }) => {
         const [from, to] = [n ? 0 : (RADIUS + 1) * size, n === length - 1 ? end : 0];
         const [[x1, y1], [x2, y2]] = line;

@@ -4,14 +4,14 @@ import { svg } from "../dom.js";
 import { preferences, isStill } from "../preferences.js";
 
 const MAX_MS = 380;
-const SHORTEST_MS = 120; // shorter animations are invisible
-const SHARE = 0.65; // of the time from one move to the next
+const MIN_MS = 120; // shorter animations are invisible
+const MAX_TIME_SHARE = 0.65; // of the time from one move to the next
 
 // Return the duration of an animation if the last move was drawn `sinceLast` ms ago: shorter for faster moves, 0 for none.
 export function travelTime(sinceLast) {
   if (isStill() || document.hidden) return 0;
-  const ms = Math.min(MAX_MS / preferences().pace, SHARE * sinceLast);
-  return ms < SHORTEST_MS ? 0 : ms;
+  const ms = Math.min(MAX_MS / preferences().pace, MAX_TIME_SHARE * sinceLast);
+  return ms < MIN_MS ? 0 : ms;
 }
 
 export class MoveAnimation {

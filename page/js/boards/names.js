@@ -2,15 +2,15 @@
 
 import { RADIUS, box, overlap, touches } from "./geometry.js";
 
-export const LINE = 11; // height of a line of names
-const GAP = 2; // between a mark and a name
-const STEP = 3; // between two places that are tried
-const BESIDE = 3.5 * RADIUS; // maximum distance of a name from its land, on the sea
+export const LINE_HEIGHT = 11; // height of a line of names
+const NAME_GAP = 2; // between a mark and a name
+const SEARCH_STEP = 3; // between two places that are tried
+const MAX_SEA_DISTANCE = 3.5 * RADIUS; // maximum distance of a name from its land, on the sea
 const FAR = 6 * RADIUS; // the same for a name that a line joins to its land
 const TOUCHING = RADIUS / 2; // distance of a name from its land up to which no line is needed
-const ASIDE = 0.25; // cost of a unit to the left or right of the middle
-const LONG = 6; // letters of a word that can be abbreviated
-const LETTERS = [4, 3, 5]; // of its abbreviation, which ends with a consonant
+const ASIDE_COST = 0.25; // cost of a unit to the left or right of the middle
+const MIN_ABBREVIATED_LENGTH = 6; // letters of a word that can be abbreviated
+const ABBREVIATION_LENGTHS = [4, 3, 5]; // of its abbreviation, which ends with a consonant
 
 // Part of a picture, from the edges around it.
 export class Region {
@@ -45,7 +45,7 @@ export const edgesOf = (ring) => ring.map((corner, n) => [corner, ring[(n + 1) %
 // The room for names on a map at a scale of marks and names.
 export class NameSpace {
   // regions: the land of each territory; gap: between a mark and a name.
-  constructor({ at, width, height }, regions, size, gap = GAP) {
+  constructor({ at, width, height }, regions, size, gap = NAME_GAP) {
     this.at = at;
     this.picture = { x1: 2, y1: 2, x2: width - 2, y2: height - 2 };
     this.regions = regions;
@@ -59,7 +59,7 @@ export class NameSpace {
   // Returns { lines, box, ground, lead }, or null if none fits. `land`: their common region; `ways`: its spellings, the best first.
   // `led`: a name on the sea may be farther from its land, and a line leads from it to `from`.
   place(ways, members, land, from, led = false) {
-    const around = grown(land.bounds, (led ? FAR : BESIDE) * this.size);
+    const around = grown(land.bounds, (led ? FAR : MAX_SEA_DISTANCE) * this.size);
     const others = this.regions.filter((region, v) => !members.includes(v) && overlap(region.bounds, around));
     const isAfloat = (each) => this.isNearest(members, each) && !land.meets(each) && !others.some((region) => region.meets(each)); // the quickest first
     const leadOf = (each) => (led && !this.isBeside(land, each) ? this.lead(each, from) : null);
@@ -71,10 +71,10 @@ export class NameSpace {
     for (const group of [full, ...ways.filter(({ short }) => short).map((each) => [each])]) {
       for (const [ground, bounds, fits] of rules) {
         for (const { lines, width } of group) {
-          const found = this.find([width * this.size, lines.length * LINE * this.size], bounds, fits, from);
+          const found = this.find([width * this.size, lines.length * LINE_HEIGHT * this.size], bounds, fits, from);
           if (!found) continue;
           const lead = ground === "sea" ? leadOf(found) : null;
-          this.taken.push(grown(found, this.size), ...along(lead).map((point) => box(...point, STEP, STEP)));
+          this.taken.push(grown(found, this.size), ...along(lead).map((point) => box(...point, SEARCH_STEP, SEARCH_STEP)));
           return { lines, box: found, ground, lead };
         }
       }
@@ -103,13 +103,13 @@ export class NameSpace {
   // Return the box of this width and height within `bounds` that `fits` and covers nothing, as near to a point as possible.
   find([width, height], bounds, fits, [x, y]) {
     const covered = [...this.marks, ...this.taken].filter((each) => overlap(each, bounds));
-    const step = STEP * this.size;
+    const step = SEARCH_STEP * this.size;
     const below = y + this.beside + height / 2;
     let [best, least] = [/** @type {any} */ (null), Infinity];
     for (const left of steps(bounds.x1, bounds.x2 - width, x - width / 2, step)) {
       for (const top of steps(bounds.y1, bounds.y2 - height, below - height / 2, step)) {
         const each = { x1: left, x2: left + width, y1: top, y2: top + height };
-        const cost = distance([x, y], each) + ASIDE * Math.abs(left + width / 2 - x);
+        const cost = distance([x, y], each) + ASIDE_COST * Math.abs(left + width / 2 - x);
         if (cost >= least || !within(each, this.picture) || covered.some((other) => overlap(other, each)) || !fits(each)) continue;
         [best, least] = [each, cost];
       }
@@ -155,7 +155,7 @@ function abbreviations(parts) {
   if (parts.length === 2) return [`${parts[0][0]}. ${parts[1]}`, initials];
   if (parts.length > 2) return [`${initials[0]}. ${initials.slice(1)}`];
   const [word] = parts;
-  const length = word.length < LONG ? undefined : LETTERS.find((n) => !"aeiouy".includes(word[n - 1]));
+  const length = word.length < MIN_ABBREVIATED_LENGTH ? undefined : ABBREVIATION_LENGTHS.find((n) => !"aeiouy".includes(word[n - 1]));
   return length ? [`${word.slice(0, length)}.`] : [];
 }
 
@@ -170,7 +170,7 @@ const distance = ([x, y], { x1, x2, y1, y2 }) => Math.hypot(Math.max(x1 - x, 0, 
 function along(line) {
   if (!line) return [];
   const [[x1, y1], [x2, y2]] = line;
-  const count = Math.ceil(Math.hypot(x2 - x1, y2 - y1) / STEP);
+  const count = Math.ceil(Math.hypot(x2 - x1, y2 - y1) / SEARCH_STEP);
   return Array.from({ length: count + 1 }, (_, n) => /** @type {[number, number]} */ ([x1 + ((x2 - x1) * n) / (count || 1), y1 + ((y2 - y1) * n) / (count || 1)]));
 }
 

@@ -1,7 +1,7 @@
 // The whole map in the size of a thumb, beside the board, with a frame around the part that the board shows. A tap there moves the board.
 
 import { h, set } from "../dom.js";
-import { HIGH, Thumbnail, WIDE } from "./thumbnail.js";
+import { HEIGHT, Thumbnail, WIDTH } from "./thumbnail.js";
 
 export class Overview {
   constructor(game, zoom) {
@@ -22,8 +22,8 @@ export class Overview {
   // Return the scale of the thumbnail, and the left and upper edge of the map on it.
   get drawn() {
     const [width, height] = this.zoom.size;
-    const scale = Math.min(WIDE / width, HIGH / height);
-    return { scale, left: (WIDE - width * scale) / 2, top: (HIGH - height * scale) / 2 };
+    const scale = Math.min(WIDTH / width, HEIGHT / height);
+    return { scale, left: (WIDTH - width * scale) / 2, top: (HEIGHT - height * scale) / 2 };
   }
 
   // Draw the frame where the board is; if the board shows the whole map, there is nothing to draw.
@@ -35,10 +35,10 @@ export class Overview {
     if (!cut) return;
     const { scale: small, left, top } = this.drawn;
     const { style } = this.frame;
-    style.left = `${(100 * (left + (place.scrollLeft / scale) * small)) / WIDE}%`;
-    style.top = `${(100 * (top + (place.scrollTop / scale) * small)) / HIGH}%`;
-    style.width = `${(100 * Math.min(seenWidth, width) * small) / WIDE}%`;
-    style.height = `${(100 * Math.min(seenHeight, height) * small) / HIGH}%`;
+    style.left = `${(100 * (left + (place.scrollLeft / scale) * small)) / WIDTH}%`;
+    style.top = `${(100 * (top + (place.scrollTop / scale) * small)) / HEIGHT}%`;
+    style.width = `${(100 * Math.min(seenWidth, width) * small) / WIDTH}%`;
+    style.height = `${(100 * Math.min(seenHeight, height) * small) / HEIGHT}%`;
   }
 
   // Move the board so that the point that was pressed is in its middle.
@@ -46,7 +46,7 @@ export class Overview {
     const box = this.element.getBoundingClientRect();
     const { place, scale } = this.zoom;
     const { scale: small, left, top } = this.drawn;
-    const [x, y] = [(clientX - box.left) * (WIDE / box.width) - left, (clientY - box.top) * (HIGH / box.height) - top];
+    const [x, y] = [(clientX - box.left) * (WIDTH / box.width) - left, (clientY - box.top) * (HEIGHT / box.height) - top];
     place.scrollTo((x / small) * scale - place.clientWidth / 2, (y / small) * scale - place.clientHeight / 2);
   }
 

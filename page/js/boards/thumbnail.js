@@ -10,9 +10,9 @@ import { LEAST_PX, hatchTile } from "./hatch.js";
 import { outlines } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
 
-export const WIDE = 280; // CSS pixels; the style may make it smaller
-export const HIGH = 150;
-const GRIDS = { X: "maxie", O: "minnie", W: "maxie", B: "minnie" };
+export const WIDTH = 280; // CSS pixels; the style may make it smaller
+export const HEIGHT = 150;
+const MARK_OWNERS = { X: "maxie", O: "minnie", W: "maxie", B: "minnie" };
 const COLOURS = ["maxie", "minnie", "dark", "nobody", "rule", "move"];
 
 let colours = /** @type {any} */ (null); // cached, because reading them is slow
@@ -23,7 +23,7 @@ onPreferences(() => {
 export class Thumbnail {
   constructor(game) {
     this.game = game;
-    this.element = h("canvas", { class: "small-board", "aria-hidden": "true", width: WIDE, height: HIGH });
+    this.element = h("canvas", { class: "small-board", "aria-hidden": "true", width: WIDTH, height: HEIGHT });
     this.position = /** @type {any} */ (null);
     this.move = /** @type {any} */ (null);
     this.layout = /** @type {any} */ (null);
@@ -33,7 +33,7 @@ export class Thumbnail {
     this.scale = 1;
     this.minnie = /** @type {any} */ (null); // fill of Minnie's land
     this.context = this.element.getContext("2d");
-    this.ground = h("canvas", { width: WIDE, height: HIGH }).getContext("2d"); // the map without the move
+    this.ground = h("canvas", { width: WIDTH, height: HEIGHT }).getContext("2d"); // the map without the move
     this.owners = /** @type {any} */ (null); // owners of the areas as drawn there
     if (game.names) this.load(game.setup);
     this.unlisten = onPreferences(() => this.drawSoon()); // its colours may have changed
@@ -50,7 +50,7 @@ export class Thumbnail {
   prepare({ cells, wraps }) {
     const layout = layOut(this.game.setup, wraps, cells);
     this.layout = layout;
-    this.scale = Math.min(WIDE / layout.width, HIGH / layout.height);
+    this.scale = Math.min(WIDTH / layout.width, HEIGHT / layout.height);
     this.areas = outlines(layout, cells).map((d) => new Path2D(d));
     this.roads = new Path2D(cells ? "" : layout.roads.flatMap(([v, w]) => layout.lines(v, w))
       .map(([a, b]) => `M${a.join(" ")}L${b.join(" ")}`).join(""));
@@ -84,7 +84,7 @@ export class Thumbnail {
       return;
     }
     context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, WIDE, HIGH);
+    context.clearRect(0, 0, WIDTH, HEIGHT);
     if (this.areas) this.drawMap(context);
     else if (this.game.names) return;
     else if (!(this.game instanceof Declared)) this.drawGrid(context);
@@ -99,7 +99,7 @@ export class Thumbnail {
 
   toMap(context) {
     const { layout, scale } = this;
-    context.setTransform(scale, 0, 0, scale, (WIDE - layout.width * scale) / 2, (HIGH - layout.height * scale) / 2);
+    context.setTransform(scale, 0, 0, scale, (WIDTH - layout.width * scale) / 2, (HEIGHT - layout.height * scale) / 2);
   }
 
   drawMap(context) {
@@ -121,7 +121,7 @@ export class Thumbnail {
       this.drawnIn = colours;
       this.minnie = this.hatch();
       ground.setTransform(1, 0, 0, 1, 0, 0);
-      ground.clearRect(0, 0, WIDE, HIGH);
+      ground.clearRect(0, 0, WIDTH, HEIGHT);
       this.toMap(ground);
       ground.lineWidth = 1 / this.scale;
       ground.strokeStyle = colours.rule;
@@ -140,27 +140,27 @@ export class Thumbnail {
 
   // Return the fill of Minnie's land: hatched, unless the picture is too small on the screen.
   hatch() {
-    const shown = this.element.clientWidth || WIDE;
+    const shown = this.element.clientWidth || WIDTH;
     if (shown < LEAST_PX) return colours.minnie;
     const pattern = /** @type {CanvasPattern} */ (this.ground.createPattern(hatchTile(colours), "repeat"));
-    pattern.setTransform(new DOMMatrix().scale(Math.max(1, WIDE / shown) / this.scale));
+    pattern.setTransform(new DOMMatrix().scale(Math.max(1, WIDTH / shown) / this.scale));
     return pattern;
   }
 
   drawGrid(context) {
     const { game: { width, height }, position } = this;
-    const cell = Math.min(WIDE / width, HIGH / height);
+    const cell = Math.min(WIDTH / width, HEIGHT / height);
     const marks = position.squares ?? position.cells;
-    context.translate((WIDE - width * cell) / 2, (HIGH - height * cell) / 2);
+    context.translate((WIDTH - width * cell) / 2, (HEIGHT - height * cell) / 2);
     [...marks].forEach((mark, n) => {
       const row = Math.floor(n / width);
       const [x, y] = [(n % width) * cell, (position.squares ? height - 1 - row : row) * cell];
       context.fillStyle = colours.nobody;
       context.fillRect(x + 1, y + 1, cell - 2, cell - 2);
-      if (!GRIDS[mark]) return;
-      context.fillStyle = colours[GRIDS[mark]];
+      if (!MARK_OWNERS[mark]) return;
+      context.fillStyle = colours[MARK_OWNERS[mark]];
       context.beginPath();
-      if (GRIDS[mark] === "maxie") context.arc(x + cell / 2, y + cell / 2, cell * 0.3, 0, 2 * Math.PI);
+      if (MARK_OWNERS[mark] === "maxie") context.arc(x + cell / 2, y + cell / 2, cell * 0.3, 0, 2 * Math.PI);
       else context.rect(x + cell * 0.22, y + cell * 0.22, cell * 0.56, cell * 0.56);
       context.fill();
     });

@@ -5,12 +5,12 @@ import { h } from "../dom.js";
 import { isStill } from "../preferences.js";
 import { ZoomKeys } from "./zoomkeys.js";
 
-const STEP = 1.35;
+const ZOOM_STEP = 1.35;
 const MAX_SCALE = 6;
 const MAX_INITIAL_SCALE = 1.8; // initial scale of a picture that can be zoomed
-const LOWEST_PX = 160; // least height of the frame
-const TIGHT = 0.8; // of the least scale: a picture that fits whole at this scale is not cut
-const TIGHTEST = 0.75; // the same for a mouse, which is more exact than a finger
+const MIN_HEIGHT_PX = 160; // least height of the frame
+const MIN_UNCUT_SHARE = 0.8; // of the least scale: a picture that fits whole at this scale is not cut
+const MIN_UNCUT_SHARE_FOR_MOUSE = 0.75; // the same for a mouse, which is more exact than a finger
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
 const DRAG_PX = 5; // a shorter movement is a click
@@ -54,7 +54,7 @@ export class Zoom {
 
   // Return the least scale at which a whole picture is not cut.
   get tight() {
-    return this.least * (window.innerWidth > TABLET_PX ? TIGHTEST : TIGHT);
+    return this.least * (window.innerWidth > TABLET_PX ? MIN_UNCUT_SHARE_FOR_MOUSE : MIN_UNCUT_SHARE);
   }
 
   // Return true if the picture is only looked at: it cannot be zoomed, or its territories are too small to be clicked.
@@ -69,7 +69,7 @@ export class Zoom {
     const top = place.getBoundingClientRect().top + window.scrollY;
     const below = parseFloat(getComputedStyle(place).getPropertyValue("--below"));
     const lowest = window.innerWidth > TABLET_PX && place.clientWidth >= size[0] * tight ? size[1] * tight : 0;
-    return Math.max(LOWEST_PX, lowest, window.innerHeight - top - below);
+    return Math.max(MIN_HEIGHT_PX, lowest, window.innerHeight - top - below);
   }
 
   // Return true if the frame fills its room, whatever the picture needs: the style says so where all else is beside the board.
@@ -157,7 +157,7 @@ export class Zoom {
 
   // Zoom by a button. Between the whole picture and the least scale there is no step.
   step(larger) {
-    const next = this.scale * (larger ? STEP : 1 / STEP);
+    const next = this.scale * (larger ? ZOOM_STEP : 1 / ZOOM_STEP);
     this.by((next >= this.least ? next : larger ? this.least : this.whole) / this.scale);
   }
 

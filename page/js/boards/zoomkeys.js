@@ -3,13 +3,13 @@
 import { h, set } from "../dom.js";
 import { overlap } from "./geometry.js";
 
-const INSET = 6; // pixels from the edge of the frame
-const STEP = 8; // pixels between two places on an edge that are tried
-const EDGE = 4; // cost of a place that is no corner; the corners cost 0 to 3
-const LYING = 2; // cost of buttons side by side
-const ON_NAME = 3; // cost of a name below the buttons
-const ON_LAND = 6;
-const ON_MARK = 100;
+const INSET_PX = 6; // pixels from the edge of the frame
+const STEP_PX = 8; // pixels between two places on an edge that are tried
+const EDGE_COST = 4; // cost of a place that is no corner; the corners cost 0 to 3
+const SIDE_BY_SIDE_COST = 2; // cost of buttons side by side
+const NAME_COST = 3; // cost of a name below the buttons
+const LAND_COST = 6;
+const MARK_COST = 100;
 const RESTED_MS = 120; // from the last scrolling until the buttons may change their place
 
 export class ZoomKeys {
@@ -43,15 +43,15 @@ export class ZoomKeys {
     const [marks, names] = [this.marks(), this.names()];
     const cost = ({ covered, rank }) => {
       const on = (boxes) => boxes.filter((each) => overlap(each, covered)).length;
-      return rank + ON_MARK * on(marks) + ON_NAME * on(names);
+      return rank + MARK_COST * on(marks) + NAME_COST * on(names);
     };
-    if (!changed && this.at && cost(this.at) < ON_MARK) return;
+    if (!changed && this.at && cost(this.at) < MARK_COST) return;
     const isLand = this.land();
     let least = Infinity;
     for (const each of places([this.frame.clientWidth, this.frame.clientHeight], offsetWidth, offsetHeight)) {
       const apart = cost(each);
       if (apart >= least) continue;
-      const whole = apart + (isLand(each.covered) ? ON_LAND : 0);
+      const whole = apart + (isLand(each.covered) ? LAND_COST : 0);
       if (whole < least) [this.at, least] = [each, whole];
     }
     const { covered, upright } = this.at;
@@ -65,14 +65,14 @@ export class ZoomKeys {
 function places(frame, width, height) {
   return [true, false].flatMap((upright) => {
     const size = upright ? [width, 2 * height] : [2 * width, height];
-    const [right, bottom] = size.map((length, axis) => frame[axis] - length - INSET);
-    const corners = [[right, bottom], [right, INSET], [INSET, bottom], [INSET, INSET]];
-    const upwards = steps(bottom).flatMap((y) => [[right, y], [INSET, y]]);
-    const across = steps(right).flatMap((x) => [[x, bottom], [x, INSET]]);
-    return [...corners, ...upwards, ...across].filter((corner) => Math.min(...corner) >= INSET).map(([x, y], n) => ({
-      covered: { x1: x, y1: y, x2: x + size[0], y2: y + size[1] }, upright, rank: Math.min(n, EDGE) + (upright ? 0 : LYING),
+    const [right, bottom] = size.map((length, axis) => frame[axis] - length - INSET_PX);
+    const corners = [[right, bottom], [right, INSET_PX], [INSET_PX, bottom], [INSET_PX, INSET_PX]];
+    const upwards = steps(bottom).flatMap((y) => [[right, y], [INSET_PX, y]]);
+    const across = steps(right).flatMap((x) => [[x, bottom], [x, INSET_PX]]);
+    return [...corners, ...upwards, ...across].filter((corner) => Math.min(...corner) >= INSET_PX).map(([x, y], n) => ({
+      covered: { x1: x, y1: y, x2: x + size[0], y2: y + size[1] }, upright, rank: Math.min(n, EDGE_COST) + (upright ? 0 : SIDE_BY_SIDE_COST),
     }));
   });
 }
 
-const steps = (length) => Array.from({ length: Math.max(0, Math.floor((length - INSET) / STEP)) }, (_, n) => length - STEP * n);
+const steps = (length) => Array.from({ length: Math.max(0, Math.floor((length - INSET_PX) / STEP_PX)) }, (_, n) => length - STEP_PX * n);

@@ -6,13 +6,13 @@ import { h } from "../dom.js";
 import { GAME_NAMES, botTitle, eventTitle, plural, whole } from "../text.js";
 
 const MAX_ROWS = 5;
-const FEWEST = 30; // minimum number of matches before a rating is shown
+const MIN_MATCHES = 30; // minimum number of matches before a rating is shown
 
 // Return true if a bot has enough matches for a meaningful rating.
 const row = ({ bot, middle, error, matches }, n) => h("tr", null,
   h("td", null, n + 1),
   h("th", { scope: "row" }, h("a", { href: addressOf("bot", bot), title: bot }, botTitle(bot))),
-  matches < FEWEST
+  matches < MIN_MATCHES
     ? h("td", { class: "quiet", colspan: 2 }, plural(matches, "match", "matches"))
     : [h("td", null, whole(middle)), h("td", { class: "quiet" }, `± ${error.toFixed(0)}`)]);
 

@@ -5,8 +5,8 @@ import { h, say, set } from "../dom.js";
 import { SIDES, spent } from "../text.js";
 
 const OPEN_SHEET = ".viewer:is([data-sheet=half], [data-sheet=full]) > .sheet"; // of a phone
-const LONG = 10; // letters from which on a name is shortened, or abbreviated in a narrow list
-const GROWN_PX = 48; // by which the sentences above the list may have moved it down
+const MAX_NAME_LENGTH = 10; // letters from which on a name is shortened, or abbreviated in a narrow list
+const MAX_SHIFT_PX = 48; // by which the sentences above the list may have moved it down
 
 export class MoveList {
   // review: the engine's review, whose marks stand beside the moves.
@@ -50,7 +50,7 @@ export class MoveList {
   // Show the moves up to the ply `seen`, and mark the move of `ply`.
   show(ply, seen) {
     const { match } = this;
-    const followed = this.frame === this.element || !this.distance(GROWN_PX); // a reader of the sheet may look at something else
+    const followed = this.frame === this.element || !this.distance(MAX_SHIFT_PX); // a reader of the sheet may look at something else
     const moves = match.moves.slice(0, seen);
     while (this.items.length > moves.length) this.items.pop().element.remove();
     moves.forEach((played, n) => {
@@ -94,10 +94,10 @@ export class MoveList {
 }
 
 // Return the text of a move with an element for each of its places, so that each can be shortened.
-const parted = (/** @type {string} */ text, short) => text.split(" → ").flatMap((each, n) => [n ? " → " : null, h("span", { "data-long": each.length > LONG, "data-short": short.get(each) }, each)]);
+const parted = (/** @type {string} */ text, short) => text.split(" → ").flatMap((each, n) => [n ? " → " : null, h("span", { "data-long": each.length > MAX_NAME_LENGTH, "data-short": short.get(each) }, each)]);
 
 // Return the abbreviation of each long name, as a map writes it.
 const shortNames = (/** @type {string[]} */ names) => new Map(allSpellings(names, () => 0).flatMap((ways, v) => {
-  const found = names[v].length > LONG && ways.find(({ short }) => short);
+  const found = names[v].length > MAX_NAME_LENGTH && ways.find(({ short }) => short);
   return found ? [/** @type {[string, string]} */ ([names[v], found.lines[0]])] : [];
 }));

@@ -8,7 +8,7 @@ import { Match } from "../match.js";
 import { GAME_NAMES, SEATS } from "../text.js";
 import { pastItem } from "./matchlist.js";
 
-const NEAR = "400px"; // from the window: there a row is about to be seen
+const PRELOAD_MARGIN = "400px"; // from the window: there a row is about to be seen
 
 const boards = new Set(); // on the page, and some that have left it
 const waiting = new WeakMap(); // what completes a row
@@ -18,7 +18,7 @@ const observer = new IntersectionObserver((entries) => {
     observer.unobserve(target);
     turn = turn.then(waiting.get(target));
   }
-}, { rootMargin: NEAR });
+}, { rootMargin: PRELOAD_MARGIN });
 
 export function pastRow(past) {
   const item = pastItem(past);

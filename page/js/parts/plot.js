@@ -11,11 +11,11 @@ import { scaleOf, valueText } from "./values.js";
 const WIDTH = 600;
 const HEIGHT = 150;
 const MARGIN = 8; // above and below the curve
-const SHORTEST = 10; // plies on the axis, at least
-const TICKS = 6; // on the axis of moves, at most
-const ROOM = 0.7; // of the match, up to which the button has room in the part that was not shown
+const MIN_AXIS_PLIES = 10; // plies on the axis, at least
+const MAX_TICKS = 6; // on the axis of moves, at most
+const MAX_SHARE_WITH_BUTTON = 0.7; // of the match, up to which the button has room in the part that was not shown
 const MARK_PX = 6; // from the middle of a mark to where the pointer no longer finds it
-const LEAD = 0.2; // of the range from even to won: a smaller lead in armies is hardly to be seen
+const MIN_VISIBLE_LEAD = 0.2; // of the range from even to won: a smaller lead in armies is hardly to be seen
 
 export class Plot {
   // go(ply) is called when the reader clicks, reveal() for the part that was not shown yet; `review`: the engine's review.
@@ -23,7 +23,7 @@ export class Plot {
     this.match = match;
     this.review = review;
     this.scale = scaleOf(match);
-    this.most = SHORTEST; // number of plies on the axis
+    this.most = MIN_AXIS_PLIES; // number of plies on the axis
     this.at = 0;
     this.seen = 0;
     this.points = /** @type {number[][]} */ ([]);
@@ -93,14 +93,14 @@ export class Plot {
     const judged = match.judged.length > 0;
     this.at = at;
     this.seen = seen;
-    this.most = Math.max(known, SHORTEST);
+    this.most = Math.max(known, MIN_AXIS_PLIES);
     this.points = match.positions.slice(0, seen + 1).flatMap((_, ply) => {
       const share = chanceAt(match, ply);
       return share === null ? [] : [[ply, 2 * share - 1]];
     });
     this.turns = turns;
     const told = this.showValues(judged);
-    const led = this.points.some(([, share]) => Math.abs(share) >= LEAD);
+    const led = this.points.some(([, share]) => Math.abs(share) >= MIN_VISIBLE_LEAD);
     const hasChances = Boolean(match.setup.armies_to_win) || judged;
     const chances = this.points.length > 1 && hasChances;
     set(this.element, { hidden: !told && !(chances && (end || led || judged)) });
@@ -108,7 +108,7 @@ export class Plot {
     set(this.judgeKey, { hidden: !judged });
     set(this.turnKey, { hidden: !match.game.told && !judged, "data-judged": judged });
     say(this.turnKey, judged ? "Mistake" : "Key moment");
-    set(this.rest, { hidden: seen > ROOM * known });
+    set(this.rest, { hidden: seen > MAX_SHARE_WITH_BUTTON * known });
     set(this.unseen, { x: this.x(seen), width: Math.max(0, WIDTH - Number(this.x(seen))), hidden: seen >= known });
     this.draw(chances, judged);
     this.rule();
@@ -147,7 +147,7 @@ export class Plot {
     const { most } = this;
     if (this.ruled === most) return;
     this.ruled = most;
-    const step = roundStep(most, TICKS);
+    const step = roundStep(most, MAX_TICKS);
     const marked = Array.from({ length: Math.floor(most / step) + 1 }, (_, n) => n * step).filter((n) => n === 0 || most - n > step / 2);
     set(this.grid, { d: marked.slice(1).map((n) => `M${this.x(n)} 0V${HEIGHT}`).join("") || null });
     this.plies.replaceChildren(...[...marked, most].map((n) => {

@@ -2,9 +2,9 @@
 
 import { SIDES, signed } from "../text.js";
 
-const WON = 990000; // values beyond this are certain wins
-const SOFT = 300; // hundredths of an army up to which the scale is about linear
-const FULL = Math.asinh(10000 / SOFT);
+const MIN_CERTAIN_VALUE = 990000; // values beyond this are certain wins
+const LINEAR_LIMIT = 300; // hundredths of an army up to which the scale is about linear
+const FULL_SCALE = Math.asinh(10000 / LINEAR_LIMIT);
 
 // Steepness of the curve on a map: 1 / (1 + e^(-k v / G)) is Maxie's chance of winning, a draw counted as half, where a bot's
 // value is v armies and G armies win. docs/page.md describes how k was fitted.
@@ -19,7 +19,7 @@ export const percent = (share) => `${Math.round(100 * share)} %`;
 
 // Who is more likely to win by a value, and how likely, as in "Blue wins 63 %"; empty where no curve was fitted.
 export function winChances(value, setup) {
-  if (!setup.armies_to_win || Math.abs(value) >= WON) return "";
+  if (!setup.armies_to_win || Math.abs(value) >= MIN_CERTAIN_VALUE) return "";
   const share = chance(value, setup);
   return share >= 0.5 ? `${SIDES.maxie} wins ${percent(share)}` : `${SIDES.minnie} wins ${percent(1 - share)}`;
 }
@@ -29,8 +29,8 @@ export function winChances(value, setup) {
 export function scaleOf({ setup }) {
   if (!setup.armies_to_win) {
     return {
-      at: (value) => Math.max(-1, Math.min(1, Math.asinh(value / SOFT) / FULL)),
-      ticks: [50, 10, 0, -10, -50].map((n) => ({ share: Math.asinh((100 * n) / SOFT) / FULL, text: signed(n), seat: null })),
+      at: (value) => Math.max(-1, Math.min(1, Math.asinh(value / LINEAR_LIMIT) / FULL_SCALE)),
+      ticks: [50, 10, 0, -10, -50].map((n) => ({ share: Math.asinh((100 * n) / LINEAR_LIMIT) / FULL_SCALE, text: signed(n), seat: null })),
       words: `up is good for ${SIDES.maxie}; in points`,
     };
   }
@@ -45,6 +45,6 @@ export function scaleOf({ setup }) {
 }
 
 export function valueText(n) {
-  if (Math.abs(n) >= WON) return `${n > 0 ? SIDES.maxie : SIDES.minnie} wins`;
+  if (Math.abs(n) >= MIN_CERTAIN_VALUE) return `${n > 0 ? SIDES.maxie : SIDES.minnie} wins`;
   return signed(Number.isInteger(n) ? n : n.toFixed(1));
 }
