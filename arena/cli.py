@@ -164,7 +164,7 @@ def main(arguments: list[str] | None = None) -> None:
     if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _exit_on_interrupt)
     try:
-        code = build_cli()(argv, standalone_mode=False, prog_name="arena")
+        exit_code = build_cli()(argv, standalone_mode=False, prog_name="arena")
     except CommandError as failure:
         err.print(f"arena: {failure}")
         sys.exit(failure.exit_code)
@@ -191,7 +191,7 @@ def main(arguments: list[str] | None = None) -> None:
         err.print("arena: stopped")
         sys.exit(130)
     _ignore_interrupts(arguments)
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(exit_code if isinstance(exit_code, int) else 0)
 
 
 def _describe_misuse(problem: typer.TyperException) -> str:

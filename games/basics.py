@@ -156,8 +156,8 @@ class IllegalMove(GameError):
         self.why = why
         self.legal = tuple(legal)
         first_moves = ", ".join(self.legal[: self.MAX_SHOWN_MOVES])
-        more = len(self.legal) - self.MAX_SHOWN_MOVES
-        tail = f" and {more} more" if more > 0 else ""
+        hidden_count = len(self.legal) - self.MAX_SHOWN_MOVES
+        tail = f" and {hidden_count} more" if hidden_count > 0 else ""
         super().__init__(f"illegal move {move}: {why}; legal: {first_moves or 'none'}{tail}")
 
 

@@ -45,9 +45,9 @@ def compute_rules_digest(game: Game[Any, Any]) -> str:
 
 def _choose_move(game: Game[Any, Any], position: Any, moves: Any, chance: int, *, avoid_end: bool) -> Any:
     for step in range(len(moves) if avoid_end else 1):
-        after = game.successor(position, moves[(chance + step) % len(moves)])
-        if not avoid_end or game.outcome(after) is None:
-            return after
+        position_after = game.successor(position, moves[(chance + step) % len(moves)])
+        if not avoid_end or game.outcome(position_after) is None:
+            return position_after
     return game.successor(position, moves[chance % len(moves)])
 
 

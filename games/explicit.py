@@ -128,12 +128,12 @@ def _parse_node(data: object, fallback: str) -> tuple[str, int | None, Sequence[
         raise BadData(
             f"node {fallback}: the name must be 1 to {MAX_NAME_LENGTH} printable characters, not {name!r:.60}"
         )
-    below = data.get("children", ())
-    if isinstance(below, str) or not isinstance(below, Sequence):
-        raise BadData(f"node {name}: children must be a list, not {below!r:.40}")
-    if not below and "value" not in data:
+    children = data.get("children", ())
+    if isinstance(children, str) or not isinstance(children, Sequence):
+        raise BadData(f"node {name}: children must be a list, not {children!r:.40}")
+    if not children and "value" not in data:
         raise BadData(f"node {name}: a leaf needs a value (null if a search must never reach it)")
     value = data.get("value")
     if value is not None:
         value = require_integer(value, f"the value of node {name}", -MAX_VALUE, MAX_VALUE)
-    return name, value, cast("Sequence[object]", below)
+    return name, value, cast("Sequence[object]", children)

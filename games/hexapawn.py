@@ -51,10 +51,10 @@ class Hexapawn(Game[Pawns, Move]):
     @classmethod
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
         """Return the game with the setup's `width` and `height`; each is 3 by default."""
-        unknown = set(setup) - {"width", "height"}
-        if unknown:
+        unknown_keys = set(setup) - {"width", "height"}
+        if unknown_keys:
             raise BadData(
-                f"the setup of hexapawn can have only the keys `width` and `height`, not {list(unknown)!r:.60}"
+                f"the setup of hexapawn can have only the keys `width` and `height`, not {list(unknown_keys)!r:.60}"
             )
         return cls(
             require_integer(setup.get("width", 3), "width", 1, MAX_SIDE),
@@ -65,8 +65,8 @@ class Hexapawn(Game[Pawns, Move]):
         return {"width": self.width, "height": self.height}
 
     def start(self) -> Pawns:
-        middle = EMPTY * (self.width * (self.height - 2))
-        return Pawns("W" * self.width + middle + "B" * self.width, Player.MAXIE, 0)
+        middle_rows = EMPTY * (self.width * (self.height - 2))
+        return Pawns("W" * self.width + middle_rows + "B" * self.width, Player.MAXIE, 0)
 
     def player(self, position: Pawns) -> Player:
         return position.player
@@ -114,9 +114,9 @@ class Hexapawn(Game[Pawns, Move]):
 
     def broken_rule(self, position: Pawns, move: Move) -> str | None:
         source, target = move
-        size = len(position.squares)
-        if not (0 <= source < size and 0 <= target < size):
-            return f"the squares are a1 to {self.board.name_of(size - 1)}"
+        square_count = len(position.squares)
+        if not (0 <= source < square_count and 0 <= target < square_count):
+            return f"the squares are a1 to {self.board.name_of(square_count - 1)}"
         if position.squares[source] != PAWNS[position.player]:
             return f"{position.player} has no pawn on {self.board.name_of(source)}"
         if move not in self._list_pawn_moves(position):

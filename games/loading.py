@@ -135,25 +135,25 @@ def load_installed_game(name: str) -> GameClass:
     entry_point = list_installed_games()[name]
     location = f"the game {name} of {entry_point.dist.name if entry_point.dist else 'an installed package'} ({entry_point.value})"
     try:
-        loaded = entry_point.load()
+        loaded_object = entry_point.load()
     except Exception as error:
         raise BadGame(
             f"{location} cannot be loaded: {type(error).__name__}: {error}".splitlines()[0]
         ) from error
-    if not inspect.isclass(loaded) or not issubclass(loaded, Game):
+    if not inspect.isclass(loaded_object) or not issubclass(loaded_object, Game):
         raise BadGame(f"{location} must be a subclass of Game")
-    if check_game_class(loaded, location).name != name:
+    if check_game_class(loaded_object, location).name != name:
         raise BadGame(
-            f"{location} is called {loaded.name!r}, but its entry point is called {name!r}: give both the same name"
+            f"{location} is called {loaded_object.name!r}, but its entry point is called {name!r}: give both the same name"
         )
-    return loaded
+    return loaded_object
 
 
 def check_game_class(game: GameClass, location: str) -> GameClass:
     """Return the class `game` if it can be played. Raises BadGame if not; the message names `location` and the reason."""
-    missing = sorted(game.__abstractmethods__)
-    if missing:
-        raise BadGame(f"{location}: {game.__name__} must define {', '.join(missing)}")
+    missing_methods = sorted(game.__abstractmethods__)
+    if missing_methods:
+        raise BadGame(f"{location}: {game.__name__} must define {', '.join(missing_methods)}")
     name = getattr(game, "name", None)
     if not isinstance(name, str) or not GAME_NAME_PATTERN.fullmatch(name):
         raise BadGame(

@@ -57,9 +57,11 @@ class RisklessMap:
         self._check_start()
 
     def _check_names(self) -> None:
-        size = len(self.territories)
-        if not 2 <= size <= MAX_TERRITORIES:
-            raise BadMap("territories", f"there must be 2 to {MAX_TERRITORIES} territories, not {size}")
+        territory_count = len(self.territories)
+        if not 2 <= territory_count <= MAX_TERRITORIES:
+            raise BadMap(
+                "territories", f"there must be 2 to {MAX_TERRITORIES} territories, not {territory_count}"
+            )
         first_spelling: dict[str, str] = {}
         for number, name in enumerate(self.territories):
             if (
@@ -86,17 +88,18 @@ class RisklessMap:
             first_spelling[name.casefold()] = name
 
     def _check_graph(self) -> None:
-        size = len(self.territories)
-        if len(self.neighbours) != size:
+        territory_count = len(self.territories)
+        if len(self.neighbours) != territory_count:
             raise BadMap(
-                "neighbours", f"there must be {size} lists, one per territory, not {len(self.neighbours)}"
+                "neighbours",
+                f"there must be {territory_count} lists, one per territory, not {len(self.neighbours)}",
             )
         neighbour_sets = [
             set(near) for near in self.neighbours
         ]  # a complete graph of 1,000 has a million roads
         for v, near in enumerate(self.neighbours):
             for w in near:
-                if not 0 <= w < size:
+                if not 0 <= w < territory_count:
                     raise BadMap(
                         "neighbours",
                         f"{self.territories[v]} has a road to {w}, but there is no such territory",
@@ -110,7 +113,7 @@ class RisklessMap:
             for w in near:
                 if v not in neighbour_sets[w]:
                     raise BadMap("neighbours", f"{self._format_road(v, w)} must be given in both directions")
-        unreachable = set(range(size)) - find_reachable(self.neighbours, 0)
+        unreachable = set(range(territory_count)) - find_reachable(self.neighbours, 0)
         if unreachable:
             name = self.territories[min(unreachable)]
             raise BadMap(
@@ -121,23 +124,25 @@ class RisklessMap:
         return f"the road from {self.territories[v]} to {self.territories[w]}"
 
     def _check_numbers(self) -> None:
-        size = len(self.territories)
+        territory_count = len(self.territories)
         for key, low, high in (
             ("territory_cap", 1, MAX_CAP),
-            ("armies_to_win", 2, size * self.territory_cap),
+            ("armies_to_win", 2, territory_count * self.territory_cap),
             ("ply_limit", 1, MAX_PLY_LIMIT),
         ):
             try:
                 require_integer(getattr(self, key), "it", low, high)
             except BadData as error:
                 hint = (
-                    f" (the cap {self.territory_cap} times {size} territories)"
+                    f" (the cap {self.territory_cap} times {territory_count} territories)"
                     if key == "armies_to_win"
                     else ""
                 )
                 raise BadMap(key, f"{error}{hint}") from None
-        if len(self.places) != size:
-            raise BadMap("places", f"there must be {size} points, one per territory, not {len(self.places)}")
+        if len(self.places) != territory_count:
+            raise BadMap(
+                "places", f"there must be {territory_count} points, one per territory, not {len(self.places)}"
+            )
 
     def _check_start(self) -> None:
         if len(self.start) != len(self.territories):
@@ -148,13 +153,13 @@ class RisklessMap:
                     "start", f"{name} has {abs(armies)} armies, more than the cap of {self.territory_cap}"
                 )
         for who, sign in (("maxie", 1), ("minnie", -1)):
-            total = sum(n for n in (sign * armies for armies in self.start) if n > 0)
-            if total == 0:
+            army_sum = sum(n for n in (sign * armies for armies in self.start) if n > 0)
+            if army_sum == 0:
                 raise BadMap("start", f"{who} needs at least one territory")
-            if total >= self.armies_to_win:
+            if army_sum >= self.armies_to_win:
                 raise BadMap(
                     "start",
-                    f"{who} starts with {total} armies, which already win: armies_to_win must be larger",
+                    f"{who} starts with {army_sum} armies, which already win: armies_to_win must be larger",
                 )
 
     @property

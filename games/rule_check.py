@@ -282,34 +282,34 @@ def _check_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
 
 
 def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -> Any:
-    before = repr(position), repr(move)
-    after = _call_game("successor", game.successor, position, move)
-    if (repr(position), repr(move)) != before:
+    texts_before = repr(position), repr(move)
+    position_after = _call_game("successor", game.successor, position, move)
+    if (repr(position), repr(move)) != texts_before:
         raise _RuleViolation(
             "successor",
-            f"successor has changed its argument: {before[0][:MAX_EXCERPT_LENGTH]} is now {_make_excerpt(position)}",
+            f"successor has changed its argument: {texts_before[0][:MAX_EXCERPT_LENGTH]} is now {_make_excerpt(position)}",
         )
     again = _call_game("successor", game.successor, position, move)
-    if again != after:
+    if again != position_after:
         raise _RuleViolation(
             "successor",
-            f"successor(position, move) returned first {_make_excerpt(after)}, then {_make_excerpt(again)}",
+            f"successor(position, move) returned first {_make_excerpt(position_after)}, then {_make_excerpt(again)}",
         )
-    if _call_game("turns", game.ply, after) != ply + 1:
+    if _call_game("turns", game.ply, position_after) != ply + 1:
         raise _RuleViolation(
             "turns",
-            f"ply(position) is {_make_excerpt(game.ply(after))} after {ply + 1} moves: it must be the number of moves",
+            f"ply(position) is {_make_excerpt(game.ply(position_after))} after {ply + 1} moves: it must be the number of moves",
         )
     again = (
-        _call_game("turns", game.player, after) is game.player(position)
-        and _call_game("outcome", game.outcome, after) is None
+        _call_game("turns", game.player, position_after) is game.player(position)
+        and _call_game("outcome", game.outcome, position_after) is None
     )
     if again and _call_game("turns", game.compiled) is not None:
         raise _RuleViolation(
             "turns",
             f"the same player moves twice after {ply + 1} moves: with a compiled kernel, players must take turns",
         )
-    return after
+    return position_after
 
 
 def _check_legality(

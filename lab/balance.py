@@ -124,8 +124,8 @@ class StartBalancer:
     def _measure_start(self, maxie: Side, minnie: Side) -> tuple[int, int]:
         """Return the imbalance of a start and its negative spread. The smaller the pair, the better the start."""
         territories = (*maxie, *minnie)
-        spread = sum(self.distances[a][b] for a in territories for b in territories)
-        return (self.compute_imbalance(maxie, minnie), -spread)
+        distance_sum = sum(self.distances[a][b] for a in territories for b in territories)
+        return (self.compute_imbalance(maxie, minnie), -distance_sum)
 
     def _list_exchanges(self, maxie: Side, minnie: Side) -> Iterator[tuple[Side, Side]]:
         for a in maxie:

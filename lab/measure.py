@@ -149,8 +149,8 @@ def estimate_share(count: float, total: int, variance: float | None = None) -> E
     error would be 0 if all outcomes are equal.
     """
     adjusted_share = (count + 2) / (total + 4)
-    spread = adjusted_share * (1 - adjusted_share) if variance is None else variance
-    return EstimatedMean(count / total, Z95 * math.sqrt(spread / (total + 4)))
+    outcome_variance = adjusted_share * (1 - adjusted_share) if variance is None else variance
+    return EstimatedMean(count / total, Z95 * math.sqrt(outcome_variance / (total + 4)))
 
 
 @dataclass

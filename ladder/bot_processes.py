@@ -34,24 +34,24 @@ class BotProcesses:
         self._host = host
         self._processes = processes
         self._restart_policy = restart_policy
-        self._playing: set[str] = set()
+        self._playing_connections: set[str] = set()
         self._changed = anyio.Event()
 
     def reserve(self, bot: str) -> str | None:
         for process in self._processes[bot]:
-            if process.state is BotState.UP and process.name not in self._playing:
-                self._playing.add(process.name)
+            if process.state is BotState.UP and process.name not in self._playing_connections:
+                self._playing_connections.add(process.name)
                 process.record_match_start()
                 return process.name
         return None
 
     def release(self, connection: str) -> None:
-        self._playing.discard(connection)
+        self._playing_connections.discard(connection)
 
     def finish_match(
         self, bot: str, connection: str, *, answered: bool | None, give_up_verb: str = ""
     ) -> None:
-        self._playing.discard(connection)
+        self._playing_connections.discard(connection)
         process = next(process for process in self._processes[bot] if process.name == connection)
         if give_up_verb:
             process.report_resignation(give_up_verb)
@@ -127,7 +127,7 @@ async def open_bot_processes(
     """
     restart_policy = restart_policy or RestartPolicy()
     processes: dict[str, list[BotProcess]] = {}
-    started = BotProcesses(host, processes, restart_policy)
+    bot_processes = BotProcesses(host, processes, restart_policy)
     for bot in bots:
         names = [bot.name, *(f"{bot.name}#{number}" for number in range(2, process_count(bot) + 1))]
         processes[bot.name] = [
@@ -136,14 +136,14 @@ async def open_bot_processes(
                 host,
                 restart_policy,
                 on_notice,
-                started.notify_changed,
+                bot_processes.notify_changed,
             )
             for name in names
         ]
     async with open_background_tasks() as tasks:
         for process in (process for group in processes.values() for process in group):
             tasks.start_soon(process.run)
-        yield started
+        yield bot_processes
 
 
 def make_start_command(bot: BotPlan, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:

@@ -118,7 +118,7 @@ class ClusterRunner:
         self._grace_ms = grace_ms
         self._restart_policy = restart_policy or RestartPolicy()
         self._seconds_left = seconds_left
-        self._running = 0
+        self._running_pair_count = 0
         self._changed = anyio.Event()
         self._problem: BotRefused | ClusterUnavailable | None = None
         """Error that stops the event, or None. Matches in play are then dropped; a resumed event plays them again."""
@@ -135,17 +135,17 @@ class ClusterRunner:
                 if self._problem is not None:
                     raise self._problem
                 seconds = self._seconds_left()
-                if not self._running and (seconds <= 0 or not schedule):
+                if not self._running_pair_count and (seconds <= 0 or not schedule):
                     break
                 threads = await self._count_threads()
                 no_workers_since = None if threads else no_workers_since or MONOTONIC.now()
                 if no_workers_since is not None and MONOTONIC.now() - no_workers_since > MAX_IDLE_SECONDS:
                     raise ClusterUnavailable(f"the cluster has had no worker for {MAX_IDLE_SECONDS:g} s")
-                while seconds > 0 and self._running < (min(self._concurrency, threads) or threads):
+                while seconds > 0 and self._running_pair_count < (min(self._concurrency, threads) or threads):
                     pairings = start_next_pair(schedule)
                     if not pairings:
                         break
-                    self._running += 1
+                    self._running_pair_count += 1
                     tasks.start_soon(self._play_pair, schedule, pairings)
                 with anyio.move_on_after(min(max(seconds, 0) or math.inf, CHECK_SECONDS)):
                     await self._changed.wait()
@@ -201,7 +201,7 @@ class ClusterRunner:
                 self._on_result(pairing, record)
             else:
                 self._on_void(pairing, record)
-        self._running -= 1
+        self._running_pair_count -= 1
         self._changed.set()
 
     def _make_job(

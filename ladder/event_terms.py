@@ -71,8 +71,8 @@ def make_unplayed_record(terms: Terms, result: Result) -> Record:
 
 def compute_max_match_seconds(terms: Terms) -> float:
     """Return the longest possible duration of a match by its clocks, in seconds."""
-    limit = terms.game.setup().get("ply_limit")
-    plies = limit if isinstance(limit, int) else LONG_MATCH_PLIES
+    ply_limit = terms.game.setup().get("ply_limit")
+    plies = ply_limit if isinstance(ply_limit, int) else LONG_MATCH_PLIES
     clocks = plies * terms.margin_ms
     for control in (terms.get_time_control("maxie"), terms.get_time_control("minnie")):
         # Each player has half of the plies, or one more.

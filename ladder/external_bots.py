@@ -176,8 +176,8 @@ async def gather_bots(
                 connected = await _wait_for_other_bots(host, game, connected)
             waited_seconds = round(clock.now() - start_time)
             if notice_timeout.cancelled_caught and waited_seconds < settings.wait_seconds:
-                missing = _describe_missing_bots(connected, settings, names, waited_seconds)
-                on_notice(f"{missing}; waiting up to {settings.wait_seconds:g} s")
+                missing_text = _describe_missing_bots(connected, settings, names, waited_seconds)
+                on_notice(f"{missing_text}; waiting up to {settings.wait_seconds:g} s")
     with anyio.move_on_after(settings.wait_seconds):
         while (
             not names
@@ -188,18 +188,18 @@ async def gather_bots(
     connected |= host.list_players_of(game)
     if names:
         connected &= set(names)
-    missing = (
+    missing_text = (
         ""
         if _are_enough(connected, settings, names)
         else _describe_missing_bots(connected, settings, names, settings.wait_seconds)
     )
     if len(connected) < MIN_BOTS:
         advice = f"; connect them, or name another event with --event; {OTHER_EVENT_HINT}" if names else ""
-        raise TooFewBots(f"{missing}{advice}")
+        raise TooFewBots(f"{missing_text}{advice}")
     bots = {name: ExternalBot() for name in names or connected}
     for name, bot in bots.items():
         bot.record_connection(clock.now(), is_connected=name in connected)
-    return ExternalBots(host, game, bots, _clock=clock, missing_bots_text=missing)
+    return ExternalBots(host, game, bots, _clock=clock, missing_bots_text=missing_text)
 
 
 def _are_enough(connected: set[str], settings: ExternalBotSettings, names: Sequence[str]) -> bool:

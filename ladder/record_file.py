@@ -50,10 +50,10 @@ class RecordFile:
             self._path.unlink(missing_ok=True)
 
     def _truncate_partial_line(self) -> None:
-        size = self._file.seek(0, os.SEEK_END)
-        if not size:
+        file_size = self._file.seek(0, os.SEEK_END)
+        if not file_size:
             return
-        self._file.seek(size - 1)
+        self._file.seek(file_size - 1)
         if self._file.read(1) == b"\n":
             return
         self._file.seek(0)

@@ -107,7 +107,7 @@ class MatchRunner:
         self._on_void = on_void
         self._seconds_left = seconds_left
         self._pinning = pinning
-        self._running = 0
+        self._running_match_count = 0
         self._load = 0
         self._delayed_pairing: Pairing | None = None
         """Earliest match that could not start because too few threads were free; None if there is none."""
@@ -122,7 +122,7 @@ class MatchRunner:
         async with open_background_tasks() as tasks:
             while not should_stop():
                 seconds = self._seconds_left()
-                if not self._running and (seconds <= 0 or not schedule):
+                if not self._running_match_count and (seconds <= 0 or not schedule):
                     break
                 self._bots.raise_refusal()
                 if seconds > 0 and await self._start_matches(schedule, tasks):
@@ -139,7 +139,11 @@ class MatchRunner:
             # A lost bot forfeits, and its opponent must be connected to win.
             bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.is_lost(bot)]
             match_load = self._threads.compute_weight(pairing.maxie, pairing.minnie)
-            if len(bots) == 2 and self._running and self._load + match_load > self._threads.capacity:
+            if (
+                len(bots) == 2
+                and self._running_match_count
+                and self._load + match_load > self._threads.capacity
+            ):
                 self._delayed_pairing = self._delayed_pairing or pairing
                 if self._overtaking_count >= MAX_OVERTAKING:
                     break
@@ -152,7 +156,7 @@ class MatchRunner:
             any_started = True
             if len(bots) == 2:
                 self._record_overtaking(pairing)
-                self._running += 1
+                self._running_match_count += 1
                 self._load += match_load
                 terms = self._terms.make_match_terms(
                     match, pairing, self._make_thread_limits(pairing), Players(*names)
@@ -208,7 +212,7 @@ class MatchRunner:
             self._pin_to_cores(terms),
         ):
             record = await self._host.play(terms)
-        self._running -= 1
+        self._running_match_count -= 1
         self._load -= match_load
         self._record_result(schedule, pairing, record)
         for seat, bot, name in (

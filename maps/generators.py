@@ -77,8 +77,8 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
     directions = ((0, -1), (-1, 0), (1, 0), (0, 1))
     colours = [(x + 2 * y) % TERRITORIES_PER_START for x, y in cells]
     opposite = [(colours[-1] - colour) % TERRITORIES_PER_START for colour in range(TERRITORIES_PER_START)]
-    first = next(colour for colour in range(TERRITORIES_PER_START) if opposite[colour] != colour)
-    minnie_colour = MINNIE_COLOURS.get((width, height), first)
+    first_colour = next(colour for colour in range(TERRITORIES_PER_START) if opposite[colour] != colour)
+    minnie_colour = MINNIE_COLOURS.get((width, height), first_colour)
     return make_map(
         f"grid:{width}x{height}",
         territories=tuple(f"{make_column_letters(x)}{y + 1}" for x, y in cells),

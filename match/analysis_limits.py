@@ -70,14 +70,14 @@ class AnalysisTrimmer:
             line = self._select_valid_moves(thinking.line)
             self.removed_move_count += len(thinking.line) - len(line)
             thinking = replace(thinking, line=line or None)
-        size = _count_json_bytes(thinking)
-        if size > min(MAX_MOVE_BYTES, self._byte_budgets[player]) and thinking.line is not None:
+        json_bytes = _count_json_bytes(thinking)
+        if json_bytes > min(MAX_MOVE_BYTES, self._byte_budgets[player]) and thinking.line is not None:
             self.removed_move_count += len(thinking.line)
             thinking = replace(thinking, line=None)
-            size = _count_json_bytes(thinking)
-        if size > self._byte_budgets[player]:
+            json_bytes = _count_json_bytes(thinking)
+        if json_bytes > self._byte_budgets[player]:
             return None
-        self._byte_budgets[player] -= size
+        self._byte_budgets[player] -= json_bytes
         return thinking
 
     def _select_valid_moves(self, line: list[Data]) -> list[Data]:

@@ -62,8 +62,8 @@ class Terms(Struct, frozen=True, kw_only=True):
         This is the number in the player's engine, or else the one in `thread_limits`; 1 if neither gives a number.
         """
         engine: EngineInfo | None = getattr(self.engines, seat)
-        limit: int | None = getattr(self.thread_limits, seat)
-        return (engine.threads if engine is not None else None) or limit or 1
+        max_threads: int | None = getattr(self.thread_limits, seat)
+        return (engine.threads if engine is not None else None) or max_threads or 1
 
     def get_time_control(self, seat: Seat) -> TimeControl:
         """Return the time control of a player. Raises protocol.timecontrol.BadTimeControl for invalid time odds."""

@@ -397,8 +397,8 @@ class KnockoutFormat:
         index = len(self._nodes)
         node = _EncounterNode([None, None], parent, parent_slot, depth)
         self._nodes.append(node)
-        half = len(seeds) // 2
-        for side, half_seeds in enumerate((seeds[:half], seeds[half:])):
+        half_count = len(seeds) // 2
+        for side, half_seeds in enumerate((seeds[:half_count], seeds[half_count:])):
             seeds_present = [seed for seed in half_seeds if seed < len(self.bots)]
             if len(seeds_present) > 1:
                 self._add_encounters(half_seeds, index, side, depth + 1)

@@ -78,9 +78,9 @@ def shuffle_bots(bots: Sequence[str], salt: str) -> list[str]:
 def _list_circle_pairs(bots: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield each pair of `bots` once: one place of the circle is fixed; the bots in the others move on by one place each turn."""
     places: list[str | None] = [*bots] if len(bots) % 2 == 0 else [*bots, None]
-    half = len(places) // 2
+    half_count = len(places) // 2
     for turn in range(len(places) - 1):
-        for left, right in zip(places[:half], reversed(places[half:]), strict=True):
+        for left, right in zip(places[:half_count], reversed(places[half_count:]), strict=True):
             if left is not None and right is not None:
                 # Alternate, so that the bot in the fixed place is not always first.
                 yield (left, right) if turn % 2 == 0 else (right, left)

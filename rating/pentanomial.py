@@ -31,11 +31,11 @@ def count_pair_scores(scores: Iterable[float]) -> PairCounts:
 
 def compute_moments(counts: Sequence[float]) -> tuple[float, float, float]:
     """Return the number, mean and variance of the scores, which are scaled to lie between 0 and 1."""
-    total = sum(counts)
+    count_sum = sum(counts)
     max_index = len(counts) - 1
-    mean = sum(n * i / max_index for i, n in enumerate(counts)) / total
-    variance = sum(n * (i / max_index - mean) ** 2 for i, n in enumerate(counts)) / total
-    return total, mean, variance
+    mean = sum(n * i / max_index for i, n in enumerate(counts)) / count_sum
+    variance = sum(n * (i / max_index - mean) ** 2 for i, n in enumerate(counts)) / count_sum
+    return count_sum, mean, variance
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,8 +102,8 @@ class Sprt:
         if not sum(counts):
             return 0.0
         smoothed = [n or _MIN_COUNT for n in counts]
-        total = sum(smoothed)
-        shares = [n / total for n in smoothed]
+        pair_count = sum(smoothed)
+        shares = [n / pair_count for n in smoothed]
         under0, under1 = (
             self._find_likeliest_distribution_at(shares, self.elo0),
             self._find_likeliest_distribution_at(shares, self.elo1),

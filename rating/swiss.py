@@ -125,18 +125,18 @@ class _RoundPairing:
         pairs: list[tuple[str, str]] = []
         unpaired = list(bots)
         while unpaired:
-            first = unpaired.pop(0)
+            highest_bot = unpaired.pop(0)
             floater_count -= 1
             # Bots that moved down meet the first bots of this group; the others meet the bot half a group below.
             start = floater_count if floater_count >= 0 else len(unpaired) // 2
             for opponent in unpaired[start:] + unpaired[:start][::-1]:
-                others = [bot for bot in unpaired if bot != opponent]
-                if self.may_meet(first, opponent) and self.can_pair_all(others):
+                other_bots = [bot for bot in unpaired if bot != opponent]
+                if self.may_meet(highest_bot, opponent) and self.can_pair_all(other_bots):
                     break
             else:
-                raise AssertionError(f"no opponent is left to pair with {first}")
+                raise AssertionError(f"no opponent is left to pair with {highest_bot}")
             if opponent in unpaired[: max(0, floater_count)]:
                 floater_count -= 1
-            pairs.append((first, opponent))
-            unpaired = others
+            pairs.append((highest_bot, opponent))
+            unpaired = other_bots
         return pairs

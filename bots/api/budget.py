@@ -59,9 +59,9 @@ class DeepeningRule(Generic[M]):
         `best` is the best move of the depth just completed, `elapsed` the seconds since the turn arrived. A change
         of the best move postpones the stop, and this effect halves with each further depth.
         """
-        changed = self._best is not None and best != self._best
+        has_changed = self._best is not None and best != self._best
         self._best = best
-        self._instability = min(1.0, self._instability / 2 + changed)
+        self._instability = min(1.0, self._instability / 2 + has_changed)
         soft, hard = self._budget.soft, self._budget.hard
         return elapsed >= soft + MAX_EXTENSION * self._instability * (hard - soft)
 

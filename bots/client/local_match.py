@@ -58,7 +58,7 @@ class LocalMatch:
         self._positions = [match.game.start()]
         self._recorded_moves: list[RecordedMove] = []
         self._clock_seconds = match.time_control.base_ms / 1000
-        self._started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self._start_time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self._turn_start = MONOTONIC.now()
         self.result: Result | None = None
         """Result of the match, or None while it is in play."""
@@ -141,7 +141,7 @@ class LocalMatch:
             setup=self.match.game.setup(),
             players=Players(self.match.maxie, self.match.minnie),
             time_control=str(self.match.time_control),
-            started=self._started,
+            started=self._start_time,
             moves=list(self._recorded_moves),
             result=self.result or ABANDONED_RESULT,
             adjudication=self._adjudication,

@@ -27,8 +27,8 @@ def load_game(game: str, map: str) -> AnyGame:
     """
     try:
         if game.startswith(f"{Hexapawn.name}:"):
-            size = parse_spec(game, {Hexapawn.name: HEXAPAWN_SIZE_OPTIONS}, "game")
-            return cast("AnyGame", Hexapawn(size.values["width"], size.values["height"]))
+            size_spec = parse_spec(game, {Hexapawn.name: HEXAPAWN_SIZE_OPTIONS}, "game")
+            return cast("AnyGame", Hexapawn(size_spec.values["width"], size_spec.values["height"]))
         name = register_game(game)
         require_maps(name, map)
         return make_game_on_map(name, map)

@@ -46,7 +46,7 @@ class SeenPositions:
         repeated = {key for key, count in counts.items() if limit is not None and count >= limit - 1}
         if not repeated:
             return None, ()
-        before = (
+        earlier_keys = (
             {key for ply, key in self._keys_by_ply.items() if self._keys_by_ply.get(ply + 1) in repeated}
             if ahead
             else ()
@@ -56,5 +56,7 @@ class SeenPositions:
         other_moves: list[Any] = []
         for move in game.moves(position):
             key = game.repetition_key(game.successor(position, move))
-            (drawing_moves if key in repeated else risky_moves if key in before else other_moves).append(move)
+            (
+                drawing_moves if key in repeated else risky_moves if key in earlier_keys else other_moves
+            ).append(move)
         return other_moves or risky_moves, drawing_moves

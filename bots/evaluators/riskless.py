@@ -126,9 +126,9 @@ def make_attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
     def is_attacked(position: Armies) -> bool:
         sign = game.player(position).sign
         enemy_armies = [-sign * n for n in position.armies]
-        total = sum(n for n in enemy_armies if n > 0)
+        enemy_army_sum = sum(n for n in enemy_armies if n > 0)
         return any(
-            n > 0 and n * GREAT_ARMY >= total and max(-enemy_armies[w] for w in neighbours[v]) >= n
+            n > 0 and n * GREAT_ARMY >= enemy_army_sum and max(-enemy_armies[w] for w in neighbours[v]) >= n
             for v, n in enumerate(enemy_armies)
         )
 

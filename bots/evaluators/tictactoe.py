@@ -34,7 +34,7 @@ def make_feature_function(_: TicTacToe) -> Features[Board]:
                 counts[0] -= 1
                 if o in (1, 2):
                     counts[o] -= 1
-        middle = cells[4]
-        return (*counts, 0 if middle == EMPTY else 1 if middle == "X" else -1)
+        centre = cells[4]
+        return (*counts, 0 if centre == EMPTY else 1 if centre == "X" else -1)
 
     return count_features

@@ -142,15 +142,15 @@ def run_reference_search(
     """
     check_evaluator(spec, game)
     problem = Problem(game, evaluator_for(game, spec.values["evaluator"]))
-    limit = min(max_nodes, MAX_TRACED_NODES) if tracing else max_nodes
-    monitor = SearchMonitor(never_stop if limit == NO_LIMIT else stop_after(limit), tracing=tracing)
+    node_limit = min(max_nodes, MAX_TRACED_NODES) if tracing else max_nodes
+    monitor = SearchMonitor(never_stop if node_limit == NO_LIMIT else stop_after(node_limit), tracing=tracing)
     try:
         with ThreadPool(spec.values.get("threads", 1)) as pool:
             settings = _make_algorithm_settings(game, spec, pool)
             return ALGORITHMS[spec.name].run(problem, position, depth, monitor, settings), monitor
     except Stopped:
         raise SearchTooLarge(
-            f"{spec.name} visits more than {limit:,} nodes at depth {depth}, too many to show: "
+            f"{spec.name} visits more than {node_limit:,} nodes at depth {depth}, too many to show: "
             "give a smaller depth"
         ) from None
 

@@ -53,9 +53,9 @@ def render_review(
         render_text_element(LEFT - 8, area.y(axis_value) + 4, f"{axis_value / 100:+g}", INK, "end")
         for axis_value in axis_values
     ]
-    below = HEIGHT - BOTTOM + 20
+    label_y = HEIGHT - BOTTOM + 20
     elements += [
-        render_text_element(area.x(ply), below, str(ply), INK, "middle")
+        render_text_element(area.x(ply), label_y, str(ply), INK, "middle")
         for ply in sorted({0, plies // 2, plies})
     ]
     unit = "in armies" if armies else "in hundreds"

@@ -97,8 +97,10 @@ def jamboree(
 
         def search_move(move_and_monitor: tuple[Numbered[M], SearchMonitor]) -> MoveValue:
             (index, move), fork = move_and_monitor
-            after = game.successor(position, move)
-            return step(move, search_child(depth - 1, after, alpha, beta, (*path, index), fork).value)
+            position_after = game.successor(position, move)
+            return step(
+                move, search_child(depth - 1, position_after, alpha, beta, (*path, index), fork).value
+            )
 
         forks = [monitor.fork() for _ in parallel_moves]
         try:

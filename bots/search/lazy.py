@@ -143,8 +143,8 @@ def alternate_players(tree: Tree[EstimatedPosition[P]]) -> Tree[EstimatedPositio
     def make_subtrees() -> Iterator[Tree[EstimatedPosition[P]]]:
         for subtree in tree.subtrees:
             label, inner = subtree.label, alternate_players(subtree)
-            again = label.maxie == tree.label.maxie
-            yield Tree(lambda label=label: label, [inner], memoize=tree.memoize) if again else inner  # type: ignore[misc]
+            is_same_player = label.maxie == tree.label.maxie
+            yield Tree(lambda label=label: label, [inner], memoize=tree.memoize) if is_same_player else inner  # type: ignore[misc]
 
     return Tree(lambda: tree.label, make_subtrees(), memoize=tree.memoize)
 

@@ -96,8 +96,10 @@ class _SearchState(Generic[P, M]):
 
     def next_state(self, move: tuple[int, M]) -> _SearchState[P, M]:
         """Return the state after one of the moves."""
-        after = self._problem.game.successor(self._position, move[1])
-        return _SearchState(self._problem, self._monitor, after, self._depth - 1, (*self._path, move[0]))
+        position_after = self._problem.game.successor(self._position, move[1])
+        return _SearchState(
+            self._problem, self._monitor, position_after, self._depth - 1, (*self._path, move[0])
+        )
 
     def report_score(self, score: int, move: M | None = None) -> int:
         """Return `score`, and report it to the monitor as this state's result for Maxie."""

@@ -16,18 +16,18 @@ A = TypeVar("A")
 class Seq(Generic[A]):
     """Immutable sequence. The sequence after the first element shares storage with the whole."""
 
-    __slots__ = ("_elements", "_first")
+    __slots__ = ("_elements", "_first_index")
 
     def __init__(self, elements: Iterable[A] = (), first: int = 0) -> None:
         """Create a sequence of `tuple(elements)[first:]`."""
         self._elements = elements if isinstance(elements, tuple) else tuple(elements)
-        self._first = first
+        self._first_index = first
 
     def view(self) -> View[A]:
         """Return the view of the sequence: Nil if it is empty, otherwise a Cons."""
-        if self._first >= len(self._elements):
+        if self._first_index >= len(self._elements):
             return Nil()
-        return Cons(self._elements[self._first], Seq(self._elements, self._first + 1))
+        return Cons(self._elements[self._first_index], Seq(self._elements, self._first_index + 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,11 +115,11 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
     from arena.lab.solving.solver import Solver  # noqa: PLC0415
 
     boards = Boards.from_map(map)
-    limit = measure_available_memory()
+    available_bytes = measure_available_memory()
     # Skip the exact cost of huge maps: with 1,000 territories there may be too many symmetries to count.
-    cost = estimate_cost(boards) if CODE_BYTES * boards.count <= limit else None
-    if cost is None or cost.bytes > limit:
-        largest = find_largest_cap(boards, limit, max(abs(n) for n in map.start))
+    cost = estimate_cost(boards) if CODE_BYTES * boards.count <= available_bytes else None
+    if cost is None or cost.bytes > available_bytes:
+        largest = find_largest_cap(boards, available_bytes, max(abs(n) for n in map.start))
         cap_advice = (
             f"the largest cap that would fit is {largest}"
             if largest
@@ -128,7 +128,7 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
         raise CommandError(
             f"{map.name} is too large: {_format_count(boards.count)} boards take "
             f"{_format_bytes(cost.bytes if cost is not None else CODE_BYTES * boards.count)} of memory, but only "
-            f"{decimal(limit)} are available; {cap_advice}"
+            f"{decimal(available_bytes)} are available; {cap_advice}"
         )
     err.print(
         f"{map.name}: {boards.count:,} boards, {cost.representatives:,} of them not symmetric to others; at most "

@@ -272,21 +272,23 @@ def _fit_logistic(
     features: FloatArray, results: FloatArray, sample_weights: FloatArray, prior: FloatArray, ridge: float
 ) -> FloatArray:
     """Return the weights of a logistic regression with a ridge penalty towards `prior`, by Newton's method."""
-    spread = np.maximum(np.sqrt(np.average(features**2, axis=0, weights=sample_weights)), 1e-9)
-    scaled = features / spread
-    start = prior * spread
+    feature_spreads = np.maximum(np.sqrt(np.average(features**2, axis=0, weights=sample_weights)), 1e-9)
+    scaled = features / feature_spreads
+    start = prior * feature_spreads
     weights = start.copy()
-    total = sample_weights.sum()
+    weight_sum = sample_weights.sum()
     for _ in range(MAX_ITERATIONS):
         predicted = 1 / (1 + np.exp(-np.clip(scaled @ weights, -30, 30)))
-        gradient = scaled.T @ (sample_weights * (predicted - results)) / total + ridge * (weights - start)
+        gradient = scaled.T @ (sample_weights * (predicted - results)) / weight_sum + ridge * (
+            weights - start
+        )
         weight = sample_weights * np.maximum(predicted * (1 - predicted), 1e-6)
-        curvature = (scaled * weight[:, None]).T @ scaled / total + ridge * np.eye(len(weights))
+        curvature = (scaled * weight[:, None]).T @ scaled / weight_sum + ridge * np.eye(len(weights))
         step = np.linalg.solve(curvature, gradient)
         weights -= step
         if np.abs(step).max() < 1e-9:
             break
-    return np.asarray(weights / spread, float)
+    return np.asarray(weights / feature_spreads, float)
 
 
 def _compute_mean_loss(values: FloatArray, results: FloatArray, sample_weights: FloatArray) -> float:

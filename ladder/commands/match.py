@@ -138,14 +138,14 @@ def _name_bots(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -
                 f"{option}: {name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters without #"
             )
     time_control_b = parse_time_option(tc_b, "--tc-b") if tc_b else None
-    first, second = bots
-    first = dataclasses.replace(first, name=name_a or first.name)
-    second = dataclasses.replace(second, name=name_b or second.name, time_control=time_control_b)
-    if first.name == second.name:
+    bot_a, bot_b = bots
+    bot_a = dataclasses.replace(bot_a, name=name_a or bot_a.name)
+    bot_b = dataclasses.replace(bot_b, name=name_b or bot_b.name, time_control=time_control_b)
+    if bot_a.name == bot_b.name:
         raise UsageError(
-            f"--name-a, --name-b: both would be called {first.name!r:.60}; give them different names"
+            f"--name-a, --name-b: both would be called {bot_a.name!r:.60}; give them different names"
         )
-    return first, second
+    return bot_a, bot_b
 
 
 def _format_progress_line(ladder: Ladder) -> str:

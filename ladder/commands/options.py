@@ -81,13 +81,13 @@ def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
         raise UsageError(str(error)) from None
     if "seconds" in changes:
         changes["rounds"] = options.get("rounds")
-    changed = dataclasses.replace(plan, **changes)
+    changed_plan = dataclasses.replace(plan, **changes)
     if options.get("map") is not None:
         try:
-            require_maps(register_game(changed.game), options["map"])
+            require_maps(register_game(changed_plan.game), options["map"])
         except MapError as error:
             raise UsageError(f"--map: {error}") from None
-    return changed
+    return changed_plan
 
 
 def _parse_maps(text: str) -> tuple[str, ...]:

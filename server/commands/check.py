@@ -162,9 +162,11 @@ def check(
         write_json(results, json)
     else:
         _print_results(results)
-    failed = [result.check for result in results if result.verdict == "failed"]
-    if failed:
-        raise CommandError(f"{len(failed)} of {len(results)} checks failed: {', '.join(failed)}")
+    failed_checks = [result.check for result in results if result.verdict == "failed"]
+    if failed_checks:
+        raise CommandError(
+            f"{len(failed_checks)} of {len(results)} checks failed: {', '.join(failed_checks)}"
+        )
 
 
 def _split_command(command: str) -> list[str]:

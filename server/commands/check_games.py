@@ -52,10 +52,10 @@ def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None
         for rule_finding in findings:
             if rule_finding.moves:
                 out.print(f"{rule_finding.check}: after {_format_last_moves(rule_finding.moves)}")
-    failed = [finding for finding in findings if finding.verdict == "failed"]
-    if failed:
-        names = ", ".join(result.check for result in failed)
-        raise CommandError(f"{len(failed)} of {len(findings)} checks failed: {names}")
+    failed_findings = [finding for finding in findings if finding.verdict == "failed"]
+    if failed_findings:
+        names = ", ".join(result.check for result in failed_findings)
+        raise CommandError(f"{len(failed_findings)} of {len(findings)} checks failed: {names}")
     games = " and ".join(dict.fromkeys(finding.game for finding in findings))
     out.print(f"{games}: no fault was found in {matches} random matches")
 

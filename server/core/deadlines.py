@@ -34,8 +34,8 @@ class Deadlines:
 
     def schedule(self, key: DeadlineKey, at: int) -> None:
         """Schedule the next check of an object at time `at` (ns), unless an earlier check is scheduled."""
-        earlier_time = self._times.get(key)
-        if earlier_time is None or at < earlier_time:
+        scheduled_time = self._times.get(key)
+        if scheduled_time is None or at < scheduled_time:
             self._times[key] = at
             heapq.heappush(self._heap, (at, key))
             if self.next is None or at < self.next:
@@ -43,11 +43,11 @@ class Deadlines:
 
     def cancel(self, key: DeadlineKey) -> None:
         """Cancel the next check of an object, if one is scheduled."""
-        at = self._times.pop(key, None)
-        if at is not None and len(self._heap) > 2 * len(self._times) + MIN_STALE_ENTRIES:
-            self._heap = [(at, key) for key, at in self._times.items()]
+        scheduled_time = self._times.pop(key, None)
+        if scheduled_time is not None and len(self._heap) > 2 * len(self._times) + MIN_STALE_ENTRIES:
+            self._heap = [(scheduled_time, key) for key, scheduled_time in self._times.items()]
             heapq.heapify(self._heap)
-        if at is not None and at == self.next:
+        if scheduled_time is not None and scheduled_time == self.next:
             self._update_next()
 
     def _update_next(self) -> None:

@@ -99,11 +99,11 @@ class HouseQueue:
             )
             if challenge is None:
                 break
-            waiting = self._waiting_challenges.pop(challenge)
-            free_slots_left[waiting.engine] -= 1
-            self._used_slots[challenge] = waiting.requester
-            self._turn_order.record_turn(waiting.requester)
-            offers.append((challenge, waiting.engine))
+            waiting_challenge = self._waiting_challenges.pop(challenge)
+            free_slots_left[waiting_challenge.engine] -= 1
+            self._used_slots[challenge] = waiting_challenge.requester
+            self._turn_order.record_turn(waiting_challenge.requester)
+            offers.append((challenge, waiting_challenge.engine))
         return offers
 
     def requeue(self, challenge: str, engine: str) -> None:

@@ -95,15 +95,15 @@ class OpenChallenges:
 
     def close(self, id: str) -> OpenChallenge:
         """Close an open challenge, and return it."""
-        closed = self._challenges.pop(id)
+        closed_challenge = self._challenges.pop(id)
         for index, name in (
-            (self._ids_by_challenger, closed.challenger),
-            (self._ids_by_opponent, closed.request.opponent),
+            (self._ids_by_challenger, closed_challenge.challenger),
+            (self._ids_by_opponent, closed_challenge.request.opponent),
         ):
             del index[name][id]
             if not index[name]:
                 del index[name]
-        return closed
+        return closed_challenge
 
     def list_involving(self, name: str) -> list[OpenChallenge]:
         """Return the challenges from or to a bot."""

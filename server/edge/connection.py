@@ -252,8 +252,8 @@ class Connection(asyncio.BufferedProtocol):
         if session is None:
             data, self._unparsed = self._unparsed, b""
             return self._parse_request(data) if data else 0.0
-        size = TURN_BYTES
-        if len(self._unparsed) > size and self._has_peer_hung_up():
+        chunk_bytes = TURN_BYTES
+        if len(self._unparsed) > chunk_bytes and self._has_peer_hung_up():
             # The event loop reports the end of the stream only after all earlier data, and reading is paused.
             self.is_over = True
             if not session.has_open_turn:
@@ -261,10 +261,10 @@ class Connection(asyncio.BufferedProtocol):
                 self.transport.abort()
                 return 0.0
             session.drop_queued_messages()
-            size = len(self._unparsed)
+            chunk_bytes = len(self._unparsed)
         if not (self._unparsed and self._may_parse):
             return session.take_turn()
-        data, self._unparsed = self._unparsed[:size], self._unparsed[size:]
+        data, self._unparsed = self._unparsed[:chunk_bytes], self._unparsed[chunk_bytes:]
         handled_before = session.handled_count
         cost_per_message = MESSAGE_COST if session.client else HELLO_COST
         self._parse(data, self._arrived_ns)

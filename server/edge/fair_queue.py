@@ -40,7 +40,7 @@ class FairQueue:
     def __init__(self, clock: TimeSource, is_storing: Callable[[], bool] = lambda: False) -> None:
         """Create an empty queue. `is_storing` returns True while moves are being stored."""
         self._clock = clock
-        self._waiting: OrderedDict[str, deque[Waiter]] = OrderedDict()
+        self._waiters_by_address: OrderedDict[str, deque[Waiter]] = OrderedDict()
         self._is_running = False
         self._now_ns = clock.now_ns
         self._is_storing = is_storing
@@ -49,24 +49,24 @@ class FairQueue:
 
     def enqueue(self, address: str, waiter: Waiter) -> None:
         """Queue a waiter for one turn, after the earlier waiters of its address."""
-        self._waiting.setdefault(address, deque()).append(waiter)
+        self._waiters_by_address.setdefault(address, deque()).append(waiter)
         if not self._is_running:
             self._is_running = True
             self._due_ns = max(self._due_ns, self._now_ns())
             self._clock.call_later(0, self._run_turn)
 
     def _run_turn(self) -> None:
-        if not self._waiting:
+        if not self._waiters_by_address:
             self._is_running = False
             return
         now = self._now_ns()
         if now < self._due_ns + MAX_DELAY_NS and self._is_storing():
             self._clock.call_later(POLL_SECONDS, self._run_turn)
             return
-        address, waiters = self._waiting.popitem(last=False)
+        address, waiters = self._waiters_by_address.popitem(last=False)
         waiter = waiters.popleft()
         if waiters:
-            self._waiting[address] = waiters
+            self._waiters_by_address[address] = waiters
         # uvloop rounds timers to milliseconds. If this turn is early, the next rest is longer.
         seconds_early, cost = max(0.0, self._due_ns - now) / 1e9, 0.0
         try:

@@ -173,13 +173,13 @@ def _find_end_time(match: ArchivedMatch) -> str:
         _parse_time(match, "finished", FINISHED_FORMAT)
         return match.finished
     try:
-        end = start_time + timedelta(milliseconds=sum(move.ms for move in match.moves))
+        end_time = start_time + timedelta(milliseconds=sum(move.ms for move in match.moves))
     except OverflowError:
         raise BadRecord(
             f"match {match.match}: the times of its moves put its end after the year 9999"
         ) from None
-    _check_time(match, "the end of its moves", end)
-    return database.format_timestamp(end)
+    _check_time(match, "the end of its moves", end_time)
+    return database.format_timestamp(end_time)
 
 
 def _check_time(match: ArchivedMatch, name: str, time: datetime) -> None:

@@ -213,17 +213,19 @@ def _build_statements(shape: SearchShape, games: int, *, before: bool) -> _Searc
     finished = sa.bindparam("boundary_finished", type_=matches.c.finished.type)
     # The condition on (time, number) is sufficient. The added condition on the time alone lets PostgreSQL estimate that
     # few rows fit, so that it uses the index.
-    until = [
+    boundary_conditions = [
         sa.tuple_(finished, sa.bindparam("boundary_number", type_=matches.c.number.type)) <= _PAGE_KEY,
         matches.c.finished >= finished,
     ]
     if before:
-        until.append(matches.c.finished <= sa.bindparam("finished_before", type_=matches.c.finished.type))
+        boundary_conditions.append(
+            matches.c.finished <= sa.bindparam("finished_before", type_=matches.c.finished.type)
+        )
     return _SearchStatements(
         len(condition_lists),
         _build_last_examined_match_query(condition_lists) if conditions else None,
         _build_newest_matches_query(
-            [(*list_conditions, *conditions, *until) for list_conditions in condition_lists]
+            [(*list_conditions, *conditions, *boundary_conditions) for list_conditions in condition_lists]
         ),
         _build_newest_matches_query([(*list_conditions, *conditions) for list_conditions in condition_lists]),
     )

@@ -232,8 +232,10 @@ async def _change_all_matches(write: WriteFunction, name: str, new_name: str, *,
 
 
 def _require_not_playing(connection: sa.Connection, name: str) -> None:
-    playing = sa.select(matches.c.match).where(_make_player_condition(name), matches.c.finished.is_(None))
-    match = connection.execute(playing.limit(1)).scalar()
+    playing_query = sa.select(matches.c.match).where(
+        _make_player_condition(name), matches.c.finished.is_(None)
+    )
+    match = connection.execute(playing_query.limit(1)).scalar()
     if match is not None:
         raise NameInUse(
             f"{name!r:.80} has a match in progress ({match:.8}): `arena ban` the name, and try again"

@@ -113,9 +113,9 @@ async def load_rating_tables(
     season: name of a closed season; empty for the current one, whose tables leave out inactive bots
     """
     seasons = await read_seasons(engine)
-    since = None if season else standings.compute_activity_cutoff()
+    cutoff = None if season else standings.compute_activity_cutoff()
     rows = await standings.load_standings(
-        engine, None, map, time_control, season, limit=MAX_STANDINGS, since=since
+        engine, None, map, time_control, season, limit=MAX_STANDINGS, since=cutoff
     )
     crosses: dict[str, list[CrossScore]] = {}
     for game, rows_of_game in groupby(rows, key=lambda row: row.game):
@@ -123,7 +123,7 @@ async def load_rating_tables(
         category = RatingCategory(game, map, time_control, seasons.get_season_number(game, season))
         crosses[game] = await standings.load_cross_scores(engine, category, best_bots)
     events = await list_events_with_matches(engine, MAX_EVENTS)
-    categories = await standings.list_categories(engine, MAX_CATEGORIES, season, since=since)
+    categories = await standings.list_categories(engine, MAX_CATEGORIES, season, since=cutoff)
     return RatingTables(rows, crosses, events, categories, seasons.list_latest_first()[:MAX_SEASONS])
 
 

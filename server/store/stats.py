@@ -98,8 +98,8 @@ async def _measure_sqlite_size(connection: AsyncConnection) -> tuple[int, int]:
 
 
 async def _measure_postgresql_size(connection: AsyncConnection) -> tuple[int, int]:
-    size = await connection.exec_driver_sql("SELECT pg_database_size(current_database())")
-    return size.scalar_one(), 0
+    database_bytes = await connection.exec_driver_sql("SELECT pg_database_size(current_database())")
+    return database_bytes.scalar_one(), 0
 
 
 async def _measure_sqlite_tables(connection: AsyncConnection) -> dict[str, int] | None:
@@ -118,6 +118,6 @@ async def _measure_sqlite_tables(connection: AsyncConnection) -> dict[str, int] 
 async def _measure_postgresql_tables(connection: AsyncConnection) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for name in sorted(metadata.tables):
-        size = sa.func.pg_total_relation_size(sa.func.to_regclass(name))
-        sizes[name] = (await connection.execute(sa.select(size))).scalar_one()
+        table_bytes = sa.func.pg_total_relation_size(sa.func.to_regclass(name))
+        sizes[name] = (await connection.execute(sa.select(table_bytes))).scalar_one()
     return dict(sorted(sizes.items(), key=lambda item: -item[1]))

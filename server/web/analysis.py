@@ -229,8 +229,8 @@ async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, byte
             if process.stdout is not None:
                 async for piece in process.stdout:
                     output += piece[: MAX_OUTPUT_BYTES - len(output)]
-            code = await process.wait()
-            return (None if code == 128 + signal.SIGXCPU else code), output
+            exit_code = await process.wait()
+            return (None if exit_code == 128 + signal.SIGXCPU else exit_code), output
         return None, b""
     finally:
         # Always wait for the process to end, because the next engine may start only then.

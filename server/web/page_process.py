@@ -191,8 +191,8 @@ class PageProcess:
             )
         elif request.subject == "event":
             listing = await self._page_client.request_latest_listing()
-            playing = sum(match.event == request.name for match in listing.matches)
-            response = LiveResponse(request.number, None, playing, self._progress(request.name))
+            match_count = sum(match.event == request.name for match in listing.matches)
+            response = LiveResponse(request.number, None, match_count, self._progress(request.name))
         else:
             match = request.name
             if request.subject == "hero":

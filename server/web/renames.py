@@ -122,10 +122,10 @@ class RenameQueue:
             if process.stdout is None:
                 raise ValueError("the rename process was started without a pipe for its output")
             output = b"".join([chunk async for chunk in process.stdout]).decode(errors="replace").strip()
-            code = await process.wait()
-        if code in (0, REFUSED_EXIT_CODE):
+            exit_code = await process.wait()
+        if exit_code in (0, REFUSED_EXIT_CODE):
             return output
-        log.error("the rename of %r failed (exit code %d): %s", change.name, code, output)
+        log.error("the rename of %r failed (exit code %d): %s", change.name, exit_code, output)
         return FAILURE_REASON
 
 

@@ -68,8 +68,8 @@ class RequestQueue:
         if self._free_slots > 0:
             self._free_slots -= 1
             return
-        waiting = self._queue.get(key, ())
-        if self._waiting_count >= MAX_WAITING or len(waiting) >= self._per_address:
+        waiting_turns = self._queue.get(key, ())
+        if self._waiting_count >= MAX_WAITING or len(waiting_turns) >= self._per_address:
             raise ServerBusy(TOO_MANY_REQUESTS)
         turn = anyio.Event()
         self._queue.setdefault(key, deque()).append(turn)

@@ -295,10 +295,10 @@ def rate_moves_by_table(line: str) -> list[SolvedMoveQuality] | None:
 
 
 def _parse_limit(parameters: Mapping[str, str]) -> int:
-    limit = parameters.get("limit", "20")
-    if not limit.isascii() or not limit.isdecimal() or not 1 <= int(limit[:6]) <= MAX_MATCHES:
-        raise BadRequest(f"limit must be a whole number from 1 to {MAX_MATCHES}, not {limit!r:.40}")
-    return int(limit)
+    limit_text = parameters.get("limit", "20")
+    if not limit_text.isascii() or not limit_text.isdecimal() or not 1 <= int(limit_text[:6]) <= MAX_MATCHES:
+        raise BadRequest(f"limit must be a whole number from 1 to {MAX_MATCHES}, not {limit_text!r:.40}")
+    return int(limit_text)
 
 
 def _parse_cursor(parameters: Mapping[str, str]) -> PageCursor | None:

@@ -75,11 +75,13 @@ async def _load_finished_matches(
     ).scalar()
     if last_end is None:
         return {}
-    since = database.format_timestamp(datetime.fromisoformat(last_end) - timedelta(seconds=RECENT_SECONDS))
+    oldest_time = database.format_timestamp(
+        datetime.fromisoformat(last_end) - timedelta(seconds=RECENT_SECONDS)
+    )
     query = sa.select(matches.c.match, matches.c.maxie, matches.c.minnie)
     matches_by_bot: dict[str, list[str]] = {}
     for row in await connection.execute(
-        query.where(is_on_server, matches.c.finished >= since).order_by(matches.c.finished)
+        query.where(is_on_server, matches.c.finished >= oldest_time).order_by(matches.c.finished)
     ):
         for name in (row.maxie, row.minnie):
             if name in names:

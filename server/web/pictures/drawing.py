@@ -172,8 +172,8 @@ def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]
 
 def _compute_maxie_share(armies: Sequence[int]) -> float:
     """Return Maxie's share of all armies, from 0 to 1. `armies`: armies on each territory; Minnie's are negative."""
-    total = sum(abs(n) for n in armies)
-    return sum(n for n in armies if n > 0) / total if total else 0.5
+    army_sum = sum(abs(n) for n in armies)
+    return sum(n for n in armies if n > 0) / army_sum if army_sum else 0.5
 
 
 def _make_game(match: DrawnMatch) -> AnyGame | None:

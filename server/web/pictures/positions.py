@@ -128,9 +128,9 @@ def _render_mark(mark: Player | str, x: float, y: float, radius: float) -> str:
 
 def _draw_text(text: str, box: Rectangle) -> str:
     lines = text.splitlines()[:40]
-    size = min(28.0, box.height / (1.3 * max(1, len(lines))))
+    font_size = min(28.0, box.height / (1.3 * max(1, len(lines))))
     return "".join(
-        f'<text x="{box.x:.1f}" y="{box.y + size * (1.3 * number + 1):.1f}" font-size="{size:.1f}" fill="#16202b" '
+        f'<text x="{box.x:.1f}" y="{box.y + font_size * (1.3 * number + 1):.1f}" font-size="{font_size:.1f}" fill="#16202b" '
         f'xml:space="preserve">{escape(line[:60])}</text>'
         for number, line in enumerate(lines)
     )

@@ -19,24 +19,24 @@ MAX_CHARACTERS = 200
 """Maximum number of characters of a text. The rest is cut off."""
 
 
-def render_text(x: float, y: float, size: float, text: str, max_width: float, colour: str = INK) -> str:
+def render_text(x: float, y: float, font_size: float, text: str, max_width: float, colour: str = INK) -> str:
     """Return the SVG element of a line of text.
 
     A text that is wider than `max_width` is scaled down; if that is not enough, it is also cut.
 
     x, y: left end of the baseline, in pixels
-    size: font size, in pixels
+    font_size: font size, in pixels
     max_width: maximum width, in pixels
     """
     text = "".join(character if character.isprintable() else "�" for character in text[:MAX_CHARACTERS])
-    length = _measure_text_width(text, size)
+    length = _measure_text_width(text, font_size)
     if length > max_width:
-        size = max(MIN_SCALE * size, size * max_width / length)
-        while len(text) > 1 and _measure_text_width(text, size) > max_width:
+        font_size = max(MIN_SCALE * font_size, font_size * max_width / length)
+        while len(text) > 1 and _measure_text_width(text, font_size) > max_width:
             text = f"{text[: -2 if text.endswith('…') else -1]}…"
     # As a style attribute, because a map's style sheet applies to the whole document and overrides plain attributes.
     # The size is rounded down. Rounded up, it could make a long text wider than `max_width`.
-    style = f"font: {floor(10 * size) / 10:.1f}px '{FONT}'; fill: {colour}; stroke: none"
+    style = f"font: {floor(10 * font_size) / 10:.1f}px '{FONT}'; fill: {colour}; stroke: none"
     return f'<text x="{x:.1f}" y="{y:.1f}" style="{style}">{escape(text)}</text>'
 
 
