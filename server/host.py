@@ -300,11 +300,6 @@ class Host:
         )
 
     @property
-    def resumed_match_count(self) -> int:
-        """Number of matches that the server resumed when its core was last built from the store."""
-        return self.shell.resumed_match_count
-
-    @property
     def match_count(self) -> int:
         """Number of matches in progress."""
         return self.shell.core.match_count
@@ -367,7 +362,7 @@ class Host:
         bot = self.shell.core.find_bot(name)
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
-    async def report_bot_exit(self, name: str, exit_text: str) -> None:
+    def report_bot_exit(self, name: str, exit_text: str) -> None:
         """Report to the core that the process of a bot run by this host has ended. The bot loses its matches (crash).
 
         exit_text: description of how the process ended, for the matches' records
@@ -550,9 +545,9 @@ async def make_edge(
         origins=settings.server.origins,
         clock=clock,
     )
-    stack.callback(pages.close)
+    stack.callback(pages.process.close)
     edge.start_soon(_watch_directives, edge, pages, store)
-    edge.start_soon(pages.run)
+    edge.start_soon(pages.renames.run)
     return edge
 
 

@@ -174,7 +174,7 @@ async def open_leader(
                 tasks.cancel_scope.cancel()
 
         tasks.start_soon(serve_link)
-        log.warning("core %d leads, with %d matches", fencing_token, host.resumed_match_count)
+        log.warning("core %d leads, with %d matches", fencing_token, shell.resumed_match_count)
         async with host.open_house():
             yield host
     if superseded_error is not None:

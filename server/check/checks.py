@@ -252,25 +252,13 @@ async def _resume_match(context: CheckContext, match: ScriptedMatch) -> None:
 
 async def check_tiny_clock(context: CheckContext) -> None:
     """The bot must make every move within a tiny clock and its margin."""
-    game = (
-        context.make_game("riskless", "m1") if "riskless" in context.supported_games else context.make_game()
-    )
-    match = ScriptedMatch(
-        await context.server.connect_bot(), game, Player.MAXIE, context.tiny_time_control, context.margin_ms
-    )
-    await match.begin()
+    match = await _begin_timed_match(context, context.tiny_time_control, context.margin_ms)
     await match.play_up_to(MATCH_MOVES)
 
 
 async def check_alive(context: CheckContext) -> None:
     """The bot must answer pings while it is thinking, not only afterwards."""
-    game = (
-        context.make_game("riskless", "m1") if "riskless" in context.supported_games else context.make_game()
-    )
-    match = ScriptedMatch(
-        await context.server.connect_bot(), game, Player.MAXIE, SLOW_TIME_CONTROL, GENEROUS_MARGIN_MS
-    )
-    await match.begin()
+    match = await _begin_timed_match(context, SLOW_TIME_CONTROL, GENEROUS_MARGIN_MS)
     await match.send_turn()
     # Wait before the ping, because a bot may read it together with the turn.
     await MONOTONIC.sleep(SETTLE_SECONDS)
@@ -288,6 +276,17 @@ async def check_alive(context: CheckContext) -> None:
             f"the bot must answer pings while it thinks: a pong took {1000 * pong_seconds:.0f} ms"
         )
     await match.send_end()
+
+
+async def _begin_timed_match(context: CheckContext, control: TimeControl, margin_ms: int) -> ScriptedMatch:
+    """Begin a match of Riskless on m1, where bots think, or of the bot's first game if it does not play Riskless."""
+    peer = await context.server.connect_bot()
+    game = (
+        context.make_game("riskless", "m1") if "riskless" in context.supported_games else context.make_game()
+    )
+    match = ScriptedMatch(peer, game, Player.MAXIE, control, margin_ms)
+    await match.begin()
+    return match
 
 
 async def check_shut_down(context: CheckContext) -> None:

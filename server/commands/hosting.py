@@ -132,11 +132,9 @@ class ReloadableHost:
             self._host = host
             err.print(f"listening on {host.url}")
             err.print(f"the page is at {host.url.replace('ws', 'http', 1)}")
-            if host.resumed_match_count:
+            if count := host.shell.resumed_match_count:
                 grace_seconds = self.settings.matches.grace_seconds
-                err.print(
-                    f"continuing {host.resumed_match_count} matches; their bots have {grace_seconds:g} s to reconnect"
-                )
+                err.print(f"continuing {count} matches; their bots have {grace_seconds:g} s to reconnect")
             try:
                 await serve_until_signal(host, stop)
             finally:

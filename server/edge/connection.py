@@ -380,16 +380,13 @@ class Connection(asyncio.BufferedProtocol):
         self._is_reading_request = False
         self._is_answering = True
         request = Request(event.path, event.headers, event.method, event.protocol, self.transport.is_closing)
-        ban_reason = edge.directives.find_ban_reason(
-            edge.admission.find_client_address(request, self.address)
-        )
+        client_address = edge.admission.find_client_address(request, self.address)
+        ban_reason = edge.directives.find_ban_reason(client_address)
         if ban_reason:
             self._write_response(handshake.refuse_banned(ban_reason), last=True)
             return
         if not request.wants_websocket:
-            answer = handshake.answer_page(
-                edge.pages, request, edge.admission.find_client_address(request, self.address)
-            )
+            answer = handshake.answer_page(edge.pages, request, client_address)
             if isinstance(answer, Response):
                 # Most answers are cached or refusals. A task for each would cost more than the answer.
                 self._send_answer(request, answer)
@@ -399,7 +396,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         refusal = (
             handshake.refuse_unless_get(request)
-            or self._count_proxied_client(request)
+            or self._count_proxied_client(client_address)
             or handshake.refuse_without_subprotocol(request)
             or (handshake.NO_CORE_RESPONSE if edge.is_cut_off else None)
             or (None if edge.any_origin else handshake.refuse_other_origin(request))
@@ -418,13 +415,12 @@ class Connection(asyncio.BufferedProtocol):
             self.set_deadline(edge.limits.hello_seconds, self.session.handle_hello_timeout)
             self._ping_timer = edge.clock.call_later(edge.first_ping_delay_s(), self._send_ping)
 
-    def _count_proxied_client(self, request: Request) -> Response | None:
-        """Count a connection through a proxy under its client's address.
+    def _count_proxied_client(self, client: str) -> Response | None:
+        """Count a connection through a proxy under the address `client` of its client.
 
         Return the refusal of a client with too many connections; None if the client may connect.
         """
         admission = self._edge.admission
-        client = admission.find_client_address(request, self.address)
         if client == self.address:
             return None
         admission.release(self.address)

@@ -58,7 +58,7 @@ class BotServer(Protocol):
         """Wait until the bot is connected, and return True. Return False if it is not connected after `seconds`."""
         ...
 
-    async def report_bot_exit(self, name: str, exit_text: str) -> None:
+    def report_bot_exit(self, name: str, exit_text: str) -> None:
         """Handle the unexpected end of the bot's process.
 
         exit_text: message with the exit code or signal, such as `its process ended (exit code 1)`
@@ -197,7 +197,7 @@ class BotProcess:
                 self.refusal = last_line.removeprefix("arena: ")
                 break
             self._has_ended = True
-            await self._host.report_bot_exit(self.name, f"its process ended ({_describe_exit(exit_code)})")
+            self._host.report_bot_exit(self.name, f"its process ended ({_describe_exit(exit_code)})")
             self._failures += 1
             is_lost = self._failures > self._policy.max_restarts
             self._on_failure(self._make_exit_report(exit_code, lost=is_lost))

@@ -27,7 +27,6 @@ from arena.server.core.effects import CloseClient
 from arena.server.core.guests import is_guest_name
 from arena.server.core.inputs import (
     ClientAdmitted,
-    ClientDisconnected,
     EdgeResynced,
     OwnerResolved,
     RatingChanged,
@@ -78,6 +77,7 @@ class Authenticator:
         server  name of the server whose stored sessions count
         anyone  True if any client may use a name without a token, as on a private network
         guests  True if guests need no token
+        failed_logins  counter of wrong tokens by address
         """
         self._engine = engine
         self._server = server
@@ -133,11 +133,7 @@ class Authenticator:
             ratings=bot.ratings,
         )
 
-    def cancel_request(self, disconnection: ClientDisconnected) -> None:
-        """Forget the hello of a client that has disconnected."""
-        self._forget_request(disconnection.client)
-
-    def _forget_request(self, client: int) -> None:
+    def forget_request(self, client: int) -> None:
         """Forget the hello of a client, if it has one in the queue."""
         self._requests.pop(client, None)
         self._already_admitted.discard(client)
@@ -145,7 +141,7 @@ class Authenticator:
     def forget_edge(self, edge: int) -> None:
         """Forget the hellos of all clients of a lost edge."""
         for client in [client for client in self._requests if get_edge_number(client) == edge]:
-            self._forget_request(client)
+            self.forget_request(client)
 
     def complete_resync(self, resync: EdgeResynced) -> EdgeResynced:
         """Complete an edge's list of connected clients with the fields that depend on their names and addresses.
@@ -225,7 +221,7 @@ class Authenticator:
                     # an edge may have repeated the hello meanwhile
                     if self._requests.get(request.client) is request:
                         already_admitted = request.client in self._already_admitted
-                        self._forget_request(request.client)
+                        self.forget_request(request.client)
                         if accounts is not None or not already_admitted:
                             self._admit_or_refuse(shell, request, accounts, already_admitted=already_admitted)
                 if names:

@@ -190,7 +190,7 @@ class Shell:
                 self.submit(admitted)
         elif self._is_serving or kind not in DROPPED_WITHOUT_CORE:
             if kind is ClientDisconnected:
-                self._authenticator.cancel_request(message)  # type: ignore[arg-type]
+                self._authenticator.forget_request(message.client)  # type: ignore[union-attr]
             elif kind is EdgeResynced:
                 message = self._authenticator.complete_resync(message)  # type: ignore[arg-type]
             if (type(message.message) if kind is MessageReceived else kind) not in DEFERRABLE_TYPES:  # type: ignore[union-attr]

@@ -119,8 +119,9 @@ class Pages:
         self._clock = clock
         self._files = load_page_files()
         self.renames = RenameQueue(self._store)
-        """Renames that hosts have requested, which `run` makes."""
+        """Renames that hosts have requested. The caller must run `renames.run`."""
         self.process = PageProcess(self._make_setup, page_client, progress, self.renames.list_renames, clock)
+        """Process that makes the slow answers. The caller must close it."""
         self._cache = AnswerCache()
         self._failed_logins = FailedLogins()
         """Counts of failed logins, by address."""
@@ -141,14 +142,6 @@ class Pages:
                 "page": self._files.digest,
             }
         )
-
-    async def run(self) -> None:
-        """Carry out the renames that hosts have requested, until cancelled."""
-        await self.renames.run()
-
-    def close(self) -> None:
-        """Stop the page process."""
-        self.process.close()
 
     def clear_cache(self) -> None:
         """Discard all cached answers, for example after a directive of the host."""

@@ -25,7 +25,9 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players
 from arena.server.core.effects import AppendEvent, CloseMatch, DurableEffect, OpenMatch
+from arena.server.core.event_state import EventState
 from arena.server.store import schema
+from arena.server.store.events import EVENT_KIND, make_event_row
 from arena.server.store.journal.journal import open_journal
 from tests.server.journals import STARTED
 from tests.server.matches import terms
@@ -119,3 +121,10 @@ async def keep(
 def day(number: int, second: int = 0) -> str:
     """Return a time on some day of December 2025, as the store keeps it."""
     return f"2025-12-{number:02}T12:00:{second:02}.000Z"
+
+
+async def keep_event(engine: AsyncEngine, state: EventState) -> None:
+    """Add an event of the server without a name to a store."""
+    row = make_event_row(state) | {"kind": EVENT_KIND, "server": "", "named": True}
+    async with engine.begin() as connection:
+        await connection.execute(sa.insert(schema.ladders).values(**row))

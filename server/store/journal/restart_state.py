@@ -127,7 +127,7 @@ async def load_accounts(engine: Engine, server: str, names: Iterable[str]) -> di
 
 
 def _build_account_query(
-    dialect: str,
+    kind: str,
     name: sa.Column[Any],
     text: sa.ColumnElement[Any],
     number: sa.ColumnElement[Any],
@@ -137,7 +137,7 @@ def _build_account_query(
 ) -> sa.Select[Any]:
     names_parameter: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
     query: sa.Select[Any] = sa.select(
-        sa.literal_column(f"'{dialect}'").label("kind"),
+        sa.literal_column(f"'{kind}'").label("kind"),
         name.label("name"),
         text.label("text"),
         number.label("number"),

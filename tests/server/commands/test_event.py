@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import anyio
 import pytest
-import sqlalchemy as sa
 from msgspec.structs import replace
 
 from arena.games.core import Player
@@ -16,11 +15,9 @@ from arena.protocol.messages import EventPhase
 from arena.server.core.event_state import EventPlan, EventState
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store
-from arena.server.store.events import EVENT_KIND, make_event_row
-from arena.server.store.schema import ladders
 from tests.bots.command_line import Result, arena, fails
 from tests.server.core.test_events import plan
-from tests.server.played import MAXIE_WINS, NO_SHOW, day, events, keep
+from tests.server.played import MAXIE_WINS, NO_SHOW, day, events, keep, keep_event
 
 
 @pytest.mark.parametrize(
@@ -62,13 +59,7 @@ def show(
 
     async def fill() -> None:
         async with open_store(database) as engine:
-            row = make_event_row(EventState(plan, "running", bots)) | {
-                "kind": EVENT_KIND,
-                "server": "",
-                "named": True,
-            }
-            async with engine.begin() as connection:
-                await connection.execute(sa.insert(ladders).values(**row))
+            await keep_event(engine, EventState(plan, "running", bots))
             for number, (maxie, minnie, happened) in enumerate(matches):
                 await keep(engine, day(1 + number), happened, maxie=maxie, minnie=minnie, event=plan.event)
             await count_new_matches(engine)
@@ -90,21 +81,20 @@ def show(
 def test_no_event_takes_the_name_of_another_or_of_a_series(
     series: str, phase: EventPhase, options: tuple[str, ...], why: str, database: str
 ) -> None:
-    keep_event(database, EventState(replace(plan(), series=series), phase))
+    store_event(database, EventState(replace(plan(), series=series), phase))
     fails(why, 1, "event", "new", series or "cup", "--at", "20:00", *options, "--db", database)
 
 
 def test_a_series_may_have_the_name_of_one_that_is_over(database: str) -> None:
-    keep_event(database, EventState(replace(plan(), series="weekly"), "over"))
+    store_event(database, EventState(replace(plan(), series="weekly"), "over"))
     words = ("event", "new", "weekly", "--at", "20:00", "--every", "week", "--db", database)
     assert arena(*words).code == 0
 
 
-def keep_event(database: str, state: EventState) -> None:
+def store_event(database: str, state: EventState) -> None:
     async def fill() -> None:
-        async with open_store(database) as engine, engine.begin() as connection:
-            row = make_event_row(state) | {"kind": EVENT_KIND, "server": "", "named": True}
-            await connection.execute(sa.insert(ladders).values(**row))
+        async with open_store(database) as engine:
+            await keep_event(engine, state)
 
     anyio.run(fill)
 

@@ -28,6 +28,7 @@ from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.core import Core
 from arena.server.core.effects import (
+    LISTING_TOPIC,
     AppendEvent,
     CloseClient,
     CloseMatch,
@@ -219,12 +220,12 @@ class Arena:
         """Return the store's data of matches without a record."""
         return [*unfinished(self.effects)]
 
-    def restored(self, **settings: Any) -> Arena:
+    def restored(self) -> Arena:
         """Return the arena of a core that goes on after this one was killed, an hour later by a clock of its own."""
         sessions: dict[str, bytes] = {}
         for each in self.of(SaveSession):
             sessions[each.name] = each.hash
-        kept = msgspec.structs.asdict(self.settings) | settings
+        kept = msgspec.structs.asdict(self.settings)
         arena = Arena(core=Core(CoreSettings(**kept), b"another seed", 0), **kept)
         names = {name for each in self.unfinished() for name in msgspec.structs.astuple(each.terms.players)}
         matches = self.unfinished()
@@ -268,9 +269,9 @@ def followed_topics(peer: Peer) -> set[str]:
             topics.add(message.match)
         elif isinstance(message, End):
             topics.discard(message.match)
-        elif type(message).__name__ == "Listing":
-            topics.add("listing")
-    return topics - getattr(peer, "unwatched", set())
+        elif isinstance(message, Listing):
+            topics.add(LISTING_TOPIC)
+    return topics
 
 
 def answer(peer: Peer, cell: object, elapsed_ns: int | None = None) -> Turn:

@@ -358,15 +358,11 @@ def test_a_match_goes_on_where_its_journal_ends() -> None:
     again = {peer.name: after.enter(replace(peer.hello, session=peer.session)) for peer in (anna, bert)}
     turn = again["anna"].hear(Turn)
     assert (turn.match, turn.moves, turn.clocks.maxie_ms) == (match, [0, 3], 1_000), "it begins anew"
-    play_line_from(after, again, match, 2)
+    for ply in range(2, len(LINE)):
+        again[("anna", "bert")[ply % 2]].say(Move(match, ply, LINE[ply]))
     (record,) = after.records
     assert [each.move for each in record.moves] == list(LINE)
     assert record.started == arena.of(OpenMatch)[0].started
-
-
-def play_line_from(arena: Arena, peers: dict[str, Peer], match: str, first: int) -> None:
-    for ply in range(first, len(LINE)):
-        peers[("anna", "bert")[ply % 2]].say(Move(match, ply, LINE[ply]))
 
 
 def test_a_match_that_had_ended_but_for_its_record_is_closed_by_the_next_core() -> None:

@@ -45,6 +45,16 @@ def outcome(match: str, pairing: Pairing, lost: set[str]) -> Result:
     return Result(None, EndReason.SERVER_FAULT) if dice < 20 else Result(seats[dice % 3], EndReason.LINE)
 
 
+def finish_match(event: Event, done: Done, lost: set[str]) -> None:
+    """End a match in progress of an event, the one with the first id."""
+    match = min(event.matches_in_progress)
+    pairing = event.matches_in_progress[match]
+    result = outcome(match, pairing, lost)
+    assert match not in done
+    done[match] = FinishedMatch(match, "", Players(pairing.maxie, pairing.minnie), result)
+    event.record_result(match, result)
+
+
 def restore_event(event: Event, done: Done) -> Event:
     """Return the event as the next server has it."""
     again = Event(StoredEvent(event.state, dict(done)))
@@ -68,12 +78,7 @@ def play(event: Event, dice: Random, *, kills: float, lost: set[str], leave: dic
         if free and (not event.matches_in_progress or dice.random() < 0.5):
             event.start_match(free[0])
             continue
-        match = min(event.matches_in_progress)
-        pairing = event.matches_in_progress[match]
-        result = outcome(match, pairing, lost)
-        assert match not in done
-        done[match] = FinishedMatch(match, "", Players(pairing.maxie, pairing.minnie), result)
-        event.record_result(match, result)
+        finish_match(event, done, lost)
         for bot in (leave.pop(len(done), ""),):
             if bot:
                 event.leave(bot)
@@ -117,11 +122,7 @@ def test_who_comes_late_to_a_swiss_is_paired_from_the_next_round_on(bots: int, s
                 event = restore_event(event, done)
             for each in event.list_due_matches():
                 event.start_match(each)
-            match = min(event.matches_in_progress)
-            pairing = event.matches_in_progress[match]
-            result = outcome(match, pairing, set())
-            done[match] = FinishedMatch(match, "", Players(pairing.maxie, pairing.minnie), result)
-            event.record_result(match, result)
+            finish_match(event, done, set())
         return done
 
     calm = played(0)

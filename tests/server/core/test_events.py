@@ -54,6 +54,7 @@ from tests.server.matches import game_of
 PATIENCE_MS = NO_SHOW_NS // MS
 ONE_OWNER = (Players("anna", "bert"), Players("bert", "anna"))
 START = PoolGame(game_of(), FAST)
+WEEKLY = Recurrence("Fri 20:00", "", "UTC", 7)
 
 
 def plan(format: str = "swiss", **changes: Any) -> EventPlan:
@@ -78,6 +79,15 @@ def entered(arena: Arena, *names: str, owner: str = "") -> list[Peer]:
         peer.say(EnterEvent("cup"))
         assert peer.hear(EventStatus).entered
     return peers
+
+
+def begun(event: EventPlan, *names: str) -> tuple[Arena, list[Peer]]:
+    """Return an arena whose event has begun, and the bots that have entered it."""
+    arena = Arena()
+    ask(arena, AnnounceEvent(event))
+    peers = entered(arena, *names)
+    arena.wait(60_100)
+    return arena, peers
 
 
 def play_out(arena: Arena, steps: int = 200) -> None:
@@ -154,10 +164,7 @@ def test_the_webhook_is_told_of_the_beginning_each_round_each_match_and_the_end(
 
 
 def test_the_cancellation_of_an_event_is_told_once_although_its_matches_end_later() -> None:
-    arena = Arena(pool=None)
-    ask(arena, AnnounceEvent(plan("round-robin")))
-    anna, *_ = entered(arena, "anna", "bert", "carl", "dora")
-    arena.wait(60_200)
+    arena, (anna, *_) = begun(plan("round-robin"), "anna", "bert", "carl", "dora")
     ask(arena, ControlEvent("cup", "cancel"))
     arena.wait(100)
     anna.say(Resign(anna.hear(Start).match))
@@ -171,12 +178,9 @@ def test_the_cancellation_of_an_event_is_told_once_although_its_matches_end_late
 
 
 def test_a_core_that_is_built_anew_tells_nothing_twice() -> None:
-    arena = Arena(pool=None)
-    ask(arena, AnnounceEvent(plan(rounds=2)))
-    entered(arena, "anna", "bert")
-    arena.wait(60_200)
+    arena, _ = begun(plan(rounds=2), "anna", "bert")
     kept = state(arena)
-    other = Arena(pool=None)
+    other = Arena()
     other.give(RestoreMatches([], {}, {}, events=[StoredEvent(kept, {})]))
     other.wait(50_000)
     assert not [each for each in other.of(EventNews) if isinstance(each.content, EventStarted)]
@@ -252,10 +256,7 @@ def test_who_is_not_there_at_the_beginning_is_not_in_it_and_with_one_alone_there
 
 
 def test_who_stays_away_loses_a_round_and_after_two_is_withdrawn_until_it_returns() -> None:
-    arena = Arena()
-    ask(arena, AnnounceEvent(plan(rounds=6)))
-    *_, dora = entered(arena, "anna", "bert", "carl", "dora")
-    arena.wait(60_100)
+    arena, (*_, dora) = begun(plan(rounds=6), "anna", "bert", "carl", "dora")
     dora.leave()
     for _ in range(2):
         play_on(arena)
@@ -276,10 +277,7 @@ def test_who_stays_away_loses_a_round_and_after_two_is_withdrawn_until_it_return
 
 
 def test_who_stays_away_loses_all_matches_of_the_round_after_one_wait() -> None:
-    arena = Arena()
-    ask(arena, AnnounceEvent(plan("round-robin", rounds=1, starts=(START, START))))
-    _, bert = entered(arena, "anna", "bert")
-    arena.wait(60_100)
+    arena, (_, bert) = begun(plan("round-robin", rounds=1, starts=(START, START)), "anna", "bert")
     play_on(arena)
     bert.leave()
     arena.wait(PATIENCE_MS + 10_000)
@@ -290,8 +288,7 @@ def test_who_stays_away_loses_all_matches_of_the_round_after_one_wait() -> None:
 
 def test_the_name_of_a_series_means_the_event_in_progress_where_only_that_can_be_meant() -> None:
     arena = Arena()
-    weekly = Recurrence("Fri 20:00", "", "UTC", 7)
-    ask(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", again=weekly)))
+    ask(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", again=WEEKLY)))
     peers = [arena.enter(name) for name in ("anna", "bert", "carl", "dora")]
     for peer in peers:
         peer.say(EnterEvent("weekly"))
@@ -320,11 +317,9 @@ def test_the_name_of_a_series_means_the_event_in_progress_where_only_that_can_be
 
 
 def test_a_restart_in_the_middle_of_a_round_goes_on_with_its_matches() -> None:
-    arena = Arena()
-    ask(arena, AnnounceEvent(plan(rounds=2)))
-    entered(arena, "anna", "bert", "carl", "dora")
-    arena.wait(60_100)
-    play_on(arena, cells=(0, 3, 1, 4, 2))
+    names = ("anna", "bert", "carl", "dora")
+    arena, _ = begun(plan(rounds=2), *names)
+    play_on(arena)
     done = {
         each.match: FinishedMatch(each.match, each.game, each.players, each.result) for each in arena.records
     }
@@ -332,17 +327,14 @@ def test_a_restart_in_the_middle_of_a_round_goes_on_with_its_matches() -> None:
     again = Arena()
     again.now = arena.now
     again.give(RestoreMatches(arena.unfinished(), events=[StoredEvent(state(arena), done)]))
-    for name in ("anna", "bert", "carl", "dora"):
+    for name in names:
         again.enter(name)
     again.effects.insert(0, SaveEvent(state(arena)))
     play_out(again)
     after = {each.terms.match: each.terms.players for each in again.of(OpenMatch)}
     assert not before.keys() & after.keys()
     assert len(before) + len(after) == 8
-    calm = Arena()
-    ask(calm, AnnounceEvent(plan(rounds=2)))
-    entered(calm, "anna", "bert", "carl", "dora")
-    calm.wait(60_100)
+    calm, _ = begun(plan(rounds=2), *names)
     play_out(calm)
     assert {each.terms.match: each.terms.players for each in calm.of(OpenMatch)} == before | after
 
@@ -434,10 +426,7 @@ def test_an_entry_that_is_not_taken_is_refused_with_the_reason() -> None:
 
 
 def test_an_arena_lasts_as_long_as_its_host_said() -> None:
-    arena = Arena()
-    ask(arena, AnnounceEvent(plan("arena", minutes=1)))
-    entered(arena, "anna", "bert", "carl")
-    arena.wait(60_100)
+    arena, _ = begun(plan("arena", minutes=1), "anna", "bert", "carl")
     while not state(arena).has_ended:
         play_on(arena)
         arena.wait(500)
@@ -467,9 +456,6 @@ def test_bots_of_one_owner_play_no_rated_match(format: str, rated: bool) -> None
         assert bool(together) != rated, "in an arena there is somebody else"
     if format == "round-robin":
         assert together, "all play all"
-
-
-WEEKLY = Recurrence("Fri 20:00", "", "UTC", 7)
 
 
 def test_a_series_ends_if_its_next_event_and_all_further_ones_are_cancelled() -> None:

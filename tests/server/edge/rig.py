@@ -374,6 +374,14 @@ class Rig:
         assert (await peer.open(**headers)).status_code == 101
         return peer
 
+    async def knock(self, hello: Hello) -> tuple[Peer, int]:
+        """Return a client whose hello has no answer yet, and its number."""
+        self.core.welcomes = False
+        peer = await self.connect()
+        peer.say(hello)
+        await asyncio.sleep(0.05)
+        return peer, self.core.last(AdmissionRequest).client
+
     async def enter(self, name: str = "anna", address: str = HERE, role: Any = "bot") -> tuple[Peer, int]:
         """Return a client that is in, and its number."""
         peer = await self.connect(address)

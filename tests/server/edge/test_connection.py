@@ -243,30 +243,22 @@ async def test_a_breach_of_the_websocket_protocol_is_closed_as_rfc_6455_says_and
 # the end
 
 
+@pytest.mark.parametrize("code", [1000, 1002])
 @virtual
-async def test_a_client_that_closes_is_answered_and_gone_at_once_without_fault() -> None:
+async def test_a_client_that_closes_is_answered_and_gone_at_once_without_fault_whatever_its_reason(
+    code: int,
+) -> None:
     async with rig(HostLimits(cut_offs=1)) as arena:
         anna, client = await arena.enter()
         assert anna.library is not None
-        anna.library.send_close(1000, "done")
+        anna.library.send_close(code, "done")
         anna.wire.arrive(b"".join(anna.library.data_to_send()))
         await asyncio.sleep(0.01)
         assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client)]
         anna.wire.arrive_eof()
-        assert (await anna.closed())[0] == 1000
+        assert (await anna.closed())[0] == code
         assert arena.edge.admission.admit(HERE)
         assert len(arena.core.all(ClientDisconnected)) == 1
-
-
-@virtual
-async def test_a_client_that_says_it_did_wrong_itself_is_no_fault() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
-        assert anna.library is not None
-        anna.library.send_close(1002, "my own")
-        anna.wire.arrive(b"".join(anna.library.data_to_send()))
-        await asyncio.sleep(0.01)
-        assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client)]
 
 
 @virtual

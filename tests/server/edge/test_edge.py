@@ -87,10 +87,7 @@ def _named(match: str) -> View:
 @virtual
 async def test_a_hello_without_an_answer_is_said_again() -> None:
     async with rig() as arena:
-        arena.core.welcomes = False
-        peer = await arena.connect()
-        peer.say(Hello("anna"))
-        await asyncio.sleep(0.1)
+        peer, _ = await arena.knock(Hello("anna"))
         arena.edge.resync()
         first, second = arena.core.all(AdmissionRequest)
         assert first == second

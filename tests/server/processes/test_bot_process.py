@@ -72,7 +72,7 @@ class Door:
         await CLOCK.sleep(min(self._after, seconds))
         return self._after <= seconds
 
-    async def report_bot_exit(self, name: str, exit_text: str) -> None: ...
+    def report_bot_exit(self, name: str, exit_text: str) -> None: ...
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,6 @@ from arena.server.core.effects import (
 from arena.server.core.inputs import (
     EDGE_SHIFT,
     ClientAdmitted,
-    ClientDisconnected,
     EdgeResynced,
     MessageReceived,
     RestoreMatches,
@@ -112,7 +111,7 @@ class OpenDoor:
         )
         self.shell.submit(enter)
 
-    def cancel_request(self, gone: ClientDisconnected) -> None:
+    def forget_request(self, client: int) -> None:
         pass
 
     def forget_edge(self, edge: int) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
@@ -16,10 +17,11 @@ from arena.protocol.values import Role
 from arena.rating.glicko import Rating
 from arena.server.core.bot import LobbyBot, hash_secret
 from arena.server.core.effects import CloseClient
-from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, EdgeResynced, RatingChanged
+from arena.server.core.inputs import ClientAdmitted, EdgeResynced, RatingChanged
 from arena.server.core.lobby import RequestRefused
 from arena.server.failed_logins import MAX_FAILURES, FailedLogins
 from arena.server.ports import AdmissionRequest
+from arena.server.processes.tasks import open_background_tasks
 from arena.server.shell import authenticator
 from arena.server.shell.authenticator import GATHER_PARTS, GATHER_SECONDS, Authenticator
 from arena.server.store import tokens
@@ -215,22 +217,27 @@ def open_accounts(monkeypatch: pytest.MonkeyPatch, **known: StoredAccount) -> tu
     return accounts, Given()
 
 
+@asynccontextmanager
+async def running(at: Authenticator, shell: Given) -> AsyncIterator[None]:
+    async with open_background_tasks() as tasks:
+        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+        yield
+
+
 @virtual
 async def test_a_crowd_is_read_in_one_query_and_clients_that_left_are_not_admitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     accounts, shell = open_accounts(monkeypatch)
     at = door(anyone=True)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+    async with running(at, shell):
         at.enqueue(AdmissionRequest(1, Hello("first"), HERE))
         await anyio.wait_all_tasks_blocked()
         for number in range(2, 100):
             at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
-        at.cancel_request(ClientDisconnected(50))
+        at.forget_request(50)
         accounts.gate.set()
         await anyio.sleep(2.1 * GATHER_SECONDS)
-        tasks.cancel_scope.cancel()
     assert [len(names) for names in accounts.asked] == [1, 97]
     assert [each.client for each in shell.inputs] == [each for each in range(1, 100) if each != 50]
 
@@ -240,8 +247,7 @@ async def test_a_crowd_is_admitted_in_parts(monkeypatch: pytest.MonkeyPatch) -> 
     accounts, shell = open_accounts(monkeypatch)
     at = door(anyone=True)
     admitted = []
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+    async with running(at, shell):
         for number in range(4 * GATHER_PARTS - 1):
             at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
         accounts.gate.set()
@@ -249,7 +255,6 @@ async def test_a_crowd_is_admitted_in_parts(monkeypatch: pytest.MonkeyPatch) -> 
         for _ in range(GATHER_PARTS):
             admitted.append(len(shell.inputs))
             await anyio.sleep(GATHER_SECONDS / GATHER_PARTS)
-        tasks.cancel_scope.cancel()
     assert admitted == [4 * part for part in range(1, GATHER_PARTS)] + [4 * GATHER_PARTS - 1]
 
 
@@ -260,14 +265,12 @@ async def test_logins_share_a_query_and_spectators_need_none(
     accounts, shell = open_accounts(monkeypatch)
     accounts.gate.set()
     at = door(anyone=True)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+    async with running(at, shell):
         for number in range(1, 101):
             role: Role = "spectator" if number % 2 else "bot"
             at.enqueue(AdmissionRequest(number, Hello(f"name {number}", role=role), HERE))
             await anyio.sleep(0.001)
         await anyio.sleep(GATHER_SECONDS)
-        tasks.cancel_scope.cancel()
     assert sorted(each.client for each in shell.inputs) == list(range(1, 101))
     assert len(accounts.asked) <= 0.1 / GATHER_SECONDS + 2
     assert all(int(name.split()[1]) % 2 == 0 for names in accounts.asked for name in names)
@@ -279,14 +282,12 @@ async def test_a_hello_that_is_said_again_while_it_is_looked_up_is_answered_once
 ) -> None:
     accounts, shell = open_accounts(monkeypatch)
     at = door(anyone=True)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+    async with running(at, shell):
         for _ in range(2):
             at.enqueue(AdmissionRequest(7, Hello("anna"), HERE))
             await anyio.wait_all_tasks_blocked()
         accounts.gate.set()
         await anyio.sleep(1.1 * GATHER_SECONDS)
-        tasks.cancel_scope.cancel()
     assert [each.client for each in shell.inputs] == [7]
 
 
@@ -303,8 +304,7 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
     def hello(client: int, token: str, session: str) -> ClientAdmitted | None:
         return at.enqueue(AdmissionRequest(client, Hello("anna", token, session), HERE), bot)
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+    async with running(at, shell):
         await anyio.wait_all_tasks_blocked()
         admitted = hello(1, "token", "secret")
         assert admitted is not None
@@ -317,7 +317,6 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
         assert (shell.inputs, shell.sent) == ([], []), "the store has not answered"
         accounts.gate.set()
         await anyio.sleep(2.2 * GATHER_SECONDS)
-        tasks.cancel_scope.cancel()
     assert [each.client for each in shell.inputs] == [2, 3, 5], "the first is admitted already"
     [refused] = shell.sent
     assert (refused.client, refused.code) == (4, Code.BAD_TOKEN), "the secret of a session is no token"
@@ -341,10 +340,8 @@ async def test_a_bot_that_has_returned_stays_connected_if_the_store_cannot_be_re
     accounts.error = OSError("the database is away")
     at = door()
     assert at.enqueue(AdmissionRequest(1, Hello("anna", "token", "secret"), HERE), bot) is not None
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+    async with running(at, shell):
         await anyio.wait_all_tasks_blocked()
-        tasks.cancel_scope.cancel()
     assert (shell.inputs, shell.sent) == ([], [])
 
 
@@ -353,12 +350,10 @@ async def test_many_connections_at_once_get_no_more_guesses_than_one(monkeypatch
     accounts, shell = open_accounts(monkeypatch, anna=account("secret"))
     accounts.gate.set()
     at = door()
-    async with anyio.create_task_group() as tasks:
-        for number in range(40):
-            at.enqueue(AdmissionRequest(number, Hello("anna", f"guess {number}"), HERE))
-        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+    for number in range(40):
+        at.enqueue(AdmissionRequest(number, Hello("anna", f"guess {number}"), HERE))
+    async with running(at, shell):
         await anyio.sleep(GATHER_SECONDS)
-        tasks.cancel_scope.cancel()
     codes = [each.code for each in shell.sent]
     assert codes == [Code.BAD_TOKEN] * MAX_FAILURES + [Code.RATE_LIMITED] * (40 - MAX_FAILURES)
 
@@ -371,12 +366,10 @@ async def test_while_the_store_is_away_nobody_comes_in_and_a_crowd_costs_one_lin
     accounts.gate.set()
     accounts.error = OSError("the database is away")
     at = door(anyone=True)
-    async with anyio.create_task_group() as tasks:
-        for number in range(40):
-            at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
-        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+    for number in range(40):
+        at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
+    async with running(at, shell):
         await anyio.sleep(GATHER_SECONDS)
-        tasks.cancel_scope.cancel()
     assert shell.inputs == []
     assert {(type(each), each.code) for each in shell.sent} == {(CloseClient, Code.SERVER_FULL)}
     assert len(shell.sent) == 40
@@ -392,9 +385,7 @@ async def test_a_new_core_is_told_the_ratings_of_the_bots_that_an_edge_vouches_f
     accounts, shell = open_accounts(monkeypatch, anna=StoredAccount(ratings={"riskless": Rating(1700.0)}))
     accounts.gate.set()
     at = door(anyone=True)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+    async with running(at, shell):
         at.complete_resync(EdgeResynced(1, [returning("anna")]))
         await anyio.wait_all_tasks_blocked()
-        tasks.cancel_scope.cancel()
     assert shell.inputs == [RatingChanged("riskless", "anna", Rating(1700.0))]

@@ -143,7 +143,7 @@ async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> N
         session = (await guest.hello("guest-1")).session
         turn = await begin_house_match(guest)
     async with home(RANDOM, resumed_event=OPEN_EVENT, settings=kept) as host, dial(host.url) as guest:
-        assert host.resumed_match_count == 1
+        assert host.shell.resumed_match_count == 1
         await guest.hello("guest-1", session=session)
         await guest.say(Ready((await guest.hear(Start)).match))
         assert (await guest.hear(Turn)).moves == turn.moves

@@ -18,7 +18,7 @@ from arena.server.store.journal.reader import find_started_matches, load_events_
 from arena.server.store.personal_data import forget_name, rename_in_store
 from arena.server.web.match_log import load_log
 from testkit.stored import load_records
-from tests.server.played import FAILS, MAXIE_WINS, NO_SHOW, RESIGNS, day, events, keep
+from tests.server.played import KINDS, MAXIE_WINS, day, events, keep
 
 
 async def count(connection: AsyncConnection, table: sa.Table) -> int:
@@ -26,13 +26,7 @@ async def count(connection: AsyncConnection, table: sa.Table) -> int:
 
 
 async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: AsyncEngine) -> None:
-    kinds = [
-        events(MAXIE_WINS),
-        events((4,), RESIGNS),
-        events((), NO_SHOW),
-        events((4,), FAILS),
-        events((4, 4)),
-    ]
+    kinds = [*KINDS, events((4, 4))]
 
     async def told(engine: AsyncEngine) -> list[object]:
         return [
@@ -51,7 +45,8 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: Asyn
     assert await pack_finished_matches(engine) == len(kinds)
     async with engine.connect() as connection:
         assert await count(connection, schema.events) == 0
-        assert (await connection.execute(sa.select(schema.matches.c.terms))).scalars().all() == [""] * 5
+        terms = (await connection.execute(sa.select(schema.matches.c.terms))).scalars().all()
+        assert terms == [""] * len(kinds)
     assert await told(engine) == before
     assert (await recompute_ratings(engine)).imported == 0
     assert await pack_finished_matches(engine) == 0

@@ -47,6 +47,20 @@ async def closing(*engines: AsyncEngine) -> AsyncIterator[AsyncEngine]:
             await engine.dispose()
 
 
+async def version_of(engine: AsyncEngine) -> int:
+    """Return the version of the schema that the one row about a store names."""
+    async with engine.connect() as connection:
+        version: int = (await connection.execute(sa.select(schema.about.c.schema_version))).scalar_one()
+    return version
+
+
+async def token_columns(engine: AsyncEngine) -> list[str]:
+    """Return the names of the columns of the table of tokens."""
+    async with engine.connect() as connection:
+        columns = await connection.run_sync(lambda each: sa.inspect(each).get_columns("tokens"))
+    return [each["name"] for each in columns]
+
+
 async def test_an_empty_database_gets_the_tables_that_the_program_knows(engine: AsyncEngine) -> None:
     async with engine.connect() as connection:
         found = sa.MetaData()
@@ -73,10 +87,8 @@ async def test_a_store_of_an_older_version_is_brought_to_this_one_step_by_step(
                 await prepare_store(engine)
         for _ in range(2):
             await prepare_store(engine)
-        async with engine.connect() as connection:
-            columns = await connection.run_sync(lambda each: sa.inspect(each).get_columns("tokens"))
-            assert [each["name"] for each in columns][-2:] == [f"new_{then - 2}", f"new_{then - 1}"]
-            assert (await connection.execute(sa.select(schema.about.c.schema_version))).scalar_one() == then
+        assert (await token_columns(engine))[-2:] == [f"new_{then - 2}", f"new_{then - 1}"]
+        assert await version_of(engine) == then
 
 
 def _add_column(connection: Connection, name: str) -> None:
@@ -97,10 +109,8 @@ async def test_a_step_that_fails_leaves_the_store_as_it_was(
         monkeypatch.setitem(migrations.MIGRATIONS, before, fails)
         with pytest.raises(StoreError):
             await prepare_store(engine)
-        async with engine.connect() as connection:
-            columns = await connection.run_sync(lambda each: sa.inspect(each).get_columns("tokens"))
-            assert "half" not in [each["name"] for each in columns]
-            assert (await connection.execute(sa.select(schema.about.c.schema_version))).scalar_one() == before
+        assert "half" not in await token_columns(engine)
+        assert await version_of(engine) == before
 
 
 async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(database: str) -> None:
@@ -110,10 +120,7 @@ async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(databa
             for engine in engines:
                 tasks.start_soon(prepare_store, engine)
         for engine in engines:
-            async with engine.connect() as connection:
-                assert (
-                    await connection.execute(sa.select(schema.about.c.schema_version))
-                ).scalars().all() == [migrations.SCHEMA_VERSION]
+            assert await version_of(engine) == migrations.SCHEMA_VERSION
 
 
 async def test_tables_of_a_core_with_standbys_have_a_longer_limit_than_its_commits(
@@ -146,8 +153,7 @@ async def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(
         )
         assert f": it has schema {version}, written by arena 99, but {known}" in str(refused.value)
         assert "\n" not in str(refused.value)
-        async with engine.connect() as connection:
-            assert (await connection.execute(sa.select(schema.about.c.schema_version))).scalar() == version
+        assert await version_of(engine) == version
 
 
 async def test_a_database_of_somebody_else_is_refused_and_left_alone(database: str) -> None:
@@ -175,9 +181,7 @@ async def test_exclusive_transactions_follow_each_other(database: str) -> None:
         async with anyio.create_task_group() as tasks:
             for engine in engines:
                 tasks.start_soon(count, engine)
-        async with engines[0].connect() as connection:
-            found = (await connection.execute(sa.select(schema.about.c.schema_version))).scalar()
-            assert found == migrations.SCHEMA_VERSION + 15
+        assert await version_of(engines[0]) == migrations.SCHEMA_VERSION + 15
 
 
 @pytest.mark.parametrize("turns", range(0, 24, 3))

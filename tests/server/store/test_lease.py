@@ -125,9 +125,6 @@ async def test_a_standby_waits_for_as_long_as_the_lease_is_renewed_and_takes_ove
         if len(clock.slept) < looks:
             await renewed(engine)
         elif len(clock.slept) == looks:
-            await run_out(engine)
-            await run_out(engine)
-            await run_out(engine)
             async with engine.begin() as connection:
                 await connection.execute(sa.update(schema.servers).values(until=0.0))
 
@@ -221,12 +218,21 @@ async def test_other_work_of_the_journal_is_refused_too(engine: AsyncEngine) -> 
 async def test_an_idle_holder_learns_from_the_renewal_that_its_name_is_lost(engine: AsyncEngine) -> None:
     clock = HurriedClock()
     async with open_journal(engine, clock=clock) as journal:
-        await run_out(engine)
-        await run_out(engine)
         async with engine.begin() as connection:
             await connection.execute(sa.update(schema.servers).values(number=7))
         with anyio.fail_after(500):
             await journal.lease_lost.wait()
+
+
+async def cut_off(journal: Journal, effects: list[DurableEffect], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commit effects over a line that is cut before the database answers."""
+
+    async def cut(*_given: object) -> None:
+        raise ConnectionError("the line is cut")
+
+    with monkeypatch.context() as patched, pytest.raises(StoreError, match="the line is cut"):
+        patched.setattr(journal._writer, "commit", cut)
+        await journal.commit(effects)
 
 
 @pytest.mark.parametrize("effects", [ONE_EVENT, ALL], ids=["events alone", "everything"])
@@ -236,16 +242,7 @@ async def test_a_commit_of_unknown_outcome_that_comes_late_is_refused_once_the_s
     async with open_journal(engine) as journal:
         await journal.commit([opens(), happens(1)])
         before, commit = journal.lease, journal._writer.commit
-
-        async def cut(*_given: object) -> None:
-            raise ConnectionError("the line is cut")
-
-        with (
-            monkeypatch.context() as patched,
-            pytest.raises(StoreError, match="the line is cut"),
-        ):
-            patched.setattr(journal._writer, "commit", cut)
-            await journal.commit(effects)
+        await cut_off(journal, effects, monkeypatch)
         (found,) = (await journal.load("test")).matches
         assert found.events == [(1, MatchOpened())]
         assert journal.lease.number == before.number + 1
@@ -268,21 +265,13 @@ async def test_a_renewal_while_the_number_is_taken_again_does_not_lose_the_lease
         await journal.commit([opens(), happens(1)])
         write, taken, answered = journal._writer.write, anyio.Event(), anyio.Event()
 
-        async def cut(*_given: object) -> None:
-            raise ConnectionError("the line is cut")
-
         async def answer_late(work: Callable[[sa.Connection], Lease]) -> Lease:
             found = await write(work)
             taken.set()
             await answered.wait()
             return found
 
-        with (
-            monkeypatch.context() as patched,
-            pytest.raises(StoreError, match="the line is cut"),
-        ):
-            patched.setattr(journal._writer, "commit", cut)
-            await journal.commit([happens(2)])
+        await cut_off(journal, [happens(2)], monkeypatch)
         async with anyio.create_task_group() as tasks:
             with monkeypatch.context() as patched:
                 patched.setattr(journal._writer, "write", answer_late)

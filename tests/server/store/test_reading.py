@@ -53,8 +53,3 @@ async def test_an_error_in_a_query_is_raised_unchanged(engine: AsyncEngine) -> N
     with pytest.raises(sa.exc.DBAPIError), anyio.fail_after(500):
         async with open_query_connection(engine) as connection:
             await connection.execute(sa.text("SELECT nothing FROM nowhere"))
-
-
-async def test_a_query_without_a_deadline_waits_for_the_answer(engine: AsyncEngine) -> None:
-    async with open_query_connection(engine) as connection:
-        assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1

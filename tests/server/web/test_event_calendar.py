@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from hypothesis import given
@@ -16,10 +15,9 @@ from arena.server.core.calendar import plan_next_event
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.settings import PoolGame
 from arena.server.host import Host
-from arena.server.store.events import make_event_row
-from arena.server.store.schema import ladders
 from arena.server.web.event_calendar import SERIES_DATES, list_dated_events, render_ical
 from tests.server.matches import game_of
+from tests.server.played import keep_event
 from tests.server.web.test_pages import get
 
 NOW = datetime(2026, 10, 16, 12, tzinfo=UTC)
@@ -112,9 +110,7 @@ def test_any_name_can_be_read_back(name: str) -> None:
 
 
 async def test_a_server_has_the_calendar_of_its_store(host: Host) -> None:
-    async with host.engine.begin() as connection:
-        values: dict[str, Any] = {"kind": "event", "named": True, "server": ""}
-        await connection.execute(ladders.insert().values(**values, **make_event_row(EventState(WEEKLY))))
+    await keep_event(host.engine, EventState(WEEKLY))
     status, headers, body = await get(host, "/events.ics")
     assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
     told = read_calendar(body)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 
-import sqlalchemy as sa
-
 from arena.server.host import Host, open_host
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.events import EVENT_KIND, make_event_row
 from arena.server.store.ladders import claim_ladder, finish_ladder
-from arena.server.store.schema import ladders
 from arena.server.web.event_progress import EventProgress
 from arena.server.web.routes import parse_target
 from arena.server.web.store_pages import MAX_BOTS, StorePages
 from tests.server.core.test_event import begin_event
-from tests.server.played import MAXIE_WINS, day, events, keep
+from tests.server.played import MAXIE_WINS, day, events, keep, keep_event
 from tests.server.web.test_pages import ask, get, nothing_is_live, play
 
 PLAN = {
@@ -64,9 +60,7 @@ async def test_whoever_plays_the_event_says_how_it_goes() -> None:
 
 async def test_the_open_pairings_of_an_event_in_progress_are_told(host: Host) -> None:
     event = begin_event("swiss", 4)
-    row = make_event_row(event.state) | {"kind": EVENT_KIND, "server": "", "named": True}
-    async with host.engine.begin() as connection:
-        await connection.execute(sa.insert(ladders).values(**row))
+    await keep_event(host.engine, event.state)
     first, second = event.list_due_matches()
     assert [(each["maxie"], each["minnie"], each["round"]) for each in await due(host)] == [
         (first.maxie, first.minnie, 1),

@@ -88,7 +88,7 @@ async def pages(url: str) -> AsyncIterator[Pages]:
         make_change=make_change_maker(engine),
     )
     yield pages
-    pages.close()
+    pages.process.close()
     await close_engine(engine)
 
 
@@ -241,7 +241,7 @@ async def test_after_closing_nothing_runs_and_nothing_is_started(pages: Pages) -
     assert (await get(pages, "/api/maps"))[0] == 200
     pid = pages.process.pid
     assert pid is not None
-    pages.close()
+    pages.process.close()
     assert not runs(pid)
     assert (await get(pages, "/api/bot/anna"))[0] == 503
     assert (await get(pages, "/api/about"))[0] == 200

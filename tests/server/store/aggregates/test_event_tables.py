@@ -21,13 +21,7 @@ from arena.server.store.ladders import claim_ladder
 from arena.server.store.queries import load_event_table
 from tests.properties import seeds
 from tests.server.matches import record
-from tests.server.played import (
-    KINDS,
-    MAXIE_WINS,
-    day,
-    events,
-    keep,
-)
+from tests.server.played import KINDS, MAXIE_WINS, day, events, keep
 from tests.server.store.test_archive import line
 
 

@@ -25,26 +25,8 @@ from arena.server.store.aggregates.standings import (
 from arena.server.store.database import open_query_connection, open_store
 from arena.server.store.schema import rating_steps
 from tests.properties import seeds
-from tests.server.played import (
-    FAILS,
-    MAXIE_WINS,
-    MINNIE_WINS,
-    NO_SHOW,
-    NOBODY_WINS,
-    RESIGNS,
-    day,
-    events,
-    keep,
-)
+from tests.server.played import KINDS, MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
 
-ENDINGS = [
-    events(MAXIE_WINS),
-    events(MINNIE_WINS),
-    events(NOBODY_WINS),
-    events((4,), RESIGNS),
-    events((4,), FAILS),
-    events((), NO_SHOW),
-]
 FAR, LONG_AGO = "9999-12-31T23:59:59.999Z", "1970-01-01T00:00:00.000Z"
 
 
@@ -75,7 +57,7 @@ async def test_whatever_times_matches_tell_the_steps_are_those_of_the_order_in_w
     waiting: list[tuple[str, dict[str, Any]]] = []
     for number in range(24):
         maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
-        how = chance.choice(ENDINGS)
+        how = chance.choice(KINDS)
         # some finish at the very same time, and clocks may be wrong by thousands of years
         at = chance.choice([day(1 + chance.randrange(5), second=chance.randrange(3)), FAR, LONG_AGO])
         match: dict[str, Any] = {"maxie": maxie, "minnie": minnie, "match": f"{number:032x}"}
@@ -155,7 +137,7 @@ async def test_each_of_many_bots_gets_its_own_rating(engine: AsyncEngine) -> Non
 
 async def test_the_table_counts_results_and_forfeits(engine: AsyncEngine) -> None:
     illegal_move_of_minnie = events((4, 4))
-    for number, how in enumerate([*ENDINGS, illegal_move_of_minnie]):
+    for number, how in enumerate([*KINDS, illegal_move_of_minnie]):
         await keep(engine, day(1 + number), how)
     await count_new_matches(engine)
     rows = {row.bot: row for row in await load_standings(engine)}
