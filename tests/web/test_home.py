@@ -236,6 +236,15 @@ def test_there_is_one_thing_to_do_and_the_race_says_what_wins(empty: BrowserAren
         assert run == str(int(100 * armies / goal + 0.5))
 
 
+def test_both_names_are_whole_above_the_race(empty: BrowserArena, page: Page) -> None:
+    page.set_viewport_size({"width": 880, "height": 640})
+    page.goto(f"{empty.url}tv")
+    names = page.locator(".stage .tug .name")
+    expect(names.first).to_have_text("Boudica")
+    for name in names.all():
+        assert name.evaluate("(name) => name.scrollWidth - name.clientWidth") == 0
+
+
 def test_few_live_boards_stand_above_the_rules_and_many_alone(timed: Page) -> None:
     timed.set_viewport_size({"width": 1440, "height": 900})
     rules = timed.locator(".wall .primer")
