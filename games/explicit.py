@@ -82,7 +82,7 @@ class ExplicitGame(Game[NodePosition, int]):
     def start(self) -> NodePosition:
         return NodePosition(0)
 
-    def node_name(self, position: NodePosition) -> str:
+    def get_node_name(self, position: NodePosition) -> str:
         """Return the name that the tree gives to the node of a position."""
         return self.nodes[position.node].name
 

@@ -170,7 +170,7 @@ class Riskless(Game[Armies, Move]):
         return (require_integer(data[0], "source", 0, last), require_integer(data[1], "target", 0, last))
 
     def move_to_text(self, move: Move) -> str:
-        source, target = (self.map.territory_name(v) for v in move)
+        source, target = (self.map.get_territory_name(v) for v in move)
         return f"{source} > {target}" if " " in source or " " in target else f"{source} {target}"
 
     def move_from_text(self, text: str) -> Move:

@@ -167,7 +167,7 @@ class RisklessMap:
         """Number of territories, V."""
         return len(self.territories)
 
-    def territory_name(self, territory: int) -> str:
+    def get_territory_name(self, territory: int) -> str:
         """Return the name of `territory`, or the number itself if the map has no such territory."""
         return self.territories[territory] if 0 <= territory < self.size else str(territory)
 

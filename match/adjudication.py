@@ -92,7 +92,7 @@ def adjudicate(
 
 
 def _end_by_tablebase(position: Armies, solution: Solution) -> EarlyEnd | None:
-    winner = solution.winner(position)
+    winner = solution.find_winner(position)
     if winner is None:
         return None
     plies = solution.get_value(position).plies

@@ -64,7 +64,7 @@ class FormatRank(NamedTuple):
 def sort_by_format(rows: Iterable[StandingsRow], format: Format) -> list[StandingsRow]:
     """Return the rows of a table in the order of the format. The given `rows` are in order of Elo."""
 
-    def with_format_columns(row: StandingsRow) -> StandingsRow:
+    def add_format_columns(row: StandingsRow) -> StandingsRow:
         rank = format.get_rank(row.bot)
         return replace(
             row,
@@ -78,7 +78,7 @@ def sort_by_format(rows: Iterable[StandingsRow], format: Format) -> list[Standin
         rank = format.get_rank(row.bot)
         return (-row.points, -(row.buchholz or 0)) if rank.by_points else rank.order
 
-    return sorted(map(with_format_columns, rows), key=sort_key)
+    return sorted(map(add_format_columns, rows), key=sort_key)
 
 
 class Encounter(Struct, frozen=True):

@@ -113,7 +113,7 @@ async def open_edge(
 
         async def watch_core() -> None:
             while True:
-                edge.set_cut_off(cut_off=link.silent_ns() > MAX_CORE_SILENCE_NS)
+                edge.set_cut_off(cut_off=link.compute_silent_ns() > MAX_CORE_SILENCE_NS)
                 await clock.sleep(POLL_SECONDS)
 
         tasks.start_soon(link.run)

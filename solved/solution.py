@@ -44,7 +44,7 @@ class Solution:
             (move, self.get_value(game.successor(position, move)).for_mover) for move in game.moves(position)
         ]
 
-    def best_moves(self, position: Armies) -> tuple[SolvedValue, list[Move]]:
+    def find_best_moves(self, position: Armies) -> tuple[SolvedValue, list[Move]]:
         """Return the value of a position for the player to move, and the best moves, in the game's order.
 
         The best moves win in the fewest plies, draw, or lose in the most plies. The position must be unfinished. Raises
@@ -55,7 +55,7 @@ class Solution:
         best = [(move, value) for move, value in values if value.sort_key == best_key]
         return best[0][1], [move for move, _ in best]
 
-    def winner(self, position: Armies) -> Player | None:
+    def find_winner(self, position: Armies) -> Player | None:
         """Return the player who wins with best play by both; None for a draw.
 
         Raises solved.header.BadTable if the table's file is damaged.

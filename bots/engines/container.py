@@ -132,7 +132,7 @@ class Container:
                     f"the image {self.image} declares a VOLUME, which is not allowed: build it without one"
                 )
             return Container(self.program, identity, self.submission)
-        why, tool = _first_line(result.stderr), Path(self.program).name
+        why, tool = _get_first_line(result.stderr), Path(self.program).name
         if re.search("no such image|image not known", why, re.IGNORECASE):
             raise BadSpec(
                 f"image {self.image} does not exist on this machine: build it, or {tool} pull {self.image}"
@@ -142,7 +142,7 @@ class Container:
     def _run_command(self, *arguments: str) -> str:
         result = _run_container_engine(self.program, *arguments)
         if result.returncode:
-            raise BadSpec(f"{Path(self.program).name} {arguments[0]}: {_first_line(result.stderr)}")
+            raise BadSpec(f"{Path(self.program).name} {arguments[0]}: {_get_first_line(result.stderr)}")
         return result.stdout
 
 
@@ -230,7 +230,7 @@ def _find_container_engine() -> str:
         result = _run_container_engine(program, "info", f"--format={template}")
         words = result.stdout.split()
         if result.returncode:
-            reasons.append(f"{tool} does not answer: {_first_line(result.stderr)}")
+            reasons.append(f"{tool} does not answer: {_get_first_line(result.stderr)}")
         elif "false" in words or (tool == "podman" and not {"memory", "pids", "cpu"} <= set(words)):
             reasons.append(
                 f"{tool} cannot limit the memory, processes and cores of a container here: see docs/ladders.md"
@@ -278,5 +278,5 @@ def _make_cpu_options() -> list[str]:
     return [] if is_unrestricted else [f"--cpuset-cpus={','.join(map(str, sorted(allowed_cores)))}"]
 
 
-def _first_line(text: str) -> str:
+def _get_first_line(text: str) -> str:
     return next((line for line in text.splitlines() if line.strip()), "it gave no reason").strip()

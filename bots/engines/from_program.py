@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from arena.bots.api.bot import Bot, Clock, Crash, Ending, Resign, Thinking
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.engines.program import Program, ProgramFault, RequestCancelled, excerpt
+from arena.bots.engines.program import Program, ProgramFault, RequestCancelled, make_excerpt
 from arena.bots.engines.registry import Engine
 
 READY_ANSWER = '{"ready": true}'
@@ -77,7 +77,7 @@ class ProgramBot(Bot):
         answer = self._request_answer(self._program, start_message, READY_ANSWER)
         if answer.get("ready") is not True:
             raise Crash(
-                f"the program must answer the start with {READY_ANSWER}, not {excerpt(json.dumps(answer).encode())}"
+                f"the program must answer the start with {READY_ANSWER}, not {make_excerpt(json.dumps(answer).encode())}"
             )
 
     def opponent_moved(self, move: Any, position: Any) -> None:  # noqa: ARG002

@@ -31,7 +31,7 @@ class PerfectBot(Bot):
         self._solution = solution
 
     def choose(self, position: Any, clock: Clock) -> Any:  # noqa: ARG002 - a table lookup takes almost no time
-        truth, best_moves = self._solution.best_moves(position)
+        truth, best_moves = self._solution.find_best_moves(position)
         move = best_moves[0]
         if truth.result is SolvedResult.DRAW and len(best_moves) > 1:
             move = max(

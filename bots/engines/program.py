@@ -133,7 +133,7 @@ class Program:
             return
         if line is None:
             raise ProgramFault(self._describe_exit())
-        raise ProgramFault(f"the program wrote an unexpected line: {excerpt(line)}")
+        raise ProgramFault(f"the program wrote an unexpected line: {make_excerpt(line)}")
 
     def _describe_exit(self) -> str:
         try:
@@ -187,19 +187,21 @@ def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
 
 def _parse_answer(line: bytes, example: str) -> dict[str, Any]:
     if len(line) > MAX_LINE_BYTES:
-        raise ProgramFault(f"the program wrote a line of more than {MAX_LINE_BYTES} bytes: {excerpt(line)}")
+        raise ProgramFault(
+            f"the program wrote a line of more than {MAX_LINE_BYTES} bytes: {make_excerpt(line)}"
+        )
     try:
         answer = json.loads(line)
     except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict):
         raise ProgramFault(
-            f"the program wrote {excerpt(line)}, which is not an answer; a valid one is {example}"
+            f"the program wrote {make_excerpt(line)}, which is not an answer; a valid one is {example}"
         )
     return answer
 
 
-def excerpt(line: bytes) -> str:
+def make_excerpt(line: bytes) -> str:
     """Return the beginning of a program's line in printable characters, for an error message."""
     text = _to_printable(line[: 4 * MAX_EXCERPT_LENGTH].decode(errors="replace").strip())
     return f"{text[:MAX_EXCERPT_LENGTH]}…" if len(text) > MAX_EXCERPT_LENGTH else text

@@ -186,7 +186,7 @@ class SearchingBot(Bot):
         if self._solution is None:
             return DRAW, None
         try:
-            return self._solution.best_moves(position)
+            return self._solution.find_best_moves(position)
         except BadTable as error:
             self._solution = None
             _log_line(f"{self._spec.name} continues without the solved table: {error}")

@@ -62,7 +62,7 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
         raise BadSpec(f"{file}: has {len(entries)} files and folders, but at most {MAX_FILES} are allowed")
     bytes_left = MAX_UNPACKED_BYTES
     for entry in entries:
-        target = folder / _checked_path(file, entry)
+        target = folder / _check_path(file, entry)
         if entry.is_dir():
             target.mkdir(parents=True, exist_ok=True)
             continue
@@ -82,7 +82,7 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
             path.chmod(0o755)
 
 
-def _checked_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
+def _check_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
     """Return the relative path of an entry of the zip file.
 
     Raises BadSpec unless the entry is a plain file or folder whose path stays inside the target folder.

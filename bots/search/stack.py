@@ -113,7 +113,7 @@ class _StackSearch(Generic[P, M]):
 
         Otherwise push a frame and return None.
         """
-        stack, monitor, path = self._stack, self._monitor, self._current_path()
+        stack, monitor, path = self._stack, self._monitor, self._make_current_path()
         sign = self._problem.game.player(position).sign
         alpha, beta = (low, high) if sign > 0 else (-high, -low)
         if self._uses_cutoffs:
@@ -141,7 +141,7 @@ class _StackSearch(Generic[P, M]):
         frame = self._stack.pop()
         is_cut = self._uses_cutoffs and frame.best >= frame.beta
         self._monitor.leave(
-            self._current_path(),
+            self._make_current_path(),
             frame.position,
             MoveValue(frame.sign * frame.best, frame.move),
             pruned=is_cut,
@@ -152,7 +152,7 @@ class _StackSearch(Generic[P, M]):
             self._table.store(frame.position, frame.depth, len(self._stack), frame.best, bound, frame.move)
         return frame.sign * frame.best, frame.move
 
-    def _current_path(self) -> Path:
+    def _make_current_path(self) -> Path:
         # build the path only for a trace, because its length is the depth of the stack
         if self._monitor.events is None:
             return ()

@@ -61,7 +61,7 @@ class Table(Generic[P, M]):
         """Start a new search of a root. Later entries belong to it."""
         self.generation += 1
 
-    def stored_move(self, position: P) -> M | None:
+    def get_stored_move(self, position: P) -> M | None:
         """Return the move stored last for this position, at any depth; None if there is none.
 
         It is the best move, or one that caused a cutoff.

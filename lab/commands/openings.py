@@ -150,7 +150,7 @@ def make(
         with Progress(console=err if err.is_terminal else Console(quiet=True), transient=True) as bar:
             task = bar.add_task("openings", total=count)
 
-            def progress(number: int) -> None:
+            def report_progress(number: int) -> None:
                 nonlocal candidates
                 candidates += number
                 bar.update(task, description=f"openings, of {candidates:,} tested")
@@ -162,7 +162,7 @@ def make(
                 seed=seed,
                 tries=MAX_TRIES_PER_OPENING * count,
                 processes=processes or len(list_usable_cores()),
-                progress=progress,
+                progress=report_progress,
             )
             with closing(openings):
                 for opening in islice(openings, count):

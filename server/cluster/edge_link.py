@@ -90,7 +90,7 @@ class EdgeLink:
         """Messages that may be sent again, each paired with its time of arrival in monotonic ns."""
         self._last_frame_ns = self._last_heartbeat_ns = clock.now_ns()
 
-    def silent_ns(self) -> int:
+    def compute_silent_ns(self) -> int:
         """Return the time since the last frame from a core, in ns; 0 while a core is heard."""
         return 0 if self.is_synced else self._now_ns() - self._last_frame_ns
 

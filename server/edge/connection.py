@@ -413,7 +413,7 @@ class Connection(asyncio.BufferedProtocol):
             self.address_bucket = edge.admission.find_bucket(self.address)
             self.session = edge.make_session(edge, self)
             self.set_deadline(edge.limits.hello_seconds, self.session.handle_hello_timeout)
-            self._ping_timer = edge.clock.call_later(edge.first_ping_delay_s(), self._send_ping)
+            self._ping_timer = edge.clock.call_later(edge.compute_first_ping_delay_s(), self._send_ping)
 
     def _count_proxied_client(self, client: str) -> Response | None:
         """Count a connection through a proxy under the address `client` of its client.

@@ -291,7 +291,7 @@ class Edge:
             self._shared_frame = message, encode_frame(message)
         return self._shared_frame[1]
 
-    def first_ping_delay_s(self) -> float:
+    def compute_first_ping_delay_s(self) -> float:
         """Return the time until a new connection's first ping, in seconds.
 
         The time differs between connections, so that their pings are spread evenly.

@@ -146,9 +146,9 @@ def test_territories_are_found_by_name_and_number() -> None:
     for number, name in enumerate(map.territories):
         for typed in (name, name.lower(), name.upper(), f" {name}  ", str(number)):
             assert map.find_territory(typed) == number
-        assert map.territory_name(number) == name
-    assert map.territory_name(42) == "42"
-    assert map.territory_name(-1) == "-1"
+        assert map.get_territory_name(number) == name
+    assert map.get_territory_name(42) == "42"
+    assert map.get_territory_name(-1) == "-1"
 
 
 @pytest.mark.parametrize(

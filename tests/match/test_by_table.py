@@ -34,7 +34,9 @@ def test_a_forced_win_ends_the_match_and_a_draw_does_not() -> None:
     assert solution is not None
     boards = map(solution.table.boards.board, range(solution.table.boards.count))
     positions = (Armies(board, MAXIE, 0) for board in boards if any(board))
-    drawn = next(each for each in positions if PATH.outcome(each) is None and solution.winner(each) is None)
+    drawn = next(
+        each for each in positions if PATH.outcome(each) is None and solution.find_winner(each) is None
+    )
     assert Adjudicator(RULES, ANY).judge_position(drawn, []) is None
 
 

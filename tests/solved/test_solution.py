@@ -64,7 +64,7 @@ def test_a_winner_is_told_by_name(solve: Solve) -> None:
     solution = load_solution(Riskless(path_map()))
     assert solution is not None
     results = {
-        truth: solution.winner(Armies(armies, player, 0))
+        truth: solution.find_winner(Armies(armies, player, 0))
         for armies, player, truth in [
             ((3, 0, -1), Player.MAXIE, SolvedResult.WIN),
             ((1, 0, -3), Player.MINNIE, SolvedResult.WIN),

@@ -127,7 +127,7 @@ class AlphaBeta(Generic[P, M]):
     def _find_hint(self, position: P) -> M | None:
         hint = self._hints.get(position)
         if hint is None and self.table is not None:
-            return self.table.stored_move(position)
+            return self.table.get_stored_move(position)
         return hint
 
     def _search_children(

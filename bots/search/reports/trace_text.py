@@ -75,7 +75,7 @@ def format_results_line(game: Game[Any, Any], events: Iterable[TraceEvent]) -> s
 
 def format_state(game: Game[Any, Any], position: Any) -> str:
     """Return a node's name in an explicit tree, or the position as one line in another game."""
-    return game.node_name(position) if isinstance(game, ExplicitGame) else game.position_to_text(position)
+    return game.get_node_name(position) if isinstance(game, ExplicitGame) else game.position_to_text(position)
 
 
 def format_value(value: int) -> str:

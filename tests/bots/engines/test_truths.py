@@ -39,7 +39,7 @@ def random_positions(count: int, drawn: int) -> list[Armies]:
         position = Armies(tuple(rng.randint(-10, 10) for _ in range(4)), MAXIE, 0)
         if not any(position.armies) or PATH.outcome(position) is not None:
             continue
-        truth, moves = known.best_moves(position)
+        truth, moves = known.find_best_moves(position)
         choice = truth.result is SolvedResult.DRAW and len(moves) > 1
         if choice and drawn:
             drawn -= 1
@@ -55,7 +55,7 @@ def test_no_move_gives_anything_away_and_wins_are_the_quickest(name: str, seated
     bot = seated(f"{name}:depth=2,truth=root", PATH)
     searched = 0
     for position in random_positions(60, 8):
-        best, moves = table.best_moves(position)
+        best, moves = table.find_best_moves(position)
         assert choose(bot, position) in moves, position
         assert bot.thinking is not None
         if best.plies is not None:
@@ -71,7 +71,7 @@ def test_among_draws_the_search_decides_and_not_the_order(seated: Seated) -> Non
     positions = [
         each for each in random_positions(0, 30) if table.get_value(each).result is SolvedResult.DRAW
     ]
-    assert any(choose(bot, each) != table.best_moves(each)[1][0] for each in positions)
+    assert any(choose(bot, each) != table.find_best_moves(each)[1][0] for each in positions)
 
 
 def test_without_a_table_the_engine_says_so_and_searches(

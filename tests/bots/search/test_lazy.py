@@ -175,7 +175,9 @@ def test_dynamic_positions_of_one_kind() -> None:
     valued = ExplicitGame([replace(node, value=node.value or 0) for node in game.nodes])
     problem = Problem(valued, evaluator_for(valued))
     monitor = SearchMonitor(tracing=True)
-    lazy(problem, valued.start(), 3, monitor, dynamic=lambda place: valued.node_name(place) == "d", bound=1)
-    seen = {valued.node_name(event.position) for event in monitor.events or ()}
+    lazy(
+        problem, valued.start(), 3, monitor, dynamic=lambda place: valued.get_node_name(place) == "d", bound=1
+    )
+    seen = {valued.get_node_name(event.position) for event in monitor.events or ()}
     assert {"e", "f"} <= seen
     assert not {"h", "i", "l", "m"} & seen

@@ -73,7 +73,7 @@ def test_every_node_of_the_big_tree() -> None:
         monitor = SearchMonitor(tracing=True)
         search(Problem(game, evaluator_for(game)), game.start(), 4, monitor)
         values = {
-            game.node_name(e.position): e.result.value
+            game.get_node_name(e.position): e.result.value
             for e in monitor.events or ()
             if isinstance(e, NodeExited)
         }

@@ -23,8 +23,8 @@ def test_only_at_the_depth_it_needs() -> None:
     assert table.probe("here", 2, 0, -100, 100) is None
     assert table.probe("here", 4, 0, -100, 100) is None
     assert table.probe("there", 3, 0, -100, 100) is None
-    assert table.stored_move("here") == 7
-    assert table.stored_move("there") is None
+    assert table.get_stored_move("here") == 7
+    assert table.get_stored_move("there") is None
 
 
 @given(value=values, alpha=values, beta=values)

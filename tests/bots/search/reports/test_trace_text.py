@@ -36,9 +36,11 @@ def test_printed_traces(name: str, threads: int) -> None:
     estimates = any(line.startswith("Estimating") for line in printed["trace_lines"])
     assert list(format_trace_lines(game, events, estimates=estimates)) == printed["trace_lines"]
     assert (result.value, result.move) == (printed["value"], printed["move"])
-    assert [game.node_name(e.position) for e in events if isinstance(e, LeafValued)] == printed["terminals"]
+    assert [game.get_node_name(e.position) for e in events if isinstance(e, LeafValued)] == printed[
+        "terminals"
+    ]
     assert monitor.leaves == printed["terminals_visited"]
-    pruned = [game.node_name(e.position) for e in events if isinstance(e, NodeExited) and e.pruned]
+    pruned = [game.get_node_name(e.position) for e in events if isinstance(e, NodeExited) and e.pruned]
     assert pruned == printed["pruned_nodes"]
 
 
