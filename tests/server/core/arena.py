@@ -222,13 +222,11 @@ class Arena:
 
     def restored(self) -> Arena:
         """Return the arena of a core that goes on after this one was killed, an hour later by a clock of its own."""
-        sessions: dict[str, bytes] = {}
-        for each in self.of(SaveSession):
-            sessions[each.name] = each.hash
+        sessions = {each.name: each.hash for each in self.of(SaveSession)}
         kept = msgspec.structs.asdict(self.settings)
-        arena = Arena(core=Core(CoreSettings(**kept), b"another seed", 0), **kept)
-        names = {name for each in self.unfinished() for name in msgspec.structs.astuple(each.terms.players)}
+        arena = Arena(core=Core(self.settings, b"another seed", 0), **kept)
         matches = self.unfinished()
+        names = {name for each in matches for name in msgspec.structs.astuple(each.terms.players)}
         arena.give(RestoreMatches(matches, {name: sessions[name] for name in sorted(names & set(sessions))}))
         return arena
 
@@ -285,13 +283,6 @@ def play_line(maxie: Peer, minnie: Peer, cells: tuple[int, ...] = LINE) -> None:
     """Play these cells in turn."""
     for ply, cell in enumerate(cells):
         answer((maxie, minnie)[ply % 2], cell)
-
-
-def ready_for_match(peer: Peer) -> str:
-    """Get ready for the next match."""
-    match = peer.hear(Start).match
-    peer.say(Ready(match))
-    return match
 
 
 def play_on(arena: Arena, cells: tuple[int, ...] = LINE, only: Collection[str] | None = None) -> None:

@@ -19,6 +19,7 @@ from arena.protocol.messages import (
     Error,
     Hello,
     Listing,
+    Ready,
     Start,
     Status,
     Withdraw,
@@ -27,7 +28,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.core.inputs import StartDraining
 from arena.server.core.settings import HouseEngine
 from tests.games.own import EXAMPLES, forget_games
-from tests.server.core.arena import FAST, TICTACTOE, Arena, play_line, ready_for_match, two
+from tests.server.core.arena import FAST, TICTACTOE, Arena, play_line, play_on, two
 
 TO_BERT = replace(TICTACTOE, opponent="bert")
 
@@ -45,7 +46,7 @@ def test_a_challenge_is_accepted_and_played() -> None:
     start = bert.all(Start)[0]
     assert (start.match, start.seat, over.outcome) == (over.match, "maxie", "accepted")
     for peer in (anna, bert):
-        ready_for_match(peer)
+        peer.say(Ready(start.match))
     play_line(bert, anna, (0, 3))
     (record,) = arena.records
     assert (record.event, record.result.reason) == ("serve", EndReason.ADJUDICATED)
@@ -56,11 +57,7 @@ def test_seats_are_swapped_from_match_to_match() -> None:
     for _ in range(4):
         anna.say(TO_BERT)
         bert.say(Accept(bert.hear(Challenged).challenge))
-        ready_for_match(anna)
-        match = ready_for_match(bert)
-        seats = arena.view(match)
-        first, second = (anna, bert) if seats.players.maxie == "anna" else (bert, anna)
-        play_line(first, second)
+        play_on(arena)
     assert [each.players.maxie for each in arena.records] == ["anna", "bert"] * 2
 
 
