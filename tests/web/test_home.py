@@ -108,6 +108,21 @@ COMPARED = """() => {
     different: one.filter((each, n) => Math.abs(each - other[n]) > 64).length / one.length };
 }"""
 
+DARK = """() => {
+  const { context, element } = boards[0];
+  const probe = context.canvas.cloneNode().getContext('2d', { willReadFrequently: true });
+  probe.fillStyle = getComputedStyle(element).getPropertyValue('--small-dark');
+  probe.fillRect(0, 0, 1, 1);
+  const dark = probe.getImageData(0, 0, 1, 1).data;
+  return boards.slice(0, 2).map((board) => {
+    const { data } = board.context.getImageData(0, 0, 280, 150);
+    let count = 0;
+    for (let n = 0; n < data.length; n += 4) if ([0, 1, 2].every((part) => Math.abs(data[n + part] - dark[part]) < 24)) count += 1;
+    return count;
+  });
+}"""
+"""Number of pixels of two small boards that have the colour of the lines on Minnie's land."""
+
 
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
@@ -277,6 +292,16 @@ def test_many_boards_that_move_are_drawn_in_few_pictures_and_as_if_each_were_dra
     found = timed.evaluate(COMPARED)
     assert found["coloured"] == [True] * 4
     assert found["different"] < 0.005, "of the pixels, by more than what lies between two borders"
+
+
+def test_a_card_has_lines_on_land_and_a_smaller_picture_has_none(timed: Page) -> None:
+    timed.evaluate(SMALL_BOARDS, to_line(made_up("usa")))
+    timed.evaluate(
+        "[240, 60].forEach((width, n) => { boards[n].element.style.width = `${width}px`; show(boards[n], 30); })"
+    )
+    timed.clock.run_for(600)
+    card, row = timed.evaluate(DARK)
+    assert card > 10 * row
 
 
 def test_the_chance_in_the_page_is_that_of_its_scripts(empty: BrowserArena, page: Page) -> None:

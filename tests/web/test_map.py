@@ -207,6 +207,23 @@ SCALE = """() => {
 }"""
 
 
+def test_the_lines_on_land_are_equally_far_apart_on_boards_of_all_sizes(
+    empty: BrowserArena, page: Page
+) -> None:
+    page.goto(f"{empty.url}file")
+    for width, height in ((1440, 900), (390, 780)):
+        page.set_viewport_size({"width": width, "height": height})
+        show_replay(page, "world")
+        pattern = page.locator(".map pattern")
+        found = re.search(r"scale\(([0-9.]+)\)", pattern.get_attribute("patternTransform") or "")
+        assert found
+        assert float(found[1]) * page.evaluate(SCALE) == pytest.approx(1, rel=0.02)
+        fill = page.locator(".area-of[data-owner=minnie]").first.evaluate(
+            "(area) => getComputedStyle(area).fill"
+        )
+        assert fill == f'url("#{pattern.get_attribute("id")}")'
+
+
 @pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (844, 390)])
 def test_on_a_phone_a_map_is_whole_until_a_territory_is_chosen(
     empty: BrowserArena, page: Page, width: int, height: int
