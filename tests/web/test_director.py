@@ -515,9 +515,12 @@ def test_four_boards_show_four_matches_or_as_many_as_there_are(
     expect(page.locator(".tv .stage").filter(visible=True)).to_have_count(1)
     expect(page.locator(".tv .stage .map")).to_have_count(1)
     wait_until(lambda: len(hasty.fetch_json("records")["matches"]) >= 4)  # two at once are live
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.add_init_script(SHIFTS)
     page.goto(f"{hasty.url}tv/4")
     expect(page.locator(".tv .stage").filter(visible=True)).to_have_count(4)
     expect(page.locator(".tv .stage .map").nth(3)).to_be_visible()
+    assert page.evaluate("shifted") < 0.05
     # A stage that goes on shows its last match until the next one is loaded, and another stage may have that one by then.
     page.wait_for_function(
         "() => new Set([...document.querySelectorAll('a.stage-board')].map((each) => each.getAttribute('href'))).size === 4"

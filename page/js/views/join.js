@@ -18,7 +18,7 @@ export class JoinView {
     this.secret = bearer(code);
     this.tokens = h("div");
     this.place = h("div", { class: "lone" }, h("p", { class: "quiet" }, "Loading…"));
-    this.steps = h("section", { class: "briefing" }, h("h2", null, "How your bot gets to play"), h("ol", null, STEPS.map((each) => h("li", null, h("span", null, each)))));
+    this.steps = h("section", { class: "briefing", hidden: true }, h("h2", null, "How your bot gets to play"), h("ol", null, STEPS.map((each) => h("li", null, h("span", null, each)))));
     main.replaceChildren(h("h1", null, "You are invited"), this.tokens, h("div", { class: "pair" }, this.place, this.steps));
     this.load();
   }
