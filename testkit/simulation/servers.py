@@ -194,7 +194,7 @@ class NoPages:
     """Replacement for the web pages, which a real server generates in another process. It answers no request."""
 
     def __init__(self, *_given: object, **_named: object) -> None:
-        self.process = self
+        self.process = self.renames = self
 
     async def __call__(self, _request: object, _address: str) -> None:
         return None
