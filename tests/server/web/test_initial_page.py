@@ -78,9 +78,10 @@ def test_the_lead_is_shown_as_one_number() -> None:
     assert shares_of(picture) == [
         f"{round(100 * each)} % to win" if each >= 0.5 else "" for each in (share, 1 - share)
     ]
-    assert ["".join(each.itertext()) for each in picture.findall(".//span[@class='held']")] == [
-        f"{each} / {load_map_file('usa').map.armies_to_win}" for each in sums
-    ]
+    assert [each.text for each in picture.findall(".//strong[@class='held']")] == [str(each) for each in sums]
+    goal = load_map_file("usa").map.armies_to_win
+    runs = [each.get("width") for each in picture.findall(".//p[@class='race']/svg/rect")]
+    assert runs == [str(round(100 * each / goal)) for each in sums]
     bar = picture.find(".//rect[@class='maxie']")
     assert bar is not None
     assert bar.get("width") == f"{round(100 * share)}"
