@@ -140,11 +140,11 @@ class Game(ABC, Generic[P, M]):
         return max(30.0, 90.0 - self.ply(position))
 
     def broken_rule(self, position: P, move: M) -> str | None:
-        """Return why `move` is illegal in an unfinished position, as part of a sentence; None if it is legal."""
+        """Return why `move` is illegal, as part of a sentence; None if it is legal. `position` must be unfinished."""
         return None if move in self.moves(position) else "it is none of the legal moves"
 
     def why_illegal(self, position: P, move: M) -> str | None:
-        """Return why `move` is illegal in any position, even a finished one, as part of a sentence; None if legal."""
+        """Return why `move` is illegal, as part of a sentence; None if it is legal. `position` may be a finished one."""
         return "the match is over" if self.outcome(position) is not None else self.broken_rule(position, move)
 
     def play(self, position: P, move: M) -> P:

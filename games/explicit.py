@@ -132,7 +132,7 @@ def _parse_node(data: object, fallback: str) -> tuple[str, int | None, Sequence[
     if isinstance(children, str) or not isinstance(children, Sequence):
         raise BadData(f"node {name}: children must be a list, not {children!r:.40}")
     if not children and "value" not in data:
-        raise BadData(f"node {name}: a leaf needs a value (null if a search must never reach it)")
+        raise BadData(f"node {name}: a leaf needs a value (null if no search should reach it)")
     value = data.get("value")
     if value is not None:
         value = require_integer(value, f"the value of node {name}", -MAX_VALUE, MAX_VALUE)

@@ -146,7 +146,7 @@ def _convert_like(data: Any, example: object) -> Any:
 def _reject_mappings(data: Any) -> Any:
     """Return plain data of unknown type unchanged. Raises BadData if it contains a mapping, which cannot be hashed."""
     if isinstance(data, dict):
-        raise BadData(f"the data must be a number, a string or a list of them, not {data!r:.40}")
+        raise BadData(f"the data must be a number, a string or a list of these, not {data!r:.40}")
     return tuple(map(_reject_mappings, data)) if isinstance(data, tuple) else data
 
 
@@ -168,4 +168,4 @@ def _check_and_freeze(data: object, depth_left: int) -> Any:
         return data
     if isinstance(data, str) and len(data) <= MAX_LENGTH:
         return data
-    raise BadData(f"the data must be a number, a string or a list of them, not {data!r:.40}")
+    raise BadData(f"the data must be a number, a string or a list of these, not {data!r:.40}")

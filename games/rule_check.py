@@ -358,7 +358,7 @@ def _check_move_text(
         if text in texts:
             raise _RuleViolation(
                 "move text",
-                f"{_make_excerpt(move)} and {_make_excerpt(texts[text])} both have the text {text!r:.40}",
+                f"the moves {_make_excerpt(move)} and {_make_excerpt(texts[text])} have the same text {text!r:.40}",
             )
         texts[text] = move
     for text, move in texts.items():

@@ -156,11 +156,11 @@ def _choose_fair_start(
     balance = StartBalancer(neighbours)
     starts = []
     for _ in range(MAX_STARTS):
-        places: list[int] = []
+        chosen: list[int] = []
         for v in rng.sample(range(len(neighbours)), len(neighbours)):
-            if len(places) < 2 * territories_per_side and not set(neighbours[v]) & set(places):
-                places.append(v)
-        half = len(places) // 2
-        sides = sorted(places[:half]), sorted(places[half : 2 * half])
+            if len(chosen) < 2 * territories_per_side and not set(neighbours[v]) & set(chosen):
+                chosen.append(v)
+        half = len(chosen) // 2
+        sides = sorted(chosen[:half]), sorted(chosen[half : 2 * half])
         starts.append((-half, balance.compute_imbalance(*sides), sides))
     return min(starts)[2]

@@ -180,7 +180,7 @@ def _make_program_name(command: Sequence[str]) -> str:
 
 
 def _parse_threads(options: str) -> int:
-    """Return the number of threads in an engine's options; 0 if it is missing or invalid, which the engine reports."""
+    """Return the option `threads` of an engine; 0 if it is missing, or if it is invalid (the engine itself reports that)."""
     values = dict(option.partition("=")[::2] for option in options.split(","))
     threads_text = values.get("threads", "")
     return int(threads_text) if threads_text.isdecimal() and 1 <= int(threads_text) <= MAX_THREADS else 0

@@ -48,7 +48,7 @@ class BadOpenings(ValueError):
 
 
 def read_openings(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
-    """Return one list for each game: all openings in a file, with their moves as plain data of that game.
+    """Return, for each game, the list of all openings in a file, with each move as plain data (`Game.move_to_data`).
 
     Raises BadOpenings if the file has no opening, or one that cannot be played in one of the games.
     """

@@ -42,7 +42,7 @@ class Adjudicator:
         )
 
     def count_position(self, position: object) -> None:
-        """Count a position that cannot end the match: the start, or a position of the opening."""
+        """Count a position for the rule `repetition`, without ending the match: the start, or a position of the opening."""
         if self._repetition_counter is not None:
             self._repetition_counter.add(position)
 

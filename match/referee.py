@@ -53,7 +53,7 @@ MAX_STALL_NS = 50 * NS_PER_MS
 If a player's time runs out in a turn with a longer stall, and the stall also exceeds the margin, the match is void.
 """
 
-MAX_FAULTS = 16
+MAX_REJECTED_MESSAGES = 16
 """Number of rejected messages that a player may send in one match. One more loses the match."""
 
 SEATS: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
@@ -85,7 +85,7 @@ class Referee:
         self.readiness = Readiness(self.terms)
         self._is_playing = False
         self._disconnected_at: dict[Player, int] = {}
-        self._fault_counts = dict.fromkeys(Player, 0)
+        self._rejected_counts = dict.fromkeys(Player, 0)
         self._lag_budgets = dict.fromkeys(Player, LagBudget())
         self.turn_sent_at: int | None = None
         """Time at which the current turn was sent, in ns; None while no clock runs."""
@@ -289,12 +289,12 @@ class Referee:
     def _reject_message(
         self, player: Player, code: Code, detail: str, ply: int, now: int
     ) -> list[RefereeEffect]:
-        self._fault_counts[player] += 1
+        self._rejected_counts[player] += 1
         self.revision += 1
-        if self._fault_counts[player] <= MAX_FAULTS:
+        if self._rejected_counts[player] <= MAX_REJECTED_MESSAGES:
             return [NotifyPlayer(player, Error(code, detail, self.terms.match, ply))]
         code = Code.TOO_MANY_FAULTS
-        detail = f"more than {MAX_FAULTS} rejected messages, the last: {detail}"
+        detail = f"more than {MAX_REJECTED_MESSAGES} rejected messages, the last: {detail}"
         notice = NotifyPlayer(player, Error(code, detail, self.terms.match, ply))
         loss_text = f"{self._describe_player(player)} sent {detail}"
         return [notice, *self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, loss_text, now)]

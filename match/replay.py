@@ -99,7 +99,7 @@ def compute_mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:
         if any(move.thinking is not None and move.thinking.cpu_ms is not None for move in record.moves):
             for player, move in zip(list_movers(record), record.moves, strict=True):
                 if move.thinking is not None and move.thinking.cpu_ms is not None:
-                    cpu_ms_by_bot[record.players.name_of(player)].append(move.thinking.cpu_ms)
+                    cpu_ms_by_bot[record.players.get_bot_name(player)].append(move.thinking.cpu_ms)
     return {bot: sum(times_ms) / len(times_ms) for bot, times_ms in cpu_ms_by_bot.items()}
 
 

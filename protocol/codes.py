@@ -36,7 +36,7 @@ class _WireEnum(StrEnum):
 
 
 class Code(_WireEnum):
-    """Code of an `error` message."""
+    """Error code, as sent in an `error` message."""
 
     BAD_MESSAGE = "bad_message", "the frame is not a message: not msgpack, not a map, a wrong type or value"
     TOO_LARGE = "too_large", "the frame is larger than `welcome.limits.message_bytes`"

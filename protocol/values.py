@@ -25,7 +25,7 @@ class Players(Struct, frozen=True):
     maxie: str
     minnie: str
 
-    def name_of(self, seat: str) -> str:
+    def get_bot_name(self, seat: str) -> str:
         """Return the name of the bot in a seat: `maxie` or `minnie`."""
         return self.maxie if seat == "maxie" else self.minnie
 

@@ -113,7 +113,7 @@ class Absences:
     def record_pair(self, pair: Pair, absent: Collection[str]) -> None:
         """Record a finished pair.
 
-        absent   bots that appeared for neither match
+        absent   bots that missed both matches of the pair
         """
         for bot, opponent in ((pair.first, pair.second), (pair.second, pair.first)):
             encounter = pair.round, opponent
@@ -124,7 +124,7 @@ class Absences:
                 self._missed_encounters[bot].add(encounter)
 
     def forget(self, bot: str) -> None:
-        """Forget the encounters that a bot has missed."""
+        """Reset the count of encounters that a bot has missed in a row, so that it is no longer withdrawn."""
         self._missed_encounters.pop(bot, None)
 
 
@@ -154,7 +154,7 @@ class Format(Protocol):
     ) -> None:
         """Record a finished pair with the points of its two bots.
 
-        absent   bots that appeared for neither match
+        absent   bots that missed both matches of the pair
         """
 
     def get_rank(self, bot: str) -> FormatRank:

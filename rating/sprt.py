@@ -77,7 +77,7 @@ class Sprt:
                 continue
             if not equals or key not in _KEYS or key in values:
                 raise BadSprt(
-                    f"{part.strip()!r:.40} is not a parameter of a test: write elo0=0,elo1=10,alpha=0.05,beta=0.05, and model=normalized for normalised Elo"
+                    f"{part.strip()!r:.40} is not a parameter of a test: write elo0=0,elo1=10,alpha=0.05,beta=0.05 or elo0=0,elo1=10,model=normalized"
                 )
             try:
                 values[key] = float(value)

@@ -400,7 +400,7 @@ class Client:
             self._stop_when_rated()
 
     def _stop_when_rated(self) -> None:
-        """End `run` when the new rating of each match has arrived, or after `RATING_SECONDS`."""
+        """End `run` once the new ratings after all matches have arrived, at the latest after `RATING_SECONDS`."""
         if not self._machine.unrated:
             self.stop()
         elif not self._stopping:

@@ -58,7 +58,7 @@ def new(file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write
         with file.open("x", encoding="utf-8") as target:
             target.write(text)
     except FileExistsError:
-        raise CommandError(f"{file} exists already: choose another name, or remove it first") from None
+        raise CommandError(f"{file} already exists: choose another name, or remove it first") from None
     except OSError as error:
         raise CommandError(f"cannot write {file}: {error.strerror}") from None
     err.print(f"{file} is written. Try it: arena match {shlex.quote(str(file))} random --rounds 1")

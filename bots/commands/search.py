@@ -31,7 +31,7 @@ from arena.bots.review.analysis import (
 )
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.review.review import SolvedPosition, probe_tablebase
-from arena.bots.review.savings import Saving, measure_savings
+from arena.bots.review.savings import Saving, measure_node_savings
 from arena.bots.review.trees import TreeError, list_tree_names, load_tree_game
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH, Report
@@ -151,7 +151,7 @@ def trace_command(
     start = game.start()
     try:
         result, monitor = run_reference_search(game, start, depth, spec, tracing=True)
-        savings = list(measure_savings(game, start, depth, spec))
+        savings = list(measure_node_savings(game, start, depth, spec))
     except NodeWithoutValue as error:
         raise CommandError(f"{tree}, {spec.name} to depth {depth}: {error}") from None
     except SearchTooLarge as error:
@@ -357,7 +357,7 @@ def _show_search(
 ) -> None:
     """Search once with a reference algorithm. Show the result, with `trace` also each node, and with `svg` a picture."""
     result, monitor = run_reference_search(game, position, depth, spec, tracing=trace or svg is not None)
-    savings = list(measure_savings(game, position, depth, spec))
+    savings = list(measure_node_savings(game, position, depth, spec))
     report = make_report(result, monitor, depth)
     events = monitor.events or ()
     if svg is not None:

@@ -68,7 +68,7 @@ def load_weights(path: Path, names: Sequence[str]) -> Weights:
     data = read_toml(path, "weights")
     weights = data.get("weights")
     if not isinstance(weights, dict):
-        raise BadWeights(f"{path}: must have a table [weights] with {', '.join(names)}")
+        raise BadWeights(f"{path}: the file has no table [weights]; add one with the keys {', '.join(names)}")
     for name in weights:
         if name not in names:
             raise BadWeights(f"{path}: weights.{name}: no such feature: choose from {', '.join(names)}")

@@ -100,7 +100,9 @@ def load_outcomes(path: Path) -> Mapping[PositionCategory, OutcomeCounts]:
     """
     table = read_toml(path, "outcomes").get("outcomes")
     if not isinstance(table, dict):
-        raise BadWeights(f"{path}: must have a table [outcomes]")
+        raise BadWeights(
+            f"{path}: the file has no table [outcomes]; add one with lines such as '3 1 0' = [5, 4, 1]"
+        )
     return {_parse_category(path, key): _parse_counts(path, key, value) for key, value in table.items()}
 
 

@@ -55,7 +55,7 @@ class Saving:
         return f"{smaller_text}. {self.whole}: {larger_text}. That is {ratio_text} the nodes"
 
 
-def measure_savings(
+def measure_node_savings(
     game: Game[Any, Any], position: Any, depth: int, spec: Spec, max_nodes: int = MAX_NODES
 ) -> Iterator[Saving]:
     """Yield a comparison for each option that changes the work of the search: one for `take`, two for `dynamic`.

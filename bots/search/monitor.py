@@ -87,13 +87,13 @@ TraceEvent = NodeEntered | LeafValued | TableHit | NodeExited
 
 
 class SearchMonitor:
-    """Counter of a search's nodes and leaves, which polls `stop`, and with `tracing` records the events of the search.
+    """Observer of one search: counts its nodes and leaves, polls `stop`, and with `tracing` records its events.
 
     stop            function that returns True to stop the search
     events          events in order; None without `tracing`
-    nodes           nodes entered, including the root and the leaves
-    leaves          leaves valued
-    sorted          positions estimated only to sort moves
+    nodes           number of nodes entered, including the root and the leaves
+    leaves          number of leaves evaluated
+    sorted          number of positions estimated only to sort moves
     horizon         True if a leaf was only estimated; if False, no deeper search can change the result
     hints           for inner nodes, the best move or the move that caused a cutoff, which orders the next iteration
     max_live_nodes  for a search that builds a tree, the maximum number of nodes in memory at once

@@ -88,7 +88,7 @@ class Table(Generic[P, M]):
         return (value, entry.generation != self.generation) if answers else None
 
     def store(self, position: P, depth: int, distance: int, value: int, kind: Bound, move: M) -> None:
-        """Store the result of a search of this position to `depth` plies, `distance` plies below the root.
+        """Store the result of searching this position, which is `distance` plies below the root, to a depth of `depth` plies.
 
         Takes constant time, even when the table is full.
         """

@@ -72,7 +72,7 @@ def measure_command(
         typer.Option(
             "--evaluator",
             metavar="NAME",
-            help="Evaluator of the engines: plain, features, or the path of a weights file.",
+            help="Evaluator that the engines use: plain, features, or the path of a weights file.",
         ),
     ] = DEFAULT_EVALUATOR,
     processes: ProcessesOption = 0,
@@ -147,7 +147,7 @@ def measure_command(
 def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> list[Opening]:
     """Return the openings of a file, or those shipped with the map. Raises UsageError for bad or too few openings."""
     if len(boards) != 1:
-        raise UsageError(f"--openings: must be used with one map, not with {len(boards)}")
+        raise UsageError(f"--openings: works with one map only, not with {len(boards)}")
     [board] = boards
     path = find_shipped_openings_file(board.name) if name == "shipped" else Path(name)
     if path is None:

@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True)
 class SolvedMap:
-    """A solved map, with the table, the time that solving took, and the result of the verification."""
+    """Solved map: its table of values, the time that solving took, and the result of the verification."""
 
     map: RisklessMap
     table: SolvedTable

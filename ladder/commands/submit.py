@@ -107,7 +107,7 @@ def add(
             else:
                 target.hardlink_to(copy)
     except FileExistsError:
-        raise CommandError(f"{target} exists already; add --replace, or give another --name") from None
+        raise CommandError(f"{target} already exists; add --replace, or give another --name") from None
     except OSError as error:
         raise CommandError(f"{error.filename or target}: {error.strerror}") from None
     out.print(f'{name} is in {target}; in a ladder file: submit = "{target}"')

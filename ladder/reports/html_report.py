@@ -311,7 +311,7 @@ def _render_move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> 
             zip(list_movers(record), record.moves[:MAX_PLOT_PLIES], strict=False)
         ):
             if not move.opening:
-                moves[record.players.name_of(player)][ply].append(move)
+                moves[record.players.get_bot_name(player)][ply].append(move)
     mean_times = {
         bot: {
             ply: sum(move.ms for move in moves_at_ply) / len(moves_at_ply)

@@ -162,7 +162,7 @@ class ScriptedServer:
                     raise ProtocolFault(
                         f"the bot ended (exit code {self.bot_process.exit_code}) and did not connect"
                     )
-        raise ProtocolFault(f"the bot must connect within {seconds:g} s")
+        raise ProtocolFault(f"the bot did not connect within {seconds:g} s")
 
     async def _handle_connection(self, connection: ServerConnection) -> None:
         self.connection_count += 1

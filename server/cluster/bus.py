@@ -1,4 +1,4 @@
-"""Interface of the bus, which carries messages between processes.
+"""Interface of the message bus, which connects the processes of a cluster.
 
 A message is published on a subject (a name), and delivered at most once to each subscriber of that subject. Messages of
 one publisher arrive in order. `nats.NatsBus` implements the interface.
@@ -21,7 +21,7 @@ class BusError(Exception):
 
 
 class Bus(Protocol):
-    """Connection of one process to the bus."""
+    """Connection of one process to the message bus of its cluster."""
 
     def publish(self, subject: str, payload: bytes) -> bool:
         """Publish a message on a subject without waiting.

@@ -111,7 +111,7 @@ class IncomingStream(Generic[M]):
     def receive(self, frame: BusFrame) -> list[M]:
         """Return the list of messages that a frame completes.
 
-        The list is empty for a heartbeat, for a repeated frame, and if the list continues in the next frame.
+        The list is empty for a heartbeat, for a repeated frame, and for a frame whose list continues in the next one.
 
         Raises BadBusFrame if earlier frames are missing, or if the list is invalid or larger than MAX_LIST_BYTES.
         """

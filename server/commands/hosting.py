@@ -291,9 +291,9 @@ def _check_adjudication(settings: ArenaSettings, pool: Pool) -> None:
     except BadAdjudication as error:
         raise BadSetting("matches.adjudicate", str(error)) from None
     for game in pool.games:
-        why = find_unusable_table_reason(adjudication, game.game)
-        if why is not None:
-            raise BadSetting("matches.adjudicate", why)
+        reason = find_unusable_table_reason(adjudication, game.game)
+        if reason is not None:
+            raise BadSetting("matches.adjudicate", reason)
 
 
 def _check_store(settings: ArenaSettings) -> None:

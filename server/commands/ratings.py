@@ -71,7 +71,7 @@ def ratings(
         bool,
         typer.Option(
             "--recompute",
-            help="Recompute all ratings from the journal, and report differences; changes nothing.",
+            help="Recompute all ratings from the journal and report differences, without changing anything.",
         ),
     ] = False,
     all_: Annotated[

@@ -176,7 +176,7 @@ class Events:
         plan = command.plan
         if plan.event in self._events:
             raise EventRefused(
-                f"an event called {plan.event} exists already: choose another name, or cancel that event first"
+                f"an event called {plan.event} already exists: choose another name, or cancel that event first"
             )
         self._add_event(EventState(plan))
         return f"{plan.event} is announced"

@@ -146,7 +146,7 @@ class Matchmaker:
         return list(self._waiting_bots)
 
     def update_waiting(self) -> None:
-        """Check the bots that have changed: add those that now wait, and remove those that do not."""
+        """Update the list of waiting bots: add the changed bots that now wait, and remove those that no longer wait."""
         for bot in self._lobby.pop_changed_bots():
             if not self._should_wait(bot):
                 self._waiting_bots.pop(bot.name, None)

@@ -27,7 +27,7 @@ AnalysisVisibility = Literal["reply", "end"]
 
 
 class PoolGame(Struct, frozen=True):
-    """Game of the pool or of an event, with its time control and its openings."""
+    """A game to play in an event, or among the waiting bots (the pool), with its time control and openings."""
 
     game: AnyGame
     time_control: TimeControl

@@ -32,7 +32,7 @@ class ProcessIdentity(Struct, frozen=True):
 
 
 def identify_this_process() -> ProcessIdentity:
-    """Return the identity of this process."""
+    """Return the identity of this process, with empty parts where the operating system does not provide them."""
     pid = os.getpid()
     state = _read_process_state(pid)
     return ProcessIdentity(

@@ -113,9 +113,10 @@ class HouseProcesses:
     def __init__(
         self, plan: HousePlan, shell: Shell, host: BotServer, url: str, tasks: anyio.abc.TaskGroup
     ) -> None:
-        """Prepare the processes, which will connect to the host at `url`.
+        """Prepare the processes, which will connect to the server at `url`.
 
-        Only engines with matches to continue after a restart of the server are started now.
+        Start now only the engines whose matches were interrupted when the server stopped. The others are started by
+        `start_and_check`, or when the core requests them (`StartHouseEngine`).
         """
         self._plan = plan
         self._shell = shell
@@ -169,7 +170,7 @@ class HouseProcesses:
         An engine without a move in several matches in a row counts as hung.
         """
         for player in Player:
-            process = self._processes.get(finished.record.players.name_of(player))
+            process = self._processes.get(finished.record.players.get_bot_name(player))
             if process is None:
                 continue
             match has_moved(finished.record, player):

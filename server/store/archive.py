@@ -178,14 +178,14 @@ def _find_end_time(match: ArchivedMatch) -> str:
         raise BadRecord(
             f"match {match.match}: the times of its moves put its end after the year 9999"
         ) from None
-    _check_time(match, "the end of its moves", end_time)
+    _require_plausible_time(match, "the end of its moves", end_time)
     return database.format_timestamp(end_time)
 
 
-def _check_time(match: ArchivedMatch, name: str, time: datetime) -> None:
+def _require_plausible_time(match: ArchivedMatch, label: str, time: datetime) -> None:
     """Raise BadRecord if `time` is before EARLIEST_MATCH or more than MAX_CLOCK_SKEW in the future.
 
-    name: words for the time in the message, such as `finished`
+    label: words for the time in the error message, such as `finished`
     """
     latest = datetime.now(UTC) + MAX_CLOCK_SKEW
     if not EARLIEST_MATCH <= time <= latest:
@@ -194,7 +194,7 @@ def _check_time(match: ArchivedMatch, name: str, time: datetime) -> None:
             if time < EARLIEST_MATCH
             else f"more than {MAX_CLOCK_SKEW // timedelta(hours=1)} hours in the future"
         )
-        raise BadRecord(f"match {match.match}: {name} ({database.format_timestamp(time)}) is {where}")
+        raise BadRecord(f"match {match.match}: {label} ({database.format_timestamp(time)}) is {where}")
 
 
 def _parse_time(match: ArchivedMatch, name: str, pattern: re.Pattern[str]) -> datetime:
@@ -203,7 +203,7 @@ def _parse_time(match: ArchivedMatch, name: str, pattern: re.Pattern[str]) -> da
         time = datetime.fromisoformat(text if pattern.fullmatch(text) else "")
     except ValueError:
         raise BadRecord(f"match {match.match}: `{name}` must be a time in UTC, not {text!r:.60}") from None
-    _check_time(match, f"`{name}`", time)
+    _require_plausible_time(match, f"`{name}`", time)
     return time
 
 

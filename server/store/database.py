@@ -363,7 +363,7 @@ async def exclusive_transaction(engine: Engine) -> AsyncIterator[AsyncConnection
 
 
 class WriteFunction(Protocol):
-    """Function that runs an operation in a transaction: `Journal.write`, or the result of `make_transaction_writer`."""
+    """Type of a function that runs an operation in a transaction: `Journal.write`, or the result of `make_transaction_writer`."""
 
     async def __call__(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction, commit it, and return its result."""

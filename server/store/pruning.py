@@ -177,10 +177,12 @@ def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
     # If two servers remove the same matches, the slower one must not overwrite newer ratings with older ones.
     database.lock_exclusively(connection)
     names, numbers = [row.match for row in rows], [row.number for row in rows]
-    is_removed_match = rating_steps.c.match.in_(names)
+    belongs_to_removed_match = rating_steps.c.match.in_(names)
     # If a bot played itself, Minnie's step is the later one.
     steps = (
-        sa.select(rating_steps).where(is_removed_match).order_by(rating_steps.c.arrival, rating_steps.c.seat)
+        sa.select(rating_steps)
+        .where(belongs_to_removed_match)
+        .order_by(rating_steps.c.arrival, rating_steps.c.seat)
     )
     bases: dict[RatingKey, CurrentRating] = {}
     for step in connection.execute(steps):
@@ -188,6 +190,6 @@ def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
             step.rating, step.deviation, step.volatility, step.finished
         )
     store_base_ratings(connection, bases)
-    connection.execute(sa.delete(rating_steps).where(is_removed_match))
+    connection.execute(sa.delete(rating_steps).where(belongs_to_removed_match))
     for table in (events, records, matches):
         connection.execute(sa.delete(table).where(table.c.number.in_(numbers)))

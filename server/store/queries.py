@@ -139,7 +139,7 @@ async def load_event_table(
     all_bots: True to list all bots of any event
     """
     ladder = await find_plan(engine, event)
-    scores = await load_event_scores(engine, event, whole=all_bots or ladder is not None)
+    scores = await load_event_scores(engine, event, all_bots=all_bots or ladder is not None)
     if scores is None:
         return EventTable(event, [], [], 0) if await has_matches_in_progress(engine, event) else None
     if bots is None:

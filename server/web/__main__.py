@@ -225,7 +225,7 @@ async def serve() -> None:
 
 
 def main() -> None:
-    """Run the page process until its parent ends it."""
+    """Run this process, which serves the web page, until its parent ends it."""
     # Matches have priority over pages.
     os.nice(supervisor.NICENESS)
     # The parent handles these signals, and this process ends with it.

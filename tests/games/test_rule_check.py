@@ -159,7 +159,7 @@ BROKEN = {
     "texts alike": (
         [("size = 9\n", "size = 9\n\n    def move_to_text(self, move):\n        return 'take'\n")],
         "move text",
-        "both have the text 'take'",
+        "have the same text 'take'",
     ),
     "an illegal move allowed": (
         [("size = 9\n", "size = 9\n\n    def broken_rule(self, position, move):\n        return None\n")],

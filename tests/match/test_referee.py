@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from arena.games.core import GameError, Player
 from arena.match.clock import NS_PER_MS
 from arena.match.lag import MAX_LAG_NS
-from arena.match.referee import MAX_FAULTS, Referee
+from arena.match.referee import MAX_REJECTED_MESSAGES, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
     FinishMatch,
@@ -204,7 +204,7 @@ def test_a_move_before_both_are_ready_is_refused() -> None:
 
 def test_too_many_faults_lose() -> None:
     referee = started_referee()
-    for _ in range(MAX_FAULTS):
+    for _ in range(MAX_REJECTED_MESSAGES):
         referee.handle(MoveReceived(MINNIE, 5, 4), 1)
     assert not referee.is_over
     effects = referee.handle(MoveReceived(MINNIE, 5, 4), 1)

@@ -61,7 +61,7 @@ def render_tree(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str
 
 
 def _place_nodes(node: TracedNode, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
-    """Write the column and the row of `node` and its descendants to `places`. Return the first free column."""
+    """Write the column and row of `node` and of each descendant into `places`, by path. Return the first free column."""
     if not node.children:
         places[node.path] = (column, len(node.path))
         return column + 1

@@ -112,11 +112,11 @@ async def has_matches_in_progress(engine: Engine, event: str) -> bool:
         return (await connection.execute(query)).first() is not None
 
 
-async def load_event_scores(engine: Engine, event: str, *, whole: bool = False) -> EventScores | None:
+async def load_event_scores(engine: Engine, event: str, *, all_bots: bool = False) -> EventScores | None:
     """Return the results of an event; None if no match of the event was counted.
 
-    whole: True for all bots, however many, as for an event whose plan lists them; False to return only the results
-        between the MAX_PARTIAL_TABLE bots with the most matches if the event has more than MAX_FULL_TABLE bots
+    all_bots: True to return the results of all bots, however many. If False, and the event has more than MAX_FULL_TABLE
+        bots, return only the results between the MAX_PARTIAL_TABLE bots with the most matches.
     """
     total_query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     bots_query = sa.select(event_bots.c.bot).where(event_bots.c.event == event)
@@ -126,10 +126,10 @@ async def load_event_scores(engine: Engine, event: str, *, whole: bool = False) 
         matches = (await connection.execute(total_query)).scalar_one_or_none()
         if matches is None:
             return None
-        limited_bots_query = bots_query if whole else bots_query.limit(MAX_FULL_TABLE + 1)
+        limited_bots_query = bots_query if all_bots else bots_query.limit(MAX_FULL_TABLE + 1)
         names = (await connection.execute(limited_bots_query)).scalars().all()
         bots = sorted(names)
-        if not whole and len(names) > MAX_FULL_TABLE:
+        if not all_bots and len(names) > MAX_FULL_TABLE:
             bots = sorted(names[:MAX_PARTIAL_TABLE])
             results_query = results_query.where(
                 event_scores.c.maxie.in_(bots), event_scores.c.minnie.in_(bots)

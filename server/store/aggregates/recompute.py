@@ -82,7 +82,7 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
             names = [row.match for row in rows]
             events_by_match, steps = (
                 await load_events_by_match(connection, names),
-                await _load_steps(connection, names),
+                await _load_rating_steps(connection, names),
             )
             seasons = {match: category.season for match, _, category in steps}
             for row in rows:
@@ -211,16 +211,16 @@ async def _load_counted_matches(
     return (await connection.execute(query)).all()
 
 
-async def _load_steps(
+async def _load_rating_steps(
     connection: AsyncConnection, names: Sequence[str]
 ) -> dict[tuple[str, str, RatingCategory], RatingStep]:
     """Return the stored rating steps of the matches with the ids `names`, by match id, seat and category."""
     query = sa.select(rating_steps).where(rating_steps.c.match.in_(names))
-    steps = [step_from_row(row) for row in (await connection.execute(query)).all()]
+    steps = [rating_step_from_row(row) for row in (await connection.execute(query)).all()]
     return {(step.match, step.seat, step.category): step for step in steps}
 
 
-def step_from_row(row: sa.Row[Any]) -> RatingStep:
+def rating_step_from_row(row: sa.Row[Any]) -> RatingStep:
     """Return the rating step that a row of the table `rating_steps` holds."""
     fields = {name: getattr(row, name) for name in RatingStep.__struct_fields__}
     return RatingStep(**fields | {"outcome": RatedOutcome(row.outcome)})

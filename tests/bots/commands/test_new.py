@@ -61,7 +61,7 @@ def test_the_suggested_commands_work(tmp_path: Path) -> None:
 def test_an_existing_file_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "my_bot.py"
     file.write_text("mine")
-    fails("exists already", 1, "new", file)
+    fails("already exists", 1, "new", file)
     fails("arena.py would hide the package arena", 2, "new", file.with_name("arena.py"))
     assert file.read_text() == "mine"
     fails("ends in .py", 2, "new", tmp_path / "my_bot")

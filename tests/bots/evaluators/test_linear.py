@@ -48,7 +48,7 @@ def test_a_weights_file_of_ones_own(tmp_path: Path) -> None:
     ("content", "why"),
     [
         ("weights", "not valid TOML"),
-        ("x = 1", "must have a table"),
+        ("x = 1", "the file has no table"),
         ("[weights]\nopen = 1", "weights.ones must be a whole number"),
         ("[weights]\nopen = 1.5\nones = 0\ntwos = 0\ncenter = 0", "weights.open must be a whole number"),
         ("[weights]\nfoo = 1", "weights.foo: no such feature: choose from open, ones"),

@@ -68,7 +68,7 @@ def test_a_game_without_categories() -> None:
     ("content", "why"),
     [
         ("x", "not valid TOML"),
-        ("x = 1", "must have a table"),
+        ("x = 1", "the file has no table"),
         ("[outcomes]\nx = [1, 2, 3]", "must be whole numbers"),
         ('[outcomes]\n"1 2" = [1, 2]', "the numbers of wins, draws and losses"),
         ('[outcomes]\n"1 2" = [0, 0, 0]', "the numbers of wins, draws and losses"),

@@ -4,7 +4,7 @@ import pytest
 
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.review.analysis import parse_reference, run_reference_search
-from arena.bots.review.savings import Saving, measure_savings
+from arena.bots.review.savings import Saving, measure_node_savings
 from arena.games.tictactoe import TicTacToe
 from arena.maps.game_on_map import make_game_on_map
 
@@ -12,7 +12,7 @@ PATH4 = make_game_on_map("riskless", "path4")
 
 
 def saving(text: str, depth: int) -> Saving:
-    (only,) = measure_savings(PATH4, PATH4.start(), depth, parse_reference(text))
+    (only,) = measure_node_savings(PATH4, PATH4.start(), depth, parse_reference(text))
     return only
 
 
@@ -27,7 +27,7 @@ def test_the_first_moves_are_counted_beside_all_of_them() -> None:
 
 
 def test_dynamic_look_ahead_is_counted_beside_as_many_plies_everywhere() -> None:
-    cost, told = measure_savings(PATH4, PATH4.start(), 5, parse_reference("lazy:dynamic=3"))
+    cost, told = measure_node_savings(PATH4, PATH4.start(), 5, parse_reference("lazy:dynamic=3"))
     flat, deep = (
         run_reference_search(PATH4, PATH4.start(), depth, parse_reference("lazy"), tracing=False)[1]
         for depth in (5, 8)
@@ -40,12 +40,14 @@ def test_dynamic_look_ahead_is_counted_beside_as_many_plies_everywhere() -> None
 
 def test_a_search_that_looks_at_everything_saves_nothing() -> None:
     for name in ("lazy", "alphabeta", "lazy-ordered:keep=yes"):
-        assert not list(measure_savings(PATH4, PATH4.start(), 3, parse_reference(name)))
+        assert not list(measure_node_savings(PATH4, PATH4.start(), 3, parse_reference(name)))
 
 
 def test_a_comparison_that_takes_too_long_is_given_up() -> None:
     world = make_game_on_map("riskless", "world")
-    _, told = measure_savings(world, world.start(), 1, parse_reference("lazy:dynamic=20"), max_nodes=1200)
+    _, told = measure_node_savings(
+        world, world.start(), 1, parse_reference("lazy:dynamic=20"), max_nodes=1200
+    )
     assert (told.whole_nodes, told.whole_leaves, told.whole_value) == (None, None, None)
     assert told.describe().endswith("21 plies everywhere: more than 1,200 nodes")
     assert told.nodes < 1200
@@ -57,4 +59,4 @@ def test_games_without_a_definition_of_dynamic_positions_refuse_the_option() -> 
         BadSpec,
         match=r"^lazy: the option dynamic works only with riskless, because tictactoe has no dynamic positions: try ",
     ):
-        list(measure_savings(game, game.start(), 2, parse_reference("lazy:dynamic=1")))
+        list(measure_node_savings(game, game.start(), 2, parse_reference("lazy:dynamic=1")))

@@ -30,7 +30,7 @@ def test_a_map_is_measured_into_json_and_into_a_markdown_table(tmp_path: Path) -
         (["atlantis"], 2, "no such map"),
         (["ring:65"], 2, "too large for the compiled engines: at most 64 territories"),
         (["m1", "--matches", "1"], 2, "--matches"),
-        (["m1", "m2", "--openings", "shipped"], 2, "--openings: must be used with one map"),
+        (["m1", "m2", "--openings", "shipped"], 2, "--openings: works with one map only"),
         (["path4", "--openings", "shipped"], 2, "--openings: path4 has no shipped openings"),
         (["m1", "--openings", "no.txt"], 2, "--openings: cannot read the openings no.txt: No such file"),
         (["m1", "--openings", "shipped", "--matches", "999"], 2, "--matches: must be at most"),

@@ -51,7 +51,7 @@ def test_a_submission_is_replaced_only_if_that_is_asked_for(
     assert arena("submit", "add", first).code == 0
     before = kept.read_bytes()
     second = zipped(tmp_path / "second.zip", {"bot.toml": 'exec = "./goat"'})
-    fails("submissions/camel.zip exists already", 1, "submit", "add", second, "--name", "camel")
+    fails("submissions/camel.zip already exists", 1, "submit", "add", second, "--name", "camel")
     assert kept.read_bytes() == before
     assert arena("submit", "add", second, "--name", "camel", "--replace").code == 0
     assert [each["runs"] for each in list_submissions()] == ["./goat"]

@@ -55,7 +55,7 @@ CAUGHT = [
     ("not_ready_again", "dropped", "with ready for its match, not move|must send ready"),
     ("gives_up", "restarted", "exit code"),
     ("rusher", "shut down", "must retry with backoff"),
-    ("never_returns", "shut down", "after a lost connection: the bot must connect within"),
+    ("never_returns", "shut down", "after a lost connection: the bot did not connect within"),
 ]
 
 
