@@ -122,7 +122,9 @@ class ExplicitGame(Game[NodePosition, int]):
 
 def _parse_node(data: object, fallback: str) -> tuple[str, int | None, Sequence[object]]:
     if not isinstance(data, Mapping):
-        raise BadData(f"node {fallback}: must be an object with name, children or value, not {data!r:.40}")
+        raise BadData(
+            f'node {fallback}: must be an object, such as {{"name": "a", "value": 3}}, not {data!r:.40}'
+        )
     name = data.get("name", fallback)
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable():
         raise BadData(

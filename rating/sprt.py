@@ -158,9 +158,9 @@ def _find_likeliest_normalised_distribution(shares: Sequence[float], t: float) -
 
 
 def _tilt_distribution(shares: Sequence[float], offsets: Sequence[float]) -> list[float]:
-    """Return the distribution p_i = share_i / (1 + x offset_i), for the only x with Σ p_i offset_i = 0.
+    """Return the distribution p_i = share_i / (1 + x offset_i), for the x with Σ p_i offset_i = 0.
 
-    x is found by bisection, to the last bit of a float.
+    Only one x makes all p_i positive. It is found by bisection, as exactly as a float can hold it.
     """
     low, high = -1 / max(offsets), -1 / min(offsets)
     while True:

@@ -55,10 +55,10 @@ class Room:
     ) -> None:
         """Set up a match that has not begun. Raises games.core.GameError if its opening is invalid.
 
-        A user's own game may raise any other error.
+        A game that a user wrote may raise any exception.
 
         load       part of `CoreSettings.concurrency` that the match takes up
-        for_event  True if an event requested the match; False for matches of the pool and of challenges
+        for_event  True if an event requested the match, False if it comes from the pool or a challenge
         """
         self.terms = terms
         self.bots = bots

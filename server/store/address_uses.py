@@ -68,12 +68,12 @@ async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:
     query = sa.select(addresses.c.day, addresses.c.hash, addresses.c.name, tokens.c.owner)
     query = query.join(tokens, tokens.c.name == addresses.c.name)
     async with database.open_query_connection(engine) as connection:
-        return _group_shared_days(
+        return _group_days_by_pair(
             (row.day, row.hash, row.name, row.owner) for row in await connection.execute(query)
         )
 
 
-def _group_shared_days(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[str, str], list[str]]:
+def _group_days_by_pair(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[str, str], list[str]]:
     """Return the days on which two bots of different owners used one address, by the sorted names of the two bots.
 
     rows: tuples of the day, the hash of the address, the name of the bot, and the bot's owner

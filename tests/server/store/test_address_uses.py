@@ -55,7 +55,7 @@ async def test_rows_of_bots_with_a_token_are_kept_for_some_days(engine: AsyncEng
 
 @given(st.sets(st.tuples(st.sampled_from("123"), st.sampled_from("xy"), st.sampled_from(sorted(OWNERS)))))
 def test_pairs_are_those_of_an_address_with_few_owners(rows: set[tuple[str, str, str]]) -> None:
-    found = address_uses._group_shared_days((*row, OWNERS[row[2]]) for row in rows)
+    found = address_uses._group_days_by_pair((*row, OWNERS[row[2]]) for row in rows)
     for one, other in combinations(sorted(OWNERS), 2):
         days = {
             day
