@@ -102,9 +102,7 @@ def ban(
 
 
 def rename(
-    name: Annotated[
-        str, typer.Argument(metavar="OLD", help="Current name of the bot, which need not be connected.")
-    ],
+    name: Annotated[str, typer.Argument(metavar="OLD", help="Current name of the bot, connected or not.")],
     new_name: Annotated[str, typer.Argument(metavar="NEW", help="New name of the bot, not in use yet.")],
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
@@ -120,9 +118,7 @@ def rename(
 
 
 def forget_command(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Name of the bot, which need not be connected.")
-    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the bot, connected or not.")],
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
     """Delete a name's token, sessions and logs; its records get a random name.

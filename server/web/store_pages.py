@@ -147,7 +147,7 @@ class StorePages:
             parameters.get("result", ""),
         )
         if parameters.get("opponent") and not parameters.get("bot"):
-            raise BadRequest("opponent must be used with bot: give both")
+            raise BadRequest("opponent works only together with bot: give both")
         results = RESULTS_WITH_BOT if parameters.get("bot") else RESULTS_WITHOUT_BOT
         if result and result not in results and result not in _REASONS:
             raise BadRequest(

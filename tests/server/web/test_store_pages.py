@@ -11,7 +11,7 @@ from tests.server.web.test_pages import get
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ("search?opponent=bert", "opponent must be used with bot"),
+        ("search?opponent=bert", "opponent works only together with bot"),
         ("search?result=won", "result must be maxie, minnie, drawn"),
         ("search?bot=anna&result=anna", "result must be won, lost, maxie, minnie, drawn"),
         ("search?limit=0", "limit must be"),
