@@ -128,7 +128,7 @@ class BadData(GameError):
 
 
 class BadGame(GameError):
-    """Raised when a name or file does not lead to a valid game; the message names the location and a valid form."""
+    """Raised when a name or file does not lead to a valid game; the message says where the fault is and what would be right."""
 
 
 class UnknownGame(GameError):

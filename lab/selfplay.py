@@ -73,7 +73,7 @@ class PlayedMatch:
 
 
 def make_random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
-    """Return an unfinished position after `plies` random plies; after half as many if random matches are too short."""
+    """Return an unfinished position after `plies` random plies, or after half as many if random matches often end sooner."""
     while True:
         for _ in range(MAX_ATTEMPTS):
             position = game.start()

@@ -36,7 +36,7 @@ class CorePinning:
     def __init__(
         self, cores: Sequence[int], max_threads: int, find_process: Callable[[str], int | None]
     ) -> None:
-        """Create the pinning of bots to `cores`, given by their numbers.
+        """Prepare to pin bots to `cores`, given by their numbers.
 
         max_threads   maximum number of threads that all running matches use together
         find_process  returns the process id of the bot that is connected under a name; None if it has no process

@@ -279,7 +279,7 @@ async def check_alive(context: CheckContext) -> None:
 
 
 async def _begin_timed_match(context: CheckContext, control: TimeControl, margin_ms: int) -> ScriptedMatch:
-    """Begin a match of Riskless on m1, where bots think, or of the bot's first game if it does not play Riskless."""
+    """Begin a match on the map m1, where bots need time to think, or of the bot's first game if it does not play Riskless."""
     peer = await context.server.connect_bot()
     game = (
         context.make_game("riskless", "m1") if "riskless" in context.supported_games else context.make_game()

@@ -39,7 +39,7 @@ class StopSignals:
         self.was_received = True
 
     def close(self) -> None:
-        """Stop receiving signals. From then on they end the process immediately."""
+        """Restore the default handling of signals: from now on, a signal ends the process at once."""
         self._exit_stack.close()
 
 

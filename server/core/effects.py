@@ -125,7 +125,7 @@ class CommandAnswered(Struct, frozen=True):
 
 
 class MatchFinished(Struct, frozen=True):
-    """End of a match. It is passed to the ratings, the events and the processes of the server's own engines."""
+    """End of a match, which concerns its event, the ratings and the server's own engines."""
 
     record: Record
 

@@ -32,9 +32,9 @@ POLL_SECONDS = 1.0
 
 
 class HostRequestHandler:
-    """Handler of requests of the host and of owners to one server.
+    """Handler of the requests that the host and owners of bots send to one server.
 
-    Requests in the store are handled only while `run` runs.
+    Requests that are kept in the store are handled only while `run` is running.
     """
 
     def __init__(

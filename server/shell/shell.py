@@ -373,7 +373,7 @@ class Shell:
     async def _request_again(
         self, request: MatchRequested | MatchPlayed, record: asyncio.Future[Record]
     ) -> None:
-        """Repeat a request for a match to a new core, unless the match ended before the last core was dropped."""
+        """Send a request for a match to the new core, unless the match ended before the previous core was dropped."""
         line = await self._find_record(request.terms.match)
         if line is None:
             self.submit(request)
