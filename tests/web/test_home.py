@@ -260,6 +260,35 @@ def test_both_names_are_whole_above_the_race(empty: BrowserArena, page: Page) ->
         assert name.evaluate("(name) => name.scrollWidth - name.clientWidth") == 0
 
 
+BARS = """async () => {
+  const { EvalBar } = await import(new URL('parts/evalbar.js', document.querySelector('script[type=module]').src).href);
+  const bar = new EvalBar({ wide: true });
+  document.querySelector('main').append(bar.element);
+  const armies = (maxie, minnie) => ({ maxie: { armies: maxie }, minnie: { armies: minnie } });
+  const match = (winner, ...positions) => ({
+    players: { maxie: 'a', minnie: 'b' }, moves: [], judged: [0.5], positions, setup: { armies_to_win: 100 },
+    end: { winner }, game: { score: (position) => position },
+  });
+  const running = () => bar.element.getAnimations({ subtree: true }).length;
+  bar.show(match('maxie', armies(90, 10)), 0);
+  const next = match('minnie', armies(20, 80), armies(60, 40));
+  const moving = [running()];
+  for (const ply of [0, 1]) {
+    bar.show(next, ply);
+    moving.push(running());
+  }
+  return moving;
+}"""
+"""Returns how many parts of the bars move: at first, after another match is shown, and after its next move."""
+
+
+def test_bars_run_on_from_move_to_move_but_not_from_match_to_match(empty: BrowserArena, page: Page) -> None:
+    page.goto(empty.url)
+    first, another, moved = page.evaluate(BARS)
+    assert (first, another) == (0, 0)
+    assert moved > 0
+
+
 def test_few_live_boards_stand_above_the_rules_and_many_alone(timed: Page) -> None:
     timed.set_viewport_size({"width": 1440, "height": 900})
     rules = timed.locator(".wall .primer")

@@ -39,6 +39,9 @@ export class EvalBar {
     });
     set(this.bar.lastElementChild, { width: chances.maxie });
     this.showRace(match, ply);
+    // The bars run on from move to move, but not from one match to the next.
+    if (match !== this.match) for (const run of this.element.getAnimations({ subtree: true })) run.finish();
+    this.match = match;
   }
 
   // Show both players' armies, and their shares of the goal, in a game that is won by a number of armies.
