@@ -16,12 +16,12 @@ export class EvalBar {
     this.armies = SEATS.map(() => h("strong", { class: "held" }));
     this.goal = h("span");
     this.runs = SEATS.map((seat) => svg("svg", { "data-owner": seat, viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { height: 4 })));
-    const race = h("p", { class: "race" }, this.runs[0], h("span", { class: "finish" }, h("span", null, "First to "), this.goal, h("span", null, " armies")), this.runs[1]);
+    this.race = names && wide ? h("p", { class: "race" }, this.runs[0], h("span", { class: "finish" }, h("span", null, "First to "), this.goal, h("span", null, " armies")), this.runs[1]) : null;
     this.bar = svg("svg", { class: "tug-bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
       svg("rect", { class: "minnie", width: 100, height: 4 }), svg("rect", { class: "maxie", width: 50, height: 4 }));
     this.element = h("div", { class: wide ? "tug wide" : "tug", "data-seat": own, "data-unknown": true }, title, SEATS.map((seat, n) => h("p", { class: "tug-side", "data-owner": seat },
       names ? [h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), this.names[n]] : null, this.shares[n],
-      names && wide ? this.armies[n] : null)), names && wide ? race : null, this.bar);
+      this.race && this.armies[n])), this.race, this.bar);
   }
 
   // Show the chances and the race at a ply; only the leader has a number, or the reader.
@@ -38,7 +38,7 @@ export class EvalBar {
       say(this.shares[n], told ? this.worded(over ? match.end : null, seat, chances[seat]) : "");
     });
     set(this.bar.lastElementChild, { width: chances.maxie });
-    this.showRace(match, ply);
+    if (this.race) this.showRace(match, ply);
     // The bars run on from move to move, but not from one match to the next.
     if (match !== this.match) for (const run of this.element.getAnimations({ subtree: true })) run.finish();
     this.match = match;
