@@ -33,7 +33,7 @@ document.addEventListener("click", (event) => {
   replaceAddress(addressOf("embed", id, at));
   shown.go(at);
 });
-// What this is, for who has never heard of it, and the way there.
+// Introduction for a reader who has never heard of the arena, and the link to it.
 const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector("link[rel=icon]"));
 document.body.append(h("footer", { class: "embedded-from" },
   h("a", { href: !isNamed ? "/" : isEvent ? addressOf("event", part) : addressOf("match", id), target: "_blank", rel: "noopener", "aria-label": "Open in Riskless Arena" },

@@ -295,7 +295,7 @@ def test_few_live_boards_stand_above_the_rules_and_many_alone(timed: Page) -> No
     for listed, beside in (([], 1), (["one"], 1), (["one", "two"], 1), (["one", "two", "three"], 0)):
         timed.evaluate(LISTED, listed)
         expect(rules).to_have_count(beside)
-        # What is beside the large board is no higher than it, once the font has arrived.
+        # Once the font has arrived, the column beside the large board is no higher than the board.
         wait_until(lambda: timed.evaluate(ROOM) < 1)
 
 

@@ -8,7 +8,7 @@ import { GAME_NAMES, botTitle, eventTitle, plural, whole } from "../text.js";
 const MAX_ROWS = 5;
 const MIN_MATCHES = 30; // minimum number of matches before a rating is shown
 
-// Return true if a bot has enough matches for a meaningful rating.
+// Return the row of a bot: its rating, or the number of its matches if these are too few for a meaningful one.
 const row = ({ bot, middle, error, matches }, n) => h("tr", null,
   h("td", null, n + 1),
   h("th", { scope: "row" }, h("a", { href: addressOf("bot", bot), title: bot }, botTitle(bot))),
