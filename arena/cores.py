@@ -113,7 +113,7 @@ def _list_group_folders(mount: Mount, path: str) -> Iterator[Path]:
     # A control group outside the mounted part appears as the root of the mount, as in a container with version 1.
     relative_path = group.relative_to(mount.root) if group.is_relative_to(mount.root) else PurePosixPath()
     if ".." not in relative_path.parts:
-        yield from (mount.point / path for path in (relative_path, *relative_path.parents))
+        yield from (mount.point / folder for folder in (relative_path, *relative_path.parents))
 
 
 def _read_group_limit(folder: Path, *, unified: bool) -> float:

@@ -70,7 +70,7 @@ class CallCounter:
             self.counts[frame.f_code] += 1
 
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
-        """Call `action` with 0 to TIMES - 1, and return the median number of calls of each function per call of `action`."""
+        """Call `action` with 0 to REPETITIONS - 1, and return the median number of calls of each function per call of `action`."""
         results: list[Counter[CodeType]] = []
         for number in range(REPETITIONS):
             self.counts = Counter()

@@ -135,7 +135,7 @@ async def measure_answers(
         await asyncio.sleep(1)
         load.seconds.clear()
         await asyncio.sleep(seconds)
-        durations = [1000 * seconds for seconds in load.seconds]
+        durations = [1000 * latency for latency in load.seconds]
         for job in jobs:
             job.cancel()
     return durations

@@ -420,8 +420,7 @@ class Referee:
     # messages
 
     def _describe_player(self, player: Player) -> str:
-        name = self.terms.players.maxie if player is MAXIE else self.terms.players.minnie
-        return f"{player} ({name})"
+        return f"{player} ({self.terms.players.get_bot_name(player)})"
 
     def _make_start_message(self, player: Player) -> ServerMessage:
         terms = self.terms

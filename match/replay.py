@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from arena.games.catalogue import CATALOGUE, find_rules_mismatch_reason, make_game
-from arena.games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
+from arena.games.core import AnyGame, Game, GameError, Player, Reason
 from arena.match.openings import list_positions
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import MatchOpened, MoveReceived, PlayerReady
@@ -63,7 +63,7 @@ class Replay:
             return f"match {record.match}: {summarize_record(record)}"
         position_before, move = self.positions[ply - 1], record.moves[ply - 1]
         player = game.player(position_before)
-        name = record.players.maxie if player is MAXIE else record.players.minnie
+        name = record.players.get_bot_name(player)
         move_text = game.move_to_text(game.move_from_data(move.move))
         return f"ply {ply - 1}: {player} ({name}) plays {move_text}, {', '.join([f'{move.ms:g} ms', *self._describe_analysis(ply - 1)])}"
 

@@ -295,7 +295,7 @@ class SwissFormat:
         return pairs
 
     def _update_active_bots(self, round: int) -> list[str]:
-        """Return the bots to be paired in a round."""
+        """Apply the withdrawals and the roster changes of a round, and return the bots to be paired in it."""
         self._absent_bots |= self.withdrawn
         for bot, joins in self._changes.pop(round, ()):
             self._absences.forget(bot)

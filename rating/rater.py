@@ -189,7 +189,7 @@ class Rater:
                 [(opponent_rating[0].after_inactivity(opponent_rating[1]), OUTCOME_SCORES[outcome])],
                 periods=idle_periods,
             )
-        bot = record.players.maxie if seat == "maxie" else record.players.minnie
+        bot = record.players.get_bot_name(seat)
         step = RatingStep(
             match=record.match,
             seat=seat,

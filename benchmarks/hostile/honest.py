@@ -69,7 +69,7 @@ async def measure_window(server: RunningServer, load: Load, seconds: float) -> W
     await asyncio.sleep(seconds)
     cpu, took = server.cpu_seconds - cpu, time.monotonic() - began
     # If no move was acknowledged, each one took longer than the whole period.
-    durations = [1000 * seconds for seconds in load.seconds] or [1000 * took]
+    durations = [1000 * latency for latency in load.seconds] or [1000 * took]
     return WindowFigures(median_percentile_99_of_runs(durations), percentile(durations, 0.99), cpu / took)
 
 

@@ -113,7 +113,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
     values: dict[str, Any] = {key: option.default for key, option in options.items()}
     options_set: set[str] = set()
     for part in rest.split(",") if colon else ():
-        key, equals, value = (text.strip() for text in part.partition("="))
+        key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals:
             raise BadSpec(
                 f"{name}: {part.strip()!r:.60} is not an option: write option=value, e.g. {_make_example_option(options)}"

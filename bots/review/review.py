@@ -99,7 +99,7 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
             chance=compute_winning_chance(game, played_value),
             chance_lost=chance_lost,
             mark=next((mark for min_loss, mark in MARKS if chance_lost >= min_loss), ""),
-            line=[game.move_to_text(move) for move in report.line] if loss else [],
+            line=[game.move_to_text(line_move) for line_move in report.line] if loss else [],
         )
 
 

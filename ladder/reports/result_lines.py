@@ -52,7 +52,7 @@ def make_draws_warning(ladder: Ladder) -> str | None:
     conclusion = "so the table says little about strength"
     if not has_maps(ladder.plan.game):
         return f"{share}, {conclusion}; with `--openings N`, matches begin after N random plies"
-    maps = [name for name, draws in count_draws_by_map(ladder.records).items() if draws.are_too_many]
+    maps = [name for name, map_draws in count_draws_by_map(ladder.records).items() if map_draws.are_too_many]
     map_options = [f"`--map {name}`" for name in DECISIVE_MAPS if name not in maps]
     advice = (
         f"most matches are decided with {' or '.join(map_options[:2])}"

@@ -173,7 +173,7 @@ def new(
         margin_ms=margin,
         rated=rated,
         hold_pool=hold_pool,
-        invited=tuple(name.strip() for name in invite.split(",") if name.strip()),
+        invited=tuple(bot.strip() for bot in invite.split(",") if bot.strip()),
         ratings=_parse_ratings(rating),
         again=recurrence,
     )
@@ -358,7 +358,7 @@ def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
             error.key.rpartition(".")[2], ""
         )
         raise UsageError(f"{option_name}: {error.why}") from None
-    return tuple(PoolGame(game.game, game.time_control, game.openings[:MAX_OPENINGS]) for game in games)
+    return tuple(PoolGame(start.game, start.time_control, start.openings[:MAX_OPENINGS]) for start in games)
 
 
 def _parse_minutes(text: str) -> int:

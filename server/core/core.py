@@ -307,7 +307,7 @@ class Core:
 
     def _handle_edge_resync(self, resync: EdgeResynced) -> None:
         """Adopt an edge's list of its connected clients, and resend to each bot what it may have missed."""
-        connected = {client.client for client in resync.clients}
+        connected = {admission.client for admission in resync.clients}
         for id in [
             id for id in self._lobby.clients if get_edge_number(id) == resync.edge and id not in connected
         ]:

@@ -73,10 +73,10 @@ class Authenticator:
     ) -> None:
         """Set up the authenticator.
 
-        engine  store with tokens, owners, sessions and ratings
-        server  name of the server whose stored sessions count
-        anyone  True if any client may use a name without a token, as on a private network
-        guests  True if guests need no token
+        engine         store with tokens, owners, sessions and ratings
+        server         name of the server whose stored sessions count
+        anyone         True if any client may use a name without a token, as on a private network
+        guests         True if guests need no token
         failed_logins  counter of wrong tokens by address
         """
         self._engine = engine

@@ -117,11 +117,11 @@ async def _load_ladder(engine: Engine, event: str) -> StoredLadder:
         )
         finished_query = finished_query.join(records, records.c.number == matches.c.number)
         rows = (await connection.execute(finished_query.order_by(matches.c.finished, matches.c.number))).all()
-    records_by_match = {row.match: from_line(unpack_record(row.packed)) for row in rows}
+    records_by_match = {match.match: from_line(unpack_record(match.packed)) for match in rows}
     seconds = _compute_covered_seconds(
         [
-            (_parse_unix_seconds(records_by_match[row.match].started), _parse_unix_seconds(row.finished))
-            for row in rows
+            (_parse_unix_seconds(records_by_match[match.match].started), _parse_unix_seconds(match.finished))
+            for match in rows
         ]
     )
     plan = json.loads(row.plan)

@@ -89,7 +89,7 @@ async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, li
     data: dict[str, list[dict[str, Any]]] = {}
     async with open_query_connection(engine) as connection:
         for table, column in name_columns.items():
-            columns = [column for column in table.columns if column.name != "hash"]
+            columns = [stored for stored in table.columns if stored.name != "hash"]
             rows = await connection.execute(sa.select(*columns).where(column.in_(names)).order_by(column))
             data[table.name] = [dict(row) for row in rows.mappings()]
     return data

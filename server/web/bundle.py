@@ -80,14 +80,14 @@ def make_bundles(
     shared_names = (
         f"{{ {', '.join(sorted(names[path] for path in shared_paths.intersection(initial_paths)))} }}"
     )
-    import_lines = "".join(
+    export_lines = "".join(
         f"export const {{ {', '.join(_find_exported_names(texts[path]))} }} = {names[path]};\n"
         for path in further_paths
         if path in dynamic_paths
     )
     return {
         bundle: f"{bundle_text}export {shared_names};\n".encode(),
-        further_bundle: f'import {shared_names} from "{_make_relative_path(further_bundle, bundle)}";\n{further_bundle_text}{import_lines}'.encode(),
+        further_bundle: f'import {shared_names} from "{_make_relative_path(further_bundle, bundle)}";\n{further_bundle_text}{export_lines}'.encode(),
     }
 
 

@@ -140,9 +140,7 @@ class HostPage:
             other for other in current if (other.kind, other.subject) != (directive.kind, directive.subject)
         ]
         if isinstance(change, NewDirective):
-            current = sorted(
-                [*current, change.directive], key=lambda directive: (directive.kind, directive.subject)
-            )
+            current = sorted([*current, change.directive], key=lambda other: (other.kind, other.subject))
         return PageResponse(responses.make_json_response(await self._load_state(current, [])), change)
 
     async def _make_renames(self, form: Mapping[str, str]) -> list[NameChange]:

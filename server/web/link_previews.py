@@ -181,16 +181,16 @@ class LinkPreviews:
                 if name in list_map_names():
                     return await _answer_with_picture(partial(drawing.draw_map, name), is_permanent=True)
                 return responses.make_not_found_response(f"no built-in map is called {name!r:.80}")
-            title_and_rows = await (
+            summary_and_rows = await (
                 self._load_rating_rows(name) if kind == "bot" else self._load_event_rows(name)
             )
-            if title_and_rows is None:
+            if summary_and_rows is None:
                 return responses.make_not_found_response(
                     f"no {kind} called {name!r:.80} has finished matches"
                 )
             title = titles.make_event_title(name) if kind == "event" else titles.make_bot_title(name)
             return await _answer_with_picture(
-                partial(drawing.draw_table, title, *title_and_rows), is_permanent=False
+                partial(drawing.draw_table, title, *summary_and_rows), is_permanent=False
             )
         return responses.make_not_found_response("no picture has this path")
 
