@@ -167,7 +167,7 @@ FILM_FROM_MS = 15_000
 FILM_STYLE = (
     "document.styleSheets[0].insertRule('.tug-bar .maxie, .race rect { transition: none !important }')"
 )
-"""The bar would move by the browser's clock, which is not the film's."""
+"""The bars would move by the browser's clock, which is not the film's."""
 FILM_PICTURES = 80
 NAMES = ("film-tv", "page-live", *BUSY, *QUIET)
 

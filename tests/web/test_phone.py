@@ -108,6 +108,17 @@ def test_a_move_chosen_in_the_list_is_seen_on_the_board(played: BrowserArena, pa
     expect(page.locator(".board")).to_be_in_viewport(ratio=0.9)
 
 
+@pytest.mark.parametrize(
+    ("view", "words"), [("me", "play a match yourself"), ("host", "arena token create NAME --role admin")]
+)
+def test_the_way_on_without_a_token_is_told_on_a_phone_on_its_side(
+    empty: BrowserArena, page: Page, view: str, words: str
+) -> None:
+    page.set_viewport_size({"width": 844, "height": 390})
+    page.goto(f"{empty.url}{view}")
+    expect(page.get_by_text(words)).to_be_visible()
+
+
 @pytest.mark.parametrize(("width", "height"), [(360, 640), (844, 390)])
 def test_a_finger_can_press_each_button_of_a_match(
     played: BrowserArena, page: Page, width: int, height: int
