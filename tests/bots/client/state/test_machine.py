@@ -202,11 +202,11 @@ def test_a_bot_that_failed_resigns_once_and_says_so_again_when_asked() -> None:
     machine.handle_message(turn([]), 0.0)
     complaint, resign = machine.handle_bot_failed("m", "choose raised ValueError: no idea")
     assert complaint == WarnOwner("match m: choose raised ValueError: no idea; the match is lost by a crash")
-    give_up_verb = SendMessage(Resign("m", "crash", "choose raised ValueError: no idea"))
-    assert resign == give_up_verb
+    gave_up = SendMessage(Resign("m", "crash", "choose raised ValueError: no idea"))
+    assert resign == gave_up
     assert machine.handle_bot_failed("m", "again") == []
-    assert machine.handle_message(turn([]), 0.0) == [give_up_verb]
-    assert machine.handle_message(start(), 0.0) == [give_up_verb]
+    assert machine.handle_message(turn([]), 0.0) == [gave_up]
+    assert machine.handle_message(start(), 0.0) == [gave_up]
     assert isinstance(only(machine.handle_message(end([], winner="minnie"), 0.0)), EndMatch)
 
 
