@@ -111,7 +111,7 @@ async def count_all() -> dict[str, Counter[CodeType]]:
                 results["a cached answer of /api/table"] = await _count_page_calls(host, calls)
     finally:
         calls.close()
-    return {what: results[what] for what in PROMISED_CALLS}
+    return {kind: results[kind] for kind in PROMISED_CALLS}
 
 
 async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
@@ -169,14 +169,14 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     faults = []
-    for what, counts in uvloop.run(count_all()).items():
+    for kind, counts in uvloop.run(count_all()).items():
         total = counts.total()
-        print(f"{what}: {total} calls, promised at most {PROMISED_CALLS[what]}")
-        if total > PROMISED_CALLS[what]:
-            faults.append(f"{what}: {total} calls")
-        for code, times in (+counts).items() if arguments.list else ():
-            file = Path(code.co_filename).relative_to(PACKAGE_FOLDER)
-            print(f"{times:4}  {file!s:36} {code.co_qualname}")
+        print(f"{kind}: {total} calls, promised at most {PROMISED_CALLS[kind]}")
+        if total > PROMISED_CALLS[kind]:
+            faults.append(f"{kind}: {total} calls")
+        for function_code, call_count in (+counts).items() if arguments.list else ():
+            file = Path(function_code.co_filename).relative_to(PACKAGE_FOLDER)
+            print(f"{call_count:4}  {file!s:36} {function_code.co_qualname}")
     return print_faults(faults)
 
 

@@ -132,11 +132,13 @@ async def measure_once(
         async with run_members(edges, Path(folder), url, nats) as members, asyncio.TaskGroup() as tasks:
             entrance_urls = [member.url for member in members if member.role != "core"]
 
-            def start_bots(what: str, *, pool: bool) -> None:
+            def start_bots(prefix: str, *, pool: bool) -> None:
                 for number in range(arguments.bots):
-                    at = entrance_urls[number % len(entrance_urls)]
+                    entrance_url = entrance_urls[number % len(entrance_urls)]
                     jobs.append(
-                        tasks.create_task(run_arena_bot(at, f"{what} {number}", load, pause, pool=pool))
+                        tasks.create_task(
+                            run_arena_bot(entrance_url, f"{prefix} {number}", load, pause, pool=pool)
+                        )
                     )
 
             jobs: list[asyncio.Task[None]] = []
@@ -145,7 +147,7 @@ async def measure_once(
             await asyncio.sleep(1)
             cpu_before = measure_cpu_seconds(members, postgresql, nats)
             await asyncio.sleep(IDLE_SECONDS)
-            idle = [
+            idle_cpu = [
                 b - a for a, b in zip(cpu_before, measure_cpu_seconds(members, postgresql, nats), strict=True)
             ]
             start_bots("bot", pool=True)
@@ -162,25 +164,26 @@ async def measure_once(
         raise RuntimeError(
             f"with {edges} edges, {len(load.forfeits)} matches were forfeited, the first by {load.forfeits[0]}"
         )
-    share = arguments.seconds / IDLE_SECONDS
-    core, of_edges, of_postgresql, of_nats = [
-        1e6 * (b - a - rest * share) / moves for a, b, rest in zip(cpu_before, cpu_after, idle, strict=True)
+    idle_periods = arguments.seconds / IDLE_SECONDS
+    core_us, edges_us, postgresql_us, nats_us = [
+        1e6 * (b - a - idle_seconds * idle_periods) / moves
+        for a, b, idle_seconds in zip(cpu_before, cpu_after, idle_cpu, strict=True)
     ]
     return RoundCost(
-        core,
-        of_edges,
-        of_postgresql,
-        of_nats,
-        1000 * (idle[0] + idle[1]) / IDLE_SECONDS,
+        core_us,
+        edges_us,
+        postgresql_us,
+        nats_us,
+        1000 * (idle_cpu[0] + idle_cpu[1]) / IDLE_SECONDS,
         rate,
         1000 * percentile(seconds, 0.5),
         1000 * percentile(seconds, 0.99),
     )
 
 
-def _make_row(what: str, rounds: Sequence[RoundCost]) -> list[str]:
+def _make_row(configuration: str, rounds: Sequence[RoundCost]) -> list[str]:
     medians = {name: statistics.median(getattr(costs, name) for costs in rounds) for name in COLUMNS.values()}
-    return [what, *(f"{value:.{name in ('p50', 'p99'):d}f}" for name, value in medians.items())]
+    return [configuration, *(f"{value:.{name in ('p50', 'p99'):d}f}" for name, value in medians.items())]
 
 
 def make_section(costs: dict[str, list[RoundCost]], arguments: argparse.Namespace, note: str) -> str:
@@ -195,11 +198,14 @@ def make_section(costs: dict[str, list[RoundCost]], arguments: argparse.Namespac
         "- *CPU* (the columns in µs) is the user and kernel time per move, minus the time that the same processes use with the same number of idle bots.",
         "- *Idle* is the CPU time that was subtracted, for the core and the edges together.",
         "",
-        *make_table(["", *COLUMNS], [_make_row(what, rounds) for what, rounds in costs.items()]),
+        *make_table(
+            ["", *COLUMNS], [_make_row(configuration, rounds) for configuration, rounds in costs.items()]
+        ),
     ]
     *_, last = costs
     ratios = [
-        cost.server / alone.server for cost, alone in zip(costs[last], costs[SINGLE_PROCESS], strict=True)
+        cost.server / single_cost.server
+        for cost, single_cost in zip(costs[last], costs[SINGLE_PROCESS], strict=True)
     ]
     lines += [
         "",
@@ -226,7 +232,7 @@ def main() -> None:
     if binaries is None or missing_reason("nats"):
         parser.error(str(missing_reason("postgresql") or missing_reason("nats")))
     forked.start_fork_server()
-    costs: dict[str, list[RoundCost]] = {what: [] for what in EDGE_COUNTS}
+    costs: dict[str, list[RoundCost]] = {configuration: [] for configuration in EDGE_COUNTS}
     command = f"python -m benchmarks.cluster --seconds {arguments.seconds:g} --rounds {arguments.rounds}"
     with (
         running_postgresql(binaries) as postgresql,
@@ -234,11 +240,11 @@ def main() -> None:
         describe_measurement(command) as note,
     ):
         for number in range(arguments.rounds):
-            for what, edges in EDGE_COUNTS.items():
+            for configuration, edges in EDGE_COUNTS.items():
                 url = postgresql.new_database()
                 cost = asyncio.run(measure_once(edges, arguments, url, postgresql, nats))
-                costs[what].append(cost)
-                print(f"{number + 1}: {what}: {cost}", flush=True)
+                costs[configuration].append(cost)
+                print(f"{number + 1}: {configuration}: {cost}", flush=True)
     text = make_section(costs, arguments, note())
     print(text)
     if arguments.write:

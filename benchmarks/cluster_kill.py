@@ -52,15 +52,15 @@ async def run_failures(
 
     folder: folder of the logs; url: URL of an empty database
     """
-    dice = random.Random(arguments.seed)
+    rng = random.Random(arguments.seed)
     kinds = [arguments.kinds[number % len(arguments.kinds)] for number in range(arguments.rounds)]
-    dice.shuffle(kinds)
+    rng.shuffle(kinds)
     database = urlsplit(url).path[1:]
     async with run_cluster(arguments.edges, 2, folder, nats, postgresql.folder, database, *SERVE) as cluster:
         players = make_players(cluster.edges, arguments.bots, lambda: random.uniform(0.1, arguments.think))
-        deaths = FaultInjector(cluster, nats, lambda: postgresql.processes, dice)
+        injector = FaultInjector(cluster, nats, lambda: postgresql.processes, rng)
         return await inject_faults(
-            deaths,
+            injector,
             players,
             kinds,
             report_line=lambda line: print(line, flush=True),
@@ -90,20 +90,20 @@ def make_section(report: FailureReport, arguments: argparse.Namespace, note: str
     ]
     rows = []
     for kind in arguments.kinds:
-        of_kind = [fault for fault in report.injected if fault.kind == kind]
+        faults_of_kind = [fault for fault in report.injected if fault.kind == kind]
         seconds = recovery_seconds(report, [kind])
-        stuck = sum(fault.stuck for fault in of_kind)
+        stuck = sum(fault.stuck for fault in faults_of_kind)
         quantiles = [f"{percentile(seconds, share):.2f}" for share in (0.5, 0.99, 1)]
-        rows.append([kind, len(of_kind), len(seconds) + stuck, *quantiles, stuck])
-    head = ["failure", "times", "matches in progress", "continues p50 s", "p99 s", "maximum s", "never"]
-    endings = ", ".join(f"{reason} {count}" for reason, count in sorted(result.reasons.items()))
-    summary = f"{len(result.faults)} faults in {result.matches:,} matches with {result.acknowledged:,} acknowledged moves (end reasons: {endings})"
-    of_core = recovery_seconds(report, CORE_FAULTS)
-    quickness = f"p50 {percentile(of_core, 0.5):.2f} s, p99 {percentile(of_core, 0.99):.2f} s"
+        rows.append([kind, len(faults_of_kind), len(seconds) + stuck, *quantiles, stuck])
+    headings = ["failure", "times", "matches in progress", "continues p50 s", "p99 s", "maximum s", "never"]
+    end_reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(result.reasons.items()))
+    summary = f"{len(result.faults)} faults in {result.matches:,} matches with {result.acknowledged:,} acknowledged moves (end reasons: {end_reasons})"
+    core_seconds = recovery_seconds(report, CORE_FAULTS)
+    recovery_text = f"p50 {percentile(core_seconds, 0.5):.2f} s, p99 {percentile(core_seconds, 0.99):.2f} s"
     return "\n".join(
         [
             *lines,
-            *make_table(head, rows),
+            *make_table(headings, rows),
             "",
             format_claim(
                 f"effect of {len(report.injected)} failures during matches of Riskless on italy",
@@ -115,8 +115,8 @@ def make_section(report: FailureReport, arguments: argparse.Namespace, note: str
             format_claim(
                 "time until play continues after a core fails",
                 f"p99 within {GOAL_SECONDS:g} s",
-                quickness,
-                kept=percentile(of_core, 0.99) <= GOAL_SECONDS,
+                recovery_text,
+                kept=percentile(core_seconds, 0.99) <= GOAL_SECONDS,
             ),
         ]
     )
@@ -154,7 +154,7 @@ def main() -> int:
     forked.start_fork_server()
     command = f"python -m benchmarks.cluster_kill --rounds {arguments.rounds} --bots {arguments.bots} --seed {arguments.seed}"
     with (
-        tempfile.TemporaryDirectory(prefix="arena-deaths-") as folder,
+        tempfile.TemporaryDirectory(prefix="arena-failures-") as folder,
         running_postgresql(binaries) as postgresql,
         run_nats() as nats,
         describe_measurement(command) as note,
@@ -164,7 +164,7 @@ def main() -> int:
     text = make_section(report, arguments, note())
     print(text)
     if arguments.write:
-        CLUSTER.replace_section("deaths", text)
+        CLUSTER.replace_section("failures", text)
     stuck = [f"{fault.stuck} matches stopped after {fault.kind}" for fault in report.injected if fault.stuck]
     return print_faults([*report.result.faults, *stuck])
 

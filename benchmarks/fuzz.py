@@ -25,10 +25,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)  # a line for every refused frame would tell nothing
-    began = time.monotonic()
+    start_time = time.monotonic()
     result = asyncio.run(run_fuzzer(arguments.frames, seed=arguments.seed))
     print(
-        f"{result.frames:,} frames in {time.monotonic() - began:.0f} s, {result.live:,} of them over sockets, beside "
+        f"{result.frames:,} frames in {time.monotonic() - start_time:.0f} s, {result.live:,} of them over sockets, beside "
         f"{result.honest_end_reasons.total():,} matches: {result.decoded:,} were messages"
     )
     print("refused:", ", ".join(f"{code} {count:,}" for code, count in result.refused.most_common()))

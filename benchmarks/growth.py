@@ -105,12 +105,12 @@ def measure_on_store(store: str, count: int, seconds: float, rounds: int) -> Cos
 
 @contextmanager
 def _start_server(url: str) -> Iterator[tuple[RunningServer, float]]:
-    began = time.perf_counter()
+    start_time = time.perf_counter()
     with run_arena_server(PLAYERS_ON_STORE // 2, *LIMITS, database=url, cores=server_cores()) as running:
-        yield running, time.perf_counter() - began
+        yield running, time.perf_counter() - start_time
 
 
-def make_section(beside: Sequence[CostBesideIdle], stores: Sequence[CostOnStore], note: str) -> str:
+def make_section(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[CostOnStore], note: str) -> str:
     """Return the section of SERVER.md, as Markdown. `note`: conditions of the measurement."""
     lines = [
         "## As the server grows",
@@ -128,7 +128,7 @@ def make_section(beside: Sequence[CostBesideIdle], stores: Sequence[CostOnStore]
         "",
         *make_table(
             ["connections", "CPU of a move", "moves/s"],
-            [[f"{cost.connections:,}", format_spread(cost.cpu), f"{cost.rate:,.0f}"] for cost in beside],
+            [[f"{cost.connections:,}", format_spread(cost.cpu), f"{cost.rate:,.0f}"] for cost in idle_costs],
         ),
         "",
         *make_table(
@@ -138,33 +138,34 @@ def make_section(beside: Sequence[CostBesideIdle], stores: Sequence[CostOnStore]
                     *(cost.store, f"{cost.matches:,}", format_spread(cost.cpu)),
                     *(f"{cost.start:.1f}", f"{cost.recovery:.1f}"),
                 ]
-                for cost in stores
+                for cost in store_costs
             ],
         ),
         "",
     ]
-    more = [cost for cost in beside if cost.connections >= CONSTANT_FROM]
-    if len(more) > 1:
+    grown_costs = [cost for cost in idle_costs if cost.connections >= CONSTANT_FROM]
+    if len(grown_costs) > 1:
         ratios = {
-            cost.connections: statistics.median(cost.cpu) / statistics.median(more[0].cpu) for cost in more
+            cost.connections: statistics.median(cost.cpu) / statistics.median(grown_costs[0].cpu)
+            for cost in grown_costs
         }
-        worst = max(ratios, key=lambda count: ratios[count])
-        what = f"CPU time of a move with {CONSTANT_FROM:,} to {more[-1].connections:,} connections, compared with {CONSTANT_FROM:,} connections"
-        text = f"at most {ratios[worst]:.2f} ×, with {worst:,} connections"
-        kept = ratios[worst] <= MAX_RATIO
-        lines += [format_claim(what, f"at most {MAX_RATIO:g} ×", text, kept=kept), ""]
-    for store in dict.fromkeys(cost.store for cost in stores):
-        costs = [cost for cost in stores if cost.store == store]
+        worst_count = max(ratios, key=lambda count: ratios[count])
+        subject = f"CPU time of a move with {CONSTANT_FROM:,} to {grown_costs[-1].connections:,} connections, compared with {CONSTANT_FROM:,} connections"
+        figure = f"at most {ratios[worst_count]:.2f} ×, with {worst_count:,} connections"
+        kept = ratios[worst_count] <= MAX_RATIO
+        lines += [format_claim(subject, f"at most {MAX_RATIO:g} ×", figure, kept=kept), ""]
+    for store in dict.fromkeys(cost.store for cost in store_costs):
+        costs = [cost for cost in store_costs if cost.store == store]
         ratio = max(statistics.median(cost.cpu) for cost in costs) / statistics.median(costs[0].cpu)
-        what = f"CPU time of a move with {costs[0].matches:,} to {costs[-1].matches:,} finished matches on {store}, compared with {costs[0].matches:,} match"
-        text = f"at most {ratio:.2f} ×"
-        lines += [format_claim(what, f"at most {MAX_RATIO:g} ×", text, kept=ratio <= MAX_RATIO), ""]
-    if stores:
-        largest = max(cost.matches for cost in stores)
-        slowest = max(max(cost.start, cost.recovery) for cost in stores if cost.matches == largest)
-        what = f"time to start with {largest:,} finished matches, also after a kill"
-        text = f"at most {slowest:.1f} s"
-        lines += [format_claim(what, f"under {MAX_SECONDS:g} s", text, kept=slowest < MAX_SECONDS), ""]
+        subject = f"CPU time of a move with {costs[0].matches:,} to {costs[-1].matches:,} finished matches on {store}, compared with {costs[0].matches:,} match"
+        figure = f"at most {ratio:.2f} ×"
+        lines += [format_claim(subject, f"at most {MAX_RATIO:g} ×", figure, kept=ratio <= MAX_RATIO), ""]
+    if store_costs:
+        largest = max(cost.matches for cost in store_costs)
+        slowest = max(max(cost.start, cost.recovery) for cost in store_costs if cost.matches == largest)
+        subject = f"time to start with {largest:,} finished matches, also after a kill"
+        figure = f"at most {slowest:.1f} s"
+        lines += [format_claim(subject, f"under {MAX_SECONDS:g} s", figure, kept=slowest < MAX_SECONDS), ""]
     return "\n".join([*lines, note])
 
 

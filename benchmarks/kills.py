@@ -54,50 +54,53 @@ def make_event(folder: Path, rounds: int) -> LadderEvent:
 
 def kill_ladder(arguments: argparse.Namespace, folder: Path) -> list[str]:
     """Kill a ladder repeatedly, and compare it with one that is never killed. Return a line of text for each difference."""
-    dice = random.Random(arguments.seed)
-    played = make_event(folder, arguments.rounds)
-    began = time.monotonic()
-    unbroken = played.play_to_end("unbroken")
-    seconds = time.monotonic() - began
-    print(f"never killed: {unbroken['played']} matches in {seconds:.0f} s", flush=True)
-    before: set[str] = set()
+    rng = random.Random(arguments.seed)
+    event = make_event(folder, arguments.rounds)
+    start_time = time.monotonic()
+    uninterrupted = event.play_to_end("unbroken")
+    duration = time.monotonic() - start_time
+    print(f"never killed: {uninterrupted['played']} matches in {duration:.0f} s", flush=True)
+    matches_before: set[str] = set()
     for number in range(1, arguments.kills + 1):
         # Most kills happen during play, some during the start.
-        if dice.random() < 0.2:
-            played.continue_and_kill("killed", dice.uniform(0, 3), starting=True)
+        if rng.random() < 0.2:
+            event.continue_and_kill("killed", rng.uniform(0, 3), starting=True)
         else:
-            played.continue_and_kill("killed", dice.uniform(0, 0.1))
-        after = played.load_finished_matches("killed")
-        print(f"kill {number}: {len(after)} matches in the store, {len(after - before)} more", flush=True)
-        if before - after:
+            event.continue_and_kill("killed", rng.uniform(0, 0.1))
+        matches_after = event.load_finished_matches("killed")
+        print(
+            f"kill {number}: {len(matches_after)} matches in the store, {len(matches_after - matches_before)} more",
+            flush=True,
+        )
+        if matches_before - matches_after:
             return ["a match is lost"]
-        before = after
-    in_play = len(before) < unbroken["played"]
-    killed = played.play_to_end("killed")
-    ids = {name: sorted(played.load_finished_matches(name)) for name in ("unbroken", "killed")}
+        matches_before = matches_after
+    in_play = len(matches_before) < uninterrupted["played"]
+    interrupted = event.play_to_end("killed")
+    ids = {name: sorted(event.load_finished_matches(name)) for name in ("unbroken", "killed")}
     lines = [json.loads(line)["match"] for line in (folder / "killed.jsonl").read_text().splitlines()]
     checks = {
         "the event was in play at every kill": in_play,
         "no match is lost and none is doubled": len(ids["killed"])
         == len(ids["unbroken"])
-        == killed["matches"],
+        == interrupted["matches"],
         "the file has each match of the store once": sorted(lines) == ids["killed"],
-        "the table is the same": killed["table"] == unbroken["table"],
+        "the table is the same": interrupted["table"] == uninterrupted["table"],
     }
-    for check, right in checks.items():
-        print(f"{'yes' if right else 'NO'}: {check}")
-    return [f"not true: {what}" for what, right in checks.items() if not right]
+    for check, holds in checks.items():
+        print(f"{'yes' if holds else 'NO'}: {check}")
+    return [f"not true: {check}" for check, holds in checks.items() if not holds]
 
 
 def kill_server(arguments: argparse.Namespace, folder: Path) -> list[str]:
     """Kill a server repeatedly, and return a line of text for each loss."""
     random.seed(arguments.seed)
-    began = time.monotonic()
+    start_time = time.monotonic()
     # With short matches, a kill often hits the beginning or the end of one.
     options = ("--game", "tictactoe")
     result = asyncio.run(kill_repeatedly(arguments.kills, arguments.matches, folder=folder, options=options))
     print(
-        f"{result.kills} kills in {time.monotonic() - began:.0f} s: {result.matches} matches, "
+        f"{result.kills} kills in {time.monotonic() - start_time:.0f} s: {result.matches} matches, "
         f"{result.interrupted} of them in progress at a kill, {result.acknowledged} acknowledged moves"
     )
     print("ended by", ", ".join(f"{reason} {count}" for reason, count in result.reasons.most_common()))

@@ -46,10 +46,10 @@ def measure_rate(play: Play, seconds: float) -> float:
     A first call, which may have to load or compile, is not counted.
     """
     play()
-    moves, began = 0, time.thread_time()
-    while (spent := time.thread_time() - began) < seconds:
+    moves, start_time = 0, time.thread_time()
+    while (duration := time.thread_time() - start_time) < seconds:
         moves += play()
-    return moves / spent
+    return moves / duration
 
 
 def play_by_rules(game: Game[Any, Any], dice: Random) -> int:
@@ -81,8 +81,12 @@ def play_pettingzoo(zoo: Any, dice: Random, seeds: Iterator[int]) -> int:
     zoo.reset(seed=next(seeds))
     steps = 0
     for _ in zoo.agent_iter():
-        seen, _, over, cut, _ = zoo.last()
-        legal = [] if over or cut else [action for action, fine in enumerate(seen["action_mask"]) if fine]
+        observation, _, terminated, truncated, _ = zoo.last()
+        legal = (
+            []
+            if terminated or truncated
+            else [action for action, is_legal in enumerate(observation["action_mask"]) if is_legal]
+        )
         zoo.step(dice.choice(legal) if legal else None)
         steps += bool(legal)
     return steps
@@ -135,8 +139,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=100, help="pairs of matches of `arena match`")
     arguments = parser.parse_args()
     speeds: dict[str, dict[str, float]] = {}
-    for title, (name, theirs) in GAMES.items():
-        for row, play in list_rows(name, theirs):
+    for title, (name, openspiel_name) in GAMES.items():
+        for row, play in list_rows(name, openspiel_name):
             speeds.setdefault(row, {})[title] = measure_rate(play, arguments.seconds)
     print(f"Steps per second of CPU time, at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
     rows = [
@@ -148,11 +152,11 @@ def main() -> None:
     pairs = [
         (measure_rate(local, arguments.seconds), measure_command_rate(arguments.rounds)) for _ in range(RUNS)
     ]
-    here, there = map(Ratio, zip(*pairs, strict=True))
+    local_rate, command_rate = map(Ratio, zip(*pairs, strict=True))
     matches = {
-        "`play_match`": here,
-        "`arena match`, with its server and both bots": there,
-        "ratio": Ratio([one / other for one, other in pairs]),
+        "`play_match`": local_rate,
+        "`arena match`, with its server and both bots": command_rate,
+        "ratio": Ratio([play_rate / arena_rate for play_rate, arena_rate in pairs]),
     }
     print(f"\nMatches of two random bots on {MAP}, per second of CPU time\n")
     print(*make_table(["", "matches"], matches.items()), sep="\n")

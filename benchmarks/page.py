@@ -171,12 +171,12 @@ def load_page(browser: Browser, url: str) -> tuple[float, int, int]:
     page = context.new_page()
     answers: list[Response] = []
     page.on("response", lambda answer: answers.append(answer))  # noqa: PLW0108  playwright marks what it calls
-    began = time.perf_counter()
+    start_time = time.perf_counter()
     page.goto(url)
     page.locator(".bots .name").nth(1).wait_for()
     page.locator("main .card:not(.live)").first.wait_for()
     page.locator(".stage:not(.first) .map").wait_for()
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - start_time
     sizes = [response.request.sizes() for response in answers]
     size = sum(size_fields["responseBodySize"] + size_fields["responseHeadersSize"] for size_fields in sizes)
     context.close()
@@ -185,7 +185,7 @@ def load_page(browser: Browser, url: str) -> tuple[float, int, int]:
 
 def measure_slow_network(browser: Browser, folder: Path, loads: int) -> None:
     """Measure and print the times of the start page on a simulated slow network, `loads` times with an empty cache."""
-    painted, still, complete = [], [], []
+    paint_times, board_times, live_times = [], [], []
     with run_arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait_until(lambda: running.fetch_json("records")["matches"])  # the first request starts a process
         for _ in range(loads):
@@ -193,22 +193,28 @@ def measure_slow_network(browser: Browser, folder: Path, loads: int) -> None:
             page = context.new_page()
             session = context.new_cdp_session(page)
             session.send("Network.enable")
-            speed = {"downloadThroughput": BYTES_A_SECOND, "uploadThroughput": BYTES_A_SECOND}
+            throughput = {"downloadThroughput": BYTES_A_SECOND, "uploadThroughput": BYTES_A_SECOND}
             session.send(
-                "Network.emulateNetworkConditions", {"offline": False, "latency": LATENCY_MS, **speed}
+                "Network.emulateNetworkConditions", {"offline": False, "latency": LATENCY_MS, **throughput}
             )
-            began = time.perf_counter()
+            start_time = time.perf_counter()
             page.goto(running.url, wait_until="commit")
             page.locator(".stage .map").wait_for()
-            still.append(time.perf_counter() - began)
+            board_times.append(time.perf_counter() - start_time)
             page.locator(".stage:not(.first) .map").wait_for()
-            complete.append(time.perf_counter() - began)
-            painted.append(page.evaluate(PAINTED) / 1000)
+            live_times.append(time.perf_counter() - start_time)
+            paint_times.append(page.evaluate(PAINTED) / 1000)
             context.close()
     print(f"first view at {LATENCY_MS} ms and 400 kbit/s, {loads} loads with an empty cache:")
-    print(f"  painted after {statistics.median(painted):.2f} s (median), {max(painted):.2f} s at most")
-    print(f"  a match on the large board after {statistics.median(still):.2f} s, {max(still):.2f} s at most,")
-    print(f"  and one that moves after {statistics.median(complete):.2f} s, {max(complete):.2f} s at most")
+    print(
+        f"  paint_times after {statistics.median(paint_times):.2f} s (median), {max(paint_times):.2f} s at most"
+    )
+    print(
+        f"  a match on the large board after {statistics.median(board_times):.2f} s, {max(board_times):.2f} s at most,"
+    )
+    print(
+        f"  and one that moves after {statistics.median(live_times):.2f} s, {max(live_times):.2f} s at most"
+    )
 
 
 def measure_frames(browser: Browser, folder: Path, _loads: int) -> None:
@@ -220,32 +226,34 @@ def measure_frames(browser: Browser, folder: Path, _loads: int) -> None:
         page.evaluate(BOARD)
         browser.start_tracing(page=page, categories=TRACED)
         gaps = page.evaluate(MARCH)
-        took = extract_frame_times(json.loads(browser.stop_tracing())["traceEvents"])
+        frame_times = extract_frame_times(json.loads(browser.stop_tracing())["traceEvents"])
         page.close()
-    late = sum(gap > FRAME_MS * 1.5 for gap in gaps)
+    late_count = sum(gap > FRAME_MS * 1.5 for gap in gaps)
     print(f"armies travel on usa, {len(gaps)} pictures:")
     print(
-        f"  {1000 * len(gaps) / sum(gaps):.0f} a second; {late} came late; the longest took {max(gaps):.0f} ms"
+        f"  {1000 * len(gaps) / sum(gaps):.0f} a second; {late_count} came late_count; the longest took {max(gaps):.0f} ms"
     )
     print(
-        f"  the page's thread worked {statistics.median(took):.1f} ms for one (median), {max(took):.1f} ms at most, of "
-        f"{FRAME_MS:.1f} ms; {sum(milliseconds > FRAME_MS for milliseconds in took)} of {len(took)} took longer"
+        f"  the page's thread worked {statistics.median(frame_times):.1f} ms for one (median), {max(frame_times):.1f} ms at most, of "
+        f"{FRAME_MS:.1f} ms; {sum(milliseconds > FRAME_MS for milliseconds in frame_times)} of {len(frame_times)} frame_times longer"
     )
 
 
 def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
     """Return the CPU ms of the page's thread from frame to frame. `events`: Chromium's trace, with CPU µs in `tdur`."""
-    begun = [event for event in events if event["name"] == "FireAnimationFrame"]
-    ((process, thread),) = {(event["pid"], event["tid"]) for event in begun}
-    starts = sorted(event["ts"] for event in begun)
-    took = [0.0] * len(starts)
+    frame_starts = [event for event in events if event["name"] == "FireAnimationFrame"]
+    ((process, thread),) = {(event["pid"], event["tid"]) for event in frame_starts}
+    starts = sorted(event["ts"] for event in frame_starts)
+    frame_times = [0.0] * len(starts)
     for event in events:
-        of_page = (event["pid"], event["tid"]) == (process, thread) and event["ts"] >= starts[
+        is_page_task = (event["pid"], event["tid"]) == (process, thread) and event["ts"] >= starts[
             0
         ] - 1000 * FRAME_MS
-        if of_page and event["name"] == "ThreadControllerImpl::RunTask" and event["ph"] == "X":
-            took[max(0, bisect_right(starts, event["ts"] + event["dur"]) - 1)] += event.get("tdur", 0) / 1000
-    return took
+        if is_page_task and event["name"] == "ThreadControllerImpl::RunTask" and event["ph"] == "X":
+            frame_times[max(0, bisect_right(starts, event["ts"] + event["dur"]) - 1)] += (
+                event.get("tdur", 0) / 1000
+            )
+    return frame_times
 
 
 def measure_boards(browser: Browser, folder: Path, _loads: int) -> None:
@@ -256,18 +264,17 @@ def measure_boards(browser: Browser, folder: Path, _loads: int) -> None:
         page = browser.new_page(viewport={"width": 1440, "height": 2400})
         page.goto(running.url)
         cards, drawn = page.locator(".cards.boards > *"), page.locator(".small-board")
-        wait_until(
-            lambda: cards.count() >= MATCHES and drawn.count() > 0
-        )  # the page draws only the visible boards
-        before, share = count_accepted_moves(running), measure_cpu_share(browser, page)
-        rate = (count_accepted_moves(running) - before) / BOARD_SECONDS
+        # The page draws only the visible boards.
+        wait_until(lambda: cards.count() >= MATCHES and drawn.count() > 0)
+        moves_before, share = count_accepted_moves(running), measure_cpu_share(browser, page)
+        rate = (count_accepted_moves(running) - moves_before) / BOARD_SECONDS
         print(
             f"{drawn.count()} live boards of usa in sight, of {cards.count()} matches with {rate:.1f} moves a second in all:"
         )
         page.evaluate("document.querySelector('.cards.boards').style.display = 'none'")
-        alone = measure_cpu_share(browser, page)
+        share_without_boards = measure_cpu_share(browser, page)
         print(
-            f"  {share - alone:.1%} of one core for them, in all processes of the browser, drawn without a graphics card;"
+            f"  {share - share_without_boards:.1%} of one core for them, in all processes of the browser, drawn without a graphics card;"
         )
         print(
             f"  {share:.1%} with the rest of the start page, on whose large board one of the matches is played"
@@ -334,9 +341,9 @@ def count_accepted_moves(running: BrowserArena) -> float:
 
 def measure_cpu_share(browser: Browser, page: Page) -> float:
     """Return the browser's CPU usage over BOARD_SECONDS, as a share of one core. `page`: page that is open meanwhile."""
-    began, before = time.perf_counter(), browser_cpu_seconds(browser)
+    start_time, before = time.perf_counter(), browser_cpu_seconds(browser)
     page.wait_for_timeout(BOARD_SECONDS * 1000)
-    return (browser_cpu_seconds(browser) - before) / (time.perf_counter() - began)
+    return (browser_cpu_seconds(browser) - before) / (time.perf_counter() - start_time)
 
 
 def browser_cpu_seconds(browser: Browser) -> float:

@@ -25,9 +25,9 @@ def play_event(rng: random.Random) -> list[float]:
     event = SwissFormat([f"bot {number:03}" for number in range(BOTS)], ROUNDS, starts=1)
     seconds = []
     for _ in range(ROUNDS):
-        began = time.process_time()
+        start_time = time.process_time()
         pairs = event.make_next_pairs(queue_empty=True)
-        seconds.append(time.process_time() - began)
+        seconds.append(time.process_time() - start_time)
         for pair in pairs:
             points = rng.choice((0.0, 0.5, 1.0, 1.5, 2.0))
             event.record_pair(pair, points, 2 - points)

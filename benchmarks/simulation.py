@@ -34,9 +34,12 @@ def main() -> int:
         if arguments.part == "planted":
             title, text = "Planted defects", _find_planted_defects()
         else:
-            began = time.process_time()
+            start_time = time.process_time()
             results = _run_seeds(arguments)
-            title, text = "Seeds", _make_seeds_section(results, time.process_time() - began, arguments.bots)
+            title, text = (
+                "Seeds",
+                _make_seeds_section(results, time.process_time() - start_time, arguments.bots),
+            )
     print(text)
     if arguments.write:
         SIMULATION.replace_section(arguments.part, f"## {title}\n\n{measured()}\n\n{text}")
@@ -82,8 +85,8 @@ def _make_seeds_section(results: list[SimulationResult], cpu_seconds: float, bot
     faults: Counter[str] = sum((result.fault_counts for result in results), Counter())
     reasons: Counter[str] = sum((result.reasons for result in results), Counter())
     counts = [
-        f"{what}: " + ", ".join(f"{name} {number}" for name, number in sorted(counted.items())) + "."
-        for what, counted in (
+        f"{heading}: " + ", ".join(f"{name} {number}" for name, number in sorted(counted.items())) + "."
+        for heading, counted in (
             ("Injected faults by kind", faults),
             ("Number of matches by end reason", reasons),
         )
@@ -100,9 +103,9 @@ def _make_seeds_section(results: list[SimulationResult], cpu_seconds: float, bot
 def _find_planted_defects() -> str:
     rows, slowest = [], 0.0
     for name in DEFECTS:
-        began = time.process_time()
+        start_time = time.process_time()
         result = find_failing_seed(name)
-        cpu = time.process_time() - began
+        cpu = time.process_time() - start_time
         slowest = max(slowest, cpu if result.failure else float("inf"))
         failure = (result.failure or "not found").partition("\n")[0]
         rows.append([name, result.plan.seed, f"{cpu:.1f}", f"{result.seconds:.0f}", failure])

@@ -84,37 +84,37 @@ def make_questions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTar
     return {
         "table": lambda _: "/api/table",
         "table of an event": lambda _: f"/api/table?event={EVENT}",
-        "table of a ladder": lambda chance: (
-            f"/api/table?event={quote(f'ladder {chance.randrange(1, LADDERS, 5)}')}"
+        "table of a ladder": lambda rng: (
+            f"/api/table?event={quote(f'ladder {rng.randrange(1, LADDERS, 5)}')}"
         ),
-        "event": lambda chance: f"/api/event?name={quote(f'ladder {chance.randrange(1, LADDERS, 5)}')}",
-        "versus": lambda chance: f"/api/versus?bot={choose_bot(chance)}&opponent={choose_bot(chance)}",
-        "search of two bots": lambda chance: (
-            f"/api/search?limit=50&bot={choose_bot(chance)}&opponent={choose_bot(chance)}"
+        "event": lambda rng: f"/api/event?name={quote(f'ladder {rng.randrange(1, LADDERS, 5)}')}",
+        "versus": lambda rng: f"/api/versus?bot={choose_bot(rng)}&opponent={choose_bot(rng)}",
+        "search of two bots": lambda rng: (
+            f"/api/search?limit=50&bot={choose_bot(rng)}&opponent={choose_bot(rng)}"
         ),
-        "search of a bot on another map": lambda chance: (
-            f"/api/search?limit=50&bot={choose_bot(chance)}&map=usa&result=lost&before={choose_position(chance)}"
+        "search of a bot on another map": lambda rng: (
+            f"/api/search?limit=50&bot={choose_bot(rng)}&map=usa&result=lost&before={choose_position(rng)}"
         ),
-        "search of a map and a reason": lambda chance: (
-            f"/api/search?limit=50&map=m2&result=elimination&before={choose_position(chance)}"
+        "search of a map and a reason": lambda rng: (
+            f"/api/search?limit=50&map=m2&result=elimination&before={choose_position(rng)}"
         ),
-        "search of an opening": lambda chance: f"/api/search?limit=50&like={chance.choice(matches)[0]}",
-        "search of a reason": lambda chance: (
-            f"/api/search?limit=50&result=elimination&before={choose_position(chance)}"
+        "search of an opening": lambda rng: f"/api/search?limit=50&like={rng.choice(matches)[0]}",
+        "search of a reason": lambda rng: (
+            f"/api/search?limit=50&result=elimination&before={choose_position(rng)}"
         ),
         "records of an event": lambda _: f"/api/records?limit=50&event={EVENT}",
-        "bot": lambda chance: f"/api/bot/{choose_bot(chance)}",
-        "guest": lambda chance: f"/api/bot/{quote(chance.choice(matches)[2])}",
-        "records": lambda chance: f"/api/records?limit={chance.randrange(1, 51)}",
-        "records before": lambda chance: f"/api/records?limit=50&before={choose_position(chance)}",
-        "records of a bot": lambda chance: (
-            f"/api/records?limit=50&bot={choose_bot(chance)}&before={choose_position(chance)}"
+        "bot": lambda rng: f"/api/bot/{choose_bot(rng)}",
+        "guest": lambda rng: f"/api/bot/{quote(rng.choice(matches)[2])}",
+        "records": lambda rng: f"/api/records?limit={rng.randrange(1, 51)}",
+        "records before": lambda rng: f"/api/records?limit=50&before={choose_position(rng)}",
+        "records of a bot": lambda rng: (
+            f"/api/records?limit=50&bot={choose_bot(rng)}&before={choose_position(rng)}"
         ),
-        "records of a game": lambda chance: (
-            f"/api/records?limit=50&game=tictactoe&before={choose_position(chance)}"
+        "records of a game": lambda rng: (
+            f"/api/records?limit=50&game=tictactoe&before={choose_position(rng)}"
         ),
-        "record": lambda chance: f"/api/record/{chance.choice(matches[:TRUE_MATCHES])[0]}",
-        "log": lambda chance: f"/api/log/{chance.choice(matches[:TRUE_MATCHES])[0][:16]}",
+        "record": lambda rng: f"/api/record/{rng.choice(matches[:TRUE_MATCHES])[0]}",
+        "log": lambda rng: f"/api/log/{rng.choice(matches[:TRUE_MATCHES])[0][:16]}",
     }
 
 
@@ -123,11 +123,11 @@ async def measure_latency(url: str, path: str, credentials: str) -> float:
 
     credentials: value of the Authorization header. Raises RuntimeError unless the status is 200.
     """
-    counts, began = TrafficCounts(), time.perf_counter()
+    counts, start_time = TrafficCounts(), time.perf_counter()
     body = await send_get(url, "127.0.0.1", path, counts, credentials)
     if "200" not in counts.codes:
         raise RuntimeError(f"GET {path} was answered with {body[:200]!r}")
-    return time.perf_counter() - began
+    return time.perf_counter() - start_time
 
 
 async def measure_question(
@@ -138,10 +138,10 @@ async def measure_question(
     Each client gets at least ROUNDS answers, for the p95. `credentials`: value of the Authorization header.
     """
     durations: list[float] = []
-    chance = random.Random(1)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end or len(durations) < ROUNDS * AT_ONCE:
-        paths = [make_target(chance) for _ in range(AT_ONCE)]
+    rng = random.Random(1)
+    end_time = time.monotonic() + seconds
+    while time.monotonic() < end_time or len(durations) < ROUNDS * AT_ONCE:
+        paths = [make_target(rng) for _ in range(AT_ONCE)]
         durations += [
             1000 * seconds
             for seconds in await asyncio.gather(*(measure_latency(url, path, credentials) for path in paths))
@@ -169,20 +169,20 @@ async def measure_store(store: str, database: str, count: int, seconds: float) -
     """
     await create_filled_store(database, count)
     async with open_store(database) as engine:
-        measured = await load_stats(engine)
-        known = await load_sample_matches(engine, count)
-        await replace_sample_records(engine, [match for match, _, _ in known[:TRUE_MATCHES]])
+        stats = await load_stats(engine)
+        sample_matches = await load_sample_matches(engine, count)
+        await replace_sample_records(engine, [match for match, _, _ in sample_matches[:TRUE_MATCHES]])
         async with engine.connect() as connection:
             length = sa.func.avg(sa.func.length(records.c.packed))
             match_bytes = float((await connection.execute(sa.select(length))).scalar_one())
         token = await tokens.create_token(engine, "host", "admin")
     with run_arena_server(1, *UNLIMITED, database=database) as running:
-        latencies = StoreLatencies(store, count, measured, match_bytes)
-        everything = make_questions(known)
-        for name, question in everything.items():
+        latencies = StoreLatencies(store, count, stats, match_bytes)
+        questions = make_questions(sample_matches)
+        for name, question in questions.items():
             times = await measure_question(running.url, question, f"host:{token}", seconds)
-            cuts = statistics.quantiles(times, n=20)
-            latencies.milliseconds[name] = cuts[9], cuts[18], max(times[:AT_ONCE])
+            percentiles = statistics.quantiles(times, n=20)
+            latencies.milliseconds[name] = percentiles[9], percentiles[18], max(times[:AT_ONCE])
     return latencies
 
 
@@ -237,7 +237,7 @@ def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
     largest = [latency for latency in latencies if latency.count == sizes[-1]]
     slowest = max(latency.milliseconds[name][1] for latency in largest for name in names)
     match_bytes = max(latency.match_bytes for latency in largest)
-    whole = max(latency.stats.bytes_a_match or 0 for latency in largest)
+    match_bytes_with_rows = max(latency.stats.bytes_a_match or 0 for latency in largest)
     lines += [
         "",
         format_claim(
@@ -250,7 +250,7 @@ def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
         format_claim(
             "size of a match of 100 plies, compressed",
             "under 4 KB",
-            f"{match_bytes / 1000:.1f} KB; {whole / 1000:.1f} KB with its rows and all indices",
+            f"{match_bytes / 1000:.1f} KB; {match_bytes_with_rows / 1000:.1f} KB with its rows and all indices",
             kept=match_bytes < 4000,
         ),
         "",
@@ -275,10 +275,10 @@ def main() -> None:
         measured = []
         sizes = [10**power for power in range(3, 10) if arguments.least <= 10**power <= arguments.most]
         for store, count in product(arguments.stores.split(","), sizes):
-            began = time.perf_counter()
+            start_time = time.perf_counter()
             with create_database(store) as database:
                 measured.append(asyncio.run(measure_store(NAMES[store], database, count, arguments.seconds)))
-            print(f"{store}, {count:,} matches: {time.perf_counter() - began:.0f} s", flush=True)
+            print(f"{store}, {count:,} matches: {time.perf_counter() - start_time:.0f} s", flush=True)
     text = make_section(measured, note())
     print(text)
     SERVER.replace_section("size", text)

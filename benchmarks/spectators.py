@@ -43,20 +43,20 @@ async def measure_rounds(spectators: int, rounds: int) -> tuple[list[float], lis
         f"--set=limits.connections_per_address={spectators + 10}",
         "--set=limits.work_ms_per_second=1000000",
     )
-    load, alone, watched = Load(), list[float](), list[float]()
+    load, p99_without, p99_with = Load(), list[float](), list[float]()
     with run_arena_server(1, *limits) as server:
         async with asyncio.TaskGroup() as tasks:
             bots = [tasks.create_task(run_arena_bot(server.url, name, load, PAUSE)) for name in ("a", "b")]
             await wait_until_all_connected(load, len(bots))
             await measure_p99(load)
             for _ in range(rounds):
-                alone.append(await measure_p99(load))
-                with run_loads(server.url, spectators, kind=WATCH, names="spectator") as crowd:
-                    await asyncio.to_thread(crowd.wait_until_all_connected, spectators)
-                    watched.append(await measure_p99(load))
+                p99_without.append(await measure_p99(load))
+                with run_loads(server.url, spectators, kind=WATCH, names="spectator") as spectator_processes:
+                    await asyncio.to_thread(spectator_processes.wait_until_all_connected, spectators)
+                    p99_with.append(await measure_p99(load))
             for bot in bots:
                 bot.cancel()
-    return alone, watched
+    return p99_without, p99_with
 
 
 def main() -> None:
@@ -66,9 +66,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     with describe_measurement("python -m benchmarks.spectators") as note:
-        alone, watched = uvloop.run(measure_rounds(arguments.spectators, arguments.rounds))
-    ratio = Ratio([with_them / without for without, with_them in zip(alone, watched, strict=True)])
-    medians = [statistics.median(figures) for figures in (alone, watched)]
+        p99_without, p99_with = uvloop.run(measure_rounds(arguments.spectators, arguments.rounds))
+    ratio = Ratio([with_them / without for without, with_them in zip(p99_without, p99_with, strict=True)])
+    medians = [statistics.median(figures) for figures in (p99_without, p99_with)]
     text = "\n\n".join(
         (
             "## Spectators",

@@ -1,7 +1,8 @@
-"""Fair starts: a measure of the advantage that a start gives to one side, and a search for a fair start.
+"""Fair starting territories: a measure of how much the sides of two players differ, and a search for a small difference.
 
-A start is two sets of territories, Maxie's and Minnie's. Only the graph is considered, not the armies: by convention
-Minnie gets one army more, because Maxie moves first. In O(V E), V is the number of territories and E that of roads.
+A start consists of two sides, the territories that Maxie holds and those that Minnie holds. The measure compares only
+the places of the two sides in the graph of roads, not their armies. In O(V E), V is the number of territories, and E is
+the number of roads.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ Side = tuple[int, ...]
 
 
 def compute_all_distances(graph: Graph) -> list[list[int]]:
-    """Return, for each territory, its distances in roads to all territories of a connected graph. O(V E)."""
+    """Return the distances, in roads, from each territory to each other one in a connected graph. O(V E).
+
+    `distances[v][w]` is the distance from territory v to territory w.
+    """
     return [_compute_distances_from(graph, v) for v in range(len(graph))]
 
 
@@ -32,9 +36,9 @@ def _compute_distances_from(graph: Graph, start: int) -> list[int]:
 
 
 class StartBalancer:
-    """Measure of the balance of a start: how equal Maxie's and Minnie's sides of a connected graph are.
+    """Search for a fair start on one connected graph, with the measure of unfairness that the search minimizes.
 
-    Construction takes O(V E) time. Measuring a start takes O(V) time for each territory of the start.
+    The constructor takes O(V E) time. To measure a start takes O(V) time for each territory of the start.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -42,14 +46,14 @@ class StartBalancer:
         self.distances = compute_all_distances(graph)
 
     def compute_imbalance(self, maxie: Sequence[int], minnie: Sequence[int]) -> int:
-        """Return the imbalance of a start: 0 if both sides are equal, and the greater the more they differ.
+        """Return the imbalance of a start with these two sides: 0 for equal sides, more the more they differ.
 
-        The imbalance is the sum of four differences between the sides:
+        The imbalance is the sum of the differences between the two sides in four quantities:
 
-        - the number of roads from the side's territories
+        - the number of roads that lead from the territories of the side
         - the number of territories at each distance from the side
-        - the number of territories that are nearer to the side than to the other one
-        - the distances from the side's territories to the nearest enemy territory, compared in ascending order
+        - the number of territories that are nearer to this side than to the other side
+        - the distance of each of its territories to the nearest enemy territory, in ascending order
         """
         from_maxie = self._compute_nearest_distances(maxie)
         from_minnie = self._compute_nearest_distances(minnie)
@@ -73,13 +77,18 @@ class StartBalancer:
         return [min(distances) for distances in zip(*(self.distances[v] for v in side), strict=True)]
 
     def propose_start(self, territories_per_side: int) -> tuple[Side, Side]:
-        """Return a start with a small imbalance: `territories_per_side` territories for each player, no two of them adjacent.
+        """Return the sides of Maxie and Minnie in a fair start. No two of their territories are adjacent.
 
-        The search tries every territory as the first one. It spreads 2 × `territories_per_side` territories as far apart as possible,
-        divides them between the sides, and exchanges single territories while that lowers the imbalance. The result is
-        the start with the least imbalance; among equals, the most widely spread. Nothing is random: the same graph
-        gives the same start. Maxie has the territory with the lowest number. Raises ValueError if 2 × `territories_per_side`
-        territories do not fit.
+        The search runs once from each territory of the graph:
+
+        1. Beginning with this territory, choose 2 × `territories_per_side` territories that are far apart.
+        2. Divide them between the two sides.
+        3. Exchange single territories while that lowers the imbalance.
+
+        The result is the start with the smallest imbalance; among equals, the one that is spread most widely. Maxie
+        gets the territory with the lowest number. The same graph always gives the same start.
+
+        Raises ValueError if no set of so many pairwise non-adjacent territories is found.
         """
         proposals = []
         for first in range(len(self.graph)):
@@ -107,9 +116,9 @@ class StartBalancer:
         return territories
 
     def _minimize_imbalance(self, maxie: Side, minnie: Side) -> tuple[int, int, Side, Side]:
-        """Exchange single territories as long as that improves the start. Return its measures and its two sides.
+        """Exchange single territories as long as that improves the start.
 
-        The measures are those of `_measure_start`.
+        Return the two measures of the improved start (`_measure_start`), and its two sides.
         """
         best = (*self._measure_start(maxie, minnie), maxie, minnie)
         while True:
@@ -122,7 +131,10 @@ class StartBalancer:
             best = best_exchange
 
     def _measure_start(self, maxie: Side, minnie: Side) -> tuple[int, int]:
-        """Return the imbalance of a start and its negative spread. The smaller the pair, the better the start."""
+        """Return the imbalance of a start, and minus the sum of the distances between its territories.
+
+        The smaller of two such pairs belongs to the better start.
+        """
         territories = (*maxie, *minnie)
         distance_sum = sum(self.distances[a][b] for a in territories for b in territories)
         return (self.compute_imbalance(maxie, minnie), -distance_sum)

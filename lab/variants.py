@@ -153,7 +153,7 @@ def _choose_fair_start(
 
     Each side has at most `territories_per_side` territories, and no two territories of the start are adjacent.
     """
-    balance = StartBalancer(neighbours)
+    balancer = StartBalancer(neighbours)
     starts = []
     for _ in range(MAX_STARTS):
         chosen: list[int] = []
@@ -162,5 +162,5 @@ def _choose_fair_start(
                 chosen.append(v)
         half = len(chosen) // 2
         sides = sorted(chosen[:half]), sorted(chosen[half : 2 * half])
-        starts.append((-half, balance.compute_imbalance(*sides), sides))
+        starts.append((-half, balancer.compute_imbalance(*sides), sides))
     return min(starts)[2]

@@ -7,7 +7,6 @@ the same map share it, so that no pair has an easier one.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,6 +14,7 @@ from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.openings_file import find_shipped_openings_file, read_openings
 from arena.match.openings import Opening, make_random_opening
+from arena.rating.pairing import shuffle_names
 
 SHIPPED_OPENINGS: Final = "shipped"
 """Value of the option `--openings`, and of its key in a plan, for the openings shipped with each map."""
@@ -103,10 +103,4 @@ def _load_built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Ope
         return [()]
     # Shuffled by the seed, so that short events with other seeds use other openings.
     [openings] = read_openings(path, [game])
-    shuffle_keys = [hashlib.sha256(f"{seed}/{place}".encode()).digest() for place in range(len(openings))]
-    return [
-        opening
-        for _, opening in sorted(
-            zip(shuffle_keys, openings, strict=True), key=lambda key_and_opening: key_and_opening[0]
-        )
-    ]
+    return [openings[int(place)] for place in shuffle_names(map(str, range(len(openings))), str(seed))]

@@ -55,6 +55,7 @@ class ExternalBot:
     is_lost: bool = False
     """True if the bot will never play again."""
     is_playing: bool = False
+    """True from the start of a match until the match is over."""
     _away_since: float | None = None
     _silent_matches: int = 0
 
@@ -148,7 +149,7 @@ class ExternalBots:
             for name, bot in self._bots.items():
                 bot.record_connection(now, is_connected=name in connected)
             self._notify_changed()
-            # There is no event when a bot leaves; its match, if it has one, ends by its own deadlines.
+            # Look once a second even without a change: a bot that stays away is lost after MAX_AWAY_SECONDS.
             with anyio.move_on_after(1):
                 await self._host.wait_for_change()
 

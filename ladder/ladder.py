@@ -90,7 +90,6 @@ class Ladder:
         return self.record
 
     def set_other_line_count(self, count: int) -> None:
-        """Set the number of lines in the record file that belong to other events."""
         self.other_line_count = count
 
     def set_bots(self, names: Sequence[str]) -> None:

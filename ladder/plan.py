@@ -37,7 +37,7 @@ MAX_THREADS = 1024
 
 MAX_OPENING_PLIES = 100
 
-DEFAULT_TIME = "0.01/move"
+DEFAULT_TIME_CONTROL = "0.01/move"
 DEFAULT_ROUNDS = 10
 """Default number of rounds: enough to rank the five default engines on the default map, in 90 s on two cores."""
 
@@ -89,7 +89,7 @@ class LadderPlan:
     event: str = "ladder"
     game: str = "riskless"
     maps: tuple[str, ...] = (DEFAULT_MAP,)
-    time_control: TimeControl = field(default_factory=lambda: TimeControl.parse(DEFAULT_TIME))
+    time_control: TimeControl = field(default_factory=lambda: TimeControl.parse(DEFAULT_TIME_CONTROL))
     margin_ms: int = 100
     format: str = "round-robin"
     """Name of the tournament format, one of `rating.formats.FORMATS`."""

@@ -13,7 +13,7 @@ from arena.games.loading import is_file_spec
 from arena.games.name_hints import find_most_similar
 from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.plan import (
-    DEFAULT_TIME,
+    DEFAULT_TIME_CONTROL,
     MAX_NAME_LENGTH,
     MAX_THREADS,
     BadLadder,
@@ -67,7 +67,7 @@ def _parse_plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
         maps=_resolve_maps(
             keys.read("maps", [*LadderPlan.maps], 'a list of maps, as in ["m2", "my_map.toml"]'), folder
         ),
-        time_control=keys.parse_text("time_control", DEFAULT_TIME, _TIME_FORMS, TimeControl.parse),
+        time_control=keys.parse_text("time_control", DEFAULT_TIME_CONTROL, _TIME_FORMS, TimeControl.parse),
         margin_ms=keys.read_number("margin", LadderPlan.margin_ms, 0, 60_000, "milliseconds"),
         format=keys.parse_text("format", LadderPlan.format, f"one of {', '.join(FORMATS)}", check_format),
         rounds=rounds if "rounds" in data or "for" not in data else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.protocol.record import Record
 from arena.rating.pairing import Pairing
@@ -20,8 +20,8 @@ class GroupScore(Struct, frozen=True, rename=COLUMN_NAMES):
     """Results of a bot in a group of its matches: those in one seat, on one map, or against one opponent."""
 
     bot: str
-    of: str
-    """Name of the group: a seat, a map, or an opponent."""
+    group: str = field(name="of")
+    """Seat, map or opponent that the matches have in common."""
     wins: int
     draws: int
     losses: int
@@ -104,7 +104,7 @@ def _count_groups(
             counts[bot, group_of(record, bot)][2 if bot in losing_bots else 0 if losing_bots else 1] += 1
     bot_indexes = {bot: index for index, bot in enumerate(bots)}
     sorted_keys = sorted(counts, key=lambda key: (bot_indexes[key[0]], bot_indexes.get(key[1], 0), key[1]))
-    return [GroupScore(bot, of, *counts[bot, of]) for bot, of in sorted_keys]
+    return [GroupScore(bot, group, *counts[bot, group]) for bot, group in sorted_keys]
 
 
 def _count_duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> list[Duel]:

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.rating.pairing import Pair, check_entrants, make_round_robin_round, shuffle_bots
+from arena.rating.pairing import Pair, check_entrants, make_round_robin_round, shuffle_names
 from arena.rating.standings import StandingsRow
 from arena.rating.swiss import pair_round
 
@@ -205,7 +205,7 @@ class RoundRobinFormat:
         first_number = round * (bot_count - 1) * self.starts
         pairs: list[Pair] = []
         for start in range(self.starts):
-            for opponent in shuffle_bots(opponents, f"{self.seed}/{round}/{start}"):
+            for opponent in shuffle_names(opponents, f"{self.seed}/{round}/{start}"):
                 pairs.append(Pair(first_number + len(pairs), round, start, champion, opponent))
         return pairs
 

@@ -8,7 +8,7 @@ busy, and a slow bot delays only itself.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -61,7 +61,7 @@ def make_round_robin_round(
     pairings = [
         (start, first, second)
         for start in range(starts)
-        for first, second in _list_circle_pairs(shuffle_bots(bots, f"{seed}/{round}/{start}"))
+        for first, second in _list_circle_pairs(shuffle_names(bots, f"{seed}/{round}/{start}"))
     ]
     return [
         Pair(number, round, start, first, second)
@@ -69,10 +69,10 @@ def make_round_robin_round(
     ]
 
 
-def shuffle_bots(bots: Sequence[str], salt: str) -> list[str]:
-    """Return the bots in an order that depends only on `salt` and their names."""
+def shuffle_names(names: Iterable[str], salt: str) -> list[str]:
+    """Return the names in an order that depends only on `salt` and on the names."""
     # A digest instead of `random` gives the same order in every version of Python, and stays pure.
-    return sorted(bots, key=lambda bot: hashlib.sha256(f"{salt}/{bot}".encode()).digest())
+    return sorted(names, key=lambda name: hashlib.sha256(f"{salt}/{name}".encode()).digest())
 
 
 def _list_circle_pairs(bots: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,14 @@
 """Numbering of a map's boards, and the representative of symmetric boards.
 
-A board has a number for each territory, from the view of the player to move: n > 0 for n own armies, n < 0 for -n
-armies of the opponent, 0 for an empty territory. So a position and the same position with the players exchanged have the same board. The number of a
-board has a digit n + cap for each territory, in base 2 cap + 1; the first territory's digit is the highest. An
-automorphism of the map permutes the territories so that every road stays a road. A board's representative is its image
-with the lowest number.
+A board is a position without the name of the player to move: it lists a number n for each territory. If n > 0, the
+player to move has n armies there; if n < 0, the opponent has -n armies there; 0 is an empty territory. So a position and
+the same position with the players exchanged have the same board.
+
+The number of a board has a digit n + cap for each territory, in base 2 cap + 1. The digit of the first territory is the
+highest.
+
+An automorphism of the map permutes the territories so that every road stays a road. Boards that automorphisms turn into
+each other have the same value. Among such boards, the one with the lowest number is the representative.
 """
 
 from __future__ import annotations

@@ -72,9 +72,8 @@ def set_sleep(file: Path, seconds: float) -> None:
     """Set the time for which the bot in this file sleeps before each move. The bot may be running."""
     new_file = file.with_suffix(".new")
     new_file.write_text(str(seconds))
-    new_file.replace(
-        file.with_suffix(".seconds")
-    )  # the file appears whole: the bot never reads half a number
+    # Replaced in one step, so that the bot never reads half a number.
+    new_file.replace(file.with_suffix(".seconds"))
 
 
 @contextmanager
@@ -139,8 +138,8 @@ class BrowserArena:
         matches: number of matches that the bot plays at the same time
         token: token of the name; empty for none
         """
-        name_option = ["--name", name] if name else []
-        name_option += ["--token", token] if token else []
+        identity_options = ["--name", name] if name else []
+        identity_options += ["--token", token] if token else []
         command = [
             "bot",
             engine,
@@ -148,7 +147,7 @@ class BrowserArena:
             f"ws://127.0.0.1:{self.port}",
             "--matches",
             str(matches),
-            *name_option,
+            *identity_options,
         ]
         log = self._create_log(f"bot-{name or engine.partition(':')[0]}")
         self._bots.append(

@@ -86,13 +86,13 @@ def make_players(
 
 @dataclass
 class FaultInjector:
-    """Object that causes failures in a cluster. `dice` determines targets and durations."""
+    """Object that causes failures in a cluster. `rng` determines targets and durations."""
 
     cluster: Cluster
     nats: NatsServer
     postgresql: Callable[[], list[int]]
     """Function that returns the process ids of PostgreSQL, whose set changes with its connections."""
-    dice: random.Random
+    rng: random.Random
 
     async def inject(self, kind: str, players: Sequence[RandomPlayer]) -> ClusterFault:
         """Cause a failure of a kind in KINDS, wait until all matches in progress continue, and end the failure.
@@ -100,7 +100,7 @@ class FaultInjector:
         A failure of NATS or PostgreSQL ends first, because nobody can play meanwhile. Return the failure with its cost.
         """
         target, _, fault = kind.partition(" ")
-        away = self.dice.uniform(*AWAY_SECONDS)
+        away = self.rng.uniform(*AWAY_SECONDS)
         member = await self._choose_member(target)
         matches = await list_matches_in_progress(self.cluster.database)
         fault_time = time.monotonic()
@@ -126,7 +126,7 @@ class FaultInjector:
     async def _choose_member(self, target: str) -> ClusterMember | None:
         if target == "core":
             return await self.cluster.wait_for_leader()
-        return self.dice.choice(self.cluster.edges) if target == "edge" else None
+        return self.rng.choice(self.cluster.edges) if target == "edge" else None
 
     def _begin_fault(self, target: str, fault: str, member: ClusterMember | None) -> Callable[[], object]:
         """Begin a failure, and return a function that ends it.
@@ -197,7 +197,7 @@ async def inject_faults(
     report_line: function that is called with a line of text about each failure
     max_seconds: seconds after which no further failure begins
     """
-    report, cluster, dice = FailureReport(), injector.cluster, injector.dice
+    report, cluster, rng = FailureReport(), injector.cluster, injector.rng
     end_time = time.monotonic() + max_seconds
     async with asyncio.TaskGroup() as tasks:
         play_tasks = [tasks.create_task(player.run()) for player in players]
@@ -205,7 +205,7 @@ async def inject_faults(
             if time.monotonic() > end_time:
                 break
             await wait_until_playing(players, report, cluster)
-            await asyncio.sleep(dice.uniform(0.0, 2.0))
+            await asyncio.sleep(rng.uniform(0.0, 2.0))
             cluster_fault = await injector.inject(kind, players)
             report.injected.append(cluster_fault)
             slowest = max(cluster_fault.recovery_seconds, default=0.0)

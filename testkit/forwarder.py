@@ -4,7 +4,7 @@ python -m testkit.forwarder HOST PORT TO_HOST TO_PORT
 
 The program listens on HOST and PORT, and forwards each connection to TO_HOST and TO_PORT. If TO_HOST is a path, it is a
 Unix socket, and TO_PORT is ignored. PORT 0 means any free port. The program prints its port once it listens. It reads
-orders from standard input, one per line, and prints the number of affected connections after each:
+orders from standard input, one per line, and prints the number of affected connections after each order:
 
 delay SECONDS SPREAD   delay each piece of data by SECONDS ± SPREAD; the order within a connection stays
 drop SHARE RETRY       lose this share of the pieces (0 to 1), and resend each after RETRY seconds, as TCP does
@@ -67,23 +67,23 @@ class ForwardedConnection:
     passes: bool = True
 
     async def forward(
-        self, faults: LineFaults, source: asyncio.StreamReader, sink: asyncio.StreamWriter
+        self, faults: LineFaults, source: asyncio.StreamReader, destination: asyncio.StreamWriter
     ) -> None:
-        """Forward data in one direction, from `source` to `sink`, until the source closes. Then close the sink."""
-        under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(MAX_QUEUED)
+        """Forward data in one direction, from `source` to `destination`, until the source closes. Then close the destination."""
+        delayed_data: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(MAX_QUEUED)
         loop = asyncio.get_running_loop()
 
         async def deliver_delayed() -> None:
             while True:
-                due, data = await under_way.get()
+                due, data = await delayed_data.get()
                 await asyncio.sleep(due - loop.time())
                 await faults.passes.wait()
                 if self.passes and data:
-                    sink.write(data)
-                    await sink.drain()
+                    destination.write(data)
+                    await destination.drain()
                 elif not data:
                     if self.passes:
-                        sink.close()
+                        destination.close()
                     return
 
         delivery = asyncio.create_task(deliver_delayed())
@@ -92,13 +92,13 @@ class ForwardedConnection:
             while True:
                 data = await source.read(READ_BYTES)
                 due = max(due, loop.time() + faults.draw_delay())
-                await under_way.put((due, data))
+                await delayed_data.put((due, data))
                 if not data:
                     break
             await delivery
         except OSError:
             if self.passes:
-                reset_connection(sink)
+                reset_connection(destination)
         finally:
             delivery.cancel()
 
@@ -113,38 +113,38 @@ def reset_connection(writer: asyncio.StreamWriter) -> None:
 
 async def run_forwarder(host: str, port: int, to_host: str, to_port: int) -> None:
     """Forward connections and carry out orders until killed, or until standard input ends."""
-    line = LineFaults()
-    line.passes.set()
+    faults = LineFaults()
+    faults.passes.set()
 
     # The event loop holds only weak references to tasks, which could vanish while they wait for the end of a cut.
-    under_way: set[asyncio.Task[Any] | None] = set()
+    tasks: set[asyncio.Task[Any] | None] = set()
 
     async def handle_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        under_way.add(asyncio.current_task())
+        tasks.add(asyncio.current_task())
         try:
             await forward_connection(reader, writer)
         finally:
-            under_way.discard(asyncio.current_task())
+            tasks.discard(asyncio.current_task())
 
     async def forward_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             if to_host.startswith("/"):
-                far_reader, far_writer = await asyncio.open_unix_connection(to_host)
+                server_reader, server_writer = await asyncio.open_unix_connection(to_host)
             else:
-                far_reader, far_writer = await asyncio.open_connection(to_host, to_port)
+                server_reader, server_writer = await asyncio.open_connection(to_host, to_port)
         except OSError:
             reset_connection(writer)
             return
-        pair = ForwardedConnection(writer, far_writer)
-        line.pairs.add(pair)
+        pair = ForwardedConnection(writer, server_writer)
+        faults.pairs.add(pair)
         try:
             await asyncio.gather(
-                pair.forward(line, reader, far_writer),
-                pair.forward(line, far_reader, writer),
+                pair.forward(faults, reader, server_writer),
+                pair.forward(faults, server_reader, writer),
                 return_exceptions=True,
             )
         finally:
-            line.pairs.discard(pair)
+            faults.pairs.discard(pair)
 
     orders = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(
@@ -153,7 +153,7 @@ async def run_forwarder(host: str, port: int, to_host: str, to_port: int) -> Non
     async with await asyncio.start_server(handle_connection, host, port, backlog=1024) as server:
         print_line(str(server.sockets[0].getsockname()[1]))
         while order := (await orders.readline()).decode().split():
-            print_line(f"{execute_order(line, order)} connections")
+            print_line(f"{execute_order(faults, order)} connections")
 
 
 def execute_order(faults: LineFaults, order: list[str]) -> int:
@@ -171,12 +171,12 @@ def execute_order(faults: LineFaults, order: list[str]) -> int:
             faults.delay, faults.spread = float(seconds), float(spread)
         case ["drop", share, retry]:
             faults.loss_share, faults.retry = float(share), float(retry)
-        case ["reset" | "vanish" | "freeze" as what]:
+        case ["reset" | "vanish" | "freeze" as fault]:
             for pair in faults.pairs:
                 pair.passes = False
-                if what != "freeze":
+                if fault != "freeze":
                     reset_connection(pair.client)
-                if what == "reset":
+                if fault == "reset":
                     reset_connection(pair.server)
         case _:
             raise ValueError(f"unknown order {order}: the docstring of testkit.forwarder lists the orders")

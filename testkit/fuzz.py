@@ -75,30 +75,30 @@ class FuzzResult:
 
 def generate_frames(seed: int) -> Iterator[bytes]:
     """Yield an endless sequence of frames, which the seed determines."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     known_frames = [bytes.fromhex(file.read_text()) for file in sorted(GOLDEN.glob("*.hex"))]
     while True:
-        kind = dice.randrange(6)
-        base = bytearray(dice.choice(known_frames))
+        kind = rng.randrange(6)
+        base = bytearray(rng.choice(known_frames))
         if kind == 0:
-            yield dice.randbytes(dice.randrange(200))
+            yield rng.randbytes(rng.randrange(200))
         elif kind == 1:
-            yield msgpack.packb(_generate_value(dice, 5))
+            yield msgpack.packb(_generate_value(rng, 5))
         elif kind == 2:
-            for _ in range(dice.randint(1, 6)):
-                base[dice.randrange(len(base))] = dice.randrange(256)
+            for _ in range(rng.randint(1, 6)):
+                base[rng.randrange(len(base))] = rng.randrange(256)
             yield bytes(base)
         elif kind == 3:
-            cut = dice.randrange(len(base))
-            yield bytes(base[:cut] + dice.choice(known_frames)[dice.randrange(20) :])
+            cut = rng.randrange(len(base))
+            yield bytes(base[:cut] + rng.choice(known_frames)[rng.randrange(20) :])
         elif kind == 4:
             message = msgpack.unpackb(bytes(base))
-            message[dice.choice([*message])] = _generate_value(dice, 3)
+            message[rng.choice([*message])] = _generate_value(rng, 3)
             yield msgpack.packb(message)
         else:
-            depth = dice.randrange(1, 4000)
+            depth = rng.randrange(1, 4000)
             yield (
-                dice.choice([b"\x91", b"\x81\xa1a", b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff\xa1a"])
+                rng.choice([b"\x91", b"\x81\xa1a", b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff\xa1a"])
                 * depth
             )
 
@@ -176,19 +176,19 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
         for player in players:
             if not await host.wait_until_connected(player.name, 150):
                 raise RuntimeError(f"{player.name} did not connect")
-        over = False
+        is_finished = False
 
         async def play_honest_match() -> None:
-            last = False
-            while not last:
-                last = over
+            is_last = False
+            while not is_last:
+                is_last = is_finished
                 record = await host.play(_make_terms())
                 result.honest_end_reasons[record.result.reason] += 1
                 for player in players:
                     player.clear_received()
 
-        async with anyio.create_task_group() as work:
-            work.start_soon(play_honest_match)
+        async with anyio.create_task_group() as honest_tasks:
+            honest_tasks.start_soon(play_honest_match)
             async with anyio.create_task_group() as attackers:
                 for _ in range(4):
                     attackers.start_soon(_send_frames, host, live, result.live // 4)
@@ -199,7 +199,7 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
                     if number == int(count * WARM_UP_SHARE):
                         result.warm_kib = _peak_kib()
             result.peak_kib = _peak_kib()
-            over = True
+            is_finished = True
         await _check_freed_state(result, len(players))
         tasks.cancel_scope.cancel()
     if result.peak_kib - result.warm_kib > GROWTH_KIB:
@@ -224,7 +224,7 @@ async def _check_freed_state(result: FuzzResult, players: int) -> None:
         gc.collect()
         # `type`, not `isinstance`: a weak proxy passes as an instance of its referent's class.
         counts = Counter(
-            type(found).__name__ for found in gc.get_objects() if issubclass(type(found), CHECKED_TYPES)
+            type(tracked).__name__ for tracked in gc.get_objects() if issubclass(type(tracked), CHECKED_TYPES)
         )
         counts_over_limit = {name: count for name, count in counts.items() if count > players}
         if not counts_over_limit:

@@ -122,9 +122,8 @@ class RandomPlayer:
                 case Accepted(match=match, ply=ply):
                     self.turns[match] = time.monotonic()
                     sent = self._sent.get(match)
-                    if (
-                        sent is not None and sent.ply == ply
-                    ):  # a repeated message may be about an earlier move
+                    # A repeated message may be about an earlier move.
+                    if sent is not None and sent.ply == ply:
                         self.acknowledged[match, ply] = sent.move
                 case End() as end:
                     self.ends.setdefault(end.match, []).append(end)

@@ -42,16 +42,16 @@ def make_sample_match(plies: int, seed: int, map: str = "m2") -> SampleMatch:
     The same arguments give the same match.
     """
     game: Any = make_game_on_map("riskless", map)
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     while True:
         position: Any = game.start()
         moves: list[Any] = []
         while len(moves) < plies and game.outcome(position) is None:
-            move = chance.choice(game.moves(position))
+            move = rng.choice(game.moves(position))
             moves.append(move)
             position = game.play(position, move)
         if len(moves) == plies and game.outcome(position) is None:
-            return _record_match(game, moves, game.player(position), chance, seed)
+            return _record_match(game, moves, game.player(position), rng, seed)
 
 
 def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random, seed: int) -> SampleMatch:
@@ -67,33 +67,33 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
         rated=True,
     )
     referee, rows = Referee(terms), []
-    at = rng.randrange(10**12, 10**14)
+    now = rng.randrange(10**12, 10**14)
 
     def apply_event(event: RefereeEvent, after: int, turn: tuple[int, TurnStarted] | None = None) -> None:
-        nonlocal at
-        at += after
-        referee.handle(event, at)
+        nonlocal now
+        now += after
+        referee.handle(event, now)
         if not isinstance(event, TurnStarted):
-            rows.append(encode_for_journal(at, event, turn))
+            rows.append(encode_for_journal(now, event, turn))
 
     apply_event(MatchOpened(), 0)
     for player in Player:
         apply_event(PlayerReady(player), rng.randrange(MILLISECOND, 100 * MILLISECOND))
-    data = [game.move_to_data(move) for move in moves]
-    for ply, move in enumerate(data):
-        left = TurnStarted(ply, rng.randrange(200_000, 400_000))
-        apply_event(left, rng.randrange(MILLISECOND // 10, MILLISECOND))
-        turn = at, left
+    moves_data = [game.move_to_data(move) for move in moves]
+    for ply, move in enumerate(moves_data):
+        turn_started = TurnStarted(ply, rng.randrange(200_000, 400_000))
+        apply_event(turn_started, rng.randrange(MILLISECOND // 10, MILLISECOND))
+        turn = now, turn_started
         thinking = Thinking(
             depth=rng.randrange(6, 13),
             value=float(rng.randrange(-800, 800)),
             nodes=rng.randrange(1_000, 900_000),
             # Both bots expect exactly the moves that follow, as far as they look ahead.
-            line=data[ply : ply + rng.randrange(1, LINE + 1)],
+            line=moves_data[ply : ply + rng.randrange(1, LINE + 1)],
         )
         player = list(Player)[ply % 2]
-        moved = MoveReceived(player, ply, move, thinking)
-        apply_event(moved, rng.randrange(20 * MILLISECOND, 150 * MILLISECOND), turn)
+        move_received = MoveReceived(player, ply, move, thinking)
+        apply_event(move_received, rng.randrange(20 * MILLISECOND, 150 * MILLISECOND), turn)
     apply_event(PlayerResigned(loser), MILLISECOND)
     result = referee.result
     if result is None:

@@ -50,8 +50,10 @@ def _search_until_stopped(
 ) -> None:
     """Search one position after another by iterative deepening, as a bot does, until `stop` is set."""
     for position in cycle(middle_games):
-        end = time.perf_counter() + THINKING
-        for _ in searcher.deepen(position, stop=lambda end=end: time.perf_counter() >= end or stop.is_set()):  # type: ignore[misc]
+        deadline = time.perf_counter() + THINKING
+        for _ in searcher.deepen(
+            position, stop=lambda deadline=deadline: time.perf_counter() >= deadline or stop.is_set()
+        ):  # type: ignore[misc]
             pass
         if stop.is_set():
             return
@@ -61,10 +63,12 @@ def _measure_stop_delays(searcher: Searcher[Any, Any], games: Sequence[Any]) -> 
     """Run STOPPED_SEARCHES searches with a time limit. Return the time from the limit to the end of each, in ms."""
     overruns = []
     for i in range(STOPPED_SEARCHES):
-        end = time.perf_counter() + 0.001 * (2 + i % 17)
-        for _ in searcher.deepen(games[i % len(games)], stop=lambda end=end: time.perf_counter() >= end):  # type: ignore[misc]
+        deadline = time.perf_counter() + 0.001 * (2 + i % 17)
+        for _ in searcher.deepen(
+            games[i % len(games)], stop=lambda deadline=deadline: time.perf_counter() >= deadline
+        ):  # type: ignore[misc]
             pass
-        overruns.append(1000 * (time.perf_counter() - end))
+        overruns.append(1000 * (time.perf_counter() - deadline))
     return overruns
 
 
@@ -80,22 +84,24 @@ def measure() -> dict[str, Any]:
     middle_games = make_middle_games(board, 8)
     searcher = Searcher(board, weights_for(board, "features"), Settings(threads=THREADS))
     searcher.warm_up()
-    quiet = asyncio.run(_measure_sleep_delays(SECONDS / 4))
+    quiet_delays = asyncio.run(_measure_sleep_delays(SECONDS / 4))
     stop = threading.Event()
-    thinker = threading.Thread(target=_search_until_stopped, args=(searcher, middle_games, stop))
-    thinker.start()
-    busy = asyncio.run(_measure_sleep_delays(SECONDS))
+    search_thread = threading.Thread(target=_search_until_stopped, args=(searcher, middle_games, stop))
+    search_thread.start()
+    busy_delays = asyncio.run(_measure_sleep_delays(SECONDS))
     stop.set()
-    thinker.join()
-    two = _measure_stop_delays(searcher, middle_games)
+    search_thread.join()
+    two_thread_delays = _measure_stop_delays(searcher, middle_games)
     searcher.close()
-    alone = Searcher(board, weights_for(board, "features"), Settings())
-    single_delays = _measure_stop_delays(alone, middle_games)
-    alone.close()
+    single_searcher = Searcher(board, weights_for(board, "features"), Settings())
+    single_delays = _measure_stop_delays(single_searcher, middle_games)
+    single_searcher.close()
     return {
         "ms": {
-            name: _format_quantiles(late)
-            for name, late in zip(ROWS, (quiet, busy, single_delays, two), strict=True)
+            name: _format_quantiles(delays)
+            for name, delays in zip(
+                ROWS, (quiet_delays, busy_delays, single_delays, two_thread_delays), strict=True
+            )
         }
     }
 

@@ -44,12 +44,12 @@ class RawResults(Struct, frozen=True):
 
 def measure_and_save(name: str) -> RawResults:
     """Run the benchmark of this name, save its raw results, and return them."""
-    load, began = os.getloadavg()[0], time.perf_counter()
+    load, start_time = os.getloadavg()[0], time.perf_counter()
     data = importlib.import_module(f"benchmarks.engine.{name}").measure()
     raw = RawResults(
         commit=_current_commit(),
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        seconds=round(time.perf_counter() - began, 1),
+        seconds=round(time.perf_counter() - start_time, 1),
         load=round(load, 1),
         machine=describe_machine(),
         data=data,

@@ -54,9 +54,11 @@ def search_to_depth(
     patience: seconds after which the search is stopped, so that the last report may be of a smaller depth
     """
     searcher.clear()
-    began = time.perf_counter()
-    *_, last = searcher.deepen(position, max_depth=depth, stop=lambda: time.perf_counter() > began + patience)
-    return time.perf_counter() - began, last
+    start_time = time.perf_counter()
+    *_, last = searcher.deepen(
+        position, max_depth=depth, stop=lambda: time.perf_counter() > start_time + patience
+    )
+    return time.perf_counter() - start_time, last
 
 
 def pin_search_threads(searcher: Searcher[Any, Any], position: Any) -> None:
@@ -114,17 +116,17 @@ class MapSearches:
         """Measure all searches of one position, to the depth that the sequential one completes in SECONDS, at least 4."""
         _, reached = search_to_depth(self.plain, position, 100, SECONDS)
         depth = max(reached.depth if reached.finished else reached.depth - 1, 4)
-        first, truth = search_to_depth(self.plain, position, depth, 60)
-        sequential = first
-        seconds = dict.fromkeys(self.searchers, TIMEOUT_FACTOR * first)
+        first_duration, sequential_report = search_to_depth(self.plain, position, depth, 60)
+        sequential = first_duration
+        seconds = dict.fromkeys(self.searchers, TIMEOUT_FACTOR * first_duration)
         work: dict[str, float] = {}
         for _ in range(RUNS_PER_SEARCH):
             sequential = min(sequential, search_to_depth(self.plain, position, depth, 60)[0])
             for name, searcher in self.searchers.items():
-                took, report = search_to_depth(searcher, position, depth, TIMEOUT_FACTOR * first)
-                seconds[name] = min(seconds[name], took)
+                duration, report = search_to_depth(searcher, position, depth, TIMEOUT_FACTOR * first_duration)
+                seconds[name] = min(seconds[name], duration)
                 if report.finished and report.depth == depth:
-                    work[name] = report.nodes / truth.nodes
+                    work[name] = report.nodes / sequential_report.nodes
         return PositionTimes(sequential, seconds, work)
 
 

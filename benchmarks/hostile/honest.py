@@ -65,9 +65,9 @@ def start_honest_bots(
 async def measure_window(server: RunningServer, load: Load, seconds: float) -> WindowFigures:
     """Measure the server and its bots for `seconds`, which is also the latency if no move is acknowledged meanwhile."""
     load.seconds.clear()
-    cpu, began = server.cpu_seconds, time.monotonic()
+    cpu, start_time = server.cpu_seconds, time.monotonic()
     await asyncio.sleep(seconds)
-    cpu, took = server.cpu_seconds - cpu, time.monotonic() - began
+    cpu, took = server.cpu_seconds - cpu, time.monotonic() - start_time
     # If no move was acknowledged, each one took longer than the whole period.
     durations = [1000 * latency for latency in load.seconds] or [1000 * took]
     return WindowFigures(median_percentile_99_of_runs(durations), percentile(durations, 0.99), cpu / took)

@@ -166,31 +166,31 @@ class KindRounds:
         silent: True for the control, in which nothing is sent
         """
         ratio = self.ratio()
-        wrong = []
+        faults = []
         if ratio.median >= MAX_MEDIAN_RATIO:
-            wrong.append(f"p99 is {ratio} times the quiet one")
+            faults.append(f"p99 is {ratio} times the quiet one")
         if self.repeated_ratio >= MAX_RATIO:
-            wrong.append(
+            faults.append(
                 f"p99 is {format_short(self.repeated_ratio)} times the quiet one or more in two rounds"
             )
         if self.recurring_ratio >= MAX_RATIO:
-            wrong.append(
+            faults.append(
                 f"p99 of all moves is {format_short(self.recurring_ratio)} times the quiet one or more"
             )
         if not silent and not self.sum_counts("sent"):
-            wrong.append("nothing was sent")
+            faults.append("nothing was sent")
         if self.memory_growth >= MAX_MEMORY:
-            wrong.append(f"memory is {format_short(self.memory_growth)} times what it was before")
+            faults.append(f"memory is {format_short(self.memory_growth)} times what it was before")
         if max(self.sessions) > MAX_SESSIONS:
-            wrong.append(f"{max(self.sessions)} sessions are in the store")
+            faults.append(f"{max(self.sessions)} sessions are in the store")
         if max_seconds is None:
-            return wrong
+            return faults
         for tally in self.tallies:
             if tally.longest > max_seconds:
-                wrong.append(f"a connection lasted {tally.longest:.1f} s")
+                faults.append(f"a connection lasted {tally.longest:.1f} s")
             if tally.lost < ATTACKERS:
-                wrong.append(f"only {tally.lost} connections were cut off")
-        return wrong
+                faults.append(f"only {tally.lost} connections were cut off")
+        return faults
 
 
 def median_of_neighbours(
@@ -281,14 +281,14 @@ async def play_all_rounds(folder: str, kinds: list[str], seconds: float, clients
 
     folder: for the servers' stores; seconds: length of a hostile period; clients: strangers at each address
     """
-    playing = [f"stranger {number:03}" for number in range(ADDRESSES * clients)]
-    outcome = RoundResults()
+    stranger_names = [f"stranger {number:03}" for number in range(ADDRESSES * clients)]
+    results = RoundResults()
     for number, options in enumerate(sorted({KINDS[kind].options for kind in kinds})):
-        some = [kind for kind in kinds if KINDS[kind].options == options]
+        kinds_of_server = [kind for kind in kinds if KINDS[kind].options == options]
         database = f"sqlite:///{folder}/{number}.db"
-        tokens = await fill_store(database, [*HONEST_NAMES, *playing, VICTIM])
-        await _play_rounds(database, outcome, some, seconds, clients, tokens, options)
-    return outcome
+        tokens = await fill_store(database, [*HONEST_NAMES, *stranger_names, VICTIM])
+        await _play_rounds(database, results, kinds_of_server, seconds, clients, tokens, options)
+    return results
 
 
 async def _play_rounds(
@@ -304,30 +304,30 @@ async def _play_rounds(
 
     database: URL of the server's store; tokens: tokens of honest bots and strangers, by name
     """
-    serve = ("arena", "serve", "--port", "PORT", "--map", MAP, *options)
+    command = ("arena", "serve", "--port", "PORT", "--map", MAP, *options)
     house = f"--set=house.engines={HOUSE.removeprefix('house-')}"
     pool = ("--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
     limits = (f"--set=pool.concurrency={MATCHES}", "--db", database)
-    playing = {name: token for name, token in tokens.items() if name not in HONEST_NAMES}
-    with run_server(*serve, house, *pool, *limits) as server:
+    stranger_tokens = {name: token for name, token in tokens.items() if name not in HONEST_NAMES}
+    with run_server(*command, house, *pool, *limits) as server:
         server.database = database
         prioritize(server.process.pid)
         async with asyncio.TaskGroup() as tasks:
             bots = start_honest_bots(tasks, server.url, results.load, tokens)
             await wait_until_all_connected(results.load, BOTS)
             async with _run_process("benchmarks.hostile.strangers", server.url) as strangers:
-                await strangers.send_order(playing)
+                await strangers.send_order(stranger_tokens)
                 await strangers.read_line()
                 await asyncio.sleep(seconds if seconds < LONG_SECONDS else QUIET_SECONDS)
                 results.memory = results.memory or server.memory_bytes
-                rounds = RoundPlayer(server, strangers, results, seconds, clients)
+                round_player = RoundPlayer(server, strangers, results, seconds, clients)
                 for _ in range(ROUNDS if seconds < LONG_SECONDS else 1):
                     for kind in insert_controls(kinds):
-                        await rounds.play(kind)
+                        await round_player.play(kind)
                 repeated = list_kinds_over_bound(results, kinds) if seconds < LONG_SECONDS else []
                 for _ in range(MORE_ROUNDS):
                     for kind in repeated:
-                        await rounds.play(kind)
+                        await round_player.play(kind)
                 results.collector = max(
                     results.collector, await asyncio.to_thread(_max_collector_pause, server)
                 )
@@ -444,11 +444,11 @@ def attack_seconds(seconds: float) -> float:
 
 def list_faults(results: RoundResults) -> list[str]:
     """Return a line of text for each failure in all rounds: errors and forfeits of honest bots, and exceeded bounds."""
-    wrong = [f"an honest bot was told {error}" for error in results.load.errors]
-    wrong += [f"an honest bot's match ended by {forfeit}" for forfeit in results.load.forfeits]
+    faults = [f"an honest bot was told {error}" for error in results.load.errors]
+    faults += [f"an honest bot's match ended by {forfeit}" for forfeit in results.load.forfeits]
     for kind in results.rounds:
-        wrong += [f"{kind}: {fault}" for fault in _list_kind_faults(results, kind)]
-    return wrong
+        faults += [f"{kind}: {fault}" for fault in _list_kind_faults(results, kind)]
+    return faults
 
 
 def _list_kind_faults(results: RoundResults, kind: str) -> list[str]:
@@ -468,9 +468,11 @@ def list_verdicts(results: RoundResults) -> list[str]:
 
 def make_section(results: RoundResults, seconds: float, clients: int) -> Section:
     """Return the section of SERVER.md. `seconds`, `clients`: arguments of `play_all_rounds`."""
-    greedy = max(results.rounds, key=lambda name: results.rounds[name].cpu[1] - results.rounds[name].cpu[0])
-    quiet, hostile = results.rounds[greedy].cpu
-    growth = max(rounds.memory_growth for rounds in results.rounds.values())
+    costliest_kind = max(
+        results.rounds, key=lambda name: results.rounds[name].cpu[1] - results.rounds[name].cpu[0]
+    )
+    quiet, hostile = results.rounds[costliest_kind].cpu
+    memory_growth = max(rounds.memory_growth for rounds in results.rounds.values())
     return Section(
         "Honest bots while strangers use all limits",
         f"This section shows how much strangers can delay honest bots. {BOTS} honest bots play {RATE:.0f} moves a second in total, "
@@ -517,14 +519,14 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
         note=f"The server used {results.memory / 2**20:.0f} MiB before the first round, without strangers. The longest "
         f"pause for Python's garbage collector was shorter than {1000 * results.collector:g} ms, and the store never had more than "
         f"{max(max(rounds.sessions) for rounds in results.rounds.values())} sessions at the end of a round. The requests of strangers "
-        f"took at most {hostile - quiet:.0%} of a core in the server, with `{greedy}`.{_describe_error(results)}",
+        f"took at most {hostile - quiet:.0%} of a core in the server, with `{costliest_kind}`.{_describe_error(results)}",
         claims=[
             *_make_claims(results),
             format_claim(
                 "memory of the server at the end of a round of requests, compared with the start of the round, worst round",
                 f"less than {MAX_MEMORY} ×",
-                f"{growth:.2f} ×",
-                kept=growth < MAX_MEMORY,
+                f"{memory_growth:.2f} ×",
+                kept=memory_growth < MAX_MEMORY,
             ),
         ],
     )
@@ -555,11 +557,11 @@ def chance_of_false_fault(share: float) -> float:
     more, must then have such a ratio.
     """
     rounds = ROUNDS + MORE_ROUNDS
-    over = sum(
+    chance_per_kind = sum(
         math.comb(rounds, count) * share**count * (1 - share) ** (rounds - count)
         for count in range((rounds + 1) // 2, rounds + 1)
     )
-    return 1 - (1 - over) ** len(KINDS)
+    return 1 - (1 - chance_per_kind) ** len(KINDS)
 
 
 def format_chance(chance: float) -> str:
@@ -569,23 +571,32 @@ def format_chance(chance: float) -> str:
 
 def _make_claims(results: RoundResults) -> Iterator[str]:
     """Yield the promised and measured delays of honest bots: for requests within the limits, and for attacks."""
-    attacks = {kind: rounds for kind, rounds in results.rounds.items() if KINDS[kind].is_attack}
-    requests = {kind: rounds for kind, rounds in results.rounds.items() if kind not in {CONTROL, *attacks}}
-    for what, kinds in (
+    attacks = {
+        worst_repeated_kind: rounds
+        for worst_repeated_kind, rounds in results.rounds.items()
+        if KINDS[worst_repeated_kind].is_attack
+    }
+    requests = {
+        worst_repeated_kind: rounds
+        for worst_repeated_kind, rounds in results.rounds.items()
+        if worst_repeated_kind not in {CONTROL, *attacks}
+    }
+    for misuse, kinds in (
         ("strangers use all that the limits allow, worst kind of request", requests),
         ("attackers break the limits, worst attack", attacks),
     ):
         if not kinds:
             continue
-        kind = max(kinds, key=lambda name: kinds[name].repeated_ratio)
-        steady = max(kinds, key=lambda name: kinds[name].ratio().median)
+        worst_repeated_kind = max(kinds, key=lambda name: kinds[name].repeated_ratio)
+        worst_median_kind = max(kinds, key=lambda name: kinds[name].ratio().median)
         yield format_claim(
-            f"p99 of honest bots while {what}",
+            f"p99 of honest bots while {misuse}",
             f"in the median of the rounds less than {MAX_MEDIAN_RATIO:g} × the quiet one, and in no two rounds {MAX_RATIO:g} × or more",
-            f"{format_short(kinds[steady].ratio().median)} × in the worst median, with `{steady}`, and at most "
-            f"{format_short(kinds[kind].repeated_ratio)} × in two rounds, with `{kind}`; in the worst single round "
+            f"{format_short(kinds[worst_median_kind].ratio().median)} × in the worst median, with `{worst_median_kind}`, and at most "
+            f"{format_short(kinds[worst_repeated_kind].repeated_ratio)} × in two rounds, with `{worst_repeated_kind}`; in the worst single round "
             f"{format_short(max(max(results_of_kind.ratio().values) for results_of_kind in kinds.values()))} ×",
-            kept=kinds[steady].ratio().median < MAX_MEDIAN_RATIO and kinds[kind].repeated_ratio < MAX_RATIO,
+            kept=kinds[worst_median_kind].ratio().median < MAX_MEDIAN_RATIO
+            and kinds[worst_repeated_kind].repeated_ratio < MAX_RATIO,
         )
 
 

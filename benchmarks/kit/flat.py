@@ -93,9 +93,9 @@ def measure_full_speed(serve: Serve, bots: int, seconds: float, pause: float = 0
 
 def measure_moves(running: RunningServer, load: LoadProcesses, seconds: float) -> FullSpeedFigures:
     """Measure a running server or relay and its load processes for `seconds`."""
-    moves, server, own, began = load.moves, running.cpu_seconds, load.cpu_seconds(), time.perf_counter()
+    moves, server, own, start_time = load.moves, running.cpu_seconds, load.cpu_seconds(), time.perf_counter()
     time.sleep(seconds)
-    passed = time.perf_counter() - began
+    passed = time.perf_counter() - start_time
     moves = max(1, load.moves - moves)
     shares = [(after - before) / passed for before, after in zip(own, load.cpu_seconds(), strict=True)]
     if load.errors:

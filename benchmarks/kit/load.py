@@ -232,9 +232,9 @@ def open_connection(url: str, source: str | None = None) -> Any:
 async def measure_rate(load: Load, warm_up_seconds: float, seconds: float) -> float:
     """Wait for `warm_up_seconds`, and return the moves per second during the `seconds` that follow."""
     await asyncio.sleep(warm_up_seconds)
-    before, began = load.moves, time.perf_counter()
+    before, start_time = load.moves, time.perf_counter()
     await asyncio.sleep(seconds)
-    return (load.moves - before) / (time.perf_counter() - began)
+    return (load.moves - before) / (time.perf_counter() - start_time)
 
 
 async def wait_until_all_connected(load: Load, count: int) -> None:

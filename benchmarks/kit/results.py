@@ -64,7 +64,7 @@ class ResultsPage:
 
 _FOLDER = Path(__file__).parents[1]
 SERVER = ResultsPage(_FOLDER / "SERVER.md", ("speed", "growth", "size", "spectators", "hostile", "finished"))
-CLUSTER = ResultsPage(_FOLDER / "CLUSTER.md", ("cost", "deaths"))
+CLUSTER = ResultsPage(_FOLDER / "CLUSTER.md", ("cost", "failures"))
 SIMULATION = ResultsPage(_FOLDER / "SIMULATION.md", ("seeds", "planted", "cost"))
 
 
@@ -74,7 +74,7 @@ def describe_measurement(command: str) -> Iterator[Callable[[], str]]:
 
     Yield a function that returns a sentence about date, duration, command and load. Call it after the block.
     """
-    load, began = os.getloadavg()[0], time.perf_counter()
+    load, start_time = os.getloadavg()[0], time.perf_counter()
     seconds = 0.0
 
     def describe_conditions() -> str:
@@ -84,7 +84,7 @@ def describe_measurement(command: str) -> Iterator[Callable[[], str]]:
         )
 
     yield describe_conditions
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - start_time
 
 
 def print_faults(faults: Sequence[str]) -> int:

@@ -24,7 +24,7 @@ from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_durati
 
 DEFAULT_URL = "ws://127.0.0.1:8765"
 DEFAULT_GAME = "riskless"
-DEFAULT_TIME = "10+0.1"
+DEFAULT_TIME_CONTROL = "10+0.1"
 SESSIONS_FOLDER = Path("riskless-arena") / "bots"
 """Folder of the session files, relative to the user's state folder, such as `~/.local/state`."""
 
@@ -114,7 +114,7 @@ class BotSettings(BotFile, frozen=True):
             self.challenge,
             game=next(iter(self.game), DEFAULT_GAME),
             map=next(iter(self.map), DEFAULT_MAP),
-            time_control=TimeControl.parse(next(iter(self.tc), DEFAULT_TIME)),
+            time_control=TimeControl.parse(next(iter(self.tc), DEFAULT_TIME_CONTROL)),
             rated=not self.casual,
         )
 

@@ -10,7 +10,7 @@ from arena.bots.api.engine_spec import BadSpec
 from arena.bots.evaluators import riskless, tictactoe
 from arena.bots.evaluators.linear import (
     WEIGHTS_FOLDER,
-    Features,
+    FeatureFunction,
     Weights,
     load_weights,
     make_linear_evaluator,
@@ -33,7 +33,7 @@ EXPLICIT = "explicit"
 """Name of the game of explicit trees, whose leaves contain their values. Its estimates are used unscaled."""
 
 
-def find_features(game: Game[Any, Any]) -> tuple[Features[Any], Sequence[str]] | None:
+def find_features(game: Game[Any, Any]) -> tuple[FeatureFunction[Any], Sequence[str]] | None:
     """Return the feature function of a game and the features' names, or None if the game has no features."""
     if isinstance(game, Riskless):
         return riskless.make_feature_function(game), riskless.NAMES

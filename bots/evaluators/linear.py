@@ -18,14 +18,16 @@ from arena.bots.search.problem import Evaluator
 from arena.bots.search.search_values import clamp_estimate
 from arena.games.core import P
 
-Features = Callable[[P], Sequence[int]]
-"""Function that returns the features of a position, in the order of the game's feature names."""
+FeatureFunction = Callable[[P], Sequence[int]]
+"""Function that maps a position to its features, in the order of the game's feature names."""
 
 Weights = Mapping[str, int]
 """Weight of each feature, by name, in hundredths of an army per unit of the feature."""
 
 
-def make_linear_evaluator(features: Features[P], names: Sequence[str], weights: Weights) -> Evaluator[P]:
+def make_linear_evaluator(
+    features: FeatureFunction[P], names: Sequence[str], weights: Weights
+) -> Evaluator[P]:
     """Return the evaluator that sums the weighted features, limited to ±ESTIMATE_LIMIT.
 
     `names` are the feature names, in the order of the numbers that `features` returns. Raises KeyError if a feature has no

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from arena.bots.evaluators.linear import Features
+from arena.bots.evaluators.linear import FeatureFunction
 from arena.games.riskless import Armies, Riskless
 from arena.games.riskless_map import RisklessMap
 
@@ -58,7 +58,7 @@ def compute_feature_units(map: RisklessMap) -> Sequence[float]:
     return [share if name in TERRITORIES else 1.0 for name in NAMES]
 
 
-def make_feature_function(game: Riskless) -> Features[Armies]:
+def make_feature_function(game: Riskless) -> FeatureFunction[Armies]:
     """Return the function that computes the features of a position of this game.
 
     The function's time grows with the number of territories and roads.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.bots.evaluators.linear import Features
+from arena.bots.evaluators.linear import FeatureFunction
 from arena.games.tictactoe import EMPTY, LINES, Board, TicTacToe
 
 NAMES = ("open", "ones", "twos", "center")
@@ -17,7 +17,7 @@ center  the middle cell, which lies on four lines
 """
 
 
-def make_feature_function(_: TicTacToe) -> Features[Board]:
+def make_feature_function(_: TicTacToe) -> FeatureFunction[Board]:
     """Return the function that computes the features of a position of this game."""
 
     def count_features(position: Board) -> Sequence[int]:

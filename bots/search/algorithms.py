@@ -41,21 +41,22 @@ class AlgorithmSettings:
     memoize: bool = False
 
 
-Run = Callable[[Problem[Any, Any], Any, int, SearchMonitor, AlgorithmSettings], SearchResult[Any]]
+SearchFunction = Callable[[Problem[Any, Any], Any, int, SearchMonitor, AlgorithmSettings], SearchResult[Any]]
+"""Function that searches a position of a problem to a depth in plies, and reports to the monitor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
     """A search algorithm, with its properties.
 
-    run       function of problem, position, depth, monitor and settings
+    run       the search itself
     parallel  True if it uses the thread pool
     leftmost  True if its move is the leftmost of the best moves; otherwise it is any of them
     static    True if it also estimates inner nodes, which is impossible in an explicit tree
     recursive True if Python's stack limits its depth
     """
 
-    run: Run
+    run: SearchFunction
     parallel: bool = False
     leftmost: bool = True
     static: bool = False
@@ -64,7 +65,7 @@ class Algorithm:
 
 def _run_sequential(
     function: Callable[[Problem[Any, Any], Any, int, SearchMonitor], SearchResult[Any]],
-) -> Run:
+) -> SearchFunction:
     return lambda problem, position, depth, monitor, _: function(problem, position, depth, monitor)
 
 
@@ -80,7 +81,7 @@ def _run_scouts(
     return scouts(problem, position, depth, monitor, pool=settings.pool)
 
 
-def _run_lazy(*, ordered: bool) -> Run:
+def _run_lazy(*, ordered: bool) -> SearchFunction:
     def run(
         problem: Problem[Any, Any],
         position: Any,

@@ -20,8 +20,8 @@ from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import M, P, Player
 
-Numbered = tuple[int, M]
-"""A move, with its number in move order."""
+NumberedMove = tuple[int, M]
+"""A move with its number in move order, as (number, move)."""
 
 
 def jamboree(
@@ -85,7 +85,7 @@ def jamboree(
         return beta
 
     def in_parallel(
-        parallel_moves: Sequence[Numbered[M]],
+        parallel_moves: Sequence[NumberedMove[M]],
         depth: int,
         position: P,
         alpha: MoveValue,
@@ -95,7 +95,7 @@ def jamboree(
     ) -> list[MoveValue]:
         """Search all these moves in parallel with the same bounds, and return their values in move order."""
 
-        def search_move(move_and_monitor: tuple[Numbered[M], SearchMonitor]) -> MoveValue:
+        def search_move(move_and_monitor: tuple[NumberedMove[M], SearchMonitor]) -> MoveValue:
             (index, move), fork = move_and_monitor
             position_after = game.successor(position, move)
             return step(

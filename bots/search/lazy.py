@@ -49,8 +49,8 @@ def minimize0(tree: Tree[int]) -> LazyList[int]:
     return LazyList(mapmax(maximize0(subtree) for subtree in tree.subtrees))
 
 
-Numbered = tuple[int, Numbers]
-"""A list of numbers with its index among its siblings, from which the root derives its move."""
+IndexedNumbers = tuple[int, Numbers]
+"""The numbers of one subtree, as (index among its siblings, numbers). At the root, the index identifies the move."""
 
 
 def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
@@ -58,7 +58,7 @@ def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
     return map(itemgetter(1), minima(enumerate(lists)))
 
 
-def minima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
+def minima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
     """Yield the index and the minimum of the first list, and of each later list that may raise their maximum (`omit`)."""
     for place, numbers in lists:
         least = min(numbers)
@@ -66,7 +66,7 @@ def minima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
         yield from omit(least, lists)
 
 
-def omit(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
+def omit(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
     """Yield the index and the minimum of each list whose minimum exceeds `potential`, and raise `potential` to it."""
     for place, numbers in lists:
         if minleq(numbers, potential):
@@ -80,7 +80,7 @@ def mapmax(lists: Iterable[Numbers]) -> Iterator[int]:
     return map(itemgetter(1), maxima(enumerate(lists)))
 
 
-def maxima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
+def maxima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
     """Yield the index and the maximum of the first list, and of each later list that may lower their minimum (`omit_high`)."""
     for place, numbers in lists:
         most = max(numbers)
@@ -88,7 +88,7 @@ def maxima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
         yield from omit_high(most, lists)
 
 
-def omit_high(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
+def omit_high(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
     """Yield the index and the maximum of each list whose maximum is below `potential`, and lower `potential` to it."""
     for place, numbers in lists:
         if maxgeq(numbers, potential):
@@ -173,8 +173,8 @@ def gametree(
     return reptree(successors, enter(TreePosition(position, ())), memoize=memoize)
 
 
-Dynamic = Callable[[P], bool]
-"""Predicate: True if a position is too dynamic for its static value."""
+DynamicPredicate = Callable[[P], bool]
+"""Function that returns True for a position whose static value is unreliable, because much is about to change."""
 
 
 def lazy(
@@ -185,7 +185,7 @@ def lazy(
     *,
     ordered: bool = False,
     take: int = 0,
-    dynamic: Dynamic[P] | None = None,
+    dynamic: DynamicPredicate[P] | None = None,
     bound: int = 0,
     memoize: bool = False,
 ) -> SearchResult[M]:

@@ -165,11 +165,11 @@ def taketree(count: int, tree: Tree[A]) -> Tree[A]:
     )
 
 
-Key = Callable[[A], int]
-"""Sort key of a label: high is good for Maxie."""
+SortKey = Callable[[A], int]
+"""Function that returns the sort key of a label; a high key is good for Maxie."""
 
 
-def highfirst(tree: Tree[A], key: Key[A]) -> Tree[A]:
+def highfirst(tree: Tree[A], key: SortKey[A]) -> Tree[A]:
     """Return the tree with subtrees sorted for Maxie, highest label first, alternating with `lowfirst`.
 
     Visiting a node computes the labels of all its subtrees. The sort is stable.
@@ -177,13 +177,13 @@ def highfirst(tree: Tree[A], key: Key[A]) -> Tree[A]:
     return Tree(lambda: tree.label, _sort_subtrees(tree, lowfirst, key, sign=-1), memoize=tree.memoize)
 
 
-def lowfirst(tree: Tree[A], key: Key[A]) -> Tree[A]:
+def lowfirst(tree: Tree[A], key: SortKey[A]) -> Tree[A]:
     """Return the tree with subtrees sorted for Minnie, lowest label first, alternating with `highfirst`."""
     return Tree(lambda: tree.label, _sort_subtrees(tree, highfirst, key, sign=1), memoize=tree.memoize)
 
 
 def _sort_subtrees(
-    tree: Tree[A], then: Callable[[Tree[A], Key[A]], Tree[A]], key: Key[A], *, sign: int
+    tree: Tree[A], then: Callable[[Tree[A], SortKey[A]], Tree[A]], key: SortKey[A], *, sign: int
 ) -> Iterator[Tree[A]]:
     waiting = sorted(tree.subtrees, key=lambda subtree: sign * key(subtree.label))
     waiting.reverse()

@@ -22,14 +22,14 @@ from arena.bots.search.thread_pool import ThreadPool
 MAX_COMPARED_DEPTH = 40
 """Maximum depth of a comparison in plies, however large the budget is."""
 
-Method = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
+LeafCounter = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
 """Function of a problem, a position and a budget of leaves, which yields the number of leaves at depth 1, 2, 3 …
 
 The iterator ends when the budget is exceeded, or when no search can go deeper.
 """
 
 
-def _count_fixed_depths(name: str) -> Method:
+def _count_fixed_depths(name: str) -> LeafCounter:
     def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
         with ThreadPool(1) as pool:
             for depth in range(1, MAX_COMPARED_DEPTH + 1):
@@ -48,7 +48,7 @@ def _count_fixed_depths(name: str) -> Method:
     return count
 
 
-def _count_deepening(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> Method:
+def _count_deepening(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> LeafCounter:
     def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
         monitors: list[SearchMonitor] = []
 
@@ -74,7 +74,7 @@ def _count_deepening(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -
     return count
 
 
-METHODS: Mapping[str, Method] = {
+LEAF_COUNTERS: Mapping[str, LeafCounter] = {
     "minimax": _count_fixed_depths("minimax"),
     "lazy": _count_fixed_depths("lazy"),
     "jamboree": _count_fixed_depths("jamboree"),
@@ -84,7 +84,7 @@ METHODS: Mapping[str, Method] = {
     "sorted": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, static=True)),
     "table": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, table=Table(), static=True)),
 }
-"""Compared methods:
+"""Function that counts the leaves of each compared search, by the name of the search:
 
 minimax    visits all nodes
 lazy       source 000, with shallow cuts
@@ -98,7 +98,7 @@ table      the same as `sorted`, with a transposition table (source 003)
 
 
 DEPTH_METHODS = ("minimax", "alphabeta", "ordered", "sorted", "table")
-"""Methods whose depths for equal numbers of leaves are compared: plain pruning, then ordering, then memory."""
+"""Searches whose depths for equal numbers of leaves are compared, in the order in which techniques are added to minimax."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def compare_methods(problem: Problem[Any, Any], position: Any, max_depth: int, b
                 MAX_COMPARED_DEPTH if name in DEPTH_METHODS[1:] else max_depth,
             )
         )
-        for name, count in METHODS.items()
+        for name, count in LEAF_COUNTERS.items()
     }
     return Comparison(leaves, budget, max_depth)
 

@@ -7,7 +7,7 @@ positions. (In source 004, the `memoize` that should remember positions has no e
 Contract: the same as `bots.search.minimax` and `bots.search.alphabeta.failsoft`: exact at the root, leftmost best
 move, and without `memo` the same nodes in the same order. Depth is limited only by memory, and
 in games with wins by `bots.search.search_values`: a win must be nearer than 100,000 plies.
-A frame's values are for its player to move; an answer is for Maxie.
+The values in a frame are for its player to move. The value that a node returns to its parent is for Maxie.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Thread pool for work that splits recursively, at any depth and for any pool size.
 
-A thread that waits for its parts first runs those that have not been started, and only then sleeps until
-the others are done. So a sleeping thread waits only for parts below it in the tree, never in a
-cycle. The pool therefore cannot deadlock, even if all threads wait, or if there is only one.
+A thread that waits for its subtasks first runs those that no thread has started, and only then sleeps until the others
+are done. So a sleeping thread waits only for tasks below its own in the tree, never in a cycle. The pool therefore cannot deadlock, even if all threads wait, or if there is only one.
 """
 
 from __future__ import annotations

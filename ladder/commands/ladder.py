@@ -39,7 +39,7 @@ from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.external_bots import ExternalBotSettings
-from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME, BadLadder, LadderPlan
+from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME_CONTROL, BadLadder, LadderPlan
 from arena.ladder.plan_file import read_ladder
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES
@@ -70,7 +70,7 @@ def ladder(
     ] = None,
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,
-    tc: TimeOption = DEFAULT_TIME,
+    tc: TimeOption = DEFAULT_TIME_CONTROL,
     margin: MarginOption = 100,
     rounds: RoundsOption = DEFAULT_ROUNDS,
     concurrency: ConcurrencyOption = 0,

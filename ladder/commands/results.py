@@ -110,10 +110,8 @@ def _print_location(ladder: Ladder) -> None:
     void = sum(map(is_void, ladder.records))
     void_text = f"; {void} of them void, which do not count" if void else ""
     total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
-    format_state = (
-        f"stopped: {count}{total_text} matches are" if ladder.is_stopped else f"{count} matches are"
-    )
+    state_text = f"stopped: {count}{total_text} matches are" if ladder.is_stopped else f"{count} matches are"
     other_lines_text = (
         f", after {ladder.other_line_count} that were there before" if ladder.other_line_count else ""
     )
-    err.print(f"{format_state} in {ladder.record}{other_lines_text}{void_text}")
+    err.print(f"{state_text} in {ladder.record}{other_lines_text}{void_text}")

@@ -278,7 +278,7 @@ def _render_first_move(breakdown: Breakdown) -> str:
 def _render_opponents_heat_map(
     bots: Sequence[str], scores: Sequence[GroupScore], colour: Mapping[str, str]
 ) -> str:
-    scores_by_opponent = {(group_score.bot, group_score.of): group_score for group_score in scores}
+    scores_by_opponent = {(group_score.bot, group_score.group): group_score for group_score in scores}
     lines = [_render_head(("", *bots))]
     for bot in bots:
         cells = [_render_name_cell(bot, colour)]
@@ -299,7 +299,10 @@ def _render_opponents_heat_map(
 
 def _render_group_scores(scores: Sequence[GroupScore], colour: Mapping[str, str]) -> str:
     head = ("bot", "of", "games", "won", "drawn", "lost", "score")
-    lines = ((p.bot, p.of, p.games, p.wins, p.draws, p.losses, f"{p.score:.1%}") for p in scores)
+    lines = (
+        (score.bot, score.group, score.games, score.wins, score.draws, score.losses, f"{score.score:.1%}")
+        for score in scores
+    )
     return _render_table(head, lines, colour)
 
 

@@ -91,9 +91,9 @@ class SimulatedArena:
     def __init__(self, plan: SimulationPlan) -> None:
         self.world = world = World(plan.seed)
         world.network = SimulatedNetwork(world)
-        dice = world.random_generator("arena")
-        cluster, place = dice.random() < 0.75, dice.randrange(len(CONTROLS))
-        self.fast_clocks = dice.choice((0.0, 0.3))
+        rng = world.random_generator("arena")
+        cluster, place = rng.random() < 0.75, rng.randrange(len(CONTROLS))
+        self.fast_clocks = rng.choice((0.0, 0.3))
         """Share of servers whose clocks run fast, 0 to 1."""
         self.cluster = cluster if plan.cluster is None else plan.cluster
         control, self.move_seconds = CONTROLS[place if plan.control is None else plan.control]
@@ -110,7 +110,7 @@ class SimulatedArena:
         self.fault_counts: Counter[str] = Counter()
         self.frozen: set[str] = set()
         self._looks = 0
-        self.servers = self._make_servers(dice)
+        self.servers = self._make_servers(rng)
         self.bots = self._make_bots(plan.bots)
 
     def _make_servers(self, rng: Random) -> list[RestartedServer]:
@@ -181,8 +181,8 @@ class SimulatedArena:
         for bot in self.bots:
             bot.leave()
         self._run_until(world.now + QUIET_NS, until_left=True)
-        left = [bot.name for bot in self.bots if not bot.left]
-        self.monitor.require_true(not left, f"bots that did not leave the arena: {left}")
+        remaining = [bot.name for bot in self.bots if not bot.left]
+        self.monitor.require_true(not remaining, f"bots that did not leave the arena: {remaining}")
         self._run_until(world.now + 60 * SECOND)
         self.monitor.check_servers()
         self.monitor.check_end_state()

@@ -94,15 +94,15 @@ class SimulatedWorker:
         self._match = match
         self._report = report
         self._process: SimulatedProcess = process
-        self._dice = arena.world.random_generator("worker", process.name, match.id)
+        self._rng = arena.world.random_generator("worker", process.name, match.id)
         self._loop = asyncio.get_running_loop()
-        self._loop.call_later(self._dice.uniform(0.001, 0.2), report, BotPrepared(match.id))
+        self._loop.call_later(self._rng.uniform(0.001, 0.2), report, BotPrepared(match.id))
 
     def choose(self, order: ChooseMove) -> None:
         """Report a random move after a random thinking time in virtual time."""
         game = self._match.game
-        move = self._dice.choice(game.moves(order.position))
-        self._loop.call_later(self._arena.draw_think_seconds(self._dice), self._report_move, order, move)
+        move = self._rng.choice(game.moves(order.position))
+        self._loop.call_later(self._arena.draw_think_seconds(self._rng), self._report_move, order, move)
 
     def _report_move(self, order: ChooseMove, move: Any) -> None:
         self._report(MoveChosen(order.match, order.ply, move, None, self._process.now_ns() / 1e9))
@@ -189,12 +189,12 @@ class ScriptedBot(SimulatedBot):
     def __init__(self, arena: SimulatedArena, number: int, habit: str) -> None:
         self.habit = habit
         super().__init__(arena, number)
-        self.dice = arena.world.random_generator("bot", self.name)
+        self.rng = arena.world.random_generator("bot", self.name)
         self.session = ""
         self.games: dict[str, Any] = {}
         self.answers: dict[str, Move] = {}
         self.watching: set[str] = set()
-        self.quota = 2 + self.dice.randrange(4) if habit == "quota" else None
+        self.quota = 2 + self.rng.randrange(4) if habit == "quota" else None
         self.wire: ScriptedConnection | None = None
         self.settled = False
 
@@ -216,9 +216,9 @@ class ScriptedBot(SimulatedBot):
             await anyio.sleep(self._pause())
 
     def _pause(self) -> float:
-        if self.habit == "leaver" and self.dice.random() < 0.2 and not self.leaving:
-            return self.dice.uniform(1, AWAY_NS / 1e9)
-        return self.dice.uniform(0.1, 1.5)
+        if self.habit == "leaver" and self.rng.random() < 0.2 and not self.leaving:
+            return self.rng.uniform(1, AWAY_NS / 1e9)
+        return self.rng.uniform(0.1, 1.5)
 
     def _abandon_connection(self, wire: ScriptedConnection) -> None:
         if not wire.is_welcomed:
@@ -231,7 +231,7 @@ class ScriptedBot(SimulatedBot):
         role: Any = "spectator" if self.habit == "watcher" else "bot"
         quota = 0 if self.leaving else self.quota
         session = self.session
-        if self.habit == "leaver" and self.dice.random() < 0.3 and not self.leaving:
+        if self.habit == "leaver" and self.rng.random() < 0.3 and not self.leaving:
             session, self.games, self.answers = "", {}, {}
             self.arena.monitor.record_lost_session(self.name)
         self.send(
@@ -288,9 +288,9 @@ class ScriptedBot(SimulatedBot):
             self.send(Status(quota=0))
         if self.habit == "slow":
             self.send(Browse())
-            self._call_later(self.dice.uniform(2, 20), self._pause_reading)
+            self._call_later(self.rng.uniform(2, 20), self._pause_reading)
         if self.habit == "flood":
-            self._call_later(self.dice.uniform(5, 60), self._flood)
+            self._call_later(self.rng.uniform(5, 60), self._flood)
 
     def _count_match(self, match: str) -> None:
         """Reduce the quota by a match that starts, once for each match. At 0, request more matches after a while."""
@@ -299,11 +299,11 @@ class ScriptedBot(SimulatedBot):
         self.arena.monitor.counted[self.name].add(match)
         self.quota = (self.quota or 1) - 1
         if not self.quota:
-            self._call_later(self.dice.uniform(5, 60), self._request_more_matches)
+            self._call_later(self.rng.uniform(5, 60), self._request_more_matches)
 
     def _request_more_matches(self) -> None:
         if not self.leaving:
-            self.quota = 2 + self.dice.randrange(4)
+            self.quota = 2 + self.rng.randrange(4)
             self.send(Status(quota=self.quota))
 
     def _call_later(self, seconds: float, call: Callable[[], None]) -> None:
@@ -321,68 +321,68 @@ class ScriptedBot(SimulatedBot):
         self._disconnect_if_idle()
 
     def _answer_turn(self, turn: Turn) -> None:
-        sent = self.answers.get(turn.match)
-        if sent is not None and sent.ply == turn.ply:
-            self.send(sent)
+        last_answer = self.answers.get(turn.match)
+        if last_answer is not None and last_answer.ply == turn.ply:
+            self.send(last_answer)
             return
         game = self.games[turn.match]
         position = game.start()
         for move in turn.moves:
             position = game.play(position, game.move_from_data(move))
-        choice = game.move_to_data(self.dice.choice(game.moves(position)))
+        choice = game.move_to_data(self.rng.choice(game.moves(position)))
         answer = self.answers[turn.match] = Move(turn.match, turn.ply, choice)
-        seconds = self.arena.draw_think_seconds(self.dice)
-        odd = self.dice.random() < 0.08 and not self.leaving
-        if odd and self.habit == "never":
+        seconds = self.arena.draw_think_seconds(self.rng)
+        misbehaves = self.rng.random() < 0.08 and not self.leaving
+        if misbehaves and self.habit == "never":
             return
-        if self.habit == "brink" and not self.leaving and self.dice.random() < 0.7:
-            seconds = self.arena.move_seconds - self.dice.uniform(0.05, 0.6)
-        if odd and self.habit == "late":
-            seconds += self.arena.move_seconds + self.dice.uniform(-0.5, 2)
-        self._call_later(seconds, partial(self._send_answer, answer, odd=odd))
+        if self.habit == "brink" and not self.leaving and self.rng.random() < 0.7:
+            seconds = self.arena.move_seconds - self.rng.uniform(0.05, 0.6)
+        if misbehaves and self.habit == "late":
+            seconds += self.arena.move_seconds + self.rng.uniform(-0.5, 2)
+        self._call_later(seconds, partial(self._send_answer, answer, misbehaves=misbehaves))
 
-    def _send_answer(self, answer: Move, *, odd: bool) -> None:
+    def _send_answer(self, answer: Move, *, misbehaves: bool) -> None:
         if self.answers.get(answer.match) is not answer:
             return
-        if odd and self.habit == "illegal":
+        if misbehaves and self.habit == "illegal":
             answer = self.answers[answer.match] = Move(answer.match, answer.ply, 99)
-        if odd and self.habit == "resigner":
+        if misbehaves and self.habit == "resigner":
             self.send(Resign(answer.match))
-        elif odd and self.habit == "leaver" and self.wire is not None:
+        elif misbehaves and self.habit == "leaver" and self.wire is not None:
             self.send(answer)
-            self.wire.transport.abort() if self.dice.random() < 0.5 else self.wire.transport.close()
+            self.wire.transport.abort() if self.rng.random() < 0.5 else self.wire.transport.close()
         elif self.habit == "twice":
-            other = Move(answer.match, answer.ply, (answer.move + 1) % 9) if odd else answer
-            self.send(answer, other)
+            second_answer = Move(answer.match, answer.ply, (answer.move + 1) % 9) if misbehaves else answer
+            self.send(answer, second_answer)
         else:
             self.send(answer)
 
     def _flood(self) -> None:
         self.send(*(Ping() for _ in range(300)))
-        self._call_later(self.dice.uniform(20, 200), self._flood)
+        self._call_later(self.rng.uniform(20, 200), self._flood)
 
     def _pause_reading(self) -> None:
         """Stop reading from the connection for 1 to 30 s."""
         assert self.wire is not None
         self.wire.transport.pause_reading()
-        self._call_later(self.dice.uniform(1, 30), self._resume_reading)
+        self._call_later(self.rng.uniform(1, 30), self._resume_reading)
 
     def _resume_reading(self) -> None:
         assert self.wire is not None
         self.wire.transport.resume_reading()
-        self._call_later(self.dice.uniform(5, 60), self._pause_reading)
+        self._call_later(self.rng.uniform(5, 60), self._pause_reading)
 
     def _handle_listing(self, listing: Listing) -> None:
-        going_on = [entry.match for entry in listing.matches]
-        for match in sorted(self.watching - set(going_on)):
+        matches_in_progress = [entry.match for entry in listing.matches]
+        for match in sorted(self.watching - set(matches_in_progress)):
             self.watching.discard(match)
         if self.leaving:
             self._disconnect()
-        elif going_on and len(self.watching) < 4 and self.dice.random() < 0.5:
-            match = self.dice.choice(going_on)
+        elif matches_in_progress and len(self.watching) < 4 and self.rng.random() < 0.5:
+            match = self.rng.choice(matches_in_progress)
             self.watching.add(match)
             self.send(Watch(match))
-        elif self.watching and self.dice.random() < 0.1:
+        elif self.watching and self.rng.random() < 0.1:
             match = min(self.watching)
             self.watching.discard(match)
             self.send(Unwatch(match))

@@ -37,7 +37,7 @@ class SimulatedExchange:
         self._stalls = stalls
         self._subscriptions: dict[str, list[tuple[SimulatedBus, Handler]]] = {}
         self._last: dict[tuple[str, str], int] = {}
-        self._dice = world.random_generator("bus")
+        self._rng = world.random_generator("bus")
 
     @asynccontextmanager
     async def open_bus(self, process: SimulatedProcess) -> AsyncIterator[SimulatedBus]:
@@ -53,34 +53,36 @@ class SimulatedExchange:
 
     def drop_subscriptions(self, process: SimulatedProcess) -> None:
         """Drop the subscriptions of a process that has disconnected from the bus."""
-        for subject, subscribed in list(self._subscriptions.items()):
-            left = [subscription for subscription in subscribed if subscription[0].process is not process]
-            if left:
-                self._subscriptions[subject] = left
+        for subject, subscriptions in list(self._subscriptions.items()):
+            kept_subscriptions = [
+                subscription for subscription in subscriptions if subscription[0].process is not process
+            ]
+            if kept_subscriptions:
+                self._subscriptions[subject] = kept_subscriptions
             else:
                 del self._subscriptions[subject]
 
     def publish(self, sender: SimulatedBus, subject: str, payload: bytes) -> None:
         """Schedule the delivery of a message to each subscriber of the subject. The faults that are set apply."""
-        dice = self._dice
+        rng = self._rng
         for receiver, handler in self._subscriptions.get(subject, ()):
-            if not self.loss or dice.random() >= self.loss:
+            if not self.loss or rng.random() >= self.loss:
                 self._deliver_later(sender, receiver, handler, payload)
-            while self.repeats and dice.random() < self.repeats:
+            while self.repeats and rng.random() < self.repeats:
                 self._deliver_later(sender, receiver, handler, payload)
 
     def _deliver_later(
         self, sender: SimulatedBus, receiver: SimulatedBus, handler: Handler, payload: bytes
     ) -> None:
-        dice, way = self._dice, (sender.process.name, receiver.process.name)
-        late = dice.randrange(150 * MS) if dice.random() < self._stalls else dice.randrange(2 * MS)
-        at = max(self._last.get(way, 0) + 1, self.world.now + MIN_NS + late)
-        if self.strays and dice.random() < self.strays:
-            at += dice.randrange(400 * MS)
+        rng, route = self._rng, (sender.process.name, receiver.process.name)
+        latency_ns = rng.randrange(150 * MS) if rng.random() < self._stalls else rng.randrange(2 * MS)
+        arrival = max(self._last.get(route, 0) + 1, self.world.now + MIN_NS + latency_ns)
+        if self.strays and rng.random() < self.strays:
+            arrival += rng.randrange(400 * MS)
         else:
-            self._last[way] = at
+            self._last[route] = arrival
         self.carried += 1
-        receiver.process.schedule(lambda: receiver.deliver(handler, payload), at)
+        receiver.process.schedule(lambda: receiver.deliver(handler, payload), arrival)
 
 
 class SimulatedBus:

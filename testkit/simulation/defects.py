@@ -38,12 +38,12 @@ patch = mock.patch.object
 
 def skip_lease_check() -> AbstractContextManager[Any]:
     """Defect: a core that has lost its lease still writes, so its events replace those of its successor."""
-    fenced = sqlite_writer.make_append_statement
+    make_statement = sqlite_writer.make_append_statement
 
     def append_without_lease(rows: int) -> str:
-        before, _, after = fenced(rows).rpartition("AND number = ?")
-        assert before
-        return f"{before}AND ? > 0{after}"
+        start, _, end = make_statement(rows).rpartition("AND number = ?")
+        assert start
+        return f"{start}AND ? > 0{end}"
 
     return patch(sqlite_writer, "make_append_statement", append_without_lease)
 
@@ -61,23 +61,23 @@ def judge_deadlines_first() -> AbstractContextManager[Any]:
     """Defect: a core handles a deadline that has passed before an input that arrived in time."""
     handle = WatchedCore.handle
 
-    def replacement(core: WatchedCore, given: Any, now: int) -> Any:
+    def replacement(core: WatchedCore, core_input: Any, now: int) -> Any:
         due = core.next_deadline
-        is_exempt = due is None or due > now or type(given) in (Tick, TurnSent)
-        early = [] if is_exempt else handle(core, Tick(), now)
-        return [*early, *handle(core, given, now)]
+        is_exempt = due is None or due > now or type(core_input) in (Tick, TurnSent)
+        deadline_effects = [] if is_exempt else handle(core, Tick(), now)
+        return [*deadline_effects, *handle(core, core_input, now)]
 
     return patch(WatchedCore, "handle", replacement)
 
 
 def ignore_lost_frames() -> AbstractContextManager[Any]:
     """Defect: a process does not notice that a frame from another process was lost on the bus."""
-    take = IncomingStream.receive
+    receive = IncomingStream.receive
 
     def replacement(incoming: IncomingStream[Any], frame: Any) -> Any:
         incoming.number = max(incoming.number, frame.number) if frame.body else incoming.number
         try:
-            return take(incoming, frame)
+            return receive(incoming, frame)
         except BadBusFrame:
             return []
 
@@ -88,8 +88,8 @@ def omit_missed_results() -> AbstractContextManager[Any]:
     """Defect: a bot that was disconnected when its match ended is never sent the result."""
     handle = WatchedCore.handle
 
-    def replacement(core: WatchedCore, given: Any, now: int) -> Any:
-        return [effect for effect in handle(core, given, now) if type(effect) is not SendMissedResult]
+    def replacement(core: WatchedCore, core_input: Any, now: int) -> Any:
+        return [effect for effect in handle(core, core_input, now) if type(effect) is not SendMissedResult]
 
     return patch(WatchedCore, "handle", replacement)
 
@@ -98,8 +98,8 @@ def omit_session_changes() -> AbstractContextManager[Any]:
     """Defect: sessions are not stored, so the next core does not know them."""
     handle = WatchedCore.handle
 
-    def replacement(core: WatchedCore, given: Any, now: int) -> Any:
-        return [effect for effect in handle(core, given, now) if type(effect) is not SaveSession]
+    def replacement(core: WatchedCore, core_input: Any, now: int) -> Any:
+        return [effect for effect in handle(core, core_input, now) if type(effect) is not SaveSession]
 
     return patch(WatchedCore, "handle", replacement)
 
@@ -120,13 +120,13 @@ def count_ratings_twice() -> AbstractContextManager[Any]:
     """Defect: the first of several matches that are counted together stays uncounted, so it is rated twice."""
     count = match_counting.count_batch
 
-    def replacement(connection: sa.Connection, *given: Any, **named: Any) -> Any:
-        counted = count(connection, *given, **named)
-        if counted[0] > 1:
-            first = counted[1][0].match if counted[1] else ""
+    def replacement(connection: sa.Connection, *args: Any, **kwargs: Any) -> Any:
+        result = count(connection, *args, **kwargs)
+        if result[0] > 1:
+            first = result[1][0].match if result[1] else ""
             connection.exec_driver_sql("DELETE FROM rating_steps WHERE match = ?", (first,))
             connection.exec_driver_sql("UPDATE matches SET counted = 0 WHERE match = ?", (first,))
-        return counted
+        return result
 
     return patch(match_counting, "count_batch", replacement)
 
@@ -156,14 +156,14 @@ def charge_stalls_to_players() -> Iterator[None]:
 def release_before_commit() -> AbstractContextManager[Any]:
     """Defect: the effects of an input are released, such as messages to bots, before the store has committed them."""
     commit = Journal.commit
-    under_way: list[asyncio.Task[None]] = []
+    tasks: list[asyncio.Task[None]] = []
 
     async def commit_later(journal: Journal, effects: Any) -> None:
         with suppress(Exception):
             await commit(journal, effects)
 
     async def release_first(journal: Journal, effects: Any) -> None:
-        under_way.append(asyncio.get_running_loop().create_task(commit_later(journal, list(effects))))
+        tasks.append(asyncio.get_running_loop().create_task(commit_later(journal, list(effects))))
 
     return patch(Journal, "commit", release_first)
 

@@ -62,24 +62,24 @@ def draw_faults(rng: random.Random, until: int, *, first: int = 10 * SECOND) -> 
 
 def inject_fault(arena: SimulatedArena, fault: SimulatedFault) -> None:
     """Inject a fault now, and schedule its repair after `fault.duration_ns`. Some faults repair themselves."""
-    what, _, kind = fault.kind.partition(" ")
-    mend: Callable[[], None] | None = None
-    if what == "server":
+    target, _, kind = fault.kind.partition(" ")
+    repair: Callable[[], None] | None = None
+    if target == "server":
         server = _choose_server(arena, fault)
         arena.world.add_story_line(
             f"{server.process.name}: {kind} for {fault.duration_ns / SECOND:.3f} s [{fault.number}]"
         )
-        mend = _fail_server(arena, server, kind, fault.duration_ns)
+        repair = _fail_server(arena, server, kind, fault.duration_ns)
     else:
         arena.world.add_story_line(f"{fault.kind} for {fault.duration_ns / SECOND:.3f} s [{fault.number}]")
-        if what == "store":
-            mend = _fail_store(arena, kind, fault.duration_ns)
-        elif what == "bus":
-            mend = _fail_bus(arena, kind)
+        if target == "store":
+            repair = _fail_store(arena, kind, fault.duration_ns)
+        elif target == "bus":
+            repair = _fail_bus(arena, kind)
         else:
-            mend = _fail_connection(arena, fault, kind)
-    if mend is not None:
-        arena.world.call_after(fault.duration_ns, mend)
+            repair = _fail_connection(arena, fault, kind)
+    if repair is not None:
+        arena.world.call_after(fault.duration_ns, repair)
     arena.fault_counts[fault.kind] += 1
 
 
@@ -142,10 +142,10 @@ def _fail_bus(arena: SimulatedArena, kind: str) -> Callable[[], None]:
     if kind == "away":
         exchange.away = True
         return lambda: setattr(exchange, "away", False)
-    worse = LOSS, 0.0, 0.0
+    rates = LOSS, 0.0, 0.0
     if kind == "unordered":
-        worse = 0.0, LOSS, LOSS
-    exchange.loss, exchange.repeats, exchange.strays = worse
+        rates = 0.0, LOSS, LOSS
+    exchange.loss, exchange.repeats, exchange.strays = rates
 
     def restore_bus() -> None:
         exchange.loss = exchange.repeats = exchange.strays = 0.0
@@ -158,14 +158,16 @@ def _fail_connection(arena: SimulatedArena, fault: SimulatedFault, kind: str) ->
     if not network.open:
         return None
     numbers = sorted(network.open)
-    some = {numbers[(fault.target + place * 7) % len(numbers)] for place in range(1 + fault.target % 4)}
-    for number in sorted(some):
+    chosen_numbers = {
+        numbers[(fault.target + place * 7) % len(numbers)] for place in range(1 + fault.target % 4)
+    }
+    for number in sorted(chosen_numbers):
         client, _ = network.open[number]
         if kind == "reset":
             client.reset()
         elif kind == "held":
-            most = round(arena.move_seconds * SECOND * 0.2)
-            client.stall_until(arena.world.now + min(fault.duration_ns, most))
+            max_stall_ns = round(arena.move_seconds * SECOND * 0.2)
+            client.stall_until(arena.world.now + min(fault.duration_ns, max_stall_ns))
         elif client.process.name not in arena.frozen:
             process = client.process
             process.freeze()

@@ -164,10 +164,13 @@ class InvariantMonitor:
         journal = self.arena.journals.get(process)
         if journal is None:
             return  # the process has not acquired the name yet
-        token, held = self.arena.store.fencing_token(journal.lease.name), journal.lease.number + increase
+        current_token, held_token = (
+            self.arena.store.fencing_token(journal.lease.name),
+            journal.lease.number + increase,
+        )
         self.require_true(
-            token == held,
-            f"{process} wrote with fencing token {held}, although the store has token {token}",
+            current_token == held_token,
+            f"{process} wrote with fencing current_token {held_token}, although the store has current_token {current_token}",
         )
 
     def _check_append(self, name: str, seq: int, text: str) -> None:
@@ -226,35 +229,41 @@ class InvariantMonitor:
         for move in record.moves:
             position = game.play(position, move.move)
         outcome = game.outcome(position)
-        name, told = f"match {record.match:.8}", f"as {reason.value}: {record.result.detail}"
+        label, reason_text = f"match {record.match:.8}", f"as {reason.value}: {record.result.detail}"
         if outcome is not None:
             winner = None if outcome.winner is None else str(outcome.winner)
-            same = reason.value == outcome.word and (record.result.winner or None) == winner
-            self.require_true(same, f"{name} is over by {outcome.word}, but ended {told}")
+            is_expected = reason.value == outcome.word and (record.result.winner or None) == winner
+            self.require_true(is_expected, f"{label} is over by {outcome.word}, but ended {reason_text}")
             return
         if reason is EndReason.SERVER_FAULT:
-            frozen = self.arena.fault_counts["server freeze"] > 0
-            self.require_true(frozen and match.stall_ns > MAX_STALL_NS, f"{name} ended {told}")
+            was_frozen = self.arena.fault_counts["server freeze"] > 0
+            self.require_true(was_frozen and match.stall_ns > MAX_STALL_NS, f"{label} ended {reason_text}")
             return
         players = {"maxie": record.players.maxie, "minnie": record.players.minnie}
         losers = [bot for seat, bot in players.items() if seat != record.result.winner]
         if reason is EndReason.RESIGNATION:
-            asked = any((bot, record.match) in self._resigned for bot in losers)
-            self.require_true(asked, f"{name} ended {told}")
+            was_resigned = any((bot, record.match) in self._resigned for bot in losers)
+            self.require_true(was_resigned, f"{label} ended {reason_text}")
             return
-        self.require_true(reason in FORFEIT_REASONS, f"{name} is not over by the rules, but ended {told}")
+        self.require_true(
+            reason in FORFEIT_REASONS, f"{label} is not over by the rules, but ended {reason_text}"
+        )
         for bot in losers:
             habit = self.arena.find_habit(bot)
-            self.require_true(reason in ALLOWED_REASONS.get(habit, ()), f"{name} was lost by {bot} {told}")
+            self.require_true(
+                reason in ALLOWED_REASONS.get(habit, ()), f"{label} was lost by {bot} {reason_text}"
+            )
         if reason is EndReason.TIMEOUT:
-            self._check_timeout(record, f"{name} was lost by {losers[0]} {told}")
+            self._check_timeout(record, f"{label} was lost by {losers[0]} {reason_text}")
 
     def _check_timeout(self, record: Record, detail: str) -> None:
-        answered = self._in_time.get((record.match, len(record.moves)))
-        if answered is not None:
-            process, client, at = answered
-            gone = not process.alive or client not in self.arena.list_clients(process)
-            self.require_true(gone, f"{detail}; but its edge had the answer at {at / SECOND:.3f} s, in time")
+        answer_in_time = self._in_time.get((record.match, len(record.moves)))
+        if answer_in_time is not None:
+            process, client, at = answer_in_time
+            has_left = not process.alive or client not in self.arena.list_clients(process)
+            self.require_true(
+                has_left, f"{detail}; but its edge had the answer at {at / SECOND:.3f} s, in time"
+            )
 
     # edges and the core
 
@@ -276,17 +285,19 @@ class InvariantMonitor:
         match = self.matches.get(answer.message.match)
         if match is None or answer.elapsed_ns is None:
             return
-        ply, at, stood, clock_ran_ns = self._turns.get((answer.client, answer.message.match), (-1, 0, 0, 0))
+        ply, sent_at, stalled_ns, clock_ran_ns = self._turns.get(
+            (answer.client, answer.message.match), (-1, 0, 0, 0)
+        )
         if ply == answer.message.ply:
-            elapsed_ns = self.arena.world.now - at - (process.stalled_ns - stood) + clock_ran_ns
-            most = elapsed_ns + elapsed_ns // 100 + CHARGED_NS
+            elapsed_ns = self.arena.world.now - sent_at - (process.stalled_ns - stalled_ns) + clock_ran_ns
+            max_elapsed_ns = elapsed_ns + elapsed_ns // 100 + CHARGED_NS
             self.require_true(
-                answer.elapsed_ns <= most,
+                answer.elapsed_ns <= max_elapsed_ns,
                 f"an answer of ply {ply} of match {answer.message.match:.8} took {elapsed_ns / MS:.1f} ms without the"
                 f" stalls of its edge, but the edge counted {answer.elapsed_ns / MS:.1f} ms",
             )
-        allowed = match.terms.get_time_control("maxie").base_ms + match.terms.margin_ms
-        if answer.elapsed_ns <= allowed * MS:
+        allowed_ms = match.terms.get_time_control("maxie").base_ms + match.terms.margin_ms
+        if answer.elapsed_ns <= allowed_ms * MS:
             key = answer.message.match, answer.message.ply
             self._in_time.setdefault(key, (process, answer.client, self.arena.world.now))
 
@@ -368,23 +379,26 @@ class InvariantMonitor:
         if match in started or (name, match) in self._ends:
             return
         started[match] = None
-        left = self._allowed.get(name)
-        if left is not None and self.matches[match].opened > self._welcomed[name]:
-            self.require_true(left > 0, f"{name} got match {match:.8}, although it accepts no more")
-            self._allowed[name] = left - 1
+        remaining_quota = self._allowed.get(name)
+        if remaining_quota is not None and self.matches[match].opened > self._welcomed[name]:
+            self.require_true(
+                remaining_quota > 0, f"{name} got match {match:.8}, although it accepts no more"
+            )
+            self._allowed[name] = remaining_quota - 1
 
     def _check_accepted(self, name: str, match: str, ply: int) -> None:
-        sent = self._answers.get((name, match, ply))
-        kept = self.matches[match].moves.get(ply) if match in self.matches else None
-        if sent is None:
+        sent_moves = self._answers.get((name, match, ply))
+        stored_move = self.matches[match].moves.get(ply) if match in self.matches else None
+        if sent_moves is None:
             self.raise_failure(
                 f"{name} got `accepted` for ply {ply} of match {match:.8}, but never sent this move"
             )
             return
         self.require_true(
-            kept in sent, f"{name}: ply {ply} of match {match:.8} was acknowledged, but is not stored"
+            stored_move in sent_moves,
+            f"{name}: ply {ply} of match {match:.8} was acknowledged, but is not stored",
         )
-        self._accepted[name, match, ply] = kept
+        self._accepted[name, match, ply] = stored_move
         self.acknowledged += 1
 
     def _check_received_end(self, name: str, end: End) -> None:
@@ -393,16 +407,18 @@ class InvariantMonitor:
         if record is None:
             self.raise_failure(f"{name} got the end of match {end.match:.8}, which is not stored")
             return
-        told = (end.winner, end.reason, list(end.moves))
-        kept = (record.result.winner, record.result.reason, [move.move for move in record.moves])
-        self.require_true(told == kept, f"{name} got another end of match {end.match:.8} than the stored one")
-        for ply, move in enumerate(kept[2]):
+        received_end = (end.winner, end.reason, list(end.moves))
+        stored_end = (record.result.winner, record.result.reason, [move.move for move in record.moves])
+        self.require_true(
+            received_end == stored_end, f"{name} got another end of match {end.match:.8} than the stored one"
+        )
+        for ply, move in enumerate(stored_end[2]):
             accepted = self._accepted.pop((name, end.match, ply), move)
             self.require_true(
                 accepted == move, f"{name}: ply {ply} of match {end.match:.8} is not the acknowledged move"
             )
             self._answers.pop((name, end.match, ply), None)
-        self._ends[name, end.match] = told
+        self._ends[name, end.match] = received_end
         self._started.get(name, {}).pop(end.match, None)
 
     def record_lost_session(self, name: str) -> None:
@@ -457,27 +473,29 @@ class InvariantMonitor:
 
     def check_end_state(self) -> None:
         """Check that every match has ended, that its bots know, that it was counted, and that the servers hold nothing."""
-        left = [name for name, match in self.matches.items() if match.record is None]
-        self.require_true(not left, f"{len(left)} matches never ended, such as {left[:3]}")
+        unfinished = [name for name, match in self.matches.items() if match.record is None]
+        self.require_true(not unfinished, f"{len(unfinished)} matches never ended, such as {unfinished[:3]}")
         for name, matches in self._started.items():
-            untold = list(matches)
+            uninformed = list(matches)
             self.require_true(
-                not untold, f"{name} never got the end of {len(untold)} matches, such as {untold[:1]}"
+                not uninformed,
+                f"{name} never got the end of {len(uninformed)} matches, such as {uninformed[:1]}",
             )
         for (name, match, ply), move in self._accepted.items():
             record = self.matches[match].record
-            kept = None if record is None or len(record.moves) <= ply else record.moves[ply].move
+            recorded_move = None if record is None or len(record.moves) <= ply else record.moves[ply].move
             self.require_true(
-                kept == move,
+                recorded_move == move,
                 f"{name}: ply {ply} of match {match:.8} was acknowledged, but is not in the record",
             )
         self._tables.compare_all_rows()
         for server in self.arena.servers:
             core = self.arena.cores.get(server.process)
             if server.process.alive and core is not None:
-                held = len(core._lobby.bots), len(core._lobby.clients), core.match_count
+                core_counts = len(core._lobby.bots), len(core._lobby.clients), core.match_count
                 self.require_true(
-                    held == (0, 0, 0), f"{server.process} holds {held} bots, clients and matches at the end"
+                    core_counts == (0, 0, 0),
+                    f"{server.process} holds {core_counts} bots, clients and matches at the end",
                 )
             for edge in self.arena.edges.get(server.process, ()):
                 if server.process.alive:

@@ -31,7 +31,8 @@ NEW_PHI = 350 / 173.7178
 class SuspensionModel:
     """Suspensions of bots for consecutive forfeits.
 
-    The third forfeit suspends a bot for FIRST_NS, and each further one for twice as long as the one before, up to MAX_NS.
+    The third forfeit suspends a bot for FIRST_SUSPENSION_NS, and each further one for twice as long as
+    the one before, up to MAX_SUSPENSION_NS.
     """
 
     def __init__(self) -> None:
@@ -121,8 +122,8 @@ class TableModel:
         Raises InvariantViolated if a row of one of their bots differs from the row in the store.
         """
         rows = self._connection.execute(NEWLY_COUNTED, (self._arrival,)).fetchall()
-        order = self._monitor.finished[self._counted :][: len(rows)]
-        for match, (name, finished, self._arrival) in zip(order, rows, strict=True):
+        finished_matches = self._monitor.finished[self._counted :][: len(rows)]
+        for match, (name, finished, self._arrival) in zip(finished_matches, rows, strict=True):
             record = match.record
             assert record is not None
             self._monitor.require_true(
@@ -132,7 +133,7 @@ class TableModel:
             if match.terms.rated:
                 self._count_match(record, datetime.fromisoformat(finished))
         self._counted += len(rows)
-        for match in order:
+        for match in finished_matches:
             assert match.record is not None
             for name in (match.record.players.maxie, match.record.players.minnie):
                 self._compare_row(name)
@@ -150,11 +151,11 @@ class TableModel:
         self._monitor.require_true(
             self._counted == finished, f"only {self._counted} of {finished} finished matches were counted"
         )
-        [(lines,)] = self._connection.execute(
+        [(row_count,)] = self._connection.execute(
             "SELECT COUNT(*) FROM standings WHERE time_control = '' AND season = ?", (self._season,)
         )
         self._monitor.require_true(
-            lines == len(self._rows), f"the table has {lines} bots, but {len(self._rows)} have played"
+            row_count == len(self._rows), f"the table has {row_count} bots, but {len(self._rows)} have played"
         )
         for name in self._rows:
             self._compare_row(name)
@@ -162,40 +163,45 @@ class TableModel:
     def _compare_row(self, name: str) -> None:
         if name not in self._rows:
             return
-        line = self._rows[name]
-        row = self._connection.execute(
+        model_row = self._rows[name]
+        stored_row = self._connection.execute(
             f"SELECT {', '.join(COLUMNS)} FROM standings WHERE time_control = '' AND season = ? AND bot = ?",
             (self._season, name),
         ).fetchone()
-        rated = (1500 + 173.7178 * line.mu, 173.7178 * line.phi, line.sigma)
-        expected = (*(line.counts[column] for column in COUNTS), *rated)
-        same = row is not None and all(
-            isclose(*pair, rel_tol=1e-5) for pair in zip(row, expected, strict=True)
+        rating = (1500 + 173.7178 * model_row.mu, 173.7178 * model_row.phi, model_row.sigma)
+        expected = (*(model_row.counts[column] for column in COUNTS), *rating)
+        is_equal = stored_row is not None and all(
+            isclose(*pair, rel_tol=1e-5) for pair in zip(stored_row, expected, strict=True)
         )
         self._monitor.require_true(
-            same, f"{name} has {row} in the table, but {expected} by its records ({', '.join(COLUMNS)})"
+            is_equal,
+            f"{name} has {stored_row} in the table, but {expected} by its records ({', '.join(COLUMNS)})",
         )
 
     def _count_match(self, record: Record, end_time: datetime) -> None:
-        result, two = record.result, (record.players.maxie, record.players.minnie)
-        key = (*two, str([move.move for move in record.moves]), result.winner, result.reason)
+        result, players = record.result, (record.players.maxie, record.players.minnie)
+        key = (*players, str([move.move for move in record.moves]), result.winner, result.reason)
         if key in self._record_keys:
             return  # a match that repeats another counts for nobody
         self._record_keys.add(key)
-        lines = [self._rows.setdefault(name, TableRow()) for name in two]
-        days = [max(0.0, (end_time - (line.last or end_time)).total_seconds() / 86_400) for line in lines]
-        before = [(line.mu, deviation_after(line, passed)) for line, passed in zip(lines, days, strict=True)]
-        away = result.reason in (EndReason.NO_SHOW, EndReason.DISCONNECT) and result.winner is None
-        for line, seat, passed, own, other in zip(lines, SEATS, days, before, reversed(before), strict=True):
-            line.last = end_time
-            if away or result.reason is EndReason.SERVER_FAULT:
-                line.counts["forfeits"] += away
-                line.phi = own[1]
+        rows = [self._rows.setdefault(name, TableRow()) for name in players]
+        days = [max(0.0, (end_time - (row.last or end_time)).total_seconds() / 86_400) for row in rows]
+        earlier_ratings = [
+            (row.mu, deviation_after(row, idle_days)) for row, idle_days in zip(rows, days, strict=True)
+        ]
+        both_absent = result.reason in (EndReason.NO_SHOW, EndReason.DISCONNECT) and result.winner is None
+        for row, seat, idle_days, own_rating, opponent_rating in zip(
+            rows, SEATS, days, earlier_ratings, reversed(earlier_ratings), strict=True
+        ):
+            row.last = end_time
+            if both_absent or result.reason is EndReason.SERVER_FAULT:
+                row.counts["forfeits"] += both_absent
+                row.phi = own_rating[1]
                 continue
             score = 0.5 if result.winner is None else float(result.winner == seat)
-            line.counts[{1.0: "wins", 0.5: "draws", 0.0: "losses"}[score]] += 1
-            line.counts["forfeits"] += score == 0 and result.reason in FORFEIT_REASONS
-            rate_match(line, passed, score, *other)
+            row.counts[{1.0: "wins", 0.5: "draws", 0.0: "losses"}[score]] += 1
+            row.counts["forfeits"] += score == 0 and result.reason in FORFEIT_REASONS
+            rate_match(row, idle_days, score, *opponent_rating)
 
 
 def deviation_after(row: TableRow, days: float) -> float:

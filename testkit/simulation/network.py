@@ -29,7 +29,7 @@ class SimulatedNetwork:
         self.open: dict[int, tuple[ConnectionEnd, ConnectionEnd]] = {}
         """Open connections by number, each as (client's end, server's end)."""
         self._listeners: dict[int, Listener] = {}
-        self._dice = world.random_generator("network")
+        self._rng = world.random_generator("network")
 
     def listen(self, process: SimulatedProcess, factory: Callable[[], Any], port: int) -> Listener:
         """Listen on a port, or on any free port if `port` is 0. Several processes may listen on the public port.
@@ -66,21 +66,23 @@ class SimulatedNetwork:
         """
         self.connections += 1
         number = self.connections
-        dice = self.world.random_generator("connection", process.name, self.world.now)
-        way = dice.randrange(200_000, 20 * MS)
-        await asyncio.sleep(2 * way / 1e9)
+        rng = self.world.random_generator("connection", process.name, self.world.now)
+        latency_ns = rng.randrange(200_000, 20 * MS)
+        await asyncio.sleep(2 * latency_ns / 1e9)
         listeners = self.listeners(port)
         if not listeners:
             raise ConnectionRefusedError(111, "Connection refused")
-        listener = dice.choice(listeners)
-        client = ConnectionEnd(self, number, process, dice, way, (listener.process.address, port))
+        listener = rng.choice(listeners)
+        client = ConnectionEnd(self, number, process, rng, latency_ns, (listener.process.address, port))
         server = ConnectionEnd(
-            self, number, listener.process, dice, way, (process.address, RECONNECTED + number % 20_000)
+            self, number, listener.process, rng, latency_ns, (process.address, RECONNECTED + number % 20_000)
         )
         client.peer, server.peer = server, client
         self.open[number] = client, server
         client.protocol = protocol = factory()
-        listener.process.schedule(lambda: server.create_server_end(listener.factory), self.world.now + way)
+        listener.process.schedule(
+            lambda: server.create_server_end(listener.factory), self.world.now + latency_ns
+        )
         protocol.connection_made(client)
         return client, protocol
 
@@ -128,7 +130,7 @@ class ConnectionEnd(asyncio.Transport):
         number: int,
         process: SimulatedProcess,
         rng: Any,
-        direction: int,
+        latency_ns: int,
         peername: tuple[str, int],
     ) -> None:
         super().__init__({"peername": peername, "sockname": (process.address, 0)})
@@ -141,8 +143,8 @@ class ConnectionEnd(asyncio.Transport):
         self.bytes = 0
         self._network = network
         self._world = network.world
-        self._dice = rng
-        self._direction = direction
+        self._rng = rng
+        self._latency_ns = latency_ns
         self._last = 0
         """Virtual time at which the latest data from this end arrives at the peer, in ns."""
         self._piece: bytearray | None = None
@@ -259,10 +261,10 @@ class ConnectionEnd(asyncio.Transport):
 
     def _next_arrival(self) -> int:
         """Return the virtual time at which data sent now arrives, in ns: always after the data sent before."""
-        late = self._dice.randrange(MS) if self._dice.random() > 0.01 else self._dice.randrange(200 * MS)
-        at = max(self._world.now + self._direction + late, self.held_until, self._last + 1)
-        self._last = at
-        return at  # type: ignore[no-any-return]
+        delay_ns = self._rng.randrange(MS) if self._rng.random() > 0.01 else self._rng.randrange(200 * MS)
+        arrival = max(self._world.now + self._latency_ns + delay_ns, self.held_until, self._last + 1)
+        self._last = arrival
+        return arrival  # type: ignore[no-any-return]
 
     def create_server_end(self, factory: Callable[[], Any]) -> None:
         """Accept the connection: create the protocol of the server's end, and report the connection to it.
@@ -326,7 +328,7 @@ class ConnectionEnd(asyncio.Transport):
         """Record that the peer has read `count` bytes, which makes room in the window."""
         self._under_way -= count
         if (self._outgoing or self._is_writing_paused) and not self._lost:
-            self.process.schedule(self._resume_writing, self._world.now + self._direction)
+            self.process.schedule(self._resume_writing, self._world.now + self._latency_ns)
 
     def _resume_writing(self) -> None:
         if self._lost:

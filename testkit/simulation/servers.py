@@ -88,7 +88,7 @@ class RestartedServer:
         self.process: SimulatedProcess
         self.down = False
         """True while the server is not started again after the end of its process."""
-        self._dice = arena.world.random_generator("server", name)
+        self._rng = arena.world.random_generator("server", name)
         self._upgraded: anyio.Event
         self._patience_s = 0.0
 
@@ -96,7 +96,7 @@ class RestartedServer:
         """Start a new process. Its clock runs fast in a share `arena.fast_clocks` of all starts."""
         self.down = False
         self.starts += 1
-        ppm = FAST_PPM if self._dice.random() < self.arena.fast_clocks else 0
+        ppm = FAST_PPM if self._rng.random() < self.arena.fast_clocks else 0
         self.process = SimulatedProcess(self.arena.world, f"{self.name}.{self.starts}", ppm=ppm)
         self._upgraded = anyio.Event()
         self.process.start(self._main(self.process))
@@ -126,7 +126,7 @@ class RestartedServer:
         process.kill()
         self.arena.record_process_end(process)
         if not self.down:
-            self.arena.world.call_after(AGAIN_NS + self._dice.randrange(SECOND), self._start_if_down)
+            self.arena.world.call_after(AGAIN_NS + self._rng.randrange(SECOND), self._start_if_down)
 
     def _start_if_down(self) -> None:
         if not self.down and not self.process.alive:
@@ -220,29 +220,29 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
         return store.engine
 
     @asynccontextmanager
-    async def open_simulated_journal(*given: Any, **named: Any) -> AsyncIterator[Journal]:
-        async with open_journal(*given, **named) as opened:
-            arena.journals[running_process()] = opened
-            yield opened
+    async def open_simulated_journal(*args: Any, **kwargs: Any) -> AsyncIterator[Journal]:
+        async with open_journal(*args, **kwargs) as journal:
+            arena.journals[running_process()] = journal
+            yield journal
 
     async def close_engine(_engine: object) -> None:
         pass
 
-    async def run_inline(call: Callable[..., Any], *given: Any, **_options: Any) -> Any:
-        return call(*given)
+    async def run_inline(call: Callable[..., Any], *args: Any, **_options: Any) -> Any:
+        return call(*args)
 
     def make_stall_lag(clock: TimeSource, observe: Callable[[float], None]) -> StallLag:
         stall_lag = StallLag(clock, observe)
         running_process().stalls.append(stall_lag)
         return stall_lag
 
-    bytes_dice = world.random_generator("bytes")
+    bytes_rng = world.random_generator("bytes")
 
-    def make_edge(*given: Any, **named: Any) -> WatchedEdge:
-        return WatchedEdge(arena.monitor, running_process(), *given, **named)
+    def make_edge(*args: Any, **kwargs: Any) -> WatchedEdge:
+        return WatchedEdge(arena.monitor, running_process(), *args, **kwargs)
 
-    def make_core(*given: Any) -> WatchedCore:
-        return WatchedCore(arena.monitor, running_process(), *given)
+    def make_core(*args: Any) -> WatchedCore:
+        return WatchedCore(arena.monitor, running_process(), *args)
 
     def decode_and_record(frame: bytes) -> Any:
         message = decode_server_message(frame)
@@ -253,7 +253,7 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
         arena.monitor.record_sent(running_process().name, message)
         return encode(message)
 
-    replaced: list[tuple[Any, str, Any]] = [
+    replacements: list[tuple[Any, str, Any]] = [
         (host, "make_engine", make_engine),
         (roles, "make_engine", make_engine),
         (host, "close_engine", close_engine),
@@ -265,17 +265,17 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
         (host, "time", SimpleNamespace(time_ns=lambda: EPOCH_NS + world.now)),
         (roles, "_open_bus", lambda _settings: arena.exchange.open_bus(running_process())),
         (shell_module, "Core", make_core),
-        (pings, "getrandbits", bytes_dice.getrandbits),
+        (pings, "getrandbits", bytes_rng.getrandbits),
         (sqlite_writer, "WriterThread", store.make_writer_thread),
         (database, "make_blocking_engine", store.make_writing_engine),
         (database, "format_current_time", store.format_wall_time),
         (lease, "has_ended", lambda _process: False),
         (lease, "identify_this_process", lambda: Identity(running_process().name, 1, "", "")),
-        (secrets, "token_bytes", lambda count=32: bytes_dice.randbytes(count)),
-        (secrets, "token_urlsafe", lambda count=32: bytes_dice.randbytes(count).hex()),
-        (secrets, "randbelow", bytes_dice.randrange),
-        (random, "getrandbits", bytes_dice.getrandbits),
-        (random, "uniform", bytes_dice.uniform),
+        (secrets, "token_bytes", lambda count=32: bytes_rng.randbytes(count)),
+        (secrets, "token_urlsafe", lambda count=32: bytes_rng.randbytes(count).hex()),
+        (secrets, "randbelow", bytes_rng.randrange),
+        (random, "getrandbits", bytes_rng.getrandbits),
+        (random, "uniform", bytes_rng.uniform),
         (email.utils, "formatdate", lambda **_given: "Mon, 21 Sep 2026 14:13:20 GMT"),
         (anyio.to_thread, "run_sync", run_inline),
         (
@@ -288,6 +288,6 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
         (bot_client, "schedule_hang_check", lambda *_given: None),
     ]
     with ExitStack() as stack:
-        for where, name, value in replaced:
-            stack.enter_context(mock.patch.object(where, name, value))
+        for owner, name, replacement in replacements:
+            stack.enter_context(mock.patch.object(owner, name, replacement))
         yield

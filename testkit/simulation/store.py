@@ -51,7 +51,7 @@ class SimulatedStore:
         The number is 1 if the transaction has taken the lease again, which raises the fencing token by 1; otherwise 0.
         """
         self._name = f"file:/simulation-{SimulatedStore._count}?vfs=memdb"
-        self._dice = world.random_generator("store")
+        self._rng = world.random_generator("store")
         self.raw = self._connect()
         """Connection for the checks of invariants. The database exists as long as this connection is open."""
         self.engine = self._make_engine()
@@ -110,7 +110,7 @@ class SimulatedStore:
 
     def draw_latency_ns(self) -> int:
         """Return a random duration of one call to the database, in virtual ns, without waiting for other calls."""
-        return self._dice.randrange(MS // 5, 3 * MS)
+        return self._rng.randrange(MS // 5, 3 * MS)
 
     def require_reachable(self, process: SimulatedProcess) -> None:
         """Raise sqlite3.OperationalError, as the driver would, if a process cannot reach the database."""
@@ -172,8 +172,8 @@ class SimulatedWriterThread:
                 self._notify_observer(kind, inner)
             if writes and store.doubtful:
                 error = sqlite3.OperationalError("disk I/O error")
-        tell = partial(self._deliver_result, future, result, error)
-        self._process.schedule(tell, store.world.now + store._dice.randrange(MS // 10, MS))
+        deliver = partial(self._deliver_result, future, result, error)
+        self._process.schedule(deliver, store.world.now + store._rng.randrange(MS // 10, MS))
 
     def _notify_observer(self, kind: object, operation: Any) -> None:
         store, process = self._store, self._process

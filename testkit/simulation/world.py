@@ -258,12 +258,12 @@ class SimulatedProcess:
         if self._frozen is None:
             return
         self.stalled_ns += self.world.now - self._frozen_at
-        waited, self._frozen = self._frozen, None
-        waited.sort(key=lambda call: isinstance(call, ProcessTimer))
+        delayed_calls, self._frozen = self._frozen, None
+        delayed_calls.sort(key=lambda call: isinstance(call, ProcessTimer))
         for stall in self.stalls:
             stall.begin_stall(self.now_ns() - (self.world.now - self._frozen_at))
-            waited.append(stall.end_stall)
-        self.world.call_after(0, lambda: self.run(*waited))
+            delayed_calls.append(stall.end_stall)
+        self.world.call_after(0, lambda: self.run(*delayed_calls))
 
     def kill(self) -> None:
         """Kill the process. Its connections are reset, as by an operating system, and its listeners closed."""
@@ -385,8 +385,8 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
             self._world.call_at(process.world_time(round(when * 1e9)) + 1, timer, process)
         return timer
 
-    def create_task(self, coro: Any, **given: Any) -> asyncio.Task[Any]:
-        task = super().create_task(coro, **given)
+    def create_task(self, coro: Any, **kwargs: Any) -> asyncio.Task[Any]:
+        task = super().create_task(coro, **kwargs)
         if self._world.process is not None:
             self._world.process.tasks.add(task)
         return task

@@ -101,7 +101,8 @@ class Machine:
         self._matches: dict[str, MatchState] = {}
         self._previous_matches = set(previous_matches)
         """Ids of the matches of an earlier process that the server has not mentioned yet."""
-        self._open_challenges: list[str] = []  # challenges to this bot, waiting for room for a match
+        self._received_challenges: list[str] = []
+        """Ids of the open challenges to this bot, which wait until the bot has room for a match."""
         self._ratings: Mapping[str, float] = {}
         self.unrated = 0
         """Number of finished rated matches whose new rating has not arrived."""
@@ -121,7 +122,7 @@ class Machine:
             return []
         self._quota, self._is_quota_confirmed = 0, not self._was_welcomed
         self._hello = structs.replace(self._hello, quota=0)
-        self._open_challenges.clear()
+        self._received_challenges.clear()
         return [SendMessage(Status(quota=0))]
 
     def resign_all(self) -> list[Action]:
@@ -153,7 +154,7 @@ class Machine:
     def handle_connected(self) -> list[Action]:
         """Handle a new connection, by starting its handshake."""
         self.is_welcomed = False
-        self._open_challenges.clear()  # the server lists the open challenges again
+        self._received_challenges.clear()  # the server lists the open challenges again
         self._challenger.reset()
         return [SendMessage(self._hello)]
 
@@ -180,8 +181,8 @@ class Machine:
                 if message.challenger == self._hello.name:
                     self._challenger.record_opened(message)
                     return []
-                if opponent == self._hello.name and challenge not in self._open_challenges:
-                    self._open_challenges.append(challenge)
+                if opponent == self._hello.name and challenge not in self._received_challenges:
+                    self._received_challenges.append(challenge)
                 return self._accept_challenge()
             case ChallengeOver():
                 return self._handle_challenge_over(message)
@@ -203,8 +204,8 @@ class Machine:
         return [SendMessage(challenge) for challenge in self._challenger.open_challenges(free_slots)]
 
     def _handle_challenge_over(self, message: ChallengeOver) -> list[Action]:
-        if message.challenge in self._open_challenges:
-            self._open_challenges.remove(message.challenge)
+        if message.challenge in self._received_challenges:
+            self._received_challenges.remove(message.challenge)
         if not self._challenger.handle_challenge_over(message):
             return []
         return [
@@ -226,9 +227,9 @@ class Machine:
 
     def _accept_challenge(self) -> list[Action]:
         """Accept the oldest open challenge to this bot, if there is room for a match."""
-        if self._quota == 0 or not self._open_challenges or len(self._matches) >= self._hello.matches:
+        if self._quota == 0 or not self._received_challenges or len(self._matches) >= self._hello.matches:
             return []
-        return [SendMessage(Accept(self._open_challenges.pop(0)))]
+        return [SendMessage(Accept(self._received_challenges.pop(0)))]
 
     def _handle_play(self, message: Turn | Accepted | End, now: float) -> list[Action]:
         state = self._matches.get(message.match)
