@@ -29,7 +29,7 @@ MOVES_PER_RUN = 100
 
 
 @dataclass(frozen=True)
-class WindowFigures:
+class PeriodFigures:
     """Latencies of the honest bots' moves over one quiet or hostile period, from sending a move to its acknowledgement."""
 
     p99: float
@@ -62,7 +62,7 @@ def start_honest_bots(
     return [tasks.create_task(run_bot(number, name)) for number, name in enumerate(HONEST_NAMES)]
 
 
-async def measure_window(server: RunningServer, load: Load, seconds: float) -> WindowFigures:
+async def measure_period(server: RunningServer, load: Load, seconds: float) -> PeriodFigures:
     """Measure the server and its bots for `seconds`, which is also the latency if no move is acknowledged meanwhile."""
     load.seconds.clear()
     cpu, start_time = server.cpu_seconds, time.monotonic()
@@ -70,7 +70,7 @@ async def measure_window(server: RunningServer, load: Load, seconds: float) -> W
     cpu, took = server.cpu_seconds - cpu, time.monotonic() - start_time
     # If no move was acknowledged, each one took longer than the whole period.
     durations = [1000 * latency for latency in load.seconds] or [1000 * took]
-    return WindowFigures(median_percentile_99_of_runs(durations), percentile(durations, 0.99), cpu / took)
+    return PeriodFigures(median_percentile_99_of_runs(durations), percentile(durations, 0.99), cpu / took)
 
 
 def median_percentile_99_of_runs(values: Sequence[float]) -> float:

@@ -25,8 +25,8 @@ from benchmarks.hostile.honest import (
     HONEST_NAMES,
     MOVES_PER_RUN,
     RATE,
-    WindowFigures,
-    measure_window,
+    PeriodFigures,
+    measure_period,
     start_honest_bots,
 )
 from benchmarks.hostile.kinds import (
@@ -65,7 +65,7 @@ MAX_RATIO = 2.0
 MAX_MEDIAN_RATIO = 1.5
 """Upper bound of the median of the ratios of all rounds of a kind."""
 Figure = Literal["p99", "whole"]
-"""Name of the field of `WindowFigures` whose ratio is computed."""
+"""Name of the field of `PeriodFigures` whose ratio is computed."""
 ROUNDS, MORE_ROUNDS = 3, 4
 """Number of rounds of every kind, and number of further rounds of a kind with a ratio of MAX_MEDIAN_RATIO or more."""
 MAX_REPEATED_KINDS = 12
@@ -110,8 +110,8 @@ class KindRounds:
     tallies: counts of the strangers' requests by round
     """
 
-    quiet: list[WindowFigures] = field(default_factory=list)
-    hostile: list[WindowFigures] = field(default_factory=list)
+    quiet: list[PeriodFigures] = field(default_factory=list)
+    hostile: list[PeriodFigures] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     tallies: list[TrafficCounts] = field(default_factory=list)
     memory: list[tuple[int, int]] = field(default_factory=list)
@@ -194,7 +194,7 @@ class KindRounds:
 
 
 def median_of_neighbours(
-    quiet: Sequence[WindowFigures], place: int, figure: Figure = "p99", *, without: bool = False
+    quiet: Sequence[PeriodFigures], place: int, figure: Figure = "p99", *, without: bool = False
 ) -> float:
     """Return the median of a figure over the quiet period at index `place`, NEIGHBOURS before it, and as many after it.
 
@@ -209,7 +209,7 @@ def median_of_neighbours(
     return statistics.median(values)
 
 
-def list_quiet_ratios(quiet: Sequence[WindowFigures]) -> list[float]:
+def list_quiet_ratios(quiet: Sequence[PeriodFigures]) -> list[float]:
     """Return the p99 of each quiet period, divided by the median of its neighbours. There must be two periods or more.
 
     Nothing is sent in these periods, so the ratios are those of rounds without any effect.
@@ -225,7 +225,7 @@ class RoundResults:
     """Measurements of all rounds, by kind. `load`: counters of the honest bots."""
 
     rounds: dict[str, KindRounds] = field(default_factory=dict)
-    quiet: list[list[WindowFigures]] = field(default_factory=list)
+    quiet: list[list[PeriodFigures]] = field(default_factory=list)
     """Figures for all quiet periods, one list for each server, in order."""
     load: Load = field(default_factory=Load)
     memory: int = 0
@@ -383,7 +383,7 @@ class RoundPlayer:
         self._seconds = seconds
         self._clients = clients
         self._number = 0
-        self._quiet: list[WindowFigures] = []
+        self._quiet: list[PeriodFigures] = []
         results.quiet.append(self._quiet)
 
     async def play(self, kind: str) -> None:
@@ -407,13 +407,13 @@ class RoundPlayer:
         await self._strangers.read_line()
         await asyncio.sleep(SETTLE_SECONDS)
         quiet_seconds = QUIET_SECONDS if self._seconds < LONG_SECONDS else LONG_SECONDS
-        self._quiet.append(await measure_window(self._server, self._results.load, quiet_seconds))
+        self._quiet.append(await measure_period(self._server, self._results.load, quiet_seconds))
         before = self._server.memory_bytes
         await self._strangers.send_order("go")
         periods = max(1, int(self._seconds / LONG_SECONDS))
         for _ in range(periods):
             rounds.hostile.append(
-                await measure_window(self._server, self._results.load, self._seconds / periods)
+                await measure_period(self._server, self._results.load, self._seconds / periods)
             )
             rounds.places.append(len(self._quiet) - 1)
             rounds.memory.append((before, self._server.memory_bytes))
@@ -476,25 +476,26 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
     return Section(
         "Honest bots while strangers use all limits",
         f"This section shows how much strangers can delay honest bots. {BOTS} honest bots play {RATE:.0f} moves a second in total, "
-        f"on a server with default limits. *Strangers* are {clients} clients on each of {ADDRESSES} addresses. In each round they "
-        f"first stay connected and silent for {QUIET_SECONDS:g} s (*quiet*). Then they send one kind of request for {seconds:g} s, "
-        "as often as the limits allow (*hostile*). At the start of a round, each address has its full budget. All kinds are played in "
-        f"turn, {ROUNDS} times. If one of the ratios of a kind is {MAX_MEDIAN_RATIO:g} or more, the kind gets {MORE_ROUNDS} more rounds "
-        f"(at most {MAX_REPEATED_KINDS} kinds). The rounds of the *control* (`{CONTROL}`) are played between those of the other "
-        "kinds. In these rounds the strangers stay silent in the second period too, so the ratios of the control differ from 1 only by "
-        "the error of the measurement.\n\n"
+        f"on a server with default limits. *Strangers* are {clients} clients on each of {ADDRESSES} addresses.\n\n"
+        "A *round* measures one kind of request. First the strangers are connected and silent for "
+        f"{QUIET_SECONDS:g} s (*quiet*). Then they send requests of this kind for {seconds:g} s, as often as the limits allow "
+        "(*hostile*). At the start of a round, each address has its full budget. Each kind gets one round in each of "
+        f"{ROUNDS} passes over all kinds. If one of the ratios of a kind is {MAX_MEDIAN_RATIO:g} or more, the kind gets {MORE_ROUNDS} "
+        f"more rounds (at most {MAX_REPEATED_KINDS} kinds).\n\n"
+        f"The rounds of the *control* (`{CONTROL}`) are played between those of the other kinds. In them the strangers stay silent in "
+        "the second period too, so the ratios of the control differ from 1 only by the error of the measurement.\n\n"
         "The bots and the process that serves matches run with real-time priority (SCHED_RR), and the store is on a disk in memory. "
         "So other programs and the disk hardly affect the figures. The process of the strangers, which in reality would run on other "
         "machines, has normal priority, so that it does not take CPU time from the server. The server's page process has its usual "
         "low priority.\n\n"
-        "- *p99 ms* measures the time from sending a move to its acknowledgement, as the bot sees it. The moves are divided into "
+        "- *p99 ms* is about the time from sending a move to its acknowledgement, as the bot sees it. The moves are divided into "
         f"groups of {MOVES_PER_RUN} consecutive moves, which take a third of a second, and *p99 ms* is the median of the groups' 99th "
-        "percentiles. A pause of the machine affects only one or two groups. The strangers affect all groups, because the server "
-        "handles their requests at a limited rate.\n"
+        "percentiles. So a pause of the machine hardly counts: it affects only one or two groups. The strangers affect all groups, "
+        "because the server handles their requests at a limited rate.\n"
         f"- *Ratio* is the hostile p99 of a round divided by the median of the quiet p99 of this round, the {NEIGHBOURS} rounds before "
         f"it and the {NEIGHBOURS} rounds after it. The table shows the median ratio of all rounds, with the lowest and the highest in "
-        "brackets. About one move in a hundred ends a match, and such moves take longest. Therefore the matches of the honest bots "
-        "begin at different times, so that every period has about as many of these moves.\n"
+        "brackets. About one move in a hundred ends a match, and such moves take longest. To spread them evenly over the periods, "
+        "the matches of the honest bots begin at different times.\n"
         "- *All moves* is the same ratio, computed with the 99th percentile of all moves of a round. The table shows the lowest of "
         "all rounds: a single pause of 30 ms can raise the ratio of one round, but pauses that strangers cause occur in every round.\n"
         "- *CPU* is the share of one core that the process which serves matches uses, in the quiet and in the hostile periods.\n"
