@@ -36,7 +36,7 @@ from playwright.sync_api import Browser, Page, Response
 
 from arena.protocol.record import to_line
 from benchmarks.kit.running_server import fetch_histogram
-from testkit.browser import SHIFTS, BrowserArena, open_chromium, run_arena, wait_until
+from testkit.browser import MEASURE_SHIFT_SCRIPT, BrowserArena, open_chromium, run_arena, wait_until
 from testkit.parts import find_browser as chromium_path
 from testkit.parts import find_program
 from tests.web.screenshots import made_up
@@ -60,8 +60,9 @@ VIEWS = [
     *("versus/ann/bob", "search?bot=ann", "maps", "maps/italy", "file", "me", "host"),
 ]
 """URL paths of all views, with `{match}` for the id of a match. `me` and `host` are measured without signing in."""
-PAINTED = """() => performance.getEntriesByName('first-contentful-paint')[0].startTime"""
-BOARD = """async () => {
+FIRST_PAINT_SCRIPT = """() => performance.getEntriesByName('first-contentful-paint')[0].startTime"""
+"""JavaScript function that returns the time from the navigation to the first paint, in ms."""
+SHOW_BOARD_SCRIPT = """async () => {
   const { MapBoard } = await import(new URL('boards/map.js', document.querySelector('script[type=module]').src).href);
   const { Match } = await import(new URL('match.js', document.querySelector('script[type=module]').src).href);
   const match = Match.fromRecord(window.record);
@@ -71,7 +72,8 @@ BOARD = """async () => {
   await new Promise((ready) => setTimeout(ready, 1000));
   window.marching = { board, match };
 }"""
-MARCH = """async () => {
+"""JavaScript function that shows the start of the match `window.record` on a board, without the rest of the page."""
+PLAY_MOVES_SCRIPT = """async () => {
   const { board, match } = window.marching;
   const gaps = [];
   let before = null;
@@ -89,6 +91,7 @@ MARCH = """async () => {
   going = false;
   return gaps;
 }"""
+"""JavaScript function that plays up to 40 moves on this board, and returns the time between its frames, in ms."""
 
 
 def main() -> None:
@@ -130,7 +133,7 @@ def measure_shift(browser: Browser, folder: Path, _loads: int) -> None:
                 pages = {}
                 for address in addresses[first : first + AT_ONCE]:
                     pages[address] = page = browser.new_page(viewport={"width": width, "height": height})
-                    page.add_init_script(SHIFTS)
+                    page.add_init_script(MEASURE_SHIFT_SCRIPT)
                     page.goto(f"{running.url}{address}")
                 page.wait_for_timeout(1000 * SHIFT_SECONDS)
                 for address, page in pages.items():
@@ -203,7 +206,7 @@ def measure_slow_network(browser: Browser, folder: Path, loads: int) -> None:
             board_times.append(time.perf_counter() - start_time)
             page.locator(".stage:not(.first) .map").wait_for()
             live_times.append(time.perf_counter() - start_time)
-            paint_times.append(page.evaluate(PAINTED) / 1000)
+            paint_times.append(page.evaluate(FIRST_PAINT_SCRIPT) / 1000)
             context.close()
     print(f"first view at {LATENCY_MS} ms and 400 kbit/s, {loads} loads with an empty cache:")
     print(
@@ -223,9 +226,9 @@ def measure_frames(browser: Browser, folder: Path, _loads: int) -> None:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{running.url}#/play")
         page.evaluate("(line) => { window.record = JSON.parse(line); }", to_line(made_up("usa")))
-        page.evaluate(BOARD)
+        page.evaluate(SHOW_BOARD_SCRIPT)
         browser.start_tracing(page=page, categories=TRACED)
-        gaps = page.evaluate(MARCH)
+        gaps = page.evaluate(PLAY_MOVES_SCRIPT)
         frame_times = extract_frame_times(json.loads(browser.stop_tracing())["traceEvents"])
         page.close()
     late_count = sum(gap > FRAME_MS * 1.5 for gap in gaps)

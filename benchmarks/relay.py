@@ -99,7 +99,12 @@ class RelayPairs:
     """Pairing of a relay's connections, in the order in which they arrive."""
 
     def __init__(self, answer: bytes, turn: bytes, store: RelayStore | None = None) -> None:
-        """`answer`, `turn`: messages for the sender of a frame and for the other side; `store`: None to store nothing."""
+        """Start without connections.
+
+        answer: message for the sender of a frame
+        turn: message for the other connection of the pair
+        store: store for the frames; None to store nothing
+        """
         self._answer = answer
         self._turn = turn
         self._store = store
@@ -107,13 +112,13 @@ class RelayPairs:
 
     def make_session(self, edge: Edge, connection: Connection) -> RelaySession:
         """Return the session of a new connection. Pair it with the previous connection, if that one still waits."""
-        half = RelaySession(edge, connection, self._answer, self._turn, self._store)
+        session = RelaySession(edge, connection, self._answer, self._turn, self._store)
         if self._waiting is None:
-            self._waiting = half
+            self._waiting = session
         else:
-            half.pair_with(self._waiting)
+            session.pair_with(self._waiting)
             self._waiting = None
-        return half
+        return session
 
 
 class RelaySession(Session):

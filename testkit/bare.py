@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 import msgpack
 
-TIMEOUT = 20.0
+TIMEOUT_SECONDS = 20.0
+"""Time limit for each operation on a socket, in seconds."""
 
 
 def open_websocket(
@@ -26,7 +27,7 @@ def open_websocket(
     assert address.hostname is not None
     assert address.port is not None
     plain_socket = socket.socket()
-    plain_socket.settimeout(TIMEOUT)
+    plain_socket.settimeout(TIMEOUT_SECONDS)
     if receive_buffer is not None:
         plain_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
     plain_socket.connect((address.hostname, address.port))
@@ -87,7 +88,7 @@ def send_message(connection: socket.socket, **message: object) -> None:
 def receive_frame(connection: socket.socket) -> tuple[int, bytes]:
     """Return the opcode and payload of the next frame, which may be a control frame.
 
-    Raises EOFError if the connection ends, ConnectionError if it is reset, and TimeoutError after TIMEOUT seconds.
+    Raises EOFError if the connection ends, ConnectionError if it is reset, and TimeoutError after TIMEOUT_SECONDS seconds.
     """
     first, size = receive_exactly(connection, 2)
     if size == 126:

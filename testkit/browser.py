@@ -34,7 +34,7 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
-SHIFTS = """(() => {
+MEASURE_SHIFT_SCRIPT = """(() => {
   window.shifted = 0;
   new PerformanceObserver((list) => {
     for (const each of list.getEntries()) if (!each.hadRecentInput) window.shifted += each.value;

@@ -42,7 +42,8 @@ from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from testkit.players import RandomPlayer
 
-GOLDEN = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
+GOLDEN_FOLDER = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
+"""Folder of valid frames, which the tests of the protocol use too. The fuzzer changes them."""
 WARM_UP_SHARE = 0.1
 """Share of the frames, 0 to 1, after which the memory use of the process should no longer grow."""
 GROWTH_KIB = 8 * 1024
@@ -50,7 +51,7 @@ GROWTH_KIB = 8 * 1024
 
 With a million frames, a leak of 9 bytes per frame exceeds it.
 """
-GONE_SECONDS = 150
+FREE_SECONDS = 150
 """Seconds within which the server must free the state of bots that it has disconnected."""
 CHECKED_TYPES = (Connection, Session, LobbyBot, LobbyClient, Room)
 """Types of the objects that a server creates for each connection, bot and match, and must free again."""
@@ -76,7 +77,7 @@ class FuzzResult:
 def generate_frames(seed: int) -> Iterator[bytes]:
     """Yield an endless sequence of frames, which the seed determines."""
     rng = random.Random(seed)
-    known_frames = [bytes.fromhex(file.read_text()) for file in sorted(GOLDEN.glob("*.hex"))]
+    known_frames = [bytes.fromhex(file.read_text()) for file in sorted(GOLDEN_FOLDER.glob("*.hex"))]
     while True:
         kind = rng.randrange(6)
         base = bytearray(rng.choice(known_frames))
@@ -217,9 +218,9 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
 async def _check_freed_state(result: FuzzResult, players: int) -> None:
     """Check that in the end the server holds only the state of the honest bots, `players` in number.
 
-    If it still holds more after GONE_SECONDS, add a fault to the result.
+    If it still holds more after FREE_SECONDS, add a fault to the result.
     """
-    end_time = time.monotonic() + GONE_SECONDS
+    end_time = time.monotonic() + FREE_SECONDS
     while True:
         gc.collect()
         # `type`, not `isinstance`: a weak proxy passes as an instance of its referent's class.

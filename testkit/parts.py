@@ -18,7 +18,8 @@ HEADLESS_SHELL = Path("/usr/bin/chromium-headless-shell")
 """Path of the version of Chromium without a user interface, which uses less CPU time."""
 EXTRA_FOLDERS = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
 """Folders of programs that may be missing in an ordinary user's PATH."""
-REASON = re.compile(r"needs (?P<part>[a-z ]+): ")
+MISSING_PART_REASON = re.compile(r"needs (?P<part>[a-z ]+): ")
+"""Pattern of the reason for which a test is skipped because the machine lacks a part of PARTS."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ def describe_missing_parts(reasons: Iterable[str]) -> Iterator[str]:
 
     reasons: reasons of all skipped tests; those that name no missing part are ignored
     """
-    lacked = Counter(found["part"] for reason in reasons if (found := REASON.search(reason)))
+    lacked = Counter(found["part"] for reason in reasons if (found := MISSING_PART_REASON.search(reason)))
     for part, count in sorted(lacked.items()):
         tests = "1 test" if count == 1 else f"{count} tests"
         yield f"not tested: {PARTS[part].tested} ({tests}); to have it, {PARTS[part].remedy}"

@@ -35,7 +35,7 @@ MIN_TIMES_ABOVE = 10
 
 
 async def _measure_sleep_delays(seconds: float) -> list[float]:
-    """Sleep for TICK seconds again and again, for `seconds`. Return how much later each sleep ended, in ms."""
+    """Sleep for SLEEP_SECONDS again and again, for `seconds`. Return by how many ms each sleep was too long."""
     loop = asyncio.get_running_loop()
     delays = []
     end = loop.time() + seconds

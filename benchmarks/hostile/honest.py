@@ -65,12 +65,14 @@ def start_honest_bots(
 async def measure_period(server: RunningServer, load: Load, seconds: float) -> PeriodFigures:
     """Measure the server and its bots for `seconds`, which is also the latency if no move is acknowledged meanwhile."""
     load.seconds.clear()
-    cpu, start_time = server.cpu_seconds, time.monotonic()
+    cpu_seconds, start_time = server.cpu_seconds, time.monotonic()
     await asyncio.sleep(seconds)
-    cpu, took = server.cpu_seconds - cpu, time.monotonic() - start_time
+    cpu_seconds, duration = server.cpu_seconds - cpu_seconds, time.monotonic() - start_time
     # If no move was acknowledged, each one took longer than the whole period.
-    durations = [1000 * latency for latency in load.seconds] or [1000 * took]
-    return PeriodFigures(median_percentile_99_of_runs(durations), percentile(durations, 0.99), cpu / took)
+    durations = [1000 * latency for latency in load.seconds] or [1000 * duration]
+    return PeriodFigures(
+        median_percentile_99_of_runs(durations), percentile(durations, 0.99), cpu_seconds / duration
+    )
 
 
 def median_percentile_99_of_runs(values: Sequence[float]) -> float:

@@ -1,6 +1,6 @@
-"""Every kind of request that a server answers, as strangers send it who keep within all limits, and every attack.
+"""Kinds of requests that strangers send within all limits, and attacks that break the limits.
 
-Every type of message and every GET route has an entry in KINDS. Each entry names the request as the server's cost tables
+KINDS has an entry for every type of message and every GET route. Each entry names the request as the server's cost tables
 do. Some requests have another entry for the most expensive form that is allowed. Attackers (`testkit/horde.py`) break
 the limits. In the kind CONTROL, strangers connect and send nothing.
 """
@@ -29,8 +29,8 @@ from testkit import horde
 
 REFUSED_SECONDS = 0.1
 """Seconds from a refusal to the next attempt of a client whose next step depends on the answer."""
-LINE = 64
-"""Number of moves in a main line, the line of play that a bot expects. A `move` message may contain no longer one."""
+MAX_LINE_MOVES = 64
+"""Maximum number of moves in the main line (the line of play that a bot expects) of a `move` message."""
 THINKERS = "thinker-a", "thinker-b"
 """Players of the finished matches in which every move has analysis (`thinking`) of maximum size."""
 HOUSE = "house-random"
@@ -67,7 +67,8 @@ class RequestSubjects:
 class LoadClient:
     """Client that sends one kind of request from the address `source`.
 
-    answers: types that count as answers; stranger: connection; None if the kind opens its own, or if it was refused
+    answers: types of the messages that count as answers
+    stranger: connection; None if the kind opens its own connections, or if the server refused this one
     """
 
     subjects: RequestSubjects
@@ -95,7 +96,8 @@ class LoadClient:
 class RequestKind:
     """Kind of request that strangers send.
 
-    send_requests: sends those of one client until cancelled; answers: types of the messages that count as answers
+    send_requests: sends the requests of one client, until cancelled
+    answers: types of the messages that count as answers
     """
 
     request: str
@@ -215,31 +217,35 @@ def play_each_other(
     async def play_matches(client: LoadClient) -> None:
         stranger = client.connection
         names = client.subjects.names
-        asks, opponent = client.number % 2 == 0, names[client.number ^ 1]
+        is_challenger, opponent = client.number % 2 == 0, names[client.number ^ 1]
 
         async def send_challenge() -> None:
             await stranger.send(
                 type="challenge", opponent=opponent, rated=False, time_control=CLOCK, **content
             )
 
-        if asks:
+        if is_challenger:
             await send_challenge()
         to_accept = ""
         async with asyncio.TaskGroup() as tasks:
             while True:
                 message = await stranger.receive()
                 stranger.count_message(message, client.answers)
-                if message.type == "challenged" and not asks:
+                if message.type == "challenged" and not is_challenger:
                     to_accept = message.challenge
                     await stranger.send(type="accept", challenge=to_accept)
                 elif message.code == "rate_limited":
                     await asyncio.sleep(REFUSED_SECONDS)
-                    await (send_challenge() if asks else stranger.send(type="accept", challenge=to_accept))
+                    await (
+                        send_challenge()
+                        if is_challenger
+                        else stranger.send(type="accept", challenge=to_accept)
+                    )
                 elif message.type == "start":
                     tasks.create_task(_ignore_os_error(start(client, message)))
                 elif message.type == "turn" and turn is not None:
                     await turn(client, message)
-                elif message.type == "end" and asks:
+                elif message.type == "end" and is_challenger:
                     await send_challenge()
 
     return RequestKind(request, play_matches, frozenset(answers))
@@ -278,7 +284,7 @@ async def play_move(client: LoadClient, message: StrangerMessage, **more: object
 async def play_move_with_analysis(client: LoadClient, message: StrangerMessage) -> None:
     """Play the move of `benchmarks.kit.script` for this turn at once, with analysis (`thinking`) of maximum size."""
     ply = message.ply or 0
-    line = (make_script() * 2)[ply : ply + LINE]
+    line = (make_script() * 2)[ply : ply + MAX_LINE_MOVES]
     await play_move(client, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 
 
@@ -405,7 +411,7 @@ POSTS = {
 }
 """URL path of a POST with a bot's token, by route."""
 CONTROL = "nothing"
-"""Name of the kind whose strangers send nothing. What it shows of an effect is the error of the measurement."""
+"""Name of the kind whose strangers send nothing. Its ratios show the error of the measurement."""
 
 
 async def stay_silent(client: LoadClient) -> None:

@@ -16,7 +16,7 @@ from arena.protocol.values import Players, Thinking
 from arena.server.store import tokens
 from arena.server.store.archive import import_lines
 from arena.server.store.database import close_engine, make_engine, prepare_store
-from benchmarks.hostile.kinds import LINE, REVOKED, THINKERS
+from benchmarks.hostile.kinds import MAX_LINE_MOVES, REVOKED, THINKERS
 from benchmarks.kit.script import make_longest_match
 
 LONG_MATCHES = 40
@@ -26,7 +26,7 @@ def make_long_records(count: int) -> Iterator[bytes]:
     """Yield `count` match records, each as a line of JSON, in which every move has `thinking` of maximum size."""
     game: Any = make_game_on_map("riskless", "m2")
     moves = make_longest_match()
-    line = [(moves * 2)[ply : ply + LINE] for ply in range(len(moves))]
+    line = [(moves * 2)[ply : ply + MAX_LINE_MOVES] for ply in range(len(moves))]
     for _ in range(count):
         yield msgspec.json.encode(
             Record(

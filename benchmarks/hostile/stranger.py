@@ -96,16 +96,19 @@ class Stranger:
             self.tally.count_code(output.code)
         return output
 
-    async def read_all(self, expects: frozenset[str]) -> None:
-        """Read until the connection ends, with OSError or EOFError. `expects`: message types that count as answers."""
-        while True:
-            self.count_message(await self.receive(), expects)
+    async def read_all(self, answer_types: frozenset[str]) -> None:
+        """Read and count all messages. Raises OSError or EOFError when the connection ends.
 
-    def count_message(self, message: StrangerMessage, expects: frozenset[str]) -> None:
-        """Count a message: `rate_limited` as a refusal, other errors and the types in `expects` as answers."""
+        answer_types: types of the messages that count as answers
+        """
+        while True:
+            self.count_message(await self.receive(), answer_types)
+
+    def count_message(self, message: StrangerMessage, answer_types: frozenset[str]) -> None:
+        """Count a message: `rate_limited` as a refusal, other errors and the types in `answer_types` as answers."""
         if message.code == "rate_limited":
             self.tally.refused += 1
-        elif message.type in expects or message.type == "error":
+        elif message.type in answer_types or message.type == "error":
             self.tally.answered += 1
 
     def close(self) -> None:

@@ -21,7 +21,6 @@ import uvloop
 
 from benchmarks.hostile.kinds import (
     KINDS,
-    LINE,
     THINKERS,
     LoadClient,
     RequestKind,
@@ -34,6 +33,9 @@ from testkit.wire import print_report
 LEARNER = "127.9.9.9"
 """Address from which the process looks up ids and URL paths to request. No measured client uses it."""
 
+MAX_WATCHED_MATCHES = 64
+"""Number of matches that one connection may watch."""
+
 LEARN_TRIES = 100
 """Maximum number of attempts to request a list of matches, one every half a second, until the server answers."""
 
@@ -45,16 +47,18 @@ async def fill_request_subjects(subjects: RequestSubjects) -> None:
     """
     tally = TrafficCounts()
     page = (await send_get(subjects.url, LEARNER, "/", tally)).decode()
-    hit = re.search(r"/web/\w+/js/main\.bundle\.js", page)
-    if hit is None:
+    script_path = re.search(r"/web/\w+/js/main\.bundle\.js", page)
+    if script_path is None:
         raise RuntimeError("the page / does not load main.bundle.js")
-    subjects.file = hit[0]
+    subjects.file = script_path[0]
     subjects.long = await load_finished_matches(subjects, f"limit=50&bot={THINKERS[0]}")
     await _play_own_match(subjects)
     for name in subjects.names[:2]:
-        while not (mine := await load_finished_matches(subjects, f"limit=1&bot={name.replace(' ', '%20')}")):  # noqa: ASYNC110
+        while not (
+            own_matches := await load_finished_matches(subjects, f"limit=1&bot={name.replace(' ', '%20')}")
+        ):  # noqa: ASYNC110
             await asyncio.sleep(0.1)  # the match has ended, and is not in the store yet
-        subjects.own_matches += [(match, name) for match in mine]
+        subjects.own_matches += [(match, name) for match in own_matches]
 
 
 async def load_finished_matches(subjects: RequestSubjects, which: str) -> list[str]:
@@ -95,13 +99,13 @@ async def _play_own_match(subjects: RequestSubjects) -> None:
 
 
 async def track_live_matches(subjects: RequestSubjects) -> None:
-    """Keep `subjects.live` up to date with the matches in progress, at most LINE of them, until cancelled."""
+    """Keep `subjects.live` up to date with the matches in progress, at most MAX_WATCHED_MATCHES of them, until cancelled."""
     async with connected(subjects.url, LEARNER, TrafficCounts(), name="learner", role="spectator") as learner:
         await learner.send(type="browse")
         while True:
             message = await learner.receive()
             if message.type == "listing":
-                subjects.live = [entry["match"] for entry in message.matches][:LINE]
+                subjects.live = [entry["match"] for entry in message.matches][:MAX_WATCHED_MATCHES]
 
 
 async def _connect_client(
@@ -170,25 +174,25 @@ async def _read_line() -> str:
 
 async def main(url: str) -> None:
     """Carry out orders until standard input ends. `url`: URL of the server."""
-    world = RequestSubjects(url, json.loads(await _read_line()))
-    await fill_request_subjects(world)
-    following = asyncio.create_task(track_live_matches(world))
+    subjects = RequestSubjects(url, json.loads(await _read_line()))
+    await fill_request_subjects(subjects)
+    live_matches_task = asyncio.create_task(track_live_matches(subjects))
     print_report(learnt=True)
     while text := await _read_line():
         order = json.loads(text)
         kind = KINDS[order["kind"]]
         if kind.request == "GET /api/record/":
-            world.finished = await load_finished_matches(world, "limit=50")
+            subjects.finished = await load_finished_matches(subjects, "limit=50")
 
         async def wait_for_start() -> None:
             print_report(there=True)
             await _read_line()
 
-        tally = await execute_order(world, kind, order, wait_for_start)
+        tally = await execute_order(subjects, kind, order, wait_for_start)
         print_report(**asdict(tally))
-        if following.done():
-            following.result()
-    following.cancel()
+        if live_matches_task.done():
+            live_matches_task.result()
+    live_matches_task.cancel()
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ OPENINGS = 200
 EVENT, LADDERS = "serve", 200
 PLIES = 100
 SAMPLES = 16
+"""Number of different records, each of which many of the generated matches share."""
 SLICE = 50_000
 """Number of matches that one SQL statement inserts."""
 SECONDS = 20

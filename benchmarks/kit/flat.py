@@ -51,7 +51,8 @@ class FullSpeedFigures:
     """CPU usage of the busiest load process, as a share of one core."""
 
 
-Serve = Callable[[int], AbstractContextManager[RunningServer]]
+RunServer = Callable[[int], AbstractContextManager[RunningServer]]
+"""Function that runs a server, or a relay in its place, for a number of bots."""
 
 
 def serve_arena(bots: int) -> AbstractContextManager[RunningServer]:
@@ -76,15 +77,19 @@ def serve_storing_relay(_bots: int) -> Iterator[RunningServer]:
         yield running
 
 
-SERVERS: tuple[Serve, ...] = (serve_arena, serve_relay, serve_storing_relay)
+SERVERS: tuple[RunServer, ...] = (serve_arena, serve_relay, serve_storing_relay)
 """Functions that run the server and the relays with which it is compared, in the order of the table's columns."""
 
 
-def measure_full_speed(serve: Serve, bots: int, seconds: float, pause: float = 0.0) -> FullSpeedFigures:
-    """Measure `bots` bots for `seconds` on what `serve` runs. `pause`: average seconds before a move; 0 for none."""
+def measure_full_speed(
+    run_server_or_relay: RunServer, bots: int, seconds: float, pause: float = 0.0
+) -> FullSpeedFigures:
+    """Measure `bots` bots on a server or a relay for `seconds`. `pause`: average pause before a move, in seconds."""
     with (
-        serve(bots) as running,
-        run_loads(running.url, bots, kind=ARENA if serve is serve_arena else RELAY, pause=pause) as load,
+        run_server_or_relay(bots) as running,
+        run_loads(
+            running.url, bots, kind=ARENA if run_server_or_relay is serve_arena else RELAY, pause=pause
+        ) as load,
     ):
         load.wait_until_all_connected(bots)
         time.sleep(WARM_SECONDS)
@@ -109,7 +114,7 @@ def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dic
     Return the lines of the section of SERVER.md, and the ratios of CPU time per move, server to relay, of all rounds by
     number of bots.
     """
-    apart = server_cores() != load_cores()
+    has_separate_cores = server_cores() != load_cores()
     lines = [
         f"## Flat out, against a bare relay (medians of {rounds} rounds)",
         (
@@ -122,7 +127,7 @@ def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dic
             "the relay, and the *floor* is the CPU time of the storing relay divided by that of the relay.\n"
             f"- *Load* is the CPU time of the busiest of {len(load_cores())} load generators, as a share of one core, with the arena and "
             "with the relay. The load generators run on "
-            + ("separate cores" if apart else "the same cores as the server")
+            + ("separate cores" if has_separate_cores else "the same cores as the server")
             + f". A share over {MAX_LOAD_SHARE:.0%} is in bold, because the load generator may then limit the moves a second.\n"
             "- *As often* is the CPU time of the relay, in µs per move, when it handles as many moves a second as the arena. This time "
             "is higher than at full speed, where a relay reads tens of frames at once: at a lower rate it wakes up for each frame.\n\n"
@@ -134,19 +139,23 @@ def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dic
     ]
     results = {}
     for bots in SIZES:
-        runs, often = [], []
+        runs, paced_cpu = [], []
         for _ in range(rounds):
-            runs.append([measure_full_speed(serve, bots, seconds) for serve in SERVERS])
+            runs.append(
+                [measure_full_speed(run_server_or_relay, bots, seconds) for run_server_or_relay in SERVERS]
+            )
             # In each match, one of the two bots is to move.
-            often.append(measure_full_speed(serve_relay, bots, seconds, bots / 2 / runs[-1][0].rate).server)
+            paced_cpu.append(
+                measure_full_speed(serve_relay, bots, seconds, bots / 2 / runs[-1][0].rate).server
+            )
         cpu = [statistics.median(run[kind].server for run in runs) for kind in range(len(SERVERS))]
         rates = [statistics.median(run[kind].rate for run in runs) for kind in range(len(SERVERS))]
         results[bots] = [arena.server / relay.server for arena, relay, _ in runs]
-        floor = [storing.server / relay.server for _, relay, storing in runs]
+        floor_ratios = [storing.server / relay.server for _, relay, storing in runs]
         load = " / ".join(_format_share([run[kind].load for run in runs]) for kind in range(2))
         lines.append(
-            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {format_spread(results[bots], 1)} | {cpu[2]:.0f} | {format_spread(floor, 1)} "
-            f"| {statistics.median(often):.0f} | {rates[0]:,.0f} | {rates[1]:,.0f} | {rates[2]:,.0f} | {load} |"
+            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {format_spread(results[bots], 1)} | {cpu[2]:.0f} | {format_spread(floor_ratios, 1)} "
+            f"| {statistics.median(paced_cpu):.0f} | {rates[0]:,.0f} | {rates[1]:,.0f} | {rates[2]:,.0f} | {load} |"
         )
         print(lines[-1], flush=True)
     return lines, results

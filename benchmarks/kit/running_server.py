@@ -45,11 +45,11 @@ def pin_to_cores(cores: set[int]) -> Iterator[None]:
 
 
 def _split_cores() -> tuple[set[int], set[int]]:
-    mine = sorted(os.sched_getaffinity(0))
-    if len(mine) < MIN_CORES_TO_SPLIT:
-        return set(mine), set(mine)
-    half = len(mine) // 2
-    return set(mine[:half]), set(mine[half:])
+    own_cores = sorted(os.sched_getaffinity(0))
+    if len(own_cores) < MIN_CORES_TO_SPLIT:
+        return set(own_cores), set(own_cores)
+    half = len(own_cores) // 2
+    return set(own_cores[:half]), set(own_cores[half:])
 
 
 @dataclass
@@ -143,9 +143,9 @@ def run_arena_server(
         )
         with run_server(
             *serve, "--port", "PORT", f"--set=pool.concurrency={matches}", *options, cores=cores
-        ) as it:
-            it.database = database
-            yield it
+        ) as running:
+            running.database = database
+            yield running
 
 
 def fetch_histogram(url: str, name: str = "arena_move_seconds") -> dict[float, float]:

@@ -21,16 +21,16 @@ from testkit.simulation.servers import RestartedServer, make_settings, replace_m
 from testkit.simulation.store import SimulatedStore
 from testkit.simulation.world import SECOND, InvariantViolated, SimulatedProcess, World
 
-LOOK_NS = 10 * SECOND
+CHECK_INTERVAL_NS = 10 * SECOND
 """Virtual nanoseconds between two checks of the servers: for example, that they hold no more objects than they need."""
-COLLECT_LOOKS = 30
+CHECKS_PER_COLLECTION = 30
 """Number of checks of the servers between two garbage collections.
 
 Automatic collection is off during a run, because its times would differ between runs of the same seed.
 """
-QUIET_NS = 300 * SECOND
+LEAVE_NS = 300 * SECOND
 """Virtual nanoseconds within which all bots must finish their matches and leave once they want no more matches."""
-CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
+TIME_CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
 """Time controls of which a run uses one, as (time control, seconds per move).
 
 The time for a move exceeds every injected outage, so no honest bot loses on time because of an outage.
@@ -50,7 +50,7 @@ class SimulationPlan:
     seconds: float
     bots: int = 24
     control: int | None = None
-    """Index of the time control in CONTROLS; None to draw it from the seed."""
+    """Index of the time control in TIME_CONTROLS; None to draw it from the seed."""
     cluster: bool | None = None
     """True for a cluster of edges and cores, False for one server that is both; None to draw it from the seed."""
     only: Collection[int] | None = None
@@ -92,11 +92,11 @@ class SimulatedArena:
         self.world = world = World(plan.seed)
         world.network = SimulatedNetwork(world)
         rng = world.random_generator("arena")
-        cluster, place = rng.random() < 0.75, rng.randrange(len(CONTROLS))
+        cluster, place = rng.random() < 0.75, rng.randrange(len(TIME_CONTROLS))
         self.fast_clocks = rng.choice((0.0, 0.3))
         """Share of servers whose clocks run fast, 0 to 1."""
         self.cluster = cluster if plan.cluster is None else plan.cluster
-        control, self.move_seconds = CONTROLS[place if plan.control is None else plan.control]
+        control, self.move_seconds = TIME_CONTROLS[place if plan.control is None else plan.control]
         self.settings, self.pool = {}, make_settings("all", control)[1]
         for role in ("edge", "core", "all"):
             self.settings[role] = make_settings(role, control)[0]
@@ -180,7 +180,7 @@ class SimulatedArena:
         world.add_story_line("no more matches are wanted")
         for bot in self.bots:
             bot.leave()
-        self._run_until(world.now + QUIET_NS, until_left=True)
+        self._run_until(world.now + LEAVE_NS, until_left=True)
         remaining = [bot.name for bot in self.bots if not bot.left]
         self.monitor.require_true(not remaining, f"bots that did not leave the arena: {remaining}")
         self._run_until(world.now + 60 * SECOND)
@@ -189,10 +189,10 @@ class SimulatedArena:
 
     def _run_until(self, until: int, *, until_left: bool = False) -> None:
         while self.world.now < until and not (until_left and all(bot.left for bot in self.bots)):
-            self.world.run(min(until, self.world.now + LOOK_NS))
+            self.world.run(min(until, self.world.now + CHECK_INTERVAL_NS))
             self.monitor.check_servers()
             self._looks += 1
-            if self._looks % COLLECT_LOOKS == 0:
+            if self._looks % CHECKS_PER_COLLECTION == 0:
                 gc.collect()
 
     def close(self) -> None:

@@ -49,13 +49,13 @@ from arena.protocol.messages import (
     Watch,
     Welcome,
 )
-from testkit.simulation.network import PUBLIC
+from testkit.simulation.network import PUBLIC_PORT
 from testkit.simulation.world import SECOND, SimulatedProcess
 
 if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
 
-URL = f"ws://127.0.0.1:{PUBLIC}"
+URL = f"ws://127.0.0.1:{PUBLIC_PORT}"
 HONEST_HABITS = frozenset({"client", "plain", "quota", "watcher"})
 """Habits of the bots that must never forfeit a match. `client` stands for the real client."""
 HABITS = (
@@ -75,7 +75,7 @@ HABITS = (
 """Habits of scripted bots. The scripted bots of a run get them in this order, over and over."""
 WELCOME_NS = 10 * SECOND
 """Virtual nanoseconds after which a scripted bot without an answer to its hello drops the connection."""
-AWAY_NS = 40 * SECOND
+MAX_AWAY_NS = 40 * SECOND
 """Longest absence of a bot that disconnects, in virtual ns.
 
 It exceeds the grace period, for which the server waits for a disconnected bot.
@@ -203,7 +203,7 @@ class ScriptedBot(SimulatedBot):
         while not self.left:
             try:
                 _, self.wire = await loop.create_connection(
-                    lambda: ScriptedConnection(self), "127.0.0.1", PUBLIC
+                    lambda: ScriptedConnection(self), "127.0.0.1", PUBLIC_PORT
                 )
             except OSError:
                 pass
@@ -217,7 +217,7 @@ class ScriptedBot(SimulatedBot):
 
     def _pause(self) -> float:
         if self.habit == "leaver" and self.rng.random() < 0.2 and not self.leaving:
-            return self.rng.uniform(1, AWAY_NS / 1e9)
+            return self.rng.uniform(1, MAX_AWAY_NS / 1e9)
         return self.rng.uniform(0.1, 1.5)
 
     def _abandon_connection(self, wire: ScriptedConnection) -> None:

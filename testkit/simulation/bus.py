@@ -20,7 +20,7 @@ MIN_NS = MS // 10
 class SimulatedExchange:
     """Exchange that passes each message to the subscribers of its subject.
 
-    `loss`, `repeats` and `strays` are fault probabilities for each message, 0 to 1.
+    `loss`, `repeats` and `reorderings` are fault probabilities for each message, 0 to 1.
     """
 
     def __init__(self, world: World, *, stalls: float = 0.005) -> None:
@@ -29,7 +29,7 @@ class SimulatedExchange:
         self.away = False
         self.loss = 0.0
         self.repeats = 0.0
-        self.strays = 0.0
+        self.reorderings = 0.0
         """Probability that a message is delayed by up to 400 ms, so that later messages may overtake it."""
         self.cut: set[str] = set()
         """Names of the processes whose connections to the exchange are cut."""
@@ -77,7 +77,7 @@ class SimulatedExchange:
         rng, route = self._rng, (sender.process.name, receiver.process.name)
         latency_ns = rng.randrange(150 * MS) if rng.random() < self._stalls else rng.randrange(2 * MS)
         arrival = max(self._last.get(route, 0) + 1, self.world.now + MIN_NS + latency_ns)
-        if self.strays and rng.random() < self.strays:
+        if self.reorderings and rng.random() < self.reorderings:
             arrival += rng.randrange(400 * MS)
         else:
             self._last[route] = arrival

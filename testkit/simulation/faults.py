@@ -23,7 +23,7 @@ KINDS = (
     *(f"bus {kind}" for kind in BUS_FAULTS),
     *(f"connection {kind}" for kind in BOT_FAULTS),
 )
-LOSS = 0.02
+FAULT_PROBABILITY = 0.02
 """Probability that a faulty bus loses a message (`lossy`), or that it repeats or delays one (`unordered`)."""
 PAUSE_SECONDS = (1.0, 20.0)
 """Range of the time between two faults, in seconds. One time in five is then divided by 20, for faults that overlap."""
@@ -142,13 +142,13 @@ def _fail_bus(arena: SimulatedArena, kind: str) -> Callable[[], None]:
     if kind == "away":
         exchange.away = True
         return lambda: setattr(exchange, "away", False)
-    rates = LOSS, 0.0, 0.0
+    rates = FAULT_PROBABILITY, 0.0, 0.0
     if kind == "unordered":
-        rates = 0.0, LOSS, LOSS
-    exchange.loss, exchange.repeats, exchange.strays = rates
+        rates = 0.0, FAULT_PROBABILITY, FAULT_PROBABILITY
+    exchange.loss, exchange.repeats, exchange.reorderings = rates
 
     def restore_bus() -> None:
-        exchange.loss = exchange.repeats = exchange.strays = 0.0
+        exchange.loss = exchange.repeats = exchange.reorderings = 0.0
 
     return restore_bus
 

@@ -59,9 +59,9 @@ ALLOWED_REASONS: dict[str, frozenset[EndReason]] = {
     "resigner": frozenset(),
 }
 """Reasons for which a bot may forfeit a match, by its habit. A bot of any other habit may never forfeit."""
-CHARGED_NS = 300 * MS
+UNDETECTED_STALL_NS = 300 * MS
 """Stall of an edge, in ns, that may count as a bot's thinking time, because an edge cannot detect shorter stalls."""
-REFUSED = frozenset(
+EXPECTED_ERROR_CODES = frozenset(
     {Code.NO_SUCH_MATCH, Code.SHUTTING_DOWN, Code.NAME_TAKEN, Code.REPLACED, Code.SERVER_FULL}
 )
 """Error codes that an honest bot may receive, because faults of the servers cause them."""
@@ -290,7 +290,7 @@ class InvariantMonitor:
         )
         if ply == answer.message.ply:
             elapsed_ns = self.arena.world.now - sent_at - (process.stalled_ns - stalled_ns) + clock_ran_ns
-            max_elapsed_ns = elapsed_ns + elapsed_ns // 100 + CHARGED_NS
+            max_elapsed_ns = elapsed_ns + elapsed_ns // 100 + UNDETECTED_STALL_NS
             self.require_true(
                 answer.elapsed_ns <= max_elapsed_ns,
                 f"an answer of ply {ply} of match {answer.message.match:.8} took {elapsed_ns / MS:.1f} ms without the"
@@ -362,7 +362,9 @@ class InvariantMonitor:
                 self._set_allowance(name, quota)
             case End():
                 self._check_received_end(name, message)
-            case Error() if self.arena.find_habit(name) in HONEST_HABITS and message.code not in REFUSED:
+            case Error() if (
+                self.arena.find_habit(name) in HONEST_HABITS and message.code not in EXPECTED_ERROR_CODES
+            ):
                 self.raise_failure(f"{name} got the unexpected error {message.code.value}: {message.detail}")
 
     def _set_allowance(self, name: str, quota: int | None) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FIRST_SUSPENSION_NS = 30_000_000_000
 MAX_SUSPENSION_NS = 1_800_000_000_000
-UNPAIRED_NS = 1_000_000_000
+MAX_UNPAIRED_NS = 1_000_000_000
 """Time, in ns, in which one of two free bots must get a match. The matchmaker needs 20 ms."""
 SEATS = ("maxie", "minnie")
 COUNTS = ("wins", "draws", "losses", "forfeits")
@@ -80,12 +80,14 @@ class PairingModel:
         self._free_since.pop(name, None)
 
     def find_unpaired(self, owners: Mapping[str, str], now: int) -> list[str]:
-        """Return the bots that have waited for a match for longer than UNPAIRED_NS, if any two of them may play each other.
+        """Return the bots that have waited for a match for longer than MAX_UNPAIRED_NS, if any two of them may play each other.
 
         owners: owner of each bot that is free at time `now`, in ns
         """
         self._free_since = {name: self._free_since.get(name, now) for name in owners}
-        unpaired = [name for name, free_since in self._free_since.items() if now - free_since > UNPAIRED_NS]
+        unpaired = [
+            name for name, free_since in self._free_since.items() if now - free_since > MAX_UNPAIRED_NS
+        ]
         return unpaired if len({owners[name] for name in unpaired}) > 1 else []
 
 

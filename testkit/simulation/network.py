@@ -12,11 +12,11 @@ from typing import Any
 
 from testkit.simulation.world import MS, SimulatedProcess, World
 
-PUBLIC = 80
+PUBLIC_PORT = 80
 """Public port. Each connection to it leads to a random running edge."""
 WINDOW = 32 * 1024
 """Maximum number of bytes in one direction of a connection that are in transit or unread."""
-RECONNECTED = 40_000
+FIRST_CLIENT_PORT = 40_000
 """First port number that a server sees as the port of a client."""
 
 
@@ -37,7 +37,7 @@ class SimulatedNetwork:
         factory: function that returns the asyncio protocol for each accepted connection
         """
         number = port or len(self._listeners) + 1_000
-        key = number if number != PUBLIC else -len(self._listeners) - 1
+        key = number if number != PUBLIC_PORT else -len(self._listeners) - 1
         while key in self._listeners:
             key += 1 if key > 0 else -1
         listener = self._listeners[key] = Listener(self, key, process, factory, number)
@@ -75,7 +75,12 @@ class SimulatedNetwork:
         listener = rng.choice(listeners)
         client = ConnectionEnd(self, number, process, rng, latency_ns, (listener.process.address, port))
         server = ConnectionEnd(
-            self, number, listener.process, rng, latency_ns, (process.address, RECONNECTED + number % 20_000)
+            self,
+            number,
+            listener.process,
+            rng,
+            latency_ns,
+            (process.address, FIRST_CLIENT_PORT + number % 20_000),
         )
         client.peer, server.peer = server, client
         self.open[number] = client, server

@@ -47,7 +47,7 @@ from arena.server.store.journal import sqlite_writer
 from arena.server.store.journal.journal import Journal, open_journal
 from testkit.simulation.bots import SimulatedWorker
 from testkit.simulation.invariants import WatchedCore, WatchedEdge
-from testkit.simulation.network import PUBLIC
+from testkit.simulation.network import PUBLIC_PORT
 from testkit.simulation.world import EPOCH_NS, FAST_PPM, SECOND, InvariantViolated, SimulatedProcess
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 SHARD = "simulation"
 GRACE_SECONDS = 30.0
-AGAIN_NS = 700_000_000
+MIN_RESTART_NS = 700_000_000
 """Shortest time from the end of a server's process to its next start, in virtual ns."""
 
 
@@ -66,7 +66,7 @@ def make_settings(role: str, control: str) -> tuple[ArenaSettings, Pool]:
     control: time control of all matches, such as `15/move`
     """
     settings = ArenaSettings(
-        server=ServerSettings(port=PUBLIC, name=SHARD, anyone=True, role=ProcessRole(role)),
+        server=ServerSettings(port=PUBLIC_PORT, name=SHARD, anyone=True, role=ProcessRole(role)),
         pool=PoolSettings(concurrency=64),
         matches=MatchSettings(grace_seconds=GRACE_SECONDS, adjudicate="none"),
         store=StoreSettings(url="sqlite:///simulation.db"),
@@ -126,7 +126,7 @@ class RestartedServer:
         process.kill()
         self.arena.record_process_end(process)
         if not self.down:
-            self.arena.world.call_after(AGAIN_NS + self._rng.randrange(SECOND), self._start_if_down)
+            self.arena.world.call_after(MIN_RESTART_NS + self._rng.randrange(SECOND), self._start_if_down)
 
     def _start_if_down(self) -> None:
         if not self.down and not self.process.alive:

@@ -9,8 +9,8 @@ import pytest
 from arena.server.core.matchmaker import Matchmaker
 from testkit.simulation.arena import SimulatedArena, SimulationPlan, simulate
 from testkit.simulation.defects import DEFECTS, plant_defect
-from testkit.simulation.models import UNPAIRED_NS, PairingModel
-from testkit.simulation.network import PUBLIC, SimulatedNetwork
+from testkit.simulation.models import MAX_UNPAIRED_NS, PairingModel
+from testkit.simulation.network import PUBLIC_PORT, SimulatedNetwork
 from testkit.simulation.servers import replace_machine
 from testkit.simulation.world import SECOND, SimulatedProcess, World
 
@@ -42,9 +42,9 @@ def test_an_idle_host_has_little_to_do() -> None:
 def test_two_free_bots_are_unpaired_once_both_have_waited_for_too_long() -> None:
     pairing = PairingModel()
     free = {"ada-1": "ada", "ada-2": "ada", "bob-1": "bob"}
-    late = UNPAIRED_NS + 1
+    late = MAX_UNPAIRED_NS + 1
     assert pairing.find_unpaired(free, 0) == []
-    assert pairing.find_unpaired(free, UNPAIRED_NS) == []
+    assert pairing.find_unpaired(free, MAX_UNPAIRED_NS) == []
     assert pairing.find_unpaired(free, late) == list(free)
     assert pairing.find_unpaired({"ada-1": "ada", "ada-2": "ada"}, late) == [], "they have the same owner"
     assert pairing.find_unpaired(free, late) == [], "bob-1 was not free meanwhile"
@@ -78,10 +78,10 @@ def test_a_connection_that_is_reset_before_it_is_accepted_is_made_and_lost() -> 
     world.network = network = SimulatedNetwork(world)
     server, client = SimulatedProcess(world, "server"), SimulatedProcess(world, "client")
     accepted = NotingProtocol()
-    network.listen(server, lambda: accepted, PUBLIC)
+    network.listen(server, lambda: accepted, PUBLIC_PORT)
 
     async def connect() -> None:
-        await network.connect(client, NotingProtocol, PUBLIC)
+        await network.connect(client, NotingProtocol, PUBLIC_PORT)
         network.open[1][0].reset()
 
     client.start(connect())

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
-from testkit.browser import SHIFTS, BrowserArena, new_context, run_arena, wait_until
+from testkit.browser import MEASURE_SHIFT_SCRIPT, BrowserArena, new_context, run_arena, wait_until
 from tests.web.conftest import stop_clock
 from tests.web.wire import Guest
 
@@ -494,7 +494,7 @@ def test_bots_that_hurry_are_watched_and_nothing_on_the_page_moves_away(
     hasty: BrowserArena, page: Page, width: int, height: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
-    page.add_init_script(SHIFTS)
+    page.add_init_script(MEASURE_SHIFT_SCRIPT)
     page.goto(hasty.url)
     stage = page.locator(".stage:not(.first)")
     expect(stage.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
@@ -516,7 +516,7 @@ def test_four_boards_show_four_matches_or_as_many_as_there_are(
     expect(page.locator(".tv .stage .map")).to_have_count(1)
     wait_until(lambda: len(hasty.fetch_json("records")["matches"]) >= 4)  # two at once are live
     page.set_viewport_size({"width": 390, "height": 844})
-    page.add_init_script(SHIFTS)
+    page.add_init_script(MEASURE_SHIFT_SCRIPT)
     page.goto(f"{hasty.url}tv/4")
     expect(page.locator(".tv .stage").filter(visible=True)).to_have_count(4)
     expect(page.locator(".tv .stage .map").nth(3)).to_be_visible()

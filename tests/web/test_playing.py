@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Error, Page, ViewportSize, expect
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE
-from testkit.browser import PATIENCE, SHIFTS, BrowserArena, new_context, run_arena, wait_until
+from testkit.browser import MEASURE_SHIFT_SCRIPT, PATIENCE, BrowserArena, new_context, run_arena, wait_until
 from tests.web.wire import Guest, against
 
 
@@ -80,7 +80,7 @@ def test_the_form_to_play_does_not_move_when_the_house_bots_are_listed(
     fresh: BrowserArena, page: Page
 ) -> None:
     page.set_viewport_size({"width": 360, "height": 640})
-    page.add_init_script(SHIFTS)
+    page.add_init_script(MEASURE_SHIFT_SCRIPT)
     page.goto(f"{fresh.url}play")
     expect(page.get_by_role("radio", name="Easy: Greedy")).to_be_visible()
     expect(page.locator(".choice .small-board").last).to_be_visible()
