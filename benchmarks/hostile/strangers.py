@@ -54,11 +54,10 @@ async def fill_request_subjects(subjects: RequestSubjects) -> None:
     subjects.long = await load_finished_matches(subjects, f"limit=50&bot={THINKERS[0]}")
     await _play_own_match(subjects)
     for name in subjects.names[:2]:
-        while not (
-            own_matches := await load_finished_matches(subjects, f"limit=1&bot={name.replace(' ', '%20')}")
-        ):  # noqa: ASYNC110
+        query = f"limit=1&bot={name.replace(' ', '%20')}"
+        while not (played := await load_finished_matches(subjects, query)):  # noqa: ASYNC110
             await asyncio.sleep(0.1)  # the match has ended, and is not in the store yet
-        subjects.own_matches += [(match, name) for match in own_matches]
+        subjects.own_matches += [(match, name) for match in played]
 
 
 async def load_finished_matches(subjects: RequestSubjects, which: str) -> list[str]:
