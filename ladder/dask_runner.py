@@ -71,8 +71,8 @@ async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
         try:
             await client
         except (OSError, ValueError) as error:
-            why = str(error).splitlines()[0]
-            raise ClusterUnavailable(f"no Dask scheduler answers at {address}: {why}") from None
+            reason = str(error).splitlines()[0]
+            raise ClusterUnavailable(f"no Dask scheduler answers at {address}: {reason}") from None
         yield client
     finally:
         with anyio.move_on_after(5, shield=True):
@@ -160,8 +160,8 @@ class ClusterRunner:
             return 0
 
     def _stop_with_error(self, error: Exception) -> None:
-        why = (str(error).splitlines() or [type(error).__name__])[0]
-        self._problem = self._problem or ClusterUnavailable(f"the Dask scheduler has gone: {why}")
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        self._problem = self._problem or ClusterUnavailable(f"the Dask scheduler has gone: {reason}")
         self._changed.set()
 
     async def _play_pair(self, schedule: Schedule, pairings: list[tuple[str, Pairing]]) -> None:
@@ -180,9 +180,9 @@ class ClusterRunner:
             + sum(map(compute_max_match_seconds, terms_by_match_id.values()))
             + event_terms.SLACK_SECONDS
         )
-        pair_result, why = PairResult(), f"no worker completed the pair within {max_seconds:.0f} s"
+        pair_result, reason = PairResult(), f"no worker completed the pair within {max_seconds:.0f} s"
         with anyio.move_on_after(max_seconds):
-            pair_result, why = await self._run_job(self._make_job(pairings, terms_by_match_id))
+            pair_result, reason = await self._run_job(self._make_job(pairings, terms_by_match_id))
         if self._problem is not None:
             return
         for text in pair_result.notices:
@@ -190,7 +190,7 @@ class ClusterRunner:
         record_lines = dict(zip(terms_by_match_id, pair_result.records, strict=False))
         for match, pairing in pairings:
             match_terms = terms_by_match_id[match]
-            record = _make_void_record(match_terms, why)
+            record = _make_void_record(match_terms, reason)
             if match in record_lines:
                 try:
                     record = check_record(record_lines[match], match_terms)
@@ -237,13 +237,13 @@ class ClusterRunner:
             self._stop_with_error(error)
             return PairResult(), str(error)
         except Exception as error:  # noqa: BLE001  any error on another machine makes the pair void, with the reason
-            why = str(error).splitlines() or [""]
-            return PairResult(), f"the cluster did not play the match: {type(error).__name__}: {why[0]}"
+            reason = str(error).splitlines() or [""]
+            return PairResult(), f"the cluster did not play the match: {type(error).__name__}: {reason[0]}"
         return pair_result, "the worker was stopped before the match"
 
 
-def _make_void_record(terms: Terms, why: str) -> Record:
-    return make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, why))
+def _make_void_record(terms: Terms, reason: str) -> Record:
+    return make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, reason))
 
 
 def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:

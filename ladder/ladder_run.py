@@ -339,7 +339,7 @@ class _LadderRun:
 
     def _record_void(self, pairing: Pairing, void: Record) -> None:
         self._file.write(void)
-        why = void.result.detail
+        reason = void.result.detail
         self._observer.show_notice(
-            f"{pairing.maxie} against {pairing.minnie} is void, and played again: {why}"
+            f"{pairing.maxie} against {pairing.minnie} is void, and played again: {reason}"
         )

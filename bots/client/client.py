@@ -345,9 +345,9 @@ class Client:
     def _make_disconnect_error(self, connection: ClientConnection) -> Exception:
         dismissal, url = self._disconnect_action, self._settings.url
         if dismissal is None:
-            why = connection.close_reason or f"close code {connection.close_code}"
+            reason = connection.close_reason or f"close code {connection.close_code}"
             return _Disconnected(
-                f"the connection to {url} was lost ({why})", stopped=connection.close_code == 1001
+                f"the connection to {url} was lost ({reason})", stopped=connection.close_code == 1001
             )
         if dismissal.code is Code.EVENT_OVER:
             return _EventOver()
@@ -387,10 +387,10 @@ class Client:
                         else ""
                     )
                     self._report_status(action.state, f"{action.detail}{page_text}")
-                case ScheduleChallenge(why):
-                    if why != self._last_refusal:
-                        self._on_problem(f"{why}; trying again every {CHALLENGE_SECONDS:g} s")
-                    self._last_refusal = why
+                case ScheduleChallenge(reason):
+                    if reason != self._last_refusal:
+                        self._on_problem(f"{reason}; trying again every {CHALLENGE_SECONDS:g} s")
+                    self._last_refusal = reason
                     self._clock.call_later(CHALLENGE_SECONDS, self._open_challenges)
                 case Disconnect():
                     self._disconnect_action = action
@@ -452,9 +452,9 @@ class Client:
                 self._perform_actions(self._machine.handle_prepared(match))
             case MoveChosen(match, ply, move, thinking, at):
                 self._perform_actions(self._machine.handle_move_chosen(match, ply, move, thinking, at))
-            case BotFailed(match, why, trace, crash):
+            case BotFailed(match, reason, trace, crash):
                 if trace:
                     self._on_problem(trace.rstrip())
-                self._perform_actions(self._machine.handle_bot_failed(match, why, crash=crash))
+                self._perform_actions(self._machine.handle_bot_failed(match, reason, crash=crash))
             case BotEnded(match):
                 self._ending_workers.pop(match, None)

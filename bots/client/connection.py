@@ -107,13 +107,13 @@ async def open_connection(url: str) -> ClientConnection:
             plain_url = url.replace("wss:", "ws:", 1)
             raise NoServer(f"{url} does not speak TLS, which wss:// needs: try {plain_url}") from None
         if isinstance(error, TimeoutError):
-            why = "no answer"
+            reason = "no answer"
         elif isinstance(error, ConnectionError) and error.errno:  # asyncio's own text repeats the address
-            why = os.strerror(error.errno)
+            reason = os.strerror(error.errno)
         else:
-            why = error.strerror or str(error)
+            reason = error.strerror or str(error)
         raise NoServer(
-            f"no server at {url} ({why}): start one with `arena serve`, or give its --url"
+            f"no server at {url} ({reason}): start one with `arena serve`, or give its --url"
         ) from None
     if connection.subprotocol != SUBPROTOCOL:
         await connection.close()

@@ -60,14 +60,14 @@ class StatusReporter:
     def _page_url(self) -> str:
         return f"{make_page_url(self._settings.url)}/bot/{quote(self._settings.name, safe='')}"
 
-    def report_disconnected(self, why: str, now: float, *, match_count: int, stopped: bool) -> None:
-        """Report the loss of the connection, for the reason `why`. Failed attempts to reconnect are only logged.
+    def report_disconnected(self, reason: str, now: float, *, match_count: int, stopped: bool) -> None:
+        """Report the loss of the connection, for the reason `reason`. Failed attempts to reconnect are only logged.
 
         match_count   number of matches in play
         stopped       True if the server announced that it stops
         """
         if self._away_since is not None:
-            log.debug("still away: %s", why)
+            log.debug("still away: %s", reason)
             return
         self._away_since = now
         wait_text = ""
@@ -75,7 +75,7 @@ class StatusReporter:
             wait_text = f"; {_format_match_count(match_count)} in play {'will resume when the server is back' if stopped else 'continue'}"
         max_attempts = self._settings.reconnects
         attempts_text = "" if max_attempts is None else f", at most {max_attempts} times"
-        self._on_problem(f"{why}{wait_text}; connecting again{attempts_text}")
+        self._on_problem(f"{reason}{wait_text}; connecting again{attempts_text}")
 
     def report_connected(self, now: float, *, match_count: int) -> None:
         """Report that the client is connected, or connected again."""

@@ -51,13 +51,13 @@ class MoveChosen:
 
 @dataclass(frozen=True)
 class BotFailed:
-    """Report that the bot of `match` raised an exception: `why` is one line, `trace` the traceback for its author.
+    """Report that the bot of `match` raised an exception: `reason` is one line, `trace` the traceback for its author.
 
     `trace` is empty if the bot resigned or raised Crash, or if the traceback contains no line of the bot's code.
     """
 
     match: str
-    why: str
+    reason: str
     trace: str
     crash: bool = True
     """False if the bot chose to resign."""
@@ -137,10 +137,10 @@ class Worker:
                 self.current_method = failed_method  # an exception being raised comes from that method
         except _Interrupted:
             log.debug("match %s: %s was interrupted", self._match.id, self.current_method)
-        except Resign as why:
-            self._report(BotFailed(self._match.id, str(why).partition("\n")[0], "", crash=False))
-        except Crash as why:
-            self._report(BotFailed(self._match.id, str(why).partition("\n")[0], ""))
+        except Resign as resignation:
+            self._report(BotFailed(self._match.id, str(resignation).partition("\n")[0], "", crash=False))
+        except Crash as crash:
+            self._report(BotFailed(self._match.id, str(crash).partition("\n")[0], ""))
         except BaseException as error:  # noqa: BLE001 - report everything that a bot raises, even SystemExit
             message = f"{self.current_method} raised {type(error).__name__}: {error}".splitlines()[0]
             self._report(BotFailed(self._match.id, message, _format_bot_traceback(error)))

@@ -89,8 +89,8 @@ def _open_session(settings: BotSettings, name: str, console: Console) -> Session
     except (BlockingIOError, RuntimeError):
         return None  # another process uses the file, or there is no home directory
     except OSError as error:
-        why = f"cannot keep the session in {folder or get_state_folder()}: {error.strerror}"
-        console.print_note(f"{why}; without its token, a restarted {name} loses its matches")
+        reason = f"cannot keep the session in {folder or get_state_folder()}: {error.strerror}"
+        console.print_note(f"{reason}; without its token, a restarted {name} loses its matches")
         return None
 
 

@@ -173,8 +173,10 @@ def read_settings(path: Path) -> BotSettings:
     except OSError as error:
         raise BadBotSettings(f"cannot read {path}: {error.strerror}") from None
     except msgspec.ValidationError as error:
-        why, _, key_path = str(error).replace("`", "").partition(" - at $.")
-        raise BadBotSettings(f"{path}: {key_path}: {why[0].lower()}{name_toml_types(why[1:])}") from None
+        reason, _, key_path = str(error).replace("`", "").partition(" - at $.")
+        raise BadBotSettings(
+            f"{path}: {key_path}: {reason[0].lower()}{name_toml_types(reason[1:])}"
+        ) from None
     except ValueError as error:  # from TOML or the encoding
         raise BadBotSettings(f"{path}: {error}") from None
     try:

@@ -78,12 +78,12 @@ def play(
         raise UsageError(f"--adjudicate: {error}") from None
     opponent = load_engine(engine)
     loaded_game = load_game(game, map)
-    why = find_incompatibility_reason(engine, loaded_game)
-    if why is not None:
-        raise UsageError(why)
-    why = find_unusable_table_reason(adjudication, loaded_game)
-    if why is not None:
-        raise UsageError(f"--adjudicate table: {why}")
+    reason = find_incompatibility_reason(engine, loaded_game)
+    if reason is not None:
+        raise UsageError(reason)
+    reason = find_unusable_table_reason(adjudication, loaded_game)
+    if reason is not None:
+        raise UsageError(f"--adjudicate table: {reason}")
     if record is not None:
         _check_writable(record)
     match = _open_match(opponent, loaded_game, Player(seat), control, adjudication)

@@ -325,12 +325,12 @@ def _reject_unused_options(context: typer.Context, *, compare: bool) -> None:
     """Reject the options of a single search with --compare, and --budget without --compare."""
     for name in ("engine", "trace", "nodes", "time", "lines") if compare else ("budget",):
         if is_option_given(context, name):
-            why = (
+            reason = (
                 f"--compare searches with every algorithm: leave out --{name}"
                 if compare
                 else "--budget needs --compare"
             )
-            raise UsageError(why)
+            raise UsageError(reason)
 
 
 def _parse_position(game: Game[Any, Any], text: str) -> Any:

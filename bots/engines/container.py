@@ -132,12 +132,12 @@ class Container:
                     f"the image {self.image} declares a VOLUME, which is not allowed: build it without one"
                 )
             return Container(self.program, identity, self.submission)
-        why, tool = _get_first_line(result.stderr), Path(self.program).name
-        if re.search("no such image|image not known", why, re.IGNORECASE):
+        reason, tool = _get_first_line(result.stderr), Path(self.program).name
+        if re.search("no such image|image not known", reason, re.IGNORECASE):
             raise BadSpec(
                 f"image {self.image} does not exist on this machine: build it, or {tool} pull {self.image}"
             )
-        raise BadSpec(f"{tool} cannot look for the image {self.image}: {why}")
+        raise BadSpec(f"{tool} cannot look for the image {self.image}: {reason}")
 
     def _run_command(self, *arguments: str) -> str:
         result = _run_container_engine(self.program, *arguments)

@@ -50,27 +50,27 @@ def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
         check_evaluator(spec, game)
     if spec.name not in FORMS:
         return SearchForm(spec, compiled=False)
-    why = _find_python_reason(spec, game)
+    reason = _find_python_reason(spec, game)
     return (
-        SearchForm(to_python_spec(spec, why), compiled=False, python_reason=why)
-        if why
+        SearchForm(to_python_spec(spec, reason), compiled=False, python_reason=reason)
+        if reason
         else SearchForm(_to_compiled_spec(spec), compiled=True)
     )
 
 
-def to_python_spec(spec: Spec, why: str) -> Spec:
-    """Return the spec of an engine that searches in Python for the reason `why`.
+def to_python_spec(spec: Spec, reason: str) -> Spec:
+    """Return the spec of an engine that searches in Python for the reason `reason`.
 
     Raises BadSpec for an option that only the compiled search knows.
     """
     if "exact" in spec.explicit:
-        raise BadSpec(f"{spec.name}: leave out exact: its Python search is always exact, and {why}")
+        raise BadSpec(f"{spec.name}: leave out exact: its Python search is always exact, and {reason}")
     if "split_depth" in spec.explicit and spec.values["split_depth"] > 1:
         raise BadSpec(
-            f"{spec.name}: split_depth must be 1: its Python search splits at every depth, and {why}"
+            f"{spec.name}: split_depth must be 1: its Python search splits at every depth, and {reason}"
         )
     if "form" in spec.explicit and spec.values["form"] != "course":
-        raise BadSpec(f"{spec.name}: write form=course: its Python search has no other form, and {why}")
+        raise BadSpec(f"{spec.name}: write form=course: its Python search has no other form, and {reason}")
     return _remove_options(spec, "exact", "form")
 
 

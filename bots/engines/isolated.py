@@ -68,8 +68,8 @@ def play_match(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
                     reason = EndReason(message["reason"]) if message["reason"] else None
                     plies = match.game.ply(position) if position is not None else 0
                     bot.ended(Ending(winner, reason, message["detail"], plies, position))
-    except Resign as why:
-        send({"resign": str(why)})
+    except Resign as resignation:
+        send({"resign": str(resignation)})
     finally:
         bot.close()
 

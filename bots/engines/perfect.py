@@ -24,10 +24,10 @@ class PerfectBot(Bot):
     """
 
     def prepare(self) -> None:
-        why = find_unplayable_reason(self.game)
-        solution = None if why else load_solution(self.game)
+        reason = find_unplayable_reason(self.game)
+        solution = None if reason else load_solution(self.game)
         if solution is None:
-            raise Resign(why)
+            raise Resign(reason)
         self._solution = solution
 
     def choose(self, position: Any, clock: Clock) -> Any:  # noqa: ARG002 - a table lookup takes almost no time
@@ -54,8 +54,8 @@ def count_losing_replies(solution: Solution, position: Armies, move: Move) -> in
 
 def find_unplayable_reason(game: Game[Any, Any]) -> str:
     """Return why `perfect` cannot play a game, in one line; empty if it can."""
-    why = find_unsolved_reason(game)
-    return why and f"perfect: {why}"
+    reason = find_unsolved_reason(game)
+    return reason and f"perfect: {reason}"
 
 
 def to_search_value(value: SolvedValue) -> int:

@@ -136,8 +136,8 @@ class SearchingBot(Bot):
         except (BadSpec, BadTable) as error:
             raise Resign(str(error)) from None
         self._seen_positions = SeenPositions(self.game)
-        if why := find_missing_table_reason(self._spec, self._solution, self.game):
-            _log_line(why)
+        if reason := find_missing_table_reason(self._spec, self._solution, self.game):
+            _log_line(reason)
         # Warm up: afterwards everything is loaded, and the delays of a busy machine are measured.
         nodes = self._spec.values["nodes"]
         self._nodes = nodes or NO_LIMIT

@@ -140,8 +140,8 @@ class _SeatedBot:
         seat = self._match.seat
         try:
             call()
-        except Resign as why:
-            event = PlayerResigned(seat, "resignation", str(why)[:MAX_REASON_LENGTH])
+        except Resign as resignation:
+            event = PlayerResigned(seat, "resignation", str(resignation)[:MAX_REASON_LENGTH])
         except Exception as error:  # noqa: BLE001  an author's code may raise anything
             message = f"{method} raised {type(error).__name__}: {error}".splitlines()[0]
             event = PlayerResigned(seat, "crash", message[:MAX_REASON_LENGTH])

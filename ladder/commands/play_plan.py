@@ -116,17 +116,17 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
     """Raise UsageError if an engine cannot play one of the starts, for example because of an option."""
     for bot in plan.bots:
         for game in starts:
-            why = find_incompatibility_reason(bot.engine, game) if bot.engine is not None else None
-            if why is not None:
-                raise UsageError(f"bot {bot.name}: {why}")
+            reason = find_incompatibility_reason(bot.engine, game) if bot.engine is not None else None
+            if reason is not None:
+                raise UsageError(f"bot {bot.name}: {reason}")
 
 
 def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
     """Raise UsageError if the rule `table` is on and this machine has no solved table for one of the starts."""
     for game in starts:
-        why = find_unusable_table_reason(plan.adjudication, game)
-        if why is not None:
-            raise UsageError(f"--adjudicate table: {why}")
+        reason = find_unusable_table_reason(plan.adjudication, game)
+        if reason is not None:
+            raise UsageError(f"--adjudicate table: {reason}")
 
 
 def _make_openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:

@@ -312,8 +312,8 @@ class InvariantMonitor:
         for effect in effects:
             if type(effect) is OpenMatch:
                 for name in (effect.terms.players.maxie, effect.terms.players.minnie):
-                    why = suspensions.suspension_reason(name, now)
-                    self.require_true(not why, f"{name} got a match while it was suspended: {why}")
+                    reason = suspensions.suspension_reason(name, now)
+                    self.require_true(not reason, f"{name} got a match while it was suspended: {reason}")
                     core.pairing.record_match(name)
             elif type(effect) is CloseMatch:
                 suspensions.record_result(effect.record, now)

@@ -78,9 +78,9 @@ class ReportStatus:
 
 @dataclass(frozen=True)
 class ScheduleChallenge:
-    """Request to call `Machine.send_challenges` after a pause, because a challenge failed for the reason `why`."""
+    """Request to call `Machine.send_challenges` after a pause, because a challenge failed for the reason `reason`."""
 
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True)

@@ -283,15 +283,15 @@ class Machine:
         state.answered_at = now
         return [SendMessage(move_message), *(WarnOwner(f"match {match}: {warning}") for warning in warnings)]
 
-    def handle_bot_failed(self, match: str, why: str, *, crash: bool = True) -> list[Action]:
-        """Resign a match because its bot cannot continue, for the reason `why`. `crash` is False if the bot itself resigned."""
+    def handle_bot_failed(self, match: str, reason: str, *, crash: bool = True) -> list[Action]:
+        """Resign a match because its bot cannot continue, for the reason `reason`. `crash` is False if the bot itself resigned."""
         state = self._matches.get(match)
         if state is None or state.phase is Phase.RESIGNED:
             return []
         state.phase = Phase.RESIGNED
-        state.resign = Resign(match, "crash" if crash else "resignation", why[:MAX_REASON_LENGTH])
+        state.resign = Resign(match, "crash" if crash else "resignation", reason[:MAX_REASON_LENGTH])
         loss_text = "lost by a crash" if crash else "resigned"
-        return [WarnOwner(f"match {match}: {why}; the match is {loss_text}"), SendMessage(state.resign)]
+        return [WarnOwner(f"match {match}: {reason}; the match is {loss_text}"), SendMessage(state.resign)]
 
     def _handle_welcome(self, welcome: Welcome) -> list[Action]:
         self.is_welcomed = self._was_welcomed = True
@@ -339,8 +339,8 @@ class Machine:
                     return [SendMessage(Ready(start.match))]
         # A match that the server has not mentioned since the reconnection may be over, so it is not counted.
         if sum(match.is_renewed for match in self._matches.values()) >= self._hello.matches:
-            why = f"match {start.match} exceeds the agreed {self._hello.matches} simultaneous matches"
-            return [WarnOwner(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
+            reason = f"match {start.match} exceeds the agreed {self._hello.matches} simultaneous matches"
+            return [WarnOwner(f"{reason}; it is resigned"), SendMessage(Resign(start.match))]
         try:
             game = make_game(start.game, start.setup)
             rules_difference = (
@@ -349,8 +349,8 @@ class Machine:
             if rules_difference is not None:
                 raise BadGame(rules_difference)
         except GameError as error:
-            why = f"match {start.match} cannot be played here: {error}"
-            return [WarnOwner(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
+            reason = f"match {start.match} cannot be played here: {error}"
+            return [WarnOwner(f"{reason}; it is resigned"), SendMessage(Resign(start.match))]
         match_ = Match(
             game=game,
             seat=Player(start.seat),
@@ -400,8 +400,8 @@ class Machine:
         game, position = state.match.game, state.position
         is_own_turn = game.outcome(position) is None and game.player(position) is state.match.seat
         if turn.ply != len(turn.moves) or not is_own_turn:
-            why = f"the server sent an impossible turn, at ply {turn.ply} after {len(turn.moves)} moves"
-            return [*cancellation, *self.handle_bot_failed(turn.match, why)]
+            reason = f"the server sent an impossible turn, at ply {turn.ply} after {len(turn.moves)} moves"
+            return [*cancellation, *self.handle_bot_failed(turn.match, reason)]
         state.phase = Phase.CHOOSING
         state.clock = state.make_clock(turn, arrived)
         return [*cancellation, ChooseMove(turn.match, turn.ply, state.position, state.clock, state.last_move)]

@@ -45,8 +45,10 @@ def make_move_message(
         warnings.append(f"choose returned at ply {ply} an {illegal}")
     except _CONVERSION_ERRORS as error:
         # Python's message about a wrong type helps nobody, so show a valid move instead.
-        why = error if isinstance(error, BadData) else f"one is {game.moves(position)[0]!r}"
-        raise BadChoice(f"choose returned {move!r:.60}, which is not a move of {game.name}: {why}") from None
+        reason = error if isinstance(error, BadData) else f"one is {game.moves(position)[0]!r}"
+        raise BadChoice(
+            f"choose returned {move!r:.60}, which is not a move of {game.name}: {reason}"
+        ) from None
     try:
         thinking_fields = _make_sendable_thinking(match, thinking)
     except _CONVERSION_ERRORS as error:

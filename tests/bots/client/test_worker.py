@@ -110,7 +110,7 @@ def test_no_line_of_ours_is_shown_where_a_bot_has_none() -> None:
     worker.choose(order())
     broke = reports.next()
     assert isinstance(broke, BotFailed)
-    assert "choose raised TypeError" in broke.why
+    assert "choose raised TypeError" in broke.reason
     assert broke.trace == ""
 
 
@@ -167,7 +167,7 @@ def test_a_close_that_fails_is_told_as_such() -> None:
     worker.finish(None)
     broke = reports.next()
     assert isinstance(broke, BotFailed)
-    assert broke.why == "close raised OSError: no"
+    assert broke.reason == "close raised OSError: no"
 
 
 def test_a_bot_that_never_returns_is_interrupted() -> None:
