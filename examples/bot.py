@@ -18,7 +18,7 @@ hello |= {"name": os.environ.get("ARENA_NAME", "wire"), "token": os.environ.get(
 starts, answers = {}, {}  # by match: its start message, and the last move message
 
 
-def tictactoe(start, moves):
+def choose_cell(start, moves):
     """Return a cell that completes a line, or else blocks one, or else a random free cell."""
     free = [cell for cell in range(9) if cell not in moves]
     for player in (moves[len(moves) % 2 :: 2], moves[1 - len(moves) % 2 :: 2]):
@@ -29,38 +29,40 @@ def tictactoe(start, moves):
     return random.choice(free)
 
 
-def riskless(start, moves):
+def choose_attack(start, moves):
     """Return the move after which our armies and territories exceed those of the opponent by most."""
-    setup, me = start["setup"], start["seat"]
+    setup, own_seat = start["setup"], start["seat"]
     cap = setup["territory_cap"]
-    board = [tuple(each) if each else None for each in setup["start"]]
+    board = [tuple(holding) if holding else None for holding in setup["start"]]
     for ply, move in enumerate(moves):
         board = play(board, move, ("maxie", "minnie")[ply % 2], cap)
 
-    def worth(move):
-        after = [each for each in play(board, move, me, cap) if each]
-        return sum((armies + 3) * (1 if seat == me else -1) for seat, armies in after) + random.random()
+    def evaluate(move):
+        holdings = [holding for holding in play(board, move, own_seat, cap) if holding]
+        lead = sum((armies + 3) * (1 if seat == own_seat else -1) for seat, armies in holdings)
+        return lead + random.random()
 
-    own = [at for at, each in enumerate(board) if each and each[0] == me]
-    return max(([at, to] for at in own for to in setup["neighbours"][at]), key=worth)
+    sources = [place for place, holding in enumerate(board) if holding and holding[0] == own_seat]
+    attacks = [[source, target] for source in sources for target in setup["neighbours"][source]]
+    return max(attacks, key=evaluate)
 
 
 def play(board, move, seat, cap):
-    """Return the board after a move (PROTOCOL.md, section 13)."""
+    """Return the board after a move: for each territory (seat, armies), or None (PROTOCOL.md, section 13)."""
     board, (source, target) = list(board), move
-    armies, there = board[source][1], board[target]
+    armies, defence = board[source][1], board[target]
     board[source] = (seat, 0)
-    if there is None or there[0] == seat:
-        board[target] = (seat, armies + (there[1] if there else 0))
-    elif armies >= there[1]:
-        board[target] = (seat, armies - there[1])
+    if defence is None or defence[0] == seat:
+        board[target] = (seat, armies + (defence[1] if defence else 0))
+    elif armies >= defence[1]:
+        board[target] = (seat, armies - defence[1])
     else:
-        board[target] = (there[0], there[1] - armies)
-    return [each and (each[0], min(cap, each[1] + 1)) for each in board]
+        board[target] = (defence[0], defence[1] - armies)
+    return [holding and (holding[0], min(cap, holding[1] + 1)) for holding in board]
 
 
-def answer(message):
-    """Return the answer to a message, or None."""
+def make_answer(message):
+    """Return the answer to a message of the server, or None if it needs none."""
     match message:
         case {"type": "welcome", "session": session}:
             hello["session"] = session  # resumes the matches after a lost connection
@@ -70,7 +72,7 @@ def answer(message):
         case {"type": "turn", "match": match, "ply": ply, "moves": moves}:
             last = answers.get(match, {"ply": -1})
             if last["ply"] < ply:  # a repeated turn gets the same answer again
-                choose = {"tictactoe": tictactoe, "riskless": riskless}[starts[match]["game"]]
+                choose = {"tictactoe": choose_cell, "riskless": choose_attack}[starts[match]["game"]]
                 last = {"type": "move", "match": match, "ply": ply, "move": choose(starts[match], moves)}
                 answers[match] = last
             return last if last["ply"] == ply else None
@@ -89,11 +91,11 @@ while True:
             socket.send(msgpack.packb(hello))
             for frame in socket:
                 tries = 0
-                if reply := answer(msgpack.unpackb(frame)):
+                if reply := make_answer(msgpack.unpackb(frame)):
                     socket.send(msgpack.packb(reply))
         if socket.close_code == 1000:
             break  # the event is over; after 1001 the server restarts, and the matches continue
-    except (OSError, WebSocketException) as lost:
-        if "bad_token" in str(lost):
-            raise SystemExit(str(lost)) from None  # another attempt would not help
+    except (OSError, WebSocketException) as error:
+        if "bad_token" in str(error):
+            raise SystemExit(str(error)) from None  # another attempt would not help
     time.sleep(0.1 * 2 ** (tries := min(tries + 1, 7)) * random.uniform(0.5, 1))
