@@ -36,7 +36,7 @@ KINDS = (*CORE_FAULTS, *EDGE_FAULTS, *OTHER_FAULTS)
 POLL_SECONDS = 0.02
 PLAY_SECONDS = 150.0
 """Seconds after a failure within which a match must continue. Otherwise, it counts as stuck."""
-AWAY_SECONDS = (1.0, 6.0)
+FAULT_SECONDS = (1.0, 6.0)
 """Shortest and longest duration of a temporary failure, in seconds."""
 IN_PLAY_SECONDS = 200.0
 SETTLE_SECONDS = 200.0
@@ -49,7 +49,7 @@ class ClusterFault:
 
     kind: str
     member: str
-    away: float
+    duration_seconds: float
     """Duration of a temporary failure in seconds; 0 for a permanent one."""
     recovery_seconds: list[float] = field(default_factory=list)
     """For each match that continued: seconds until one of its bots received a message again, or it was over."""
@@ -100,24 +100,26 @@ class FaultInjector:
         A failure of NATS or PostgreSQL ends first, because nobody can play meanwhile. Return the failure with its cost.
         """
         target, _, fault = kind.partition(" ")
-        away = self.rng.uniform(*AWAY_SECONDS)
+        duration = self.rng.uniform(*FAULT_SECONDS)
+        if target in ("nats", "postgresql"):
+            duration = min(duration, 2.0)  # nobody can play meanwhile
         member = await self._choose_member(target)
         matches = await list_matches_in_progress(self.cluster.database)
         fault_time = time.monotonic()
         end_fault = await asyncio.to_thread(self._begin_fault, target, fault, member)
         is_permanent = fault in ("kill", "power")
-        cluster_fault = ClusterFault(kind, member.name if member else target, 0.0 if is_permanent else away)
+        cluster_fault = ClusterFault(
+            kind, member.name if member else target, 0.0 if is_permanent else duration
+        )
         if target in ("nats", "postgresql"):
-            # Nobody can play meanwhile.
-            away = min(away, 2.0)
-            await asyncio.sleep(away)
+            await asyncio.sleep(duration)
             await asyncio.to_thread(end_fault)
             fault_time = time.monotonic()
         cluster_fault.recovery_seconds = await _measure_recovery(players, matches, fault_time)
         cluster_fault.stuck = len(matches) - len(cluster_fault.recovery_seconds)
         if target in ("core", "edge"):
             if not is_permanent:
-                await asyncio.sleep(max(0.0, away - (time.monotonic() - fault_time)))
+                await asyncio.sleep(max(0.0, duration - (time.monotonic() - fault_time)))
             await asyncio.to_thread(end_fault)
         for cluster_member in self.cluster.members:
             await cluster_member.wait_ready()
@@ -208,10 +210,11 @@ async def inject_faults(
             await asyncio.sleep(rng.uniform(0.0, 2.0))
             cluster_fault = await injector.inject(kind, players)
             report.injected.append(cluster_fault)
+            recovered = len(cluster_fault.recovery_seconds)
             slowest = max(cluster_fault.recovery_seconds, default=0.0)
             report_line(
-                f"{number + 1}: {kind} ({cluster_fault.member}, away {cluster_fault.away:.1f} s): {len(cluster_fault.recovery_seconds)} matches "
-                f"went on, the last within {slowest:.2f} s; {cluster_fault.stuck} stuck"
+                f"{number + 1}: {kind} ({cluster_fault.member}, for {cluster_fault.duration_seconds:.1f} s): "
+                f"{recovered} matches continued, the last within {slowest:.2f} s; {cluster_fault.stuck} stuck"
             )
         await wait_until_playing(players, report, cluster)
         for task in play_tasks:

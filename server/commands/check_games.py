@@ -49,9 +49,9 @@ def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None
     else:
         rows = [(finding.check, finding.verdict, finding.why or finding.asked) for finding in findings]
         print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
-        for rule_finding in findings:
-            if rule_finding.moves:
-                out.print(f"{rule_finding.check}: after {_format_last_moves(rule_finding.moves)}")
+        for finding in findings:
+            if finding.moves:
+                out.print(f"{finding.check}: after {_format_last_moves(finding.moves)}")
     failed_findings = [finding for finding in findings if finding.verdict == "failed"]
     if failed_findings:
         names = ", ".join(result.check for result in failed_findings)
