@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import cycle
 from typing import Any
 
@@ -45,15 +45,17 @@ async def _measure_sleep_delays(seconds: float) -> list[float]:
     return delays
 
 
+def _stop_at(deadline: float, stop: threading.Event) -> Callable[[], bool]:
+    """Return a function that tells whether the time is up or `stop` is set."""
+    return lambda: time.perf_counter() >= deadline or stop.is_set()
+
+
 def _search_until_stopped(
     searcher: Searcher[Any, Any], middle_games: Sequence[Any], stop: threading.Event
 ) -> None:
     """Search one position after another by iterative deepening, as a bot does, until `stop` is set."""
     for position in cycle(middle_games):
-        deadline = time.perf_counter() + THINKING
-        for _ in searcher.deepen(
-            position, stop=lambda deadline=deadline: time.perf_counter() >= deadline or stop.is_set()
-        ):  # type: ignore[misc]
+        for _ in searcher.deepen(position, stop=_stop_at(time.perf_counter() + THINKING, stop)):
             pass
         if stop.is_set():
             return
@@ -64,9 +66,7 @@ def _measure_stop_delays(searcher: Searcher[Any, Any], games: Sequence[Any]) -> 
     overruns = []
     for i in range(STOPPED_SEARCHES):
         deadline = time.perf_counter() + 0.001 * (2 + i % 17)
-        for _ in searcher.deepen(
-            games[i % len(games)], stop=lambda deadline=deadline: time.perf_counter() >= deadline
-        ):  # type: ignore[misc]
+        for _ in searcher.deepen(games[i % len(games)], stop=_stop_at(deadline, threading.Event())):
             pass
         overruns.append(1000 * (time.perf_counter() - deadline))
     return overruns
