@@ -4,8 +4,8 @@ import io
 import os
 import sys
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -19,13 +19,12 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb", **more}
 
 
-@dataclass(frozen=True)
-class Result:
-    """Output and exit code of a command."""
+class Result(NamedTuple):
+    """Exit code and output of a command."""
 
+    code: int
     stdout: str
     stderr: str
-    code: int
 
 
 def arena(*arguments: str | Path) -> Result:
@@ -39,7 +38,7 @@ def arena(*arguments: str | Path) -> Result:
         sys.setswitchinterval(interval)
     code = ended.value.code
     assert isinstance(code, int)
-    return Result(out.getvalue(), err.getvalue(), code)
+    return Result(code, out.getvalue(), err.getvalue())
 
 
 def fails(told: str, code: int, *arguments: str | Path) -> None:

@@ -76,7 +76,7 @@ def arena(*arguments: str, folder: Path, env: Mapping[str, str] | None = None) -
     """Return the command as a process of its own, to its end."""
     out, err = (folder / f"{arguments[0]}-{time.monotonic_ns()}.{which}" for which in ("out", "err"))
     code = ForkedCommand(*arguments, cwd=folder, env=env, stdout=out, stderr=err).wait(PATIENCE_SECONDS)
-    return Result(out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8"), code)
+    return Result(code, out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8"))
 
 
 async def until_matches_are_played(url: str, count: int) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from typing import Any
 
+import anyio
 import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -27,6 +29,7 @@ from arena.protocol.values import Players
 from arena.server.core.effects import AppendEvent, CloseMatch, DurableEffect, OpenMatch
 from arena.server.core.event_state import EventState
 from arena.server.store import schema
+from arena.server.store.database import open_store
 from arena.server.store.events import EVENT_KIND, make_event_row
 from arena.server.store.journal.journal import open_journal
 from tests.server.journals import STARTED
@@ -121,6 +124,21 @@ async def keep(
 def day(number: int, second: int = 0) -> str:
     """Return a time on some day of December 2025, as the store keeps it."""
     return f"2025-12-{number:02}T12:00:{second:02}.000Z"
+
+
+def keep_daily(database: str, *played: Sequence[tuple[int, RefereeEvent]], **how: Any) -> str:
+    """Add a match a day to a store, outside of any event loop. Return the URL of the store.
+
+    how   options of `keep` for all these matches
+    """
+
+    async def fill() -> None:
+        async with open_store(database) as engine:
+            for number, happened in enumerate(played):
+                await keep(engine, day(1 + number), happened, **how)
+
+    anyio.run(fill)
+    return database
 
 
 async def keep_event(engine: AsyncEngine, state: EventState) -> None:

@@ -17,17 +17,13 @@ from arena.clock import TimeSource
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import (
     Accept,
-    Accepted,
     Challenge,
     Challenged,
     End,
     Error,
     Hello,
-    Move,
     Ready,
-    Resign,
     Start,
-    Turn,
     Unwatch,
     View,
     Watch,
@@ -37,7 +33,6 @@ from arena.protocol.record import Record, Result
 from arena.server.edge.limits import HostLimits
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
-from arena.server.store.database import StoreError
 from arena.server.store.pruning import Retention
 from testkit.stored import load_records
 from tests.server.matches import game_of, spec, terms
@@ -112,81 +107,6 @@ async def test_a_match_that_is_over_leaves_nothing_to_be_searched_for(watched: b
                     await anyio.sleep(0.01)
     finally:
         gc.enable()
-
-
-async def test_a_bot_that_drops_returns_with_its_session_and_plays_on() -> None:
-    game = game_of()
-    records: list[Record] = []
-    async with (
-        open_host(make_private_host_settings(grace_seconds=120.0)) as host,
-        enter(host, "bert") as bert,
-        anyio.create_task_group() as tasks,
-    ):
-        token = host.issue_token("anna")
-        async with dial(host.url) as anna:
-            session = (await anna.hello("anna", token)).session
-            tasks.start_soon(play_in, host, records, "anna", "bert")
-            tasks.start_soon(bert.play, game)
-            start = await anna.hear(Start)
-            await anna.say(Ready(start.match))
-            await anna.hear(Turn)
-            await anna.say(Move(start.match, 0, 4))
-            await anna.hear(Accepted)
-            anna.connection.transport.abort()
-        async with dial(host.url) as again:
-            await again.hello("anna", token, session)
-            assert (await again.hear(Start)).match == start.match
-            turn = await again.hear(Turn)
-            assert turn.moves[0] == 4
-            await again.say(Move(start.match, 0, 4))  # not sure that it arrived: a repeat is harmless
-            assert (await again.hear(Accepted)).ply == 0
-            await again.say(Move(start.match, turn.ply, 8))
-            await again.play(game)
-    assert records[0].result.reason in (EndReason.LINE, EndReason.BOARD_FULL)
-
-
-async def test_a_new_process_with_the_token_goes_on_where_the_old_one_was() -> None:
-    records: list[Record] = []
-    async with (
-        open_host(make_private_host_settings(grace_seconds=120.0)) as host,
-        enter(host, "bert") as bert,
-        anyio.create_task_group() as tasks,
-    ):
-        token = host.issue_token("anna")
-        async with dial(host.url) as anna:
-            await anna.hello("anna", token)
-            tasks.start_soon(play_in, host, records, "anna", "bert")
-            for peer in (anna, bert):
-                await peer.say(Ready((await peer.hear(Start)).match))
-            await anna.hear(Turn)
-        async with dial(host.url) as again:
-            await again.hello("anna", token)
-            start = await again.hear(Start)
-            assert (await again.hear(Turn)).moves == []
-            await again.say(Resign(start.match))
-            assert (await bert.hear(End)).reason is EndReason.RESIGNATION
-
-
-@pytest.mark.parametrize(
-    ("url", "why"),
-    [
-        ("nonsense", "not a database URL"),
-        ("mysql://x/y", "unsupported kind of database"),
-        ("sqlite:////no/x.db", "does not exist"),
-    ],
-)
-async def test_a_store_that_cannot_be_is_said(url: str, why: str) -> None:
-    with pytest.raises(StoreError, match=why):
-        async with open_host(make_private_host_settings(database=url)):
-            pass
-
-
-async def test_leaving_tells_who_is_connected() -> None:
-    async with AsyncExitStack() as stack:
-        async with open_host() as host:
-            anna = await stack.enter_async_context(enter(host, "anna"))
-        error = await anna.hear(Error)
-        assert (error.code, error.fatal) == (Code.SHUTTING_DOWN, True)
 
 
 async def test_a_cancelled_host_still_commits_arrived_messages(tmp_path: Path) -> None:

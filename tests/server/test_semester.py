@@ -35,7 +35,7 @@ from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import URL, ClientBot
 from testkit.simulation.servers import replace_machine
 from testkit.simulation.world import EPOCH_NS, SECOND, SimulatedProcess
-from tests.server.command_line import run
+from tests.bots.command_line import arena
 from tests.server.databases import one_at_a_time
 from tests.server.matches import game_of
 from tests.server.store.registering import register_name
@@ -373,7 +373,7 @@ def check_tables(db: str, week: Week) -> None:
     """Check what the commands tell of the stopped server's store."""
 
     def told(*words: str) -> str:
-        code, out, err = run(*words, "--db", db)
+        code, out, err = arena(*words, "--db", db)
         assert code == 0, err
         return out
 

@@ -13,29 +13,23 @@ from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.shell import address_recorder
 from arena.server.store import schema, tokens
-from arena.server.store.database import open_store
-from tests.server.command_line import run
+from tests.bots.command_line import arena
 from tests.server.commands.test_owners import play
 from tests.server.peer import dial
-from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
+from tests.server.played import MAXIE_WINS, RESIGNS, events, keep_daily
 from tests.server.store.test_personal_data import everything
 
 
 def test_suspicious_results_are_listed_for_the_host(database: str) -> None:
-    async def fill() -> None:
-        async with open_store(database) as engine:
-            for number in range(6):
-                await keep(engine, day(1 + number), events((), RESIGNS), maxie="anna", minnie="bert")
-                await keep(engine, day(1 + number), events(MAXIE_WINS), maxie="carl", minnie="anna")
-
-    anyio.run(fill)
-    code, out, err = run("audit", "--json", "-", "--db", database)
+    keep_daily(database, *[events((), RESIGNS)] * 6)
+    keep_daily(database, *[events(MAXIE_WINS)] * 6, maxie="carl", minnie="anna")
+    code, out, err = arena("audit", "--json", "-", "--db", database)
     assert code == 0, err
     (found,) = json.loads(out)
     assert (found["check"], found["bot"], found["opponent"]) == ("resignation", "anna", "bert")
-    code, out, _ = run("audit", "--db", database)
+    code, out, _ = arena("audit", "--db", database)
     assert "6 of 6 losses by resignation, 0 of 6 to all others" in out
-    code, out, err = run("audit", "--event", "none", "--db", database)
+    code, out, err = arena("audit", "--event", "none", "--db", database)
     assert (code, "nothing suspicious was found" in out + err) == (0, True)
 
 
@@ -64,7 +58,7 @@ async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not
         stored = await everything(host.engine)
         assert "2001:db8" not in stored
         assert "192.0.2.1" not in stored
-    code, out, err = await anyio.to_thread.run_sync(lambda: run("audit", "--json", "-", "--db", database))
+    code, out, err = await anyio.to_thread.run_sync(lambda: arena("audit", "--json", "-", "--db", database))
     assert code == 0, err
     (found,) = json.loads(out)
     assert (found["check"], found["bot"], found["opponent"]) == ("address", "anna", "bert")

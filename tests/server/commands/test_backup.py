@@ -10,7 +10,7 @@ import pytest
 from arena.protocol.record import read_records, to_line
 from arena.server.store import tokens
 from arena.server.store.database import open_store
-from tests.server.command_line import run
+from tests.bots.command_line import arena, fails
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
 
@@ -30,41 +30,41 @@ def filled_store(database: str) -> str:
 def test_a_backup_is_restored_elsewhere_and_rates_the_same(
     filled_store: str, other_database: str, tmp_path: Path
 ) -> None:
-    before = run("ratings", "--db", filled_store)[1]
+    before = arena("ratings", "--db", filled_store)[1]
     file = tmp_path / "backup.db"
-    code, out, err = run("backup", str(file), "--db", filled_store)
+    code, out, err = arena("backup", str(file), "--db", filled_store)
     assert (code, out, err) == (0, "", f"{file}: matches: 2, finished: 2, tokens: 1\n")
-    code, _, err = run("restore", str(file), "--db", other_database)
+    code, _, err = arena("restore", str(file), "--db", other_database)
     assert (code, err) == (0, "restored matches: 2, finished: 2, tokens: 1\n")
-    assert run("ratings", "--recompute", "--db", other_database)[:2] == (0, before)
-    assert run("ratings", "--db", f"sqlite:///{file}")[1] == before
-    code, _, err = run("restore", str(file), "--db", other_database)
-    assert code == 1
-    assert "already has 2 matches and 1 tokens" in err
-    code, _, err = run("backup", str(file), "--db", filled_store)
-    assert code == 1
-    assert f"cannot write {file}: the file exists" in err
+    assert arena("ratings", "--recompute", "--db", other_database)[:2] == (0, before)
+    assert arena("ratings", "--db", f"sqlite:///{file}")[1] == before
+    fails("already has 2 matches and 1 tokens", 1, "restore", str(file), "--db", other_database)
+    fails(f"cannot write {file}: the file exists", 1, "backup", str(file), "--db", filled_store)
 
 
 def test_records_go_out_and_in_again(filled_store: str, other_database: str, tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
-    code, out, err = run("export", str(file), "--db", filled_store)
+    code, out, err = arena("export", str(file), "--db", filled_store)
     assert (code, out, err) == (0, "", f"2 matches are in {file}\n")
     assert [each.event for each in read_records(file)] == ["serve", "other"]
-    code, out, err = run("export", "-", "--event", "other", "--db", filled_store)
+    code, out, err = arena("export", "-", "--event", "other", "--db", filled_store)
     assert (code, out, err) == (0, file.read_text().splitlines(keepends=True)[1], "1 matches\n")
     for told in ("2 matches are new, 0 were", "0 matches are new, 2 were"):
-        code, _, err = run("import", "--trust", str(file), "--db", other_database)
+        code, _, err = arena("import", "--trust", str(file), "--db", other_database)
         assert code == 0
         assert err.startswith(told)
-    assert run("ratings", "--db", other_database)[1] == run("ratings", "--db", filled_store)[1]
+    assert arena("ratings", "--db", other_database)[1] == arena("ratings", "--db", filled_store)[1]
     assert [path.name for path in tmp_path.glob(".*")] == []
+    packed, untrusted = tmp_path / "all.jsonl.gz", f"sqlite:///{tmp_path / 'untrusted.db'}"
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    assert arena("import", str(packed), "--db", untrusted).stderr.startswith("2 matches are new")
+    assert json.loads(arena("ratings", "--json", "-", "--db", untrusted).stdout) == []
 
 
 def test_bad_lines_are_named_by_file_and_number(database: str, tmp_path: Path) -> None:
     file = tmp_path / "some.jsonl"
     file.write_text(f"nonsense\n{to_line(record('good'))}\n{to_line(record('bad', moves=[4, 4]))}\n")
-    code, _, err = run("import", str(file), "--db", database)
+    code, _, err = arena("import", str(file), "--db", database)
     lines = err.splitlines()
     assert code == 1
     assert lines[0].startswith(f"{file}, line 1: not a record: ")
@@ -74,45 +74,26 @@ def test_bad_lines_are_named_by_file_and_number(database: str, tmp_path: Path) -
 
 def test_a_database_is_no_file_of_records(filled_store: str, tmp_path: Path) -> None:
     file = tmp_path / "backup.db"
-    run("backup", str(file), "--db", filled_store)
-    code, _, err = run("import", str(file), "--db", f"sqlite:///{tmp_path / 'copy.db'}")
-    assert code == 2
-    assert err.startswith(f"arena: {file} is a database, not a file of records: ")
+    arena("backup", str(file), "--db", filled_store)
+    words = ("import", str(file), "--db", f"sqlite:///{tmp_path / 'copy.db'}")
+    fails(f"{file} is a database, not a file of records: ", 2, *words)
     assert not (tmp_path / "copy.db").exists()
 
 
 def test_an_export_that_cannot_be_written_leaves_the_one_before(filled_store: str, tmp_path: Path) -> None:
-    code, _, err = run("export", str(tmp_path / "no" / "all.jsonl"), "--db", filled_store)
-    assert code == 1
-    assert "cannot write" in err
-    assert "No such file" in err
+    file = tmp_path / "no" / "all.jsonl"
+    fails(f"cannot write {file}: No such file", 1, "export", str(file), "--db", filled_store)
 
 
 @pytest.mark.parametrize("command", ["backup", "restore", "export", "import"])
 def test_a_missing_store_or_file_is_reported_in_one_line(tmp_path: Path, command: str) -> None:
     database = f"sqlite:///{tmp_path / 'nothere.db'}"
-    code, _, err = run(command, str(tmp_path / "file"), "--db", database)
-    assert code == 1
-    assert len(err.splitlines()) == 1
-    assert "does not exist" in err if command in {"backup", "export"} else "cannot read" in err
+    why = "does not exist" if command in {"backup", "export"} else "cannot read"
+    fails(why, 1, command, str(tmp_path / "file"), "--db", database)
     assert list(tmp_path.iterdir()) == [], "no store may appear"
-
-
-def test_imported_matches_count_only_if_the_host_trusts_them(
-    filled_store: str, other_database: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "all.jsonl.gz"
-    run("export", str(tmp_path / "all.jsonl"), "--db", filled_store)
-    file.write_bytes(gzip.compress((tmp_path / "all.jsonl").read_bytes()))
-    code, _, err = run("import", str(file), "--db", other_database)
-    assert (code, err.startswith("2 matches are new")) == (0, True)
-    assert json.loads(run("ratings", "--json", "-", "--db", other_database)[1]) == []
 
 
 def test_a_file_that_gzip_did_not_end_is_said_in_one_line(database: str, tmp_path: Path) -> None:
     file = tmp_path / "cut.jsonl.gz"
     file.write_bytes(gzip.compress(b"x" * 1000)[:-9])
-    code, _, err = run("import", str(file), "--db", database)
-    assert code == 1
-    assert f"cannot read {file}: " in err
-    assert err.count("\n") == 1
+    fails(f"cannot read {file}: ", 1, "import", str(file), "--db", database)

@@ -151,14 +151,6 @@ def test_an_error_is_reported_once_and_ends_the_cluster(tmp_path: Path) -> None:
     assert result.stderr.count("\n") == 1
 
 
-def test_a_store_that_cannot_be_shared_is_told(tmp_path: Path) -> None:
-    result = arena(*SERVE, "--set=server.processes=2", folder=tmp_path)
-    assert result.code == 2
-    assert result.stderr == (
-        "arena: --set server.processes: edges and cores share one PostgreSQL database: set store.url = postgresql://…\n"
-    )
-
-
 def test_a_port_that_is_in_use_is_told(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -12,23 +12,17 @@ from arena.match.referee_events import PlayerResigned
 from arena.protocol.engines import EngineInfo
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
-from arena.server.store.database import open_store
 from arena.server.store.tokens import create_token
 from tests.bots.command_line import Result, arena, fails
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
-from tests.server.played import MINNIE_WINS, events, keep
+from tests.server.played import MINNIE_WINS, events, keep_daily
 
 
 @pytest.fixture
 def filled_store(database: str) -> str:
-    async def fill() -> None:
-        async with open_store(database) as engine:
-            await keep(engine, "2026-12-01", events(MINNIE_WINS), match="aa" * 16)
-            await keep(engine, "2026-12-02", events([0], PlayerResigned(Player.MINNIE)), match="ab" * 16)
-
-    anyio.run(fill)
-    return database
+    keep_daily(database, events(MINNIE_WINS), match="aa" * 16)
+    return keep_daily(database, events([0], PlayerResigned(Player.MINNIE)), match="ab" * 16)
 
 
 def test_each_move_is_a_line_and_the_end_is_told(filled_store: str) -> None:
@@ -80,16 +74,8 @@ def test_logs_that_cannot_be_shown(filled_store: str) -> None:
     fails("no match begins with 'c'", 1, "log", "c", "--db", filled_store)
     fails("no match begins with '%'", 1, "log", "%", "--db", filled_store)
     fails("the ids of several matches begin with 'a'", 1, "log", "a", "--db", filled_store)
-    fails(
-        "'zoe' did not play that match; anna and bert did",
-        1,
-        "log",
-        "aa",
-        "--bot",
-        "zoe",
-        "--db",
-        filled_store,
-    )
+    words = ("log", "aa", "--bot", "zoe", "--db", filled_store)
+    fails("'zoe' did not play that match; anna and bert did", 1, *words)
     fails("database nothere.db does not exist", 1, "log", "aa", "--db", "sqlite:///nothere.db")
     fails("--db cannot be combined with --url", 2, "log", "aa", "--db", filled_store, "--url", "ws://here")
     fails("is not a server URL", 2, "log", "aa", "--url", "http://here", "--name", "anna")

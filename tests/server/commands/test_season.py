@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import json
 
-import anyio
-
-from arena.server.store.database import open_store
-from tests.server.command_line import run
-from tests.server.played import MAXIE_WINS, day, events, keep
+from tests.bots.command_line import arena
+from tests.server.played import MAXIE_WINS, MINNIE_WINS, events, keep_daily
 
 
 def test_a_season_is_closed_listed_and_shown(database: str) -> None:
-    async def fill(number: int) -> None:
-        async with open_store(database) as engine:
-            await keep(engine, day(number), events(MAXIE_WINS), match=f"{number:032}")
-
     def told(*words: str) -> tuple[int, str]:
-        code, out, err = run(*words, "--db", database)
+        code, out, err = arena(*words, "--db", database)
         return code, out + err
 
-    anyio.run(fill, 1)
+    keep_daily(database, events(MAXIE_WINS))
     _, before = told("ratings", "--all", "--json", "-")
     code, text = told("season", "close", "spring", "--game", "riskless")
     assert (code, text.count("\n")) == (1, 1)
@@ -29,7 +22,7 @@ def test_a_season_is_closed_listed_and_shown(database: str) -> None:
     code, text = told("season", "close", "spring")
     assert (code, text) == (0, "season spring of tictactoe is closed, and a new one has begun\n")
     assert told("ratings", "--all", "--json", "-") == (0, "[]\n")
-    anyio.run(fill, 2)
+    keep_daily(database, events(MINNIE_WINS))
     assert told("season", "show", "spring", "--json", "-") == (0, before)
     assert told("season", "show", "spring", "--game", "riskless", "--json", "-") == (0, "[]\n")
     code, text = told("season", "show", "spring")

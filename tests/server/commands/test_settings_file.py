@@ -140,6 +140,7 @@ def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: o
         ),
         ('[bus]\nurl = "nats://x"\n', "FILE:2: bus.url: leave it out, or set server.role"),
         ('[tls]\ncert = "x.pem"\n', "FILE:2: tls.cert: set tls.key too"),
+        ('[tls]\nkey = "x.pem"\n', "FILE:2: tls.key: set tls.cert too"),
     ],
 )
 def test_an_error_names_file_line_and_key(

@@ -7,22 +7,14 @@ from ipaddress import ip_network
 import pytest
 
 from arena.protocol.codes import Code
-from arena.protocol.messages import Error, Hello, Notice, Ping, Welcome
+from arena.protocol.messages import Error, Hello, Notice, Ping
 from arena.server.core.inputs import ClientDisconnected
 from arena.server.edge.directives import Directives
 from arena.server.ports import AdmissionRequest
-from tests.server.edge.rig import ELSEWHERE, HERE, Peer, Rig, rig
+from tests.server.edge.rig import ELSEWHERE, HERE, Peer, rig
 from tests.virtual import virtual
 
 LATER = Notice("An upgrade at eight.", "2026-11-25T20:00:00.000Z")
-
-
-async def entered(arena: Rig, name: str, address: str = HERE) -> Peer:
-    peer = Peer(arena.edge, address)
-    await peer.open()
-    peer.say(Hello(name))
-    await peer.hear(Welcome)
-    return peer
 
 
 @pytest.mark.parametrize(
@@ -37,7 +29,7 @@ async def entered(arena: Rig, name: str, address: str = HERE) -> Peer:
 @virtual
 async def test_a_removed_bot_gets_the_reason_at_once_and_cannot_return(directives: Directives) -> None:
     async with rig() as arena:
-        anna, bert = await entered(arena, "anna"), await entered(arena, "bert", ELSEWHERE)
+        anna, bert = (await arena.enter("anna"))[0], (await arena.enter("bert", ELSEWHERE))[0]
         arena.edge.apply_directives(directives)
         told, code = await anna.refused()
         assert (told.code, told.detail, code) == (Code.REMOVED, "it stands still", 1008)
@@ -61,17 +53,13 @@ async def test_a_removed_bot_gets_the_reason_at_once_and_cannot_return(directive
         bert.say(Ping())
         assert not bert.is_over
         arena.edge.apply_directives(Directives())
-        assert not (await entered(arena, "anna")).is_over
+        assert not (await arena.enter("anna"))[0].is_over
 
 
 @virtual
 async def test_a_client_that_waits_for_its_welcome_is_removed_too() -> None:
     async with rig() as arena:
-        arena.core.welcomes = False
-        anna = Peer(arena.edge)
-        await anna.open()
-        anna.say(Hello("anna"))
-        await anna.news(lambda: bool(arena.core.all(AdmissionRequest)))
+        anna, _ = await arena.knock(Hello("anna"))
         arena.edge.apply_directives(Directives(names={"anna": "its token was revoked"}))
         assert (await anna.refused())[0].code is Code.REMOVED
 
@@ -79,15 +67,15 @@ async def test_a_client_that_waits_for_its_welcome_is_removed_too() -> None:
 @virtual
 async def test_a_notice_reaches_all_who_are_there_or_come_and_its_end_too() -> None:
     async with rig() as arena:
-        anna = await entered(arena, "anna")
+        anna, _ = await arena.enter("anna")
         for _ in range(2):
             arena.edge.apply_directives(Directives(notice=LATER))
         assert await anna.hear(Notice) == LATER
-        bert = await entered(arena, "bert")
+        bert, _ = await arena.enter("bert")
         assert await bert.hear(Notice) == LATER
         arena.edge.apply_directives(Directives())
         assert await anna.hear(Notice) == Notice("", ""), "told once, however often the host's word is read"
-        carl = await entered(arena, "carl")
+        carl, _ = await arena.enter("carl")
         assert not [each for each in carl.heard() if isinstance(each, Notice | Error)]
 
 

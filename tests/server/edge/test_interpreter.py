@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,10 +15,7 @@ from tests.server.test_metrics import samples
 
 
 class Node:
-    """Object that can be part of a cycle and can be found."""
-
-    def __init__(self) -> None:
-        self.next: Node | None = None
+    """Object that the collector tracks."""
 
 
 @contextmanager
@@ -78,17 +74,3 @@ def test_many_new_objects_are_held_with_short_looks_and_none_at_everything() -> 
         held += [Node() for _ in range(10_000)]
     assert 10_000 / 500 < len(short) <= 10_000 / 200
     assert 2 not in short, "no look at everything"
-
-
-def test_a_cycle_created_later_is_collected() -> None:
-    with tune_interpreter():
-        node = Node()
-        node.next = node
-        gone = weakref.ref(node)
-        del node
-        held = []
-        for _ in range(100_000):
-            held.append(Node())
-            if gone() is None:
-                break
-    assert gone() is None

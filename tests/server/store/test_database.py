@@ -230,20 +230,19 @@ async def test_insert_or_update_changes_the_rows_that_are_there(engine: AsyncEng
         ("postgresql//arena:secret@host/y", "//….* is not a database URL"),
         ("postgresql:arena:secret@host/y", "is not a database URL"),
         ("postgresql://arena@127.0.0.1/y?port=many", "not a database URL: .*non-integer port"),
+        ("nonsense", "not a database URL"),
+        ("mysql://x/y", "unsupported kind of database"),
+        ("sqlite:////no/x.db", "does not exist"),
+        ("sqlite://", "the store cannot be in memory"),
+        ("sqlite:///:memory:", "the store cannot be in memory"),
     ],
 )
-async def test_a_postgresql_that_cannot_be_reached_is_said_in_one_line(url: str, why: str) -> None:
+async def test_a_store_that_cannot_be_reached_is_said_in_one_line(url: str, why: str) -> None:
     with pytest.raises(StoreError, match=why) as refused:
         async with open_store(url):
             pass
     assert "\n" not in str(refused.value)
     assert "secret" not in str(refused.value)
-
-
-@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
-def test_a_store_in_memory_is_refused(url: str) -> None:
-    with pytest.raises(StoreError, match="the store cannot be in memory"):
-        make_engine(url)
 
 
 async def test_a_database_that_is_not_there_is_said_in_one_line(postgresql: Postgresql) -> None:
