@@ -186,7 +186,7 @@ class Host:
             metrics,
             clock=clock,
             lag=self._lag,
-            seed=lambda: secrets.token_bytes(32),
+            make_seed=lambda: secrets.token_bytes(32),
             outage_patience_s=settings.matches.grace_seconds,
             event=event,
         )
@@ -450,7 +450,7 @@ async def open_host(
                 wait=is_standby,
                 lease_seconds=STANDBY_LEASE_SECONDS if is_standby else LEASE_SECONDS,
                 clock=clock,
-                observe=metrics.journal_seconds.observe,
+                observe_seconds=metrics.journal_seconds.observe,
             )
         )
         host = Host(

@@ -164,8 +164,8 @@ def new(
         event=make_event_name(name, recurrence, start_time) if recurrence else name,
         uid=secrets.token_hex(16),
         series=name if recurrence else "",
-        begins=start_time,
-        closes=closing_time,
+        start_time=start_time,
+        closing_time=closing_time,
         format=format,
         rounds=rounds,
         minutes=_parse_minutes(duration) if format == ARENA else 0,
@@ -175,7 +175,7 @@ def new(
         hold_pool=hold_pool,
         invited=tuple(bot.strip() for bot in invite.split(",") if bot.strip()),
         ratings=_parse_ratings(rating),
-        again=recurrence,
+        recurrence=recurrence,
     )
 
     async def announce_event(engine: Engine) -> RequestAnswer | None:
@@ -194,7 +194,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     states = run_on_store(db, list_events)
     data = [_make_event_json(state) for state in states]
     rows = [
-        [plan.event, state.phase, format_utc(plan.begins), plan.format, str(len(state.bots))]
+        [plan.event, state.phase, format_utc(plan.start_time), plan.format, str(len(state.bots))]
         for state in states
         for plan in [state.plan]
     ]
@@ -327,8 +327,8 @@ def _make_event_json(state: EventState) -> dict[str, object]:
     return {
         "event": plan.event,
         "state": state.phase,
-        "begins": format_utc(plan.begins),
-        "closes": format_utc(plan.closes),
+        "begins": format_utc(plan.start_time),
+        "closes": format_utc(plan.closing_time),
         "format": plan.format,
         "rounds": state.rounds,
         "entries": len(state.bots),
@@ -340,13 +340,15 @@ def _format_start(state: EventState) -> str:
     return (
         _format_announced_times(state.plan)
         if state.phase == "open"
-        else f"began at {format_utc(state.plan.begins)}"
+        else f"began at {format_utc(state.plan.start_time)}"
     )
 
 
 def _format_announced_times(plan: EventPlan) -> str:
-    closing_text = f", entries close at {format_utc(plan.closes)}" if plan.closes < plan.begins else ""
-    return f"begins at {format_utc(plan.begins)}{closing_text}"
+    closing_text = (
+        f", entries close at {format_utc(plan.closing_time)}" if plan.closing_time < plan.start_time else ""
+    )
+    return f"begins at {format_utc(plan.start_time)}{closing_text}"
 
 
 def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:

@@ -48,9 +48,8 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DEFA
     registered_game = None if game is None else register_game(game)
 
     async def close_running_season(engine: Engine) -> list[str]:
-        await count_new_matches(
-            engine
-        )  # in short transactions, so that a running server need not wait for one long one
+        # Counting first, in short transactions, spares a running server the wait for one long transaction.
+        await count_new_matches(engine)
         return await make_transaction_writer(engine)(partial(close_season, name=name, game=registered_game))
 
     games = run_on_store(db, close_running_season)

@@ -97,8 +97,8 @@ class LobbyBot:
     """True for a bot that runs on the server's own machine."""
     ratings: dict[str, Rating] = field(default_factory=dict)
     """Ratings of the bot, by game."""
-    has_played: bool = False
-    """True once the bot was ready for a match in this session, or if the session was restored after a restart.
+    keeps_session: bool = False
+    """True if the session outlives the connection: the bot was ready for a match in it, or it was restored after a restart.
 
     While False, the session ends with the connection, so that names made up by strangers leave no trace.
     """
@@ -109,7 +109,10 @@ class LobbyBot:
     disconnect_time: int = 0
     """Time at which the bot last disconnected, or at which its session was restored, in ns."""
     answer_period_start: int | None = None
-    """Start of the latest answer period, in ns; None if the bot was not challenged on this connection."""
+    """Start of the latest period in which the matchmaker left the bot free to answer challenges, in ns.
+
+    None if the bot was not challenged on this connection.
+    """
 
     def get_rating(self, game: str) -> float:
         """Return the bot's rating in a game; a new bot's rating if the bot has none."""
@@ -171,7 +174,7 @@ class LobbyBot:
     def open_session(self, secret: str) -> None:
         """Start a new session with this secret, and forget the recent matches of an earlier session."""
         self.session = hash_secret(secret)
-        self.recent_matches, self.has_played = [], False
+        self.recent_matches, self.keeps_session = [], False
 
     def restore_session(self, session: bytes, now: int) -> None:
         """Restore a session. `session` is the hash of its secret. The bot counts as disconnected since `now`."""
@@ -179,7 +182,7 @@ class LobbyBot:
 
     def keep_session_after_disconnect(self) -> None:
         """From now on, keep the session for the grace period after a disconnect, instead of ending it at once."""
-        self.has_played = True
+        self.keeps_session = True
 
     def mark_disconnected(self, now: int) -> None:
         """Mark the bot as disconnected since `now`."""
@@ -205,14 +208,14 @@ class LobbyBot:
 
     def list_recent_match_ids(self, now: int) -> list[str]:
         """Return the ids of recently finished matches whose results the bot may not have received."""
-        return [match for at, match in self.recent_matches if now - at <= RECENT_RESULT_NS]
+        return [match for end_time, match in self.recent_matches if now - end_time <= RECENT_RESULT_NS]
 
     def was_end_sent_after(self, match: str, time: int) -> bool:
         """Return True if the bot was sent the `end` of this recent match later than `time` (ns)."""
-        return any(match == match_id and time < end for end, match_id in self.recent_matches)
+        return any(match == match_id and time < end_time for end_time, match_id in self.recent_matches)
 
     def open_answer_period(self, now: int) -> None:
-        """Keep the matchmaker from pairing the bot for a while, so that the bot can answer challenges.
+        """Keep the matchmaker from pairing the bot for `CoreSettings.answer_ms`, so that the bot can answer challenges.
 
         Do nothing if the last such period started less than `MIN_ANSWER_INTERVAL_NS` ago.
         """

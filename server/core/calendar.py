@@ -73,7 +73,7 @@ def find_last_time_before(local_time: str, zone: str, before: int) -> int:
 
     Raises BadStartTime as `find_next_start_time` does.
     """
-    # A day may have 23 or 25 hours, and `local_time` may name a day of the week.
+    # Search from eight days earlier: `local_time` may name a day of the week, and a day may have 25 hours.
     last_time = find_next_start_time(local_time, zone, before - 8 * 24 * 3600)
     while last_time < (next_time := find_next_start_time(local_time, zone, last_time)) <= before:
         last_time = next_time
@@ -83,33 +83,33 @@ def find_last_time_before(local_time: str, zone: str, before: int) -> int:
 def plan_next_event(plan: EventPlan, after: int) -> EventPlan | None:
     """Return the plan of the event that follows `plan` in its series; None if `plan` does not repeat.
 
-    The next event begins after Unix time `after`, and after the event of `plan` begins.
+    The next event begins after the event of `plan`, and after Unix time `after`, in seconds.
     """
-    if plan.again is None:
+    if plan.recurrence is None:
         return None
-    recurrence, begins = plan.again, plan.begins
-    while begins <= max(after, plan.begins):
-        begins = find_next_start_time(
-            recurrence.at, recurrence.zone, begins + (recurrence.days - 1) * 24 * 3600
+    recurrence, start_time = plan.recurrence, plan.start_time
+    while start_time <= max(after, plan.start_time):
+        start_time = find_next_start_time(
+            recurrence.start_time, recurrence.zone, start_time + (recurrence.days - 1) * 24 * 3600
         )
-    closes = (
-        find_last_time_before(recurrence.closes, recurrence.zone, begins) if recurrence.closes else begins
-    )
+    closing_time = start_time
+    if recurrence.closing_time:
+        closing_time = find_last_time_before(recurrence.closing_time, recurrence.zone, start_time)
     return replace(
         plan,
-        event=make_event_name(plan.series, recurrence, begins),
-        uid=sha256(f"{plan.uid} {begins}".encode()).hexdigest()[:32],
-        begins=begins,
-        closes=closes,
+        event=make_event_name(plan.series, recurrence, start_time),
+        uid=sha256(f"{plan.uid} {start_time}".encode()).hexdigest()[:32],
+        start_time=start_time,
+        closing_time=closing_time,
     )
 
 
-def make_event_name(series: str, recurrence: Recurrence, begins: int) -> str:
-    """Return the name of the event of a series that begins at Unix time `begins`.
+def make_event_name(series: str, recurrence: Recurrence, start_time: int) -> str:
+    """Return the name of the event of a series that begins at Unix time `start_time`, in seconds.
 
     The name consists of the name of the series and the local date, as in `friday-2026-11-27`.
     """
-    return f"{series}-{datetime.fromtimestamp(begins, find_zone(recurrence.zone)):%Y-%m-%d}"
+    return f"{series}-{datetime.fromtimestamp(start_time, find_zone(recurrence.zone)):%Y-%m-%d}"
 
 
 def format_utc(seconds: int) -> str:

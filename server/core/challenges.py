@@ -201,9 +201,8 @@ class ChallengeHandler:
         if self._lobby.is_draining:
             raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REASON)
         challenge = self._open_challenges.accept(bot.name, id)
-        challenger = self._lobby.bots[
-            challenge.challenger
-        ]  # still connected: the challenges of a bot are closed when the bot leaves
+        # The challenger is still connected, because the challenges of a bot are closed when the bot disconnects.
+        challenger = self._lobby.bots[challenge.challenger]
         busy_bot = next((candidate for candidate in (challenger, bot) if not candidate.is_free), None)
         if busy_bot is not None:
             self._send_outcome(

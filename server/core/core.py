@@ -120,12 +120,12 @@ class Core:
             Tick: self._handle_tick,
             ClientAdmitted: self._handle_admission,
             ClientDisconnected: self._handle_disconnection,
-            MatchRequested: lambda given: matches.request_match(given.terms),
-            MatchPlayed: lambda given: matches.record_played(given.terms, given.record),
+            MatchRequested: lambda request: matches.request_match(request.terms),
+            MatchPlayed: lambda match: matches.record_played(match.terms, match.record),
             BotCrashed: self._handle_crash,
             HouseEngineFailed: self._handle_house_failure,
             StartDraining: self._handle_drain,
-            ApplySettings: lambda given: lobby.reconfigure(given.settings),
+            ApplySettings: lambda change: lobby.reconfigure(change.settings),
             RestoreMatches: self._handle_restore,
             HostCommand: events.handle_command,
             StoreRecovered: lambda _: matches.restart_turns(list(matches.rooms)),
@@ -257,8 +257,8 @@ class Core:
         self._lobby.send_welcome(self._lobby.clients[admission.client], session)
         if not resumes_session:
             self._suspensions.lift_suspension(bot.name)
-        # A new process of a bot learns the moves so far from its turns. A name without a token may by now be used by
-        # somebody else, so the matches under that name are lost.
+        # A bot that starts a new session keeps its matches if a token proves its name: its turns repeat all moves so
+        # far. A name without a token may by now be used by somebody else, so the matches under that name are lost.
         has_proved_name = bool(admission.hello.token) or bot.name in self._house
         self._matches.apply_to_bot(
             bot, PlayerReconnected if resumes_session else partial(SessionLost, proved=has_proved_name)

@@ -125,7 +125,10 @@ class CommandAnswered(Struct, frozen=True):
 
 
 class MatchFinished(Struct, frozen=True):
-    """End of a match, which concerns its event, the ratings and the server's own engines."""
+    """Notice that a match has ended and its record is stored, for the parts of the shell that react to it.
+
+    For example, the ratings are updated, and the caller that requested the match gets the record.
+    """
 
     record: Record
 
@@ -182,7 +185,7 @@ class EventNews(Struct, frozen=True):
 
 
 class MatchRefused(Struct, frozen=True):
-    """Refusal of a `MatchRequested`, with the reason `why`."""
+    """Refusal of a requested match (`inputs.MatchRequested`), with the one-line reason `why`."""
 
     match: str
     why: str

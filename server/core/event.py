@@ -272,14 +272,14 @@ class Event:
         self,
         free_bots: Iterable[str],
         *,
-        rating: Callable[[str], float],
+        get_rating: Callable[[str], float],
         may_meet: Callable[[str, str], bool],
     ) -> list[Pairing]:
         """Choose new matches among the free bots, for the format `arena`. Bots that have waited longest come first.
 
-        free_bots  names of bots that can begin a match now; those that are not in the event are ignored
-        rating     function that returns a bot's rating
-        may_meet   function that returns True if two bots may play each other
+        free_bots   names of bots that can begin a match now; those that are not in the event are ignored
+        get_rating  function that returns the rating of a bot, by its name
+        may_meet    function that returns True if the bots of two names may play each other
         """
         names = [bot for bot in free_bots if self.state.has_entered(bot)]
         max_pairs = len(names) // 2
@@ -287,8 +287,8 @@ class Event:
             names,
             self._history,
             self._turn_order,
-            owner=str,
-            rating=rating,
+            get_owner=str,
+            get_rating=get_rating,
             may_meet=may_meet,
             max_pairs=max_pairs,
         )

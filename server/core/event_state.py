@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.protocol.messages import EventPhase
 from arena.rating.formats import ARENA, KNOCKOUT, RosterChange
@@ -13,10 +13,10 @@ from arena.server.core.settings import PoolGame
 class Recurrence(Struct, frozen=True):
     """Repetition of an event: its local start time, its time zone and its interval."""
 
-    at: str
-    """Start time as the host wrote it, such as `Fri 20:00`."""
-    closes: str
-    """Closing time of entries as the host wrote it, such as `19:55`; empty if entries close at the start."""
+    start_time: str = field(name="at")
+    """Local start time as the host wrote it, such as `Fri 20:00`."""
+    closing_time: str = field(name="closes")
+    """Local closing time of the entries as the host wrote it, such as `19:55`; empty if they close at the start."""
     zone: str
     """Name of the time zone, such as `Europe/Berlin`."""
     days: int
@@ -32,9 +32,9 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     """Unique id, from which the ids of the matches are derived."""
     series: str = ""
     """Name of the series that a repeated event belongs to; empty for a single event."""
-    begins: int
+    start_time: int = field(name="begins")
     """Start of the event, as Unix time in seconds."""
-    closes: int
+    closing_time: int = field(name="closes")
     """Time at which the entries close, as Unix time in seconds."""
     format: str
     """Name of the format: one of `rating.formats.FORMATS`, or `arena`, which pairs free bots until `minutes` are over."""
@@ -57,7 +57,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     """Lowest and highest rating of a bot that may enter; 0 for no bound."""
     seed: int = 1
     """Seed that determines the order of the pairings."""
-    again: Recurrence | None = None
+    recurrence: Recurrence | None = field(name="again", default=None)
     """Repetition of the event; None if it does not repeat."""
 
     @property

@@ -108,7 +108,7 @@ class Events:
         now = self._lobby.now_unix_ns() // SECOND_NS
         return any(
             bot in event.waiting_bots
-            or (event.plan.hold_pool and event.state.has_entered(bot) and now >= event.plan.closes)
+            or (event.plan.hold_pool and event.state.has_entered(bot) and now >= event.plan.closing_time)
             for event in self._events.values()
         )
 
@@ -139,19 +139,19 @@ class Events:
 
     def restore(self, stored_events: Iterable[StoredEvent]) -> None:
         """Load the events of an earlier core. The caller then restores their matches, and calls `assign_matches`."""
-        for event in stored_events:
+        for stored_event in stored_events:
             self._earliest_start = self._lobby.now + RECONNECT_NS
-            self._events[event.state.plan.event] = HostedEvent(event)
+            self._events[stored_event.state.plan.event] = HostedEvent(stored_event)
 
     def assign_matches(self) -> None:
         """Give each event its restored matches in progress."""
         for event in self._events.values():
-            rooms = {
+            players_by_match = {
                 match: room.terms.players
                 for match, room in self._matches.rooms.items()
                 if room.terms.event == event.name
             }
-            event.adopt_matches(rooms)
+            event.adopt_matches(players_by_match)
 
     # requests
 
@@ -208,9 +208,8 @@ class Events:
             case _:
                 has_begun = event.state.has_begun
                 event.change_phase(command.action)
-                if (
-                    event.state.has_ended and not has_begun
-                ):  # otherwise the next event was announced when this one began
+                # If the event had begun, the next one of its series was announced then.
+                if event.state.has_ended and not has_begun:
                     self._announce_next(event)
                 confirmation = f"{event.name} is {event.state.phase}"
         self._save_event(event)
@@ -256,7 +255,7 @@ class Events:
         event = self._find_event(name, action, bot.name)
         if event is None:
             raise RequestRefused(Code.NO_SUCH_EVENT, f"no event {name!r:.70} is open or in progress")
-        if event.state.phase == "open" and self._lobby.now_unix_ns() >= event.plan.closes * SECOND_NS:
+        if event.state.phase == "open" and self._lobby.now_unix_ns() >= event.plan.closing_time * SECOND_NS:
             raise RequestRefused(
                 Code.NO_SUCH_EVENT, f"the entries of {event.name} are closed: it is about to begin"
             )
@@ -278,7 +277,7 @@ class Events:
         matching = [event for event in self._events.values() if name in (event.name, event.plan.series)]
         return min(
             matching,
-            key=lambda event: (not accepts_action(event), event.state.has_begun, event.plan.begins),
+            key=lambda event: (not accepts_action(event), event.state.has_begun, event.plan.start_time),
             default=None,
         )
 
@@ -334,7 +333,7 @@ class Events:
 
     def _compute_ms_to_start(self, event: Event) -> int:
         return (
-            max(0, event.plan.begins * 1000 - self._lobby.now_unix_ns() // NS_PER_MS)
+            max(0, event.plan.start_time * 1000 - self._lobby.now_unix_ns() // NS_PER_MS)
             if event.state.phase == "open"
             else 0
         )
@@ -343,7 +342,7 @@ class Events:
         state, plan = event.state, event.plan
         match state.phase:
             case "open":
-                return f"begins at {format_utc(plan.begins)}"
+                return f"begins at {format_utc(plan.start_time)}"
             case "running" if plan.is_arena:
                 return f"{len(state.bots)} bots, {plan.minutes} minutes in all"
             case "running":
@@ -390,11 +389,11 @@ class Events:
     def _begin_if_due(self, event: HostedEvent) -> None:
         lobby, plan = self._lobby, event.plan
         now = lobby.now_unix_ns() / SECOND_NS
-        if now >= plan.closes and not event.entries_closed:
+        if now >= plan.closing_time and not event.entries_closed:
             event.entries_closed = True
             self._mark_bots_changed(event)
-        if now < plan.begins:
-            self._schedule_check_at_unix(plan.closes if now < plan.closes else plan.begins)
+        if now < plan.start_time:
+            self._schedule_check_at_unix(plan.closing_time if now < plan.closing_time else plan.start_time)
             return
         if lobby.now < self._earliest_start:
             self._schedule_check_at(self._earliest_start)
@@ -423,7 +422,7 @@ class Events:
         plan = plan_next_event(event.plan, self._lobby.now_unix_ns() // SECOND_NS)
         if plan is not None and plan.event not in self._events:
             self._add_event(EventState(plan, bots=event.state.bots))
-            self._schedule_check_at_unix(plan.closes)
+            self._schedule_check_at_unix(plan.closing_time)
 
     def _is_available(self, name: str) -> bool:
         bot = self._lobby.bots.get(name)
@@ -442,7 +441,7 @@ class Events:
                 rated = event.plan.rated
                 for pairing in event.choose_matches(
                     free_bots,
-                    rating=lambda name: self._find_rating(event, name),
+                    get_rating=lambda name: self._find_rating(event, name),
                     may_meet=lambda a, b: not (rated and self._have_same_owner(a, b)),
                 ):
                     self._begin_match(event, pairing)
@@ -458,7 +457,7 @@ class Events:
 
     @staticmethod
     def _compute_end_unix_s(event: Event) -> int:
-        return event.plan.begins + 60 * event.plan.minutes
+        return event.plan.start_time + 60 * event.plan.minutes
 
     def _start_or_forfeit(self, event: HostedEvent, pairing: Pairing) -> bool:
         """Begin a due match, or decide it by forfeit if a bot stays disconnected. Return False if the match has to wait."""
@@ -580,15 +579,17 @@ class Events:
             news.append(EventStarted(plan.format, plan.game, state.bots))
         if event.current_round > event.last_reported_round:
             event.last_reported_round = event.current_round
-            if (
-                last_status is not None and not plan.is_arena
-            ):  # a new core continues a round that was already reported
+            # At its first check, a new core continues a round that an earlier core has reported.
+            if last_status is not None and not plan.is_arena:
                 news.append(RoundPaired(event.current_round, event.state.rounds, event.pairs_of_round))
         if state.has_ended:
-            ranks_by_bot = [(bot, event.find_rank(bot)) for bot in state.bots]
-            ranks = [EventPlace(bot, *place) for bot, place in ranks_by_bot if place is not None]
-            news.append(EventFinished(state.phase, tuple(sorted(ranks, key=lambda place: place.rank))))
-        self._lobby.effects.extend(EventNews(event.name, item) for item in news)
+            places = [
+                EventPlace(bot, *rank_and_points)
+                for bot in state.bots
+                if (rank_and_points := event.find_rank(bot)) is not None
+            ]
+            news.append(EventFinished(state.phase, tuple(sorted(places, key=lambda place: place.rank))))
+        self._lobby.effects.extend(EventNews(event.name, content) for content in news)
 
 
 def add_final_rank(

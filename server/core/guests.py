@@ -19,12 +19,12 @@ MAX_MOVE_MS = 60_000
 MAX_GUEST_TOTAL_MS = 900_000
 """Limit on the total thinking time of each player in a guest's match, in ms. Such a match takes at most half an hour."""
 START_INTERVAL_NS, START_BURST = 1_000_000_000, 10
-"""Rate limit on the matches that all guests together begin: average interval in ns, and burst.
+"""Rate limit on the matches that all guests together begin: average interval in ns, and number without a pause.
 
 The limit exists because each match is stored.
 """
 REQUEST_INTERVAL_NS, REQUEST_BURST = 5_000_000_000, 4
-"""Rate limit on the match requests of all guests at one address: average interval in ns, and burst."""
+"""Rate limit on the match requests of all guests at one address: average interval in ns, and number without a pause."""
 SLOTS_PER_ADDRESS = 2
 """Maximum number of parallel matches for all guests at one address."""
 

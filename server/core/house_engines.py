@@ -1,4 +1,4 @@
-"""The house: the server's own engines, and the challenges that wait for them."""
+"""The house: the engines that the server itself runs, and the challenges of bots that wait for a free engine."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class HouseEngines:
         self._sent_positions.pop(challenge, None)
 
     def begin_match(self, challenge: str, match: str) -> None:
-        """Transfer the slot of an accepted challenge to its match."""
+        """Transfer the slot of an accepted challenge to its match. Do nothing for a challenge to another bot."""
         self._queue.begin(challenge, match)
 
     def end_match(self, match: str) -> None:

@@ -76,12 +76,13 @@ class ClientDisconnected(Struct, frozen=True, tag="gone", omit_defaults=True):
 
 
 class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=True):
-    """Report by an edge that it has written a `turn` message to a connection. The mover's clock runs from `at`."""
+    """Report by an edge that it has written a `turn` message to a connection."""
 
     client: int
     match: str
     ply: int
     at: int
+    """Time at which the message was written, in ns of the core's clock. The mover's clock runs from then on."""
     lag: int = 0
     """Shortest recent ping time of the connection, in ns; 0 if unknown."""
 

@@ -18,9 +18,9 @@ LISTING_INTERVAL_NS = 250_000_000
 MAX_LISTED_CHALLENGES = 1000
 """Maximum number of challenges in a listing, which must fit into a frame even if strangers open many challenges."""
 REPLIES_PER_INPUT, REPLY_INTERVAL_NS = 4, 5_000_000
-"""Maximum number of pending listings sent in one batch, and the pause after a batch, in ns.
+"""Maximum number of delayed answers to `browse` that one batch sends, and the pause after a batch, in ns.
 
-Clients that ask repeatedly become due together. Without the limit, a move would wait until all of them are served.
+Without the limit, if many clients browse repeatedly, a move would wait until all of them have their listing.
 """
 LISTING_DEADLINE: DeadlineKey = ("listing", "")
 """Key of the next call of `Listings.publish` among the core's deadlines."""
@@ -36,9 +36,9 @@ class Listings:
         house: HouseEngines,
         challenges: OpenChallenges,
         suspensions: BotSuspensions,
-        events: Callable[[], list[ListedEvent]],
+        list_events: Callable[[], list[ListedEvent]],
     ) -> None:
-        self._events = events
+        self._list_events = list_events
         self._lobby = lobby
         self._rooms = rooms
         self._house = house
@@ -143,4 +143,4 @@ class Listings:
             challenge.to_message(now) for challenge in self._challenges.list_oldest(MAX_LISTED_CHALLENGES)
         ]
         matches = [room.public_view.make_listing_entry() for room in self._rooms.values()]
-        return Listing(matches, [*self._house.list_entries(), *bots], challenges, self._events())
+        return Listing(matches, [*self._house.list_entries(), *bots], challenges, self._list_events())

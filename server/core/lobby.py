@@ -237,13 +237,13 @@ class Lobby:
     def forget_if_expired(self, bot: LobbyBot) -> None:
         """Forget a bot without matches when its grace period is over; before that, schedule the next check.
 
-        A bot that has not played has no grace period.
+        A bot that does not keep its session (`LobbyBot.keeps_session`) has no grace period.
         """
         if bot.client is not None or bot.matches or self.bots.get(bot.name) is not bot:
             return
         expiry_time = (
             bot.disconnect_time + self.settings.grace_ms * NS_PER_MS
-            if bot.session and bot.has_played
+            if bot.session and bot.keeps_session
             else self.now
         )
         if self.now < expiry_time:

@@ -41,17 +41,17 @@ def choose_pairs(
     history: PairingHistory,
     turn_order: TurnOrder[str],
     *,
-    owner: Callable[[str], str] = lambda _name: "",
-    rating: Callable[[str], float] = lambda _name: DEFAULT_RATING,
+    get_owner: Callable[[str], str] = lambda _name: "",
+    get_rating: Callable[[str], float] = lambda _name: DEFAULT_RATING,
     may_meet: Callable[[str, str], bool] = lambda _a, _b: True,
     max_pairs: int = 1,
 ) -> list[tuple[str, str]]:
     """Return up to `max_pairs` pairs of waiting bots, each as (Maxie, Minnie); no bot is in two pairs.
 
-    bots      names of the waiting bots, longest wait first
-    owner     function that returns the owner of a bot; by default, all bots have the same owner
-    rating    function that returns the rating of a bot
-    may_meet  function that returns True if two bots may play each other
+    bots        names of the waiting bots, longest wait first
+    get_owner   function that returns the owner of a bot, by its name; by default, all bots have the same owner
+    get_rating  function that returns the rating of a bot, by its name
+    may_meet    function that returns True if the bots of two names may play each other
 
     The pairs are chosen one after another. Each time it is the turn of the owner whose bots have gone longest without
     a match. Of the pairs with a bot of this owner, the one of least cost is chosen; on a tie, the one whose bot has
@@ -64,9 +64,9 @@ def choose_pairs(
     if len(bots) > MAX_COMPARED:
         # The remaining bots are better compared with bots that arrive later.
         max_pairs = min(max_pairs, MAX_COMPARED // 4)
-        bots = _interleave_owners(bots, owner)[:MAX_COMPARED]
-    owners = {name: owner(name) for name in bots}
-    ratings = {name: rating(name) for name in bots}
+        bots = _interleave_owners(bots, get_owner)[:MAX_COMPARED]
+    owners = {name: get_owner(name) for name in bots}
+    ratings = {name: get_rating(name) for name in bots}
 
     def compute_pair_cost(pair: tuple[str, str]) -> float:
         a, b = pair
@@ -94,14 +94,14 @@ def choose_pairs(
     return pairings
 
 
-def _interleave_owners(bots: Sequence[str], owner: Callable[[str], str]) -> list[str]:
-    """Return the longest-waiting bot of each owner first, then each owner's second bot, and so on."""
+def _interleave_owners(bots: Sequence[str], get_owner: Callable[[str], str]) -> list[str]:
+    """Return `bots` in another order: the longest-waiting bot of each owner first, then each owner's second bot, and so on."""
     bot_counts: Counter[str] = Counter()
-    rounds: dict[str, int] = {}
+    places: dict[str, int] = {}  # place of each bot among the bots of its owner, from 0
     for name in bots:
-        rounds[name] = bot_counts[owner(name)]
-        bot_counts[owner(name)] += 1
-    return sorted(bots, key=rounds.__getitem__)
+        places[name] = bot_counts[get_owner(name)]
+        bot_counts[get_owner(name)] += 1
+    return sorted(bots, key=places.__getitem__)
 
 
 def find_pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
@@ -189,15 +189,18 @@ class Matchmaker:
         return matches
 
     def _choose_matches(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
-        """Return the terms of the next matches of `names`, and True if a match waits because this machine is fully loaded."""
+        """Choose matches between the waiting bots `names`.
+
+        Return the terms of the matches, and True if a further match waits because this machine is fully loaded.
+        """
         lobby = self._lobby
         games = {name: self._find_playable_games(pool, self._waiting_bots[name]) for name in names}
         pairs = choose_pairs(
             names,
             self._history,
             self._turn_order,
-            owner=lambda name: self._waiting_bots[name].owner,
-            rating=partial(self._find_rating, pool.games[0].game),
+            get_owner=lambda name: self._waiting_bots[name].owner,
+            get_rating=partial(self._find_rating, pool.games[0].game),
             may_meet=partial(self._may_meet, pool, games),
             max_pairs=len(names) // 2,
         )
@@ -218,7 +221,7 @@ class Matchmaker:
     @staticmethod
     def _find_playable_games(pool: Pool, bot: LobbyBot) -> frozenset[int]:
         """Return the indexes of the pool's games that a bot plays."""
-        return frozenset(place for place, game in enumerate(pool.games) if bot.preferences.accepts(game))
+        return frozenset(index for index, game in enumerate(pool.games) if bot.preferences.accepts(game))
 
     def _may_meet(self, pool: Pool, games: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
         if games[a].isdisjoint(games[b]):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from arena.match.openings import Opening
 from arena.server.core.settings import PoolGame
 
-MAX_PAIRINGS = 50_000
+MAX_PAIRS = 50_000
 """Maximum number of pairs of bots to remember. The least recently used pair is forgotten first."""
 
 
@@ -31,7 +31,7 @@ class NextMatch:
 class _PairHistory:
     """History of two bots, as far as their later matches depend on it."""
 
-    as_maxie: dict[str, int] = field(default_factory=dict)
+    maxie_counts: dict[str, int] = field(default_factory=dict)
     """Number of matches in which each of the two bots had Maxie's seat, by name."""
     pair_count: int = 0
     """Number of pairs of matches that the two bots have begun."""
@@ -42,34 +42,35 @@ class _PairHistory:
 
 
 class PairingHistory:
-    """Pairings of the bots of one arena. Both orders of two names mean the same pairing."""
+    """Pairing history of the bots of one arena. Both orders of two names mean the same pair of bots."""
 
     def __init__(self, salt: str) -> None:
         """Start without matches. `salt` determines the game and the opening of the first match between any two bots."""
         self._salt = salt
-        self._pairings: OrderedDict[tuple[str, str], _PairHistory] = OrderedDict()
+        self._histories: OrderedDict[tuple[str, str], _PairHistory] = OrderedDict()
+        """History of each pair of bots by their sorted names, least recently used first."""
 
     def count_matches(self, a: str, b: str) -> int:
         """Return the number of matches that two bots have begun."""
-        pairing = self._pairings.get((a, b) if a < b else (b, a))
-        return 0 if pairing is None else sum(pairing.as_maxie.values())
+        history = self._histories.get((a, b) if a < b else (b, a))
+        return 0 if history is None else sum(history.maxie_counts.values())
 
     def assign_seats(self, a: str, b: str) -> tuple[str, str]:
         """Return two bots as (Maxie, Minnie): Maxie's seat goes to the bot that has had it less often, on a tie to `a`."""
-        counts = self._find_or_add_pairing(a, b).as_maxie
+        counts = self._find_or_add_history(a, b).maxie_counts
         return (a, b) if counts.get(a, 0) <= counts.get(b, 0) else (b, a)
 
     def record_start(self, maxie: str, minnie: str) -> None:
-        counts = self._find_or_add_pairing(maxie, minnie).as_maxie
+        counts = self._find_or_add_history(maxie, minnie).maxie_counts
         counts[maxie] = counts.get(maxie, 0) + 1
 
     def record_end(self, a: str, b: str, now: int) -> None:
-        self._find_or_add_pairing(a, b).last_end = now
+        self._find_or_add_history(a, b).last_end = now
 
     def find_last_match_end(self, a: str, b: str) -> int | None:
         """Return the end time of the last finished match of two bots, in ns; None if none has ended."""
-        pairing = self._pairings.get((a, b) if a < b else (b, a))
-        return None if pairing is None else pairing.last_end
+        history = self._histories.get((a, b) if a < b else (b, a))
+        return None if history is None else history.last_end
 
     def choose_next_match(self, maxie: str, minnie: str, games: Sequence[PoolGame]) -> NextMatch:
         """Choose the next match of two bots, record the choice, and return the match.
@@ -80,26 +81,26 @@ class PairingHistory:
 
         games  games that both bots play, in a fixed order
         """
-        pairing = self._find_or_add_pairing(maxie, minnie)
-        first, pairing.first = pairing.first, None
+        history = self._find_or_add_history(maxie, minnie)
+        first, history.first = history.first, None
         if first is not None and first.game in games:
             return NextMatch(first.game, first.opening, minnie if first.maxie == maxie else maxie)
-        game_index = self._compute_first_game_index(maxie, minnie) + pairing.pair_count
+        game_index = self._compute_first_game_index(maxie, minnie) + history.pair_count
         game = games[game_index % len(games)]
         opening = game.openings[game_index // len(games) % len(game.openings)]
-        pairing.pair_count += 1
-        pairing.first = NextMatch(game, opening, maxie)
-        return pairing.first
+        history.pair_count += 1
+        history.first = NextMatch(game, opening, maxie)
+        return history.first
 
-    def _find_or_add_pairing(self, a: str, b: str) -> _PairHistory:
+    def _find_or_add_history(self, a: str, b: str) -> _PairHistory:
         names = (a, b) if a < b else (b, a)
-        pairing = self._pairings.get(names)
-        if pairing is None:
-            pairing = self._pairings[names] = _PairHistory()
-            if len(self._pairings) > MAX_PAIRINGS:
-                self._pairings.popitem(last=False)
-        self._pairings.move_to_end(names)
-        return pairing
+        history = self._histories.get(names)
+        if history is None:
+            history = self._histories[names] = _PairHistory()
+            if len(self._histories) > MAX_PAIRS:
+                self._histories.popitem(last=False)
+        self._histories.move_to_end(names)
+        return history
 
     def _compute_first_game_index(self, a: str, b: str) -> int:
         """Return a number, derived from the salt and the two names, that selects the first game and opening of two bots."""

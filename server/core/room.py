@@ -120,9 +120,8 @@ class Room:
             self._seq += 1 if turn is None else 2
             self._lobby.effects.append(AppendEvent(self.terms.match, self._seq, at, event, turn))
         if len(referee.moves) > ply:
-            self.turn_report_deadline = (
-                None  # the answer to a turn that was sent again may come before the report
-            )
+            # The answer to a turn that was sent again may arrive before the edge's report of the sent turn.
+            self.turn_report_deadline = None
         self._send_effects(effects)
         if self.followers.edges:  # after the messages to both players
             if len(referee.moves) > ply:
@@ -147,6 +146,7 @@ class Room:
             self._unsaved_turn = at, turn
             report_deadline, self.turn_report_deadline = self.turn_report_deadline, None
             deadline += self._lobby.settings.transit_ns
+            # A check is already scheduled at `report_deadline`, and then schedules the next one.
             if report_deadline is None or deadline < report_deadline:
                 self._lobby.deadlines.schedule(self.key, deadline)
 

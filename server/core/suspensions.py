@@ -33,7 +33,7 @@ class BotSuspensions:
         self._failures: OrderedDict[str, _FailureRecord] = OrderedDict()
 
     def record_result(self, name: str, reason: EndReason, *, lost: bool, plies: int, now: int) -> str:
-        """Record the end of a bot's match. Return the reason if the bot is suspended for it; otherwise an empty string.
+        """Record the end of a bot's match. If this suspends the bot, return the reason; otherwise an empty string.
 
         reason  reason why the match ended
         lost    True if the bot did not win; both bots lose a match for which neither appeared
@@ -59,7 +59,7 @@ class BotSuspensions:
         return failure_record.reason
 
     def count_suspended(self, now: int) -> int:
-        return sum(now < failing.suspended_until for failing in self._failures.values())
+        return sum(now < record.suspended_until for record in self._failures.values())
 
     def find_suspension_end(self, name: str) -> int:
         """Return the end of a bot's latest suspension, in ns, even if past; 0 if there was none, or it was lifted."""

@@ -82,6 +82,7 @@ class Connection(asyncio.BufferedProtocol):
     """TCP or TLS connection of one client, which sends plain HTTP requests or opens a websocket."""
 
     __slots__ = (
+        "_address_key",
         "_answer_count",
         "_arrived_ns",
         "_bytes_after_close",
@@ -94,7 +95,6 @@ class Connection(asyncio.BufferedProtocol):
         "_is_counted",
         "_is_queued",
         "_is_reading_request",
-        "_key",
         "_ping_timer",
         "_protocol",
         "_request_tail",
@@ -128,7 +128,8 @@ class Connection(asyncio.BufferedProtocol):
             edge.admission.refuse(self.transport)
             return
         self._is_admitted = self._is_counted = True
-        self._key = make_address_key(self.address)
+        self._address_key = make_address_key(self.address)
+        """Key of the address in the fair queue."""
         self._protocol = self._make_protocol()
         self.session: Session | None = None
         """Session of the websocket; None before it is open."""
@@ -226,7 +227,7 @@ class Connection(asyncio.BufferedProtocol):
     def wait_for_turn(self) -> None:
         if not self._is_queued:
             self._is_queued = True
-            self._edge.fair_queue.enqueue(self._key, self)
+            self._edge.fair_queue.enqueue(self._address_key, self)
 
     def take_turn(self) -> float:
         """Parse buffered bytes, or handle a waiting message.
@@ -354,7 +355,10 @@ class Connection(asyncio.BufferedProtocol):
     # requests
 
     def _parse_request(self, data: bytes) -> float:
-        """Parse a chunk of a request, and keep the bytes after the request. Return the cost outside the turn, in µs."""
+        """Parse a chunk of a request, and keep the bytes after the request.
+
+        Return the estimated cost of work that the request causes outside the turn, in µs.
+        """
         head_bytes = self._request_tail + data
         head_end = head_bytes.find(END_OF_REQUEST)
         if head_end >= 0:
@@ -388,11 +392,11 @@ class Connection(asyncio.BufferedProtocol):
         if not request.wants_websocket:
             answer = handshake.answer_page(edge.pages, request, client_address)
             if isinstance(answer, Response):
-                # Most answers are cached or refusals. A task for each would cost more than the answer.
-                self._send_answer(request, answer)
+                # Most responses are cached or refusals. A task for each would cost more than the response.
+                self._send_response(request, answer)
             else:
                 self.set_deadline(ANSWER_SECONDS, self.transport.abort)
-                edge.start_soon(self._answer_later, request, answer)
+                edge.start_soon(self._respond_later, request, answer)
             return
         refusal = (
             handshake.refuse_unless_get(request)
@@ -427,13 +431,16 @@ class Connection(asyncio.BufferedProtocol):
         self._is_counted = admission.admit(client)
         if not self._is_counted:
             return handshake.TOO_MANY_CONNECTIONS_RESPONSE
-        self.address, self._key = client, make_address_key(client)
+        self.address, self._address_key = client, make_address_key(client)
         return None
 
-    async def _answer_later(self, request: Request, make_answer: Callable[[], Awaitable[Response]]) -> None:
-        self._send_answer(request, await make_answer())
+    async def _respond_later(
+        self, request: Request, make_response: Callable[[], Awaitable[Response]]
+    ) -> None:
+        self._send_response(request, await make_response())
 
-    def _send_answer(self, request: Request, answer: Response) -> None:
+    def _send_response(self, request: Request, response: Response) -> None:
+        """Send the response to a plain request. Then wait for the next request, or end the connection."""
         edge = self._edge
         if self.transport.is_closing():
             return
@@ -444,7 +451,7 @@ class Connection(asyncio.BufferedProtocol):
             or self._answer_count >= handshake.MAX_REQUESTS
             or not edge.admission.may_stay_open(self.address)
         )
-        self._write_response(answer, last=is_last, bodiless=request.method == "HEAD")
+        self._write_response(response, last=is_last, bodiless=request.method == "HEAD")
         if not is_last:
             # The time limit of the first request applies to the next one too.
             self._free_protocol()
@@ -453,9 +460,9 @@ class Connection(asyncio.BufferedProtocol):
             self.set_deadline(edge.limits.hello_seconds, self._close_idle)
             self.update_reading()
 
-    def _write_response(self, answer: Response, *, last: bool, bodiless: bool = False) -> None:
+    def _write_response(self, response: Response, *, last: bool, bodiless: bool = False) -> None:
         self.transport.write(
-            handshake.encode_response(answer, self._edge.program, last=last, bodiless=bodiless)
+            handshake.encode_response(response, self._edge.program, last=last, bodiless=bodiless)
         )
         if last:
             self._is_closing = True
@@ -496,7 +503,8 @@ class Connection(asyncio.BufferedProtocol):
     def _write_library_output(self, writes: list[bytes], *, closed_by_peer: bool = False) -> None:
         """Write the output of the library itself, such as pongs. Empty bytes in `writes` stand for the end of the stream.
 
-        closed_by_peer: True if the output answers the peer's close frame; it then repeats the peer's code, which is no sign of a fault
+        closed_by_peer  True if the output answers the peer's close frame; its close code is then the peer's, and no sign
+                        of a fault
         """
         for data in writes:
             if self.transport.is_closing():

@@ -150,7 +150,7 @@ class Edge:
     async def listen(
         self, host: str, port: int, tls: SSLContext | None = None, *, reuse_port: bool = False
     ) -> tuple[Any, ...]:
-        """Accept connections on `host`:`port` (0: any free port). Return the address of the first socket.
+        """Accept connections on `host`:`port` (0 means any free port). Return the address of the first socket.
 
         tls         TLS settings with the server's certificate; None for no TLS
         reuse_port  True to share the port with other processes of this user: the kernel distributes the connections
@@ -249,7 +249,7 @@ class Edge:
             del self._topics[publish.topic]
 
     def resync(self) -> None:
-        """Send the core all connected clients and their topics, because it is new or because messages were lost."""
+        """Send the core all connected clients and their topics, because the core is new or messages were lost."""
         clients = list(self._clients.values())
         admissions = [
             admission for client in clients if (admission := client.make_resync_entry()) is not None

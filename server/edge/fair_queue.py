@@ -67,7 +67,7 @@ class FairQueue:
         waiter = waiters.popleft()
         if waiters:
             self._waiters_by_address[address] = waiters
-        # uvloop rounds timers to milliseconds. If this turn is early, the next rest is longer.
+        # uvloop rounds timers to milliseconds. If this turn comes too early, the pause after it is longer.
         seconds_early, cost = max(0.0, self._due_ns - now) / 1e9, 0.0
         try:
             cost = waiter.take_turn()

@@ -1,6 +1,6 @@
-"""Responses to requests: a page, a refusal, or the opening of a websocket.
+"""Responses to HTTP requests: pages, and refusals of requests that would open a websocket.
 
-Plain GETs (the page, health, metrics) share the port with websockets, and one connection may send many of them.
+Plain requests (the web page, health, metrics) share the port with websockets, and one connection may send many of them.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def answer_page(
     """Return the response of `pages` to a plain request from an address.
 
     If `pages` takes a while to make the response, return a coroutine function that makes it. The response has status
-    404 if there is no such page. If `pages` raises an exception, it is logged, and the response has status 500.
+    404 if there is no such page. If `pages` raises an exception, the exception is logged, and the response has status
+    500.
     """
     if request.method not in PLAIN_METHODS:
         return make_method_not_allowed_response(", ".join(PLAIN_METHODS))
@@ -116,18 +117,18 @@ def answer_page(
     except Exception:
         log.exception(NO_ANSWER_LOG_LINE, extra={"address": address})
         return FAILURE_RESPONSE
-    return partial(_make_answer, answer, address) if callable(answer) else answer or NO_PAGE_RESPONSE
+    return partial(_make_response, answer, address) if callable(answer) else answer or NO_PAGE_RESPONSE
 
 
-async def _make_answer(make: Callable[[], Awaitable[Response | None]], address: str) -> Response:
+async def _make_response(make_answer: Callable[[], Awaitable[Response | None]], address: str) -> Response:
     try:
-        return await make() or NO_PAGE_RESPONSE
+        return await make_answer() or NO_PAGE_RESPONSE
     except Exception:
         log.exception(NO_ANSWER_LOG_LINE, extra={"address": address})
         return FAILURE_RESPONSE
 
 
-def encode_response(answer: Response, program: str, *, last: bool, bodiless: bool = False) -> bytes:
+def encode_response(response: Response, program: str, *, last: bool, bodiless: bool = False) -> bytes:
     """Return a response as bytes.
 
     program   name and version of the server, for the `Server` header
@@ -136,13 +137,13 @@ def encode_response(answer: Response, program: str, *, last: bool, bodiless: boo
     """
     fields = {
         "Date": formatdate(usegmt=True),
-        **answer.headers,
-        "Content-Type": answer.content_type,
-        "Content-Length": str(len(answer.body)),
+        **response.headers,
+        "Content-Type": response.content_type,
+        "Content-Length": str(len(response.body)),
         "Server": program,
     }
     if last:
         fields["Connection"] = "close"
     head = "".join([f"{name}: {value}\r\n" for name, value in fields.items()])
-    body = b"" if bodiless else answer.body
-    return f"HTTP/1.1 {answer.status.value} {answer.status.phrase}\r\n{head}\r\n".encode() + body
+    body = b"" if bodiless else response.body
+    return f"HTTP/1.1 {response.status.value} {response.status.phrase}\r\n{head}\r\n".encode() + body

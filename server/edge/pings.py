@@ -15,12 +15,12 @@ PONG_SECONDS = 20.0
 class OpenPings:
     """Unanswered pings and round-trip times of one connection. Times are in monotonic ns."""
 
-    __slots__ = ("_sent_times", "_times", "lag")
+    __slots__ = ("_round_trip_times", "_sent_times", "lag")
 
     def __init__(self) -> None:
         self._sent_times: dict[bytes, int] = {}
         """Time at which each unanswered ping was sent, by payload, oldest first."""
-        self._times = Pings()
+        self._round_trip_times = Pings()
         self.lag = 0
         """Shortest recent round-trip time; 0 if unknown."""
 
@@ -39,7 +39,7 @@ class OpenPings:
         sent_at = self._sent_times.get(payload)
         if sent_at is None:
             return  # an unsolicited pong is allowed
-        self._times.add(now - sent_at)
-        self.lag = self._times.smallest_ns
+        self._round_trip_times.add(now - sent_at)
+        self.lag = self._round_trip_times.smallest_ns
         while payload in self._sent_times:
             del self._sent_times[next(iter(self._sent_times))]

@@ -225,6 +225,7 @@ class Session:
                 if seat.is_over:
                     del self.seats[message.match]
                     return
+                # A stall of the event loop after the turn was written, even one that is still going on, does not count.
                 lateness_ns = arrived_ns - edge.lag.due
                 lateness_ns = lateness_ns if lateness_ns > loop_lag.STALL_NS else 0
                 stalled_ns = edge.lag.stalled_ns + lateness_ns - seat.stalled_ns
@@ -387,7 +388,7 @@ class Session:
         self._end_session(close.code, close.detail)
 
     def apply_directives(self, *, is_new: bool) -> None:
-        """Close the session if the client is banned. Otherwise, if the notice is new (`is_new`), send it to the client."""
+        """Close the session if the client is banned. Otherwise, if `is_new` is True, send the client the host's notice."""
         directives = self._edge.directives
         why = directives.find_ban_reason(self._connection.address, self.hello.name if self.hello else "")
         if why:
@@ -427,7 +428,7 @@ class Session:
         self._connection.close(1008, Code.TOO_SLOW.value, is_misbehaving=True)
 
     def handle_disconnect(self, fault: str | None) -> None:
-        """Mark the session as closed, leave its topics, and report the disconnection to the core. Further calls do nothing.
+        """Close the session: leave its topics, and report the disconnection to the core. Further calls do nothing.
 
         fault  protocol violation for which the client is disconnected; None if there was none
         """
@@ -593,7 +594,7 @@ class Session:
         self._topics.pop(name, None)
 
     def request_view(self, match: str) -> None:
-        """Ask the core to resend the whole match so far to the client, which follows the match."""
+        """Ask the core to send the client the whole match so far again, after the client has missed messages."""
         self._edge.core.submit(MessageReceived(self.client, Watch(match), self._edge.now()))
 
     # resync

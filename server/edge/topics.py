@@ -101,6 +101,11 @@ class Topic:
         self._send_batch(list(self._followers), self._frame_count, self.is_over)
 
     def _send_batch(self, batch: list[Session], until: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
+        """Send the first few followers of `batch` the messages that they lack, and the others later, batch by batch.
+
+        until    number of the first message that need not be sent to all followers in this round
+        is_last  True if the match was over when the round began, so that the round also sends its `end`
+        """
         for follower in batch[:FOLLOWERS_PER_TURN]:
             number = self._followers.get(follower)
             if number is None:
@@ -124,6 +129,11 @@ class Topic:
             self._clock.call_later(RECHECK_SECONDS, self._start_delivery_if_idle)
 
     def _send_latest(self, follower: Session, number: int) -> None:
+        """Send a follower the messages from `number` on, or of the listing only the latest.
+
+        A follower that reads slowly, or whose address has used up its work budget, misses them. Once it can receive
+        again, request the whole match for it.
+        """
         is_slow = follower.unsent_bytes > MAX_BACKLOG_BYTES
         if self.name == LISTING_TOPIC:
             if not is_slow:

@@ -28,9 +28,9 @@ PAUSE_SECONDS = 10.0
 
 
 class AddressRecorder:
-    """Recorder of the hashed addresses of bots that finish matches: one row for each bot, address and day.
+    """Recorder of the hashed addresses of bots that finish matches: one `AddressUse` for each bot, address and day.
 
-    Bots without an owner in the store are left out. Rows are stored only while `run` runs.
+    Bots without an owner in the store are left out. Uses are stored only while `run` runs.
     """
 
     def __init__(self, engine: Engine, journal: Journal, shell: Shell, clock: TimeSource) -> None:
@@ -41,9 +41,9 @@ class AddressRecorder:
         self._day, self._key = "", b""
         """Current day (UTC), as YYYY-MM-DD, and the random key with which its addresses are hashed."""
         self._unstored_uses: set[AddressUse] = set()
-        """Rows to store."""
+        """Uses of addresses that must still be stored."""
         self._stored_uses: set[AddressUse] = set()
-        """Rows of the current day that are stored already."""
+        """Uses of addresses on the current day that are stored already."""
         shell.add_effect_handler(MatchFinished, self._record_players)
 
     def _record_players(self, finished: MatchFinished) -> None:
@@ -55,22 +55,22 @@ class AddressRecorder:
             bot = self._shell.core.find_bot(name)
             if bot is not None and bot.client is not None and not bot.is_owner_address:
                 address = make_address_key(bot.address).encode()
-                row = AddressUse(name, day, hmac.digest(self._key, address, "sha256").hex())
-                if row not in self._stored_uses:
-                    self._unstored_uses.add(row)
+                use = AddressUse(name, day, hmac.digest(self._key, address, "sha256").hex())
+                if use not in self._stored_uses:
+                    self._unstored_uses.add(use)
 
     async def run(self) -> None:
-        """Store new rows until cancelled. While the store is unavailable, keep them in memory."""
+        """Store new uses of addresses until cancelled. While the store is unavailable, keep them in memory."""
         while True:
-            rows = frozenset(self._unstored_uses)
-            if rows:
+            uses = frozenset(self._unstored_uses)
+            if uses:
                 try:
                     async with database.convert_database_errors(self._engine):
-                        await self._journal.write(partial(store_address_uses, rows=rows))
+                        await self._journal.write(partial(store_address_uses, uses=uses))
                 except StoreError as error:
                     await checkpoint()  # raises if the server is stopping, which closes the store
                     log.warning("addresses cannot be stored now: %s", error)
                 else:
-                    self._unstored_uses -= rows
-                    self._stored_uses |= rows
+                    self._unstored_uses -= uses
+                    self._stored_uses |= uses
             await self._clock.sleep(PAUSE_SECONDS)

@@ -207,7 +207,7 @@ class Authenticator:
                 why = describe_database_error(error)
                 if why is None:
                     raise
-                log.error("the store does not answer: %s", why)  # noqa: TRY400  one line for all of them, no stack
+                log.error("the store does not answer: %s", why)  # noqa: TRY400  one line for all clients, no stack
             for name in unrated_names:
                 account = (accounts or {}).get(name, StoredAccount())
                 if account.owner:

@@ -54,8 +54,8 @@ class HostRequestHandler:
     async def make_change(self, change: PreparedChange) -> bool | RequestAnswer:
         """Make a change that the page process has prepared. Return True, or False if the change is no longer valid.
 
-        If the change is a request, return the answer of the server that it names. Raises TimeoutError if another server
-        does not answer. This method is a `requests.MakeChange`.
+        If the change is a request to a server, return that server's answer. Raises TimeoutError if another server does
+        not answer. This method is a `requests.MakeChange`.
         """
         if isinstance(change, NewRequest):
             if change.server != self._server:
@@ -78,9 +78,9 @@ class HostRequestHandler:
             del self._pending_answers[number]
 
     def _resolve_request(self, answer: CommandAnswered) -> None:
-        waiter = self._pending_answers.get(answer.number)
-        if waiter is not None and not waiter.done():
-            waiter.set_result(RequestAnswer(answer.answer, answer.done))
+        future = self._pending_answers.get(answer.number)
+        if future is not None and not future.done():
+            future.set_result(RequestAnswer(answer.answer, answer.done))
 
     async def run(self) -> None:
         """Pass new requests in the store to the core, until cancelled. A rebuilt core gets all unanswered ones again."""

@@ -135,7 +135,7 @@ class HouseProcesses:
             )
             for engine in plan.engines
         }
-        shell.add_effect_handler(StartHouseEngine, lambda want: self._start_engine(want.name))
+        shell.add_effect_handler(StartHouseEngine, lambda request: self._start_engine(request.name))
         shell.add_effect_handler(MatchFinished, self._record_moves)
         for name in self._processes:
             bot = shell.core.find_bot(name)

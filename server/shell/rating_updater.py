@@ -44,7 +44,7 @@ class RatingUpdater:
         self._is_due = True
         self._seasons: dict[str, int] = {}
         """Number of the season whose ratings the core has, by game, from 1. A game in its first season has no entry."""
-        shell.add_effect_handler(MatchFinished, lambda _over: self.schedule_update())
+        shell.add_effect_handler(MatchFinished, lambda _finished: self.schedule_update())
 
     def schedule_update(self) -> None:
         """Let `run` update the ratings and tables within `PAUSE_SECONDS`, because a match has finished."""

@@ -1,12 +1,14 @@
-"""The shell, through which all inputs and all effects of the core pass.
+"""The shell, through which all inputs and all effects of the core pass, in rounds.
 
     take all inputs that have arrived -> core.handle each -> one commit -> release the effects -> repeat
 
-Inputs that arrive during a commit wait for the next round, so a busier server has more inputs per commit. Inputs for
-which no clock runs (`DEFERRABLE_TYPES`) are deferred for a moment: moves may overtake them in one round, and the round
-after that handles them together with its own inputs. So few moves wait for deferred inputs, and on a busy server, these
-need no commit of their own. A deadline is handled after all inputs that arrived before it. No message goes out before
-the durable effects of its round are committed.
+No message goes out before the durable effects of its round are committed. Inputs that arrive during a commit wait for
+the next round, so a busier server has more inputs per commit. A deadline is handled after all inputs that arrived
+before it.
+
+Inputs for which no clock runs (`DEFERRABLE_TYPES`) are deferred for at most `MAX_DEFERRAL_SECONDS`. Moves may overtake
+them by one round, so few moves wait for them. A later round handles them together with its own inputs, so on a busy
+server they need no commit of their own.
 
 While the store is unavailable, the shell repeats the commit, and no clock counts against a player. If the store is
 unavailable for `outage_patience_s`, the core is dropped, since its state is ahead of the store. A new core is built from the
@@ -118,14 +120,14 @@ class Shell:
         *,
         clock: TimeSource,
         lag: LoopLag,
-        seed: Callable[[], bytes],
+        make_seed: Callable[[], bytes],
         outage_patience_s: float,
         event: str | None,
     ) -> None:
         """Set up the shell of a server.
 
         lag                meter of the event loop's lag, shared with the edge
-        seed               returns random bytes, for each new core
+        make_seed          function that returns random bytes, for each new core
         outage_patience_s  time to wait for an unavailable store before the core is dropped
         event              event whose unfinished matches continue; None if no matches continue
         """
@@ -138,10 +140,10 @@ class Shell:
         self._metrics = metrics
         self._clock = clock
         self._now_ns = clock.now_ns
-        self._make_seed = seed
+        self._make_seed = make_seed
         self._outage_patience_s = outage_patience_s
         self._event = event
-        self._core = Core(settings, seed(), clock.now_ns())
+        self._core = Core(settings, make_seed(), clock.now_ns())
         self._edges: dict[int, EdgePort] = {}
         self._inputs: list[MessageToCore | Input] = []
         """Inputs for the next round, in order."""
@@ -152,7 +154,9 @@ class Shell:
         self._is_wake_scheduled = False
         """True while a timer runs that starts a round for deferred inputs."""
         self._timer: asyncio.TimerHandle | None = None
+        """Timer that starts a round at the core's next deadline; None if none is set."""
         self._timer_at = NEVER
+        """Time of `_timer`, in ns; NEVER if none is set."""
         self._lag = lag
         self._lag.measure_while(lambda: self._timer is not None)
         self._is_serving = False
@@ -351,8 +355,8 @@ class Shell:
         """Build a core from the store, and return its first effects. Raises StoreFailed if the store is unavailable."""
         try:
             restore = await self._journal.load(self._event)
-        except StoreUnavailable as away:
-            raise StoreFailed(away) from None
+        except StoreUnavailable as error:
+            raise StoreFailed(error) from None
         now = self._now_ns()
         self._core = Core(self.settings, self._make_seed(), now)
         effects = self._core.handle(restore, now)
@@ -407,8 +411,8 @@ class Shell:
             if durable:
                 try:
                     await self._journal.commit(durable)
-                except StoreUnavailable as away:
-                    await self._commit_again(durable, away)
+                except StoreUnavailable as error:
+                    await self._commit_again(durable, error)
             if effects or self._changed is not None:
                 self._release_effects(effects)
             effects = []

@@ -132,18 +132,18 @@ class WebhookSender:
         url: str,
         secret: str,
         shell: Shell,
-        unix_time: Callable[[], float],
+        get_unix_time: Callable[[], float],
         clock: TimeSource,
         post: PostFunction | None = None,
     ) -> None:
         """Set up the sender. Raises BadWebhook for an invalid URL or secret.
 
-        unix_time  returns the current time, in Unix seconds
-        post       sends a message; None for `post_by_http`
+        get_unix_time  function that returns the current time, in Unix seconds
+        post           function that sends a message; None for `post_by_http`
         """
         self._address = WebhookURL.parse(url)
         self._key = parse_secret(secret)
-        self._unix_time = unix_time
+        self._get_unix_time = get_unix_time
         self._clock = clock
         self._post = post or post_by_http
         self._queue: deque[_WebhookMessage] = deque()
@@ -159,7 +159,7 @@ class WebhookSender:
         kind = fields.pop("type")
         message = {
             "type": kind,
-            "timestamp": format_utc(int(self._unix_time())),
+            "timestamp": format_utc(int(self._get_unix_time())),
             "data": {"event": news.event, **fields},
         }
         self._queue.append(_WebhookMessage(msgspec.json.encode(message)))
@@ -177,19 +177,19 @@ class WebhookSender:
     async def _deliver(self, message: _WebhookMessage) -> None:
         """Send a message repeatedly, until it is received or refused, or the attempts are used up."""
         pause_seconds, max_pause_seconds = RETRY_PAUSES
-        for number in range(1, MAX_ATTEMPTS + 1):
+        for attempt in range(1, MAX_ATTEMPTS + 1):
             why, should_retry = await self._send_once(message)
             if not why:
                 return
-            if not should_retry or number == MAX_ATTEMPTS:
-                log.warning("webhook %s dropped after %d tries: %s", message.message_id, number, why)
+            if not should_retry or attempt == MAX_ATTEMPTS:
+                log.warning("webhook %s dropped after %d tries: %s", message.message_id, attempt, why)
                 return
             await self._clock.sleep(pause_seconds)
             pause_seconds = min(2 * pause_seconds, max_pause_seconds)
 
     async def _send_once(self, message: _WebhookMessage) -> tuple[str, bool]:
         """Send a message once. Return the reason for the failure, empty on success, and True if a retry may help."""
-        timestamp = str(int(self._unix_time()))
+        timestamp = str(int(self._get_unix_time()))
         headers = {
             "Content-Type": "application/json",
             "Webhook-Id": message.message_id,
@@ -226,14 +226,14 @@ async def post_by_http(address: WebhookURL, body: bytes, headers: Mapping[str, s
         header_text = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
         writer.write(f"POST {address.target} HTTP/1.1\r\n{header_text}\r\n".encode("ascii") + body)
         await writer.drain()
-        line = await reader.readline()
+        status_line = await reader.readline()
     finally:
         writer.transport.abort()
-    version, _, rest = line.partition(b" ")
-    if not version.startswith(b"HTTP/1.") or not rest[:3].isdigit():
+    version, _, code_and_reason = status_line.partition(b" ")
+    if not version.startswith(b"HTTP/1.") or not code_and_reason[:3].isdigit():
         raise ValueError(
             "the answer is not an HTTP response"
-            if line
+            if status_line
             else "the receiver closed the connection without an answer"
         )
-    return int(rest[:3])
+    return int(code_and_reason[:3])

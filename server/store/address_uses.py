@@ -35,22 +35,24 @@ class AddressUse(Struct, frozen=True):
     """HMAC-SHA256 of the address, in hexadecimal, with the key of the server process for this day."""
 
 
-def store_address_uses(connection: sa.Connection, rows: Iterable[AddressUse]) -> None:
+def store_address_uses(connection: sa.Connection, uses: Iterable[AddressUse]) -> None:
     """Store address uses, in the caller's transaction.
 
     Skip uses that are already stored, and uses by bots without a valid token.
     """
     database.lock_exclusively(connection)  # no token may be deleted between its check below and the insert
     insert = database.make_insert(connection.dialect.name, addresses).on_conflict_do_nothing()
-    for chunk in database.split_into_chunks(rows):
+    for chunk in database.split_into_chunks(uses):
         names = {use.name for use in chunk}
         query = sa.select(tokens.c.name).where(tokens.c.name.in_(names), tokens.c.revoked.is_(None))
-        known_owners = set(connection.execute(query).scalars())
-        values = [
-            {"name": use.name, "day": use.day, "hash": use.hash} for use in chunk if use.name in known_owners
+        names_with_token = set(connection.execute(query).scalars())
+        rows = [
+            {"name": use.name, "day": use.day, "hash": use.hash}
+            for use in chunk
+            if use.name in names_with_token
         ]
-        if values:
-            connection.execute(insert, values)
+        if rows:
+            connection.execute(insert, rows)
 
 
 def remove_old_rows(connection: sa.Connection) -> None:

@@ -52,7 +52,10 @@ class ArchivedMatch(Record, frozen=True, kw_only=True):
 
 @dataclass
 class ImportResult:
-    """Result of an import: what became of each line of the file. Empty lines do not count."""
+    """Result of an import: number of lines that were added or unchanged, and of each other line, the reason.
+
+    Empty lines do not count.
+    """
 
     added: int = 0
     """Number of lines whose match was added to the store."""
@@ -214,8 +217,9 @@ async def _add_chunk(
     *,
     trust: bool,
 ) -> None:
-    names = [archived.match for _, archived in chunk]
-    query = sa.select(matches.c.match, records.c.packed).where(matches.c.match.in_(names))
+    """Add the matches of `chunk`, with their line numbers, to the store, and count each line in `counts`."""
+    match_ids = [archived.match for _, archived in chunk]
+    query = sa.select(matches.c.match, records.c.packed).where(matches.c.match.in_(match_ids))
     query = query.outerjoin(records, records.c.number == matches.c.number)
     stored_records: dict[str, Record | None] = {
         row.match: None if row.packed is None else from_line(unpack_record(row.packed))

@@ -135,9 +135,9 @@ async def _require_store(engine: Engine, path: Path) -> None:
 
 async def _require_empty(target: AsyncConnection) -> None:
     await target.run_sync(lease.require_no_server)
-    contents = await _count_rows(target)
-    if contents.matches or contents.tokens:
-        contents_text = f"{contents.matches} matches and {contents.tokens} tokens"
+    counts = await _count_rows(target)
+    if counts.matches or counts.tokens:
+        contents_text = f"{counts.matches} matches and {counts.tokens} tokens"
         raise StoreError(f"the store already has {contents_text}: restore into an empty one")
 
 

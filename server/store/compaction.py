@@ -71,6 +71,7 @@ async def _load_next_batch(engine: Engine, limit: int) -> list[_UnpackedMatch]:
 
 
 def _sort_events(collected: str) -> list[str]:
+    """Return the texts in `collected`, a JSON object of texts by number, in the order of their numbers."""
     return [event for _, event in sorted(_decode_events(collected).items())]
 
 

@@ -1,4 +1,4 @@
-"""Directives of the host, the person who runs the servers: bans and kicks, and a notice to all clients.
+"""Directives of the host (the person who runs the servers): bans and kicks, and a notice to all clients.
 
 A ban is on a name, an owner or an address. A kick is a ban of a name for some seconds. Every server on the store reads
 the directives each second, and applies them.

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import sqlalchemy as sa
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -60,7 +60,7 @@ def make_event_row(state: EventState) -> dict[str, Any]:
         "event": plan.event,
         "uid": plan.uid,
         "plan": _encode(columns).decode(),
-        "started": format_utc(plan.begins),
+        "started": format_utc(plan.start_time),
         "finished": database.format_current_time() if state.has_ended else None,
     }
 
@@ -105,9 +105,9 @@ class EventEntriesPlan(Struct):
 
     event: str
     """Name of the event."""
-    begins: int
+    start_time: int = field(name="begins")
     """Start of the event, as Unix time in seconds."""
-    closes: int
+    closing_time: int = field(name="closes")
     """Time at which the entries close, as Unix time in seconds."""
     invited: tuple[str, ...] = ()
     """Bots that may enter; empty if all bots may."""

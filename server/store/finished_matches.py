@@ -59,11 +59,11 @@ class MatchSummary(Struct, frozen=True):
 
 
 class MatchList(Struct, frozen=True):
-    """Part of a list of finished matches, newest first."""
+    """One page of a list of finished matches, newest first."""
 
     matches: list[MatchSummary]
     next: str | None
-    """Position at which the list continues: a `PageCursor` as the text `TIME|MATCH`; None at the end of the list."""
+    """Position of the next page: a `PageCursor` as the text `TIME|MATCH`; None on the last page."""
 
 
 def make_summary_columns(record: Record) -> dict[str, Any]:
@@ -106,8 +106,9 @@ def make_opening_key(
 def compute_match_digest(record: Record) -> bytes:
     """Return a digest that is equal for two matches if one repeats the other, apart from the times of the moves.
 
-    In such matches the same two bots have the same seats, make the same moves, and end in the same way. Only the first
-    match is rated, because a repeated match of two deterministic bots carries no new information.
+    One match repeats another if the same bots have the same seats and make the same moves, and the result is the same.
+    Only the first of such matches is rated, because a repeated match of two deterministic bots carries no new
+    information.
     """
     moves = [move.move for move in record.moves]
     fields = [record.game, record.setup, record.players, moves, record.result.winner, record.result.reason]

@@ -22,9 +22,9 @@ class CannotResume(Exception):
     """Raised when a stored ladder cannot be begun or resumed; the message is a one-line reason."""
 
 
-def compute_short_digest(data: object) -> str:
+def compute_short_digest(json_data: object) -> str:
     """Return a hash of JSON data as twelve hexadecimal digits. The order of keys does not matter."""
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
+    return hashlib.sha256(json.dumps(json_data, sort_keys=True).encode()).hexdigest()[:12]
 
 
 @asynccontextmanager

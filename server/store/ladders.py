@@ -88,8 +88,10 @@ async def set_bots(engine: Engine, event: str, bots: list[str]) -> None:
     """Store `bots` as the names of a ladder's bots, for a ladder whose bots are not known until they connect."""
     async with database.exclusive_transaction(engine) as connection:
         is_event = schema.ladders.c.event == event
-        row = (await connection.execute(sa.select(schema.ladders.c.plan).where(is_event))).scalar_one()
-        plan = json.dumps({**json.loads(row), "bots": dict.fromkeys(bots, "")})
+        stored_plan = (
+            await connection.execute(sa.select(schema.ladders.c.plan).where(is_event))
+        ).scalar_one()
+        plan = json.dumps({**json.loads(stored_plan), "bots": dict.fromkeys(bots, "")})
         await connection.execute(sa.update(schema.ladders).where(is_event).values(plan=plan))
 
 
@@ -206,15 +208,20 @@ def _require_same_plan(event: str, stored_plan: Plan, requested_plan: Plan, *, n
 
 
 def _describe_difference(key: str, stored_value: Any, requested_value: Any) -> str:
-    if key == "files":  # digests, which say nothing to people
-        stored_options, requested_options = stored_value or {}, requested_value or {}
-        return f"files edited since: {', '.join(bot for bot in stored_options | requested_options if stored_options.get(bot) != requested_options.get(bot))}"
+    if key == "files":  # digests of the bots' files, which say nothing to people
+        stored_digests, requested_digests = stored_value or {}, requested_value or {}
+        edited_bots = [
+            bot
+            for bot in stored_digests | requested_digests
+            if stored_digests.get(bot) != requested_digests.get(bot)
+        ]
+        return f"files edited since: {', '.join(edited_bots)}"
     return f"{key} was {_format_value(stored_value)}, now {_format_value(requested_value)}"
 
 
 def _format_value(value: object) -> str:
     if isinstance(value, dict):
-        value = [f"{key} = {what}" if what else key for key, what in value.items()]
+        value = [f"{key} = {setting}" if setting else key for key, setting in value.items()]
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     return "none" if value is None else str(value)

@@ -50,7 +50,7 @@ class LeaseHeld(StoreError):
     """Raised when another process holds the name; the message names that process and its start time."""
 
     def __init__(self, name: str, row: sa.Row[Any]) -> None:
-        """Make the error from `row`: the name's row of the table `servers`, and the database's time as `at`."""
+        """Make the error from the name's row of the table `servers`, which also has the database's time as `at`."""
         self.seconds = min(max(row.until - row.renewed, 0.0), LEASE_SECONDS)
         """Time for which the holder's lease is valid after each renewal, in seconds; at most LEASE_SECONDS."""
         start_time = datetime.fromtimestamp(row.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

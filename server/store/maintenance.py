@@ -58,9 +58,7 @@ class Maintenance:
                         if self.retention is not None:
                             await self._prune(self.retention)
             except StoreError as error:
-                await (
-                    checkpoint()
-                )  # if the server is stopping and its store is closed, end here without a warning
+                await checkpoint()  # raises if the server is stopping, which closes the store
                 log.warning("the store cannot be maintained now: %s", error)
             await self._clock.sleep(PACK_SECONDS)
 

@@ -1,8 +1,8 @@
 """Search of finished matches by players, map, game, event, opening and result, the newest first.
 
 A database index covers one or two of the search terms, and matches are examined in the order of this index. The other
-terms are tested on each match. One search examines at most MAX_EXAMINED matches, and returns the position at which the
-next search continues, so it takes no longer in a store of a million matches. Before a search reads any match, it finds
+terms are tested on each match. So that a search is as fast in a store of a million matches, it examines at most
+MAX_EXAMINED of them, and returns the position at which the next search continues. Before it reads any match, it finds
 the last match to examine in the index.
 """
 

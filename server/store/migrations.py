@@ -87,10 +87,10 @@ def create_tables(connection: Connection) -> None:
     statements = _list_creation_statements(f"{dialect.name}+{dialect.driver}://")
     adapted: Any = connection.connection.dbapi_connection
     if dialect.driver == "asyncpg":
-        # all in one message, because the database may be far away
+        # All statements go in one message, because the database may be far away.
         adapted.run_async(lambda driver: driver.execute(";".join(statements)))
     elif dialect.driver == "aiosqlite":
-        # by the driver itself, because SQLAlchemy would wait for its thread three times for each statement
+        # The driver executes them itself, because SQLAlchemy would wait for its thread three times per statement.
         adapted.run_async(lambda driver: _execute_in_order(driver, statements))
     else:
         for statement in statements:
@@ -111,13 +111,13 @@ def _list_creation_statements(url: str) -> list[str]:
     """
     statements: list[str] = []
 
-    def collect_statement(statement: sa.DDLElement, *_given: object, **_more: object) -> None:
-        statements.append(str(statement.compile(dialect=described.dialect)))
+    def collect_statement(statement: sa.DDLElement, *_parameters: object, **_options: object) -> None:
+        statements.append(str(statement.compile(dialect=mock_engine.dialect)))
 
-    described = sa.create_mock_engine(url, collect_statement)
-    schema.metadata.create_all(described, checkfirst=False)
+    mock_engine = sa.create_mock_engine(url, collect_statement)
+    schema.metadata.create_all(mock_engine, checkfirst=False)
     # Of two equally suitable indices SQLite uses the one created last, and SQLAlchemy creates them in any order. The
     # index of uncounted matches must be last, so that a search for them does not scan all matches.
-    schema.UNCOUNTED.drop(described)
-    schema.UNCOUNTED.create(described)
+    schema.UNCOUNTED.drop(mock_engine)
+    schema.UNCOUNTED.create(mock_engine)
     return statements

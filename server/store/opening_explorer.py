@@ -78,17 +78,18 @@ async def find_continuations(
         ]
         winners = {row.number: row.winner for row in rows if row.plies > position.ply}
         packed = sa.select(records.c.number, records.c.packed).where(records.c.number.in_(winners))
-        pairs = [(winners[row.number], row.packed) for row in await connection.execute(packed)]
-    moves = await anyio.to_thread.run_sync(_count_moves, game, position, pairs)
+        packed_matches = [(winners[row.number], row.packed) for row in await connection.execute(packed)]
+    moves = await anyio.to_thread.run_sync(_count_moves, game, position, packed_matches)
     return Continuations(len(rows), moves)
 
 
 def _count_moves(
-    game: Riskless, position: Armies, records: list[tuple[str | None, bytes]]
+    game: Riskless, position: Armies, packed_matches: list[tuple[str | None, bytes]]
 ) -> list[Continuation]:
+    """Return the moves played from a position, the most frequent first. `packed_matches`: winner and packed data of each."""
     counts: dict[str, Counter[str | None]] = {}
     setup = game.setup()
-    for winner, packed in records:
+    for winner, packed in packed_matches:
         record = _decode(unpack_record(packed))
         if record.setup != setup:
             continue  # the match was played on another version of the map

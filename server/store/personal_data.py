@@ -86,13 +86,13 @@ async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, li
     name_columns = {tokens: tokens.c.name, sessions: sessions.c.name, directives: directives.c.subject}
     name_columns |= {schema.standings: schema.standings.c.bot, invitations: invitations.c.owner}
     name_columns |= {addresses: addresses.c.name}
-    data: dict[str, list[dict[str, Any]]] = {}
+    rows_by_table: dict[str, list[dict[str, Any]]] = {}
     async with open_query_connection(engine) as connection:
         for table, column in name_columns.items():
             columns = [stored for stored in table.columns if stored.name != "hash"]
             rows = await connection.execute(sa.select(*columns).where(column.in_(names)).order_by(column))
-            data[table.name] = [dict(row) for row in rows.mappings()]
-    return data
+            rows_by_table[table.name] = [dict(row) for row in rows.mappings()]
+    return rows_by_table
 
 
 async def is_name_stored(engine: Engine, name: str) -> bool:
@@ -294,7 +294,7 @@ def _make_player_condition(name: str) -> sa.ColumnElement[bool]:
 def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
     """Rename a player in up to MATCHES_PER_TRANSACTION matches, and return the number of these matches; 0 if none is left.
 
-    forgets: True to delete the events of these matches, and the texts that the player sent, too
+    forgets: True to also delete the events of these matches, and the texts that the player sent
     """
     columns = (matches.c.number, matches.c.maxie, matches.c.minnie, matches.c.terms, matches.c.detail)
     query = sa.select(*columns, records.c.packed, records.c.whole).join(records, isouter=True)
@@ -313,8 +313,8 @@ def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forg
             detail = record.result.detail and _replace_in_text(row.detail or "", name, new_name)
             packed_terms = _replace_in_terms(unpack_terms(row.packed), players, seats) if row.whole else ""
             line = to_line(record)
-            log = unpack_match(row.packed).events if row.whole and not forgets else []
-            packed = pack_match(MatchData(line, packed_terms, log)) if row.whole else pack_record(line)
+            journal = unpack_match(row.packed).events if row.whole and not forgets else []
+            packed = pack_match(MatchData(line, packed_terms, journal)) if row.whole else pack_record(line)
             connection.execute(sa.update(records).where(records.c.number == row.number).values(packed=packed))
         if forgets:
             connection.execute(sa.delete(events).where(events.c.number == row.number))
@@ -393,10 +393,12 @@ def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str)
             has_old_name = table.c[column] == name
             connection.execute(sa.update(table).where(has_old_name).values({column: new_name}))
     for row in connection.execute(sa.select(ladders.c.event, ladders.c.plan)).all():
-        data = msgspec.json.decode(row.plan)
-        plan = msgspec.json.encode(_replace_in_data(data, name, new_name)).decode()
-        if plan != row.plan and not _is_open(data):
-            connection.execute(sa.update(ladders).where(ladders.c.event == row.event).values(plan=plan))
+        plan = msgspec.json.decode(row.plan)
+        renamed_plan = msgspec.json.encode(_replace_in_data(plan, name, new_name)).decode()
+        if renamed_plan != row.plan and not _is_open(plan):
+            connection.execute(
+                sa.update(ladders).where(ladders.c.event == row.event).values(plan=renamed_plan)
+            )
     mentions_name = sa.or_(
         *(requests.c[column].contains(name, autoescape=True) for column in ("request", "answer"))
     )

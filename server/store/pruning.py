@@ -165,8 +165,8 @@ def _write_file(folder: Path, rows: Sequence[Any]) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"matches-{rows[0].arrival:012}-{rows[-1].arrival:012}.jsonl.gz"
-    with replace_on_success(file) as part, gzip.open(part, "wt", encoding="utf-8") as packed:
-        packed.writelines(f"{format_archived_line(row)}\n" for row in rows)
+    with replace_on_success(file) as part, gzip.open(part, "wt", encoding="utf-8") as archive:
+        archive.writelines(f"{format_archived_line(row)}\n" for row in rows)
 
 
 def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
@@ -176,8 +176,8 @@ def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
     """
     # If two servers remove the same matches, the slower one must not overwrite newer ratings with older ones.
     database.lock_exclusively(connection)
-    names, numbers = [row.match for row in rows], [row.number for row in rows]
-    belongs_to_removed_match = rating_steps.c.match.in_(names)
+    match_ids, numbers = [row.match for row in rows], [row.number for row in rows]
+    belongs_to_removed_match = rating_steps.c.match.in_(match_ids)
     # If a bot played itself, Minnie's step is the later one.
     steps = (
         sa.select(rating_steps)

@@ -264,9 +264,9 @@ def _merge_extra_processes(event_scores: EventScores, bots: Collection[str]) -> 
                     strip_process_number(match.players.maxie), strip_process_number(match.players.minnie)
                 ),
             ),
-            times,
+            count,
         )
-        for match, times in event_scores.scores
+        for match, count in event_scores.scores
     ]
     return EventScores(
         event_scores.counted, sorted({strip_process_number(bot) for bot in event_scores.bots}), scores

@@ -68,17 +68,14 @@ matches = sa.Table(
     sa.Column("terms", sa.Text, nullable=False),  # JSON; empty once they are in `records`
     sa.Column("started", sa.String(32), nullable=False),  # ISO 8601, UTC
     sa.Column("rated", sa.Boolean, nullable=False, server_default=sa.false()),
-    sa.Column(
-        "finished", sa.String(32), nullable=True
-    ),  # in the format of `database.format_current_time`; null until the end
-    sa.Column(
-        "counted", sa.Boolean, nullable=False, server_default=sa.false()
-    ),  # true once server.store.aggregates.match_counting has counted it
-    sa.Column(
-        "server", sa.String(64), nullable=False, server_default=""
-    ),  # name of the server that plays it and resumes it
-    # The following columns are set at the end of the match. `arrival` numbers the finished matches in the order in
-    # which the store received them.
+    # End time in the format of `database.format_current_time`; null until the end.
+    sa.Column("finished", sa.String(32), nullable=True),
+    # True once server.store.aggregates.match_counting has counted the match.
+    sa.Column("counted", sa.Boolean, nullable=False, server_default=sa.false()),
+    # Name of the server that plays the match, and resumes it after a restart.
+    sa.Column("server", sa.String(64), nullable=False, server_default=""),
+    # This and all following columns are set at the end of the match. `arrival` numbers the finished matches in the
+    # order in which the store received them.
     sa.Column("arrival", NUMBER_TYPE, nullable=True),
     sa.Column("map", sa.Text, nullable=True),  # empty if the game has none
     sa.Column("time_control", sa.Text, nullable=True),
@@ -86,9 +83,8 @@ matches = sa.Table(
     sa.Column("winner", sa.String(8), nullable=True),  # protocol.values.Seat; null if nobody won
     sa.Column("reason", sa.String(32), nullable=True),  # protocol.codes.EndReason
     sa.Column("detail", sa.Text, nullable=True),
-    sa.Column(
-        "played", sa.LargeBinary, nullable=True
-    ),  # server.store.finished_matches.compute_match_digest, for a rated match
+    # Digest by server.store.finished_matches.compute_match_digest, for a rated match.
+    sa.Column("played", sa.LargeBinary, nullable=True),
     sa.Column("opening", sa.String(16), nullable=True),  # server.store.finished_matches.make_opening_key
 )
 _FINISHED = sa.text("finished IS NOT NULL")
@@ -148,12 +144,10 @@ ladders = sa.Table(  # plans of events, needed to resume them: server.store.ladd
     metadata,
     sa.Column("event", sa.String(128), primary_key=True),
     sa.Column("uid", sa.String(32), nullable=False),  # seed of the ids of its matches
-    sa.Column(
-        "kind", sa.String(16), nullable=False
-    ),  # `ladder` or `match` for a command, `event` for a server
-    sa.Column(
-        "named", sa.Boolean, nullable=False
-    ),  # true if the user chose the name; otherwise it is generated
+    # Player of the event: the command `ladder` or `match`, or `event` for a server.
+    sa.Column("kind", sa.String(16), nullable=False),
+    # True if the user chose the event's name; otherwise it is generated.
+    sa.Column("named", sa.Boolean, nullable=False),
     sa.Column("plan", sa.Text, nullable=False),  # JSON
     sa.Column("started", sa.String(32), nullable=False),
     sa.Column("finished", sa.String(32), nullable=True),
@@ -198,9 +192,8 @@ directives = sa.Table(  # bans, kicks and notices of the host, for all servers: 
     sa.Column("kind", sa.String(8), primary_key=True),  # server.store.directives.DirectiveKind
     sa.Column("subject", sa.String(64), primary_key=True),  # a name or a network; empty for a notice
     sa.Column("text", sa.Text, nullable=False),  # the reason of a ban, or the notice
-    sa.Column(
-        "until", sa.String(32), nullable=False
-    ),  # in the format of `database.format_current_time`; empty if it has no end
+    # End time in the format of `database.format_current_time`; empty if the directive does not end.
+    sa.Column("until", sa.String(32), nullable=False),
 )
 
 servers = sa.Table(  # leases: server.store.lease
@@ -208,15 +201,13 @@ servers = sa.Table(  # leases: server.store.lease
     metadata,
     sa.Column("name", sa.String(64), primary_key=True),
     sa.Column("number", sa.Integer, nullable=False),  # fencing token, which increases with every holder
-    sa.Column(
-        "host", sa.String(255), nullable=False
-    ),  # this and the next three: the holder, as in server.processes.identity
+    # Process that holds the lease: the four fields of a server.processes.identity.ProcessIdentity.
+    sa.Column("host", sa.String(255), nullable=False),
     sa.Column("pid", sa.Integer, nullable=False),
     sa.Column("place", sa.String(128), nullable=False),
     sa.Column("started", sa.String(32), nullable=False),
-    sa.Column(
-        "since", sa.Double, nullable=False
-    ),  # this and the next two: seconds since 1970, by the database's clock
+    # Times of acquisition, last renewal and expiry, in seconds since 1970 by the database's clock.
+    sa.Column("since", sa.Double, nullable=False),
     sa.Column("renewed", sa.Double, nullable=False),
     sa.Column("until", sa.Double, nullable=False),
 )

@@ -100,8 +100,8 @@ async def create_token(engine: Engine, name: str, role: Role, owner: str = "") -
     Raises TokenError if `name` has a token already, is invalid or reserved, or looks like another name in the store,
     and if `owner` is not a valid name.
     """
-    for text in (name, owner or name):
-        require_valid_name(text)
+    for checked_name in (name, owner or name):
+        require_valid_name(checked_name)
     token = generate_token()
     new_token = Token(
         name, role, owner or name, database.format_current_time(), None, None, hash_token(token)

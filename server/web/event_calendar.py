@@ -55,17 +55,17 @@ def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, boo
         # A series continues from its open event. Without an open event, the series has ended.
         if (
             state.phase == "open"
-            and plan.again
-            and (latest_so_far is None or latest_so_far.begins < plan.begins)
+            and plan.recurrence
+            and (latest_so_far is None or latest_so_far.start_time < plan.start_time)
         ):
             latest_by_series[plan.series] = plan
     for latest in latest_by_series.values():
-        next_plan = plan_next_event(latest, latest.begins)
+        next_plan = plan_next_event(latest, latest.start_time)
         for _ in range(SERIES_DATES):
             if next_plan is not None:
                 events_by_name.setdefault(next_plan.event, (next_plan, False))
-                next_plan = plan_next_event(next_plan, next_plan.begins)
-    return sorted(events_by_name.values(), key=lambda entries: (entries[0].begins, entries[0].event))
+                next_plan = plan_next_event(next_plan, next_plan.start_time)
+    return sorted(events_by_name.values(), key=lambda entries: (entries[0].start_time, entries[0].event))
 
 
 def render_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: datetime) -> bytes:
@@ -94,7 +94,7 @@ def _render_event_lines(plan: EventPlan, origin: str, now: datetime, *, cancelle
     yield "BEGIN:VEVENT"
     yield f"UID:{quote(plan.event, safe='')}@{host}"
     yield f"DTSTAMP:{_format_ical_time(now)}"
-    yield f"DTSTART:{_format_ical_time(datetime.fromtimestamp(plan.begins, UTC))}"
+    yield f"DTSTART:{_format_ical_time(datetime.fromtimestamp(plan.start_time, UTC))}"
     if plan.is_arena:
         yield f"DURATION:PT{plan.minutes}M"
     yield f"SUMMARY:{_escape_ical_text(plan.series or plan.event)}"
@@ -112,8 +112,8 @@ def _describe_event(plan: EventPlan) -> str:
         for start in plan.starts
     )
     parts = [f"{plan.format}, {rounds}", ", ".join(maps), str(plan.starts[0].time_control)]
-    if plan.closes < plan.begins:
-        parts.append(f"entries close {(plan.begins - plan.closes) // 60} minutes before")
+    if plan.closing_time < plan.start_time:
+        parts.append(f"entries close {(plan.start_time - plan.closing_time) // 60} minutes before")
     return "\n".join(parts)
 
 

@@ -131,7 +131,10 @@ class OwnerPages:
         entries = next((entries for entries in unfinished if entries.plan.event == event), None)
         if entries is None:
             raise EventRefused(f"no event {event!r:.70} is open or in progress")
-        if entries.phase == "open" and format_utc(entries.plan.closes) <= database.format_current_time():
+        if (
+            entries.phase == "open"
+            and format_utc(entries.plan.closing_time) <= database.format_current_time()
+        ):
             raise EventRefused(f"the entries of {event} are closed: it is about to begin")
         if action == "enter":
             return NewRequest(entries.server, await requests.make_entry_request(self._engine, event, bot))
@@ -165,7 +168,7 @@ class OwnerPages:
             OwnerEventEntry(
                 entry.plan.event,
                 entry.phase,
-                format_utc(entry.plan.begins),
+                format_utc(entry.plan.start_time),
                 [bot for bot in entry.bots if bot in names and bot not in entry.withdrawn],
             )
             for entry in await events.load_unfinished_entries(self._engine)

@@ -200,7 +200,9 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
     ) as host:
         match = await play(host)
         assert await send_request(
-            host.engine, "", AnnounceEvent(replace(ONCE, begins=2_000_000_000, closes=2_000_000_000))
+            host.engine,
+            "",
+            AnnounceEvent(replace(ONCE, start_time=2_000_000_000, closing_time=2_000_000_000)),
         )
         asked = {
             "/api/about": ["/api/about"],

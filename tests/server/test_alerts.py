@@ -164,7 +164,7 @@ async def test_a_store_that_takes_its_time(tmp_path: Path) -> None:
     clock = TimeSource(lambda: next(ticks) * pace[0] * 1_000_000)
     async with (
         open_store(f"sqlite:///{tmp_path}/arena.db") as engine,
-        open_journal(engine, clock=clock, observe=metrics.journal_seconds.observe) as journal,
+        open_journal(engine, clock=clock, observe_seconds=metrics.journal_seconds.observe) as journal,
     ):
         watch = Watch(metrics)
         await journal.commit([opens("fast" * 8)])

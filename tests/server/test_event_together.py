@@ -50,8 +50,8 @@ def play(bots: int, kills: tuple[int, ...], **changes: object) -> dict[str, Any]
     plan = EventPlan(
         event="cup",
         uid="7",
-        begins=EPOCH_NS // SECOND + BEGINS_S,
-        closes=EPOCH_NS // SECOND + BEGINS_S,
+        start_time=EPOCH_NS // SECOND + BEGINS_S,
+        closing_time=EPOCH_NS // SECOND + BEGINS_S,
         format="swiss",
         rounds=3,
         starts=(START,),

@@ -157,8 +157,8 @@ class Semester(SimulatedArena):
         plan = EventPlan(
             event=event,
             uid=event,
-            begins=begins,
-            closes=begins,
+            start_time=begins,
+            closing_time=begins,
             format=format,
             rounds=rounds,
             starts=(PoolGame(game_of(), TimeControl.parse("15/move")),),

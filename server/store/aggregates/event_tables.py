@@ -60,19 +60,19 @@ class EventResult(NamedTuple):
     """End reason, a value of `protocol.codes.EndReason`."""
 
 
-def add_results(connection: sa.Connection, endings: Iterable[EventResult]) -> None:
+def add_results(connection: sa.Connection, results: Iterable[EventResult]) -> None:
     """Add the results of finished matches to the tables of their events, in the caller's transaction."""
-    scores = Counter(endings)
-    totals: Counter[tuple[str]] = Counter()
-    bots: Counter[tuple[str, str]] = Counter()
-    for ending, count in scores.items():
-        totals[(ending.event,)] += count
-        for bot in {ending.maxie, ending.minnie}:
-            bots[ending.event, bot] += count
+    score_counts = Counter(results)
+    match_counts: Counter[tuple[str]] = Counter()
+    bot_counts: Counter[tuple[str, str]] = Counter()
+    for result, count in score_counts.items():
+        match_counts[(result.event,)] += count
+        for bot in {result.maxie, result.minnie}:
+            bot_counts[result.event, bot] += count
     counters: tuple[tuple[sa.Table, Counter[Any]], ...] = (
-        (event_totals, totals),
-        (event_bots, bots),
-        (event_scores, scores),
+        (event_totals, match_counts),
+        (event_bots, bot_counts),
+        (event_scores, score_counts),
     )
     for table, counts in counters:
         key_columns = [column.name for column in table.primary_key]
@@ -123,8 +123,8 @@ async def load_event_scores(engine: Engine, event: str, *, all_bots: bool = Fals
     bots_query = bots_query.order_by(event_bots.c.matches.desc(), event_bots.c.bot)
     results_query = sa.select(event_scores).where(event_scores.c.event == event)
     async with open_query_connection(engine) as connection:
-        matches = (await connection.execute(total_query)).scalar_one_or_none()
-        if matches is None:
+        match_count = (await connection.execute(total_query)).scalar_one_or_none()
+        if match_count is None:
             return None
         limited_bots_query = bots_query if all_bots else bots_query.limit(MAX_FULL_TABLE + 1)
         names = (await connection.execute(limited_bots_query)).scalars().all()
@@ -135,7 +135,7 @@ async def load_event_scores(engine: Engine, event: str, *, all_bots: bool = Fals
                 event_scores.c.maxie.in_(bots), event_scores.c.minnie.in_(bots)
             )
         rows = (await connection.execute(results_query)).all()
-    return EventScores(matches, bots, [(_finished_match_from_row(row), row.matches) for row in rows])
+    return EventScores(match_count, bots, [(_finished_match_from_row(row), row.matches) for row in rows])
 
 
 def _finished_match_from_row(row: sa.Row[Any]) -> FinishedMatch:

@@ -1,10 +1,12 @@
 """Count finished matches in the ratings and in the tables of games and events.
 
-Each match is counted once, in the order in which the store received the results. A rated match counts in two
-categories: its game, and its game on its map with its time control. In each, it adds a rating step (the new rating) for
-both bots, and a result to the tables. Every match, rated or not, is added to the table of its event. Counting runs in
-short transactions, one at a time across all servers. A match that arrives late, or has a wrong time, is counted when it
-arrives, and no earlier match is counted again.
+A rated match counts in two categories: its game, and its game on its map with its time control. In each category, it
+adds a result to the tables, and a rating step (the bot's new rating) for each of its bots. Every match, rated or not,
+is added to the table of its event.
+
+Each match is counted once, in the order in which the store received the results. So a match that arrives late, or has a
+wrong time, is counted when it arrives, and no earlier match is counted again. Counting runs in short transactions, one
+at a time across all servers.
 """
 
 from __future__ import annotations
@@ -40,12 +42,12 @@ MATCHES_PER_TRANSACTION_ALONE = 200
 async def count_new_matches(
     engine: AsyncEngine,
     write: WriteFunction | None = None,
-    progress: Callable[[RatingStep], None] = lambda _step: None,
+    report_step: Callable[[RatingStep], None] = lambda _step: None,
 ) -> int:
     """Count every finished match that is not counted yet, and return the number of rated ones.
 
     write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
-    progress: function that is called with each new rating step, in order, after its transaction
+    report_step: function that is called with each new rating step, in order, after its transaction
     """
     total_count, max_matches = 0, MATCHES_PER_TRANSACTION if write else MATCHES_PER_TRANSACTION_ALONE
     while True:
@@ -56,7 +58,7 @@ async def count_new_matches(
             return total_count
         total_count += len({step.match for step in steps})
         for step in steps:
-            progress(step)
+            report_step(step)
         await anyio.lowlevel.checkpoint()
 
 

@@ -1,8 +1,8 @@
 """Recompute the ratings from the journal, and compare them with the stored ones.
 
 A referee replays every rated match from its journal, the stored events of the match. The result of the replay is
-compared with the stored record of the match, and rated. An imported match has no journal, so its record is checked
-against the rules of the game, and rated.
+compared with the stored record of the match, and counted in the ratings. An imported match has no journal, so its
+record is checked against the rules of the game, and counted in the ratings.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class RecomputeMismatch(Exception):
 
 @dataclass
 class RecomputedRatings:
-    """Result of a successful recomputation: the number of matches that it covered."""
+    """Result of a successful recomputation of the ratings: the number of matches that it covered."""
 
     matches: int = 0
     imported: int = 0
@@ -79,11 +79,9 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
         rater = Rater(await connection.run_sync(load_base_ratings))
         last_arrival = 0
         while rows := await _load_counted_matches(connection, batch_size, after=last_arrival):
-            names = [row.match for row in rows]
-            events_by_match, steps = (
-                await load_events_by_match(connection, names),
-                await _load_rating_steps(connection, names),
-            )
+            match_ids = [row.match for row in rows]
+            events_by_match = await load_events_by_match(connection, match_ids)
+            steps = await _load_rating_steps(connection, match_ids)
             seasons = {match: category.season for match, _, category in steps}
             for row in rows:
                 record = _replay_match(row, events_by_match.get(row.match))
@@ -212,10 +210,10 @@ async def _load_counted_matches(
 
 
 async def _load_rating_steps(
-    connection: AsyncConnection, names: Sequence[str]
+    connection: AsyncConnection, match_ids: Sequence[str]
 ) -> dict[tuple[str, str, RatingCategory], RatingStep]:
-    """Return the stored rating steps of the matches with the ids `names`, by match id, seat and category."""
-    query = sa.select(rating_steps).where(rating_steps.c.match.in_(names))
+    """Return the stored rating steps of some matches, by match id, seat and category."""
+    query = sa.select(rating_steps).where(rating_steps.c.match.in_(match_ids))
     steps = [rating_step_from_row(row) for row in (await connection.execute(query)).all()]
     return {(step.match, step.seat, step.category): step for step in steps}
 

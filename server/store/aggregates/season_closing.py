@@ -28,6 +28,7 @@ def close_season(connection: sa.Connection, name: str, game: str | None = None) 
         pass
     known_seasons = load_seasons(connection)
     columns = standings.c
+    # A game has rated matches in its current season if it has standings of that season.
     query = sa.select(columns.game, sa.func.max(columns.season)).group_by(columns.game).order_by(columns.game)
     rated_games = [
         row.game for row in connection.execute(query) if row[1] == known_seasons.get_season_number(row.game)

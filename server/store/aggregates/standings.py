@@ -204,10 +204,10 @@ def load_current_ratings(
     keys: pairs of a category and the name of a bot
     """
     ratings: dict[RatingKey, CurrentRating] = {}
-    names: dict[RatingCategory, list[str]] = {}
+    bots_by_category: dict[RatingCategory, list[str]] = {}
     for category, bot in sorted(keys):
-        names.setdefault(category, []).append(bot)
-    for category, bots in names.items():
+        bots_by_category.setdefault(category, []).append(bot)
+    for category, bots in bots_by_category.items():
         for start in range(0, len(bots), MAX_BOTS_PER_QUERY):
             parameters = {**category._asdict(), "these": bots[start : start + MAX_BOTS_PER_QUERY]}
             for row in connection.execute(_SELECT_CURRENT, parameters):

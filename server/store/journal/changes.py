@@ -58,8 +58,8 @@ def collect_changes(effects: Iterable[DurableEffect]) -> JournalChanges:
     changes = JournalChanges()
     for effect in effects:
         if type(effect) is AppendEvent:
-            text = encode_for_journal(effect.at, effect.event, effect.turn)
-            changes.events.append((effect.match, effect.seq, text))
+            events_json = encode_for_journal(effect.at, effect.event, effect.turn)
+            changes.events.append((effect.match, effect.seq, events_json))
             continue
         changes.has_only_journal_events = False
         if type(effect) is OpenMatch:
@@ -134,7 +134,7 @@ DELETE_SESSION = "DELETE FROM sessions WHERE server = :server AND name = :name"
 
 
 class NumberedStatement:
-    """PostgreSQL statement with numbered parameters ($1, $2 …), made from a text with named ones (:name)."""
+    """PostgreSQL statement with numbered parameters ($1, $2 …), made from a text with named parameters (:name)."""
 
     def __init__(self, text: str) -> None:
         self.names = list(dict.fromkeys(re.findall(r"(?<!:):([a-z_]+)", text)))

@@ -60,7 +60,7 @@ class Journal:
         writer: JournalWriter,
         lease: Lease,
         clock: TimeSource,
-        observe: Callable[[float], None],
+        observe_seconds: Callable[[float], None],
     ) -> None:
         self.lease = lease
         """Lease under which the journal writes. `load` may replace it with one that has a higher fencing token."""
@@ -69,7 +69,8 @@ class Journal:
         self._engine = engine
         self._writer = writer
         self._clock = clock
-        self._observe = observe
+        self._observe_seconds = observe_seconds
+        """Function that is called with the duration of each commit, in seconds."""
         self._transaction_lock = asyncio.Lock()
         """Lock held by each transaction except commits: a commit then waits for at most one of them, and each of them
         uses the latest lease.
@@ -98,7 +99,7 @@ class Journal:
             del self._pending_since["commit"]
         self._last_error = ""
         self._in_doubt = False
-        self._observe((self._clock.now_ns() - start_ns) / 1e9)
+        self._observe_seconds((self._clock.now_ns() - start_ns) / 1e9)
 
     def is_committing(self) -> bool:
         """Return True while a commit is in progress."""
@@ -217,7 +218,7 @@ async def open_journal(
     wait: bool = False,
     lease_seconds: float = LEASE_SECONDS,
     clock: TimeSource = MONOTONIC,
-    observe: Callable[[float], None] = lambda _seconds: None,
+    observe_seconds: Callable[[float], None] = lambda _seconds: None,
 ) -> AsyncIterator[Journal]:
     """Acquire the lease on a server's name, and yield the journal that writes under it. Release the lease at the end.
 
@@ -225,7 +226,7 @@ async def open_journal(
     wait: True for a standby, which waits until the name is free or its lease has expired
     lease_seconds: time for which the lease is valid without renewal; also the time to wait for PostgreSQL's answer
         before a transaction fails
-    observe: function that is called with the duration of each commit, in seconds
+    observe_seconds: function that is called with the duration of each commit, in seconds
 
     Raises LeaseHeld if another process holds the name and renews its lease, and any database error.
     """
@@ -238,7 +239,7 @@ async def open_journal(
         lease_held = await lease.acquire_lease(
             writer.write, name, seconds=lease_seconds, wait=wait, clock=clock
         )
-        journal = Journal(engine, writer, lease_held, clock, observe)
+        journal = Journal(engine, writer, lease_held, clock, observe_seconds)
         renewal_task = asyncio.create_task(journal.renew_lease_periodically(), name=f"lease of {name!r}")
         try:
             yield journal

@@ -73,11 +73,11 @@ def unpack_events(packed: bytes) -> list[TimedEvent]:
 
 
 async def load_events_by_match(
-    connection: AsyncConnection, ids: Collection[str]
+    connection: AsyncConnection, match_ids: Collection[str]
 ) -> dict[str, list[TimedEvent]]:
     """Return the events of each match, in order, by match id. Matches without stored events are left out."""
     events_by_match: dict[str, list[TimedEvent]] = {}
-    for chunk in database.split_into_chunks(ids):
+    for chunk in database.split_into_chunks(match_ids):
         query = sa.select(matches.c.match, events.c.event).join(events, events.c.number == matches.c.number)
         query = query.where(matches.c.match.in_(chunk)).order_by(events.c.number, events.c.seq)
         # Streamed, because a large server has hundreds of matches in progress when it restarts after a crash.

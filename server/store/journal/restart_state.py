@@ -135,6 +135,10 @@ def _build_account_query(
     owner: sa.ColumnElement[Any],
     deviation: sa.ColumnElement[Any],
 ) -> sa.Select[Any]:
+    """Return the query of one part of `_ACCOUNTS`: its rows have the columns of all parts, with the values given here.
+
+    kind: `token`, `session` or `rating`, which says what `text` and `number` hold (see `load_accounts`)
+    """
     names_parameter: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
     query: sa.Select[Any] = sa.select(
         sa.literal_column(f"'{kind}'").label("kind"),

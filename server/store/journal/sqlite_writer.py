@@ -181,9 +181,8 @@ class SqliteWriter:
         if changes.has_only_journal_events and 0 < len(events) <= MAX_ROWS:
             values = (*chain.from_iterable(events), *fence)
             if self._raw.execute(make_append_statement(len(events)), values).rowcount < len(events):
-                self._require_lease(
-                    lease
-                )  # if the lease is held, a match was removed from the store meanwhile
+                # The lease is lost, or a match was removed from the store meanwhile.
+                self._require_lease(lease)
             return
         self._raw.execute(sqlite.BEGIN_STATEMENT)
         try:

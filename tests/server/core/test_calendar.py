@@ -52,19 +52,19 @@ def test_a_weekly_event_stays_at_its_hour_when_daylight_saving_ends() -> None:
         event=make_event_name("weekly", again, begins),
         uid="7",
         series="weekly",
-        begins=begins,
-        closes=find_last_time_before(again.closes, again.zone, begins),
+        start_time=begins,
+        closing_time=find_last_time_before(again.closing_time, again.zone, begins),
         format="swiss",
         starts=(PoolGame(game_of(), TimeControl.parse("1+0")),),
-        again=again,
+        recurrence=again,
     )
     names, times, shut, uids = [], [], [], set()
     for _ in range(3):
         names.append(plan.event)
-        times.append(plan.begins)
-        shut.append(plan.closes)
+        times.append(plan.start_time)
+        shut.append(plan.closing_time)
         uids.add(plan.uid)
-        after = plan_next_event(plan, plan.begins)
+        after = plan_next_event(plan, plan.start_time)
         assert after is not None
         plan = after
     assert names == ["weekly-2026-10-23", "weekly-2026-10-30", "weekly-2026-11-06"]
@@ -81,15 +81,15 @@ def test_an_event_that_was_missed_for_weeks_comes_next_in_the_future() -> None:
         event="d",
         uid="7",
         series="d",
-        begins=begins,
-        closes=begins,
+        start_time=begins,
+        closing_time=begins,
         format="swiss",
         starts=(start,),
-        again=again,
+        recurrence=again,
     )
     found = plan_next_event(plan, unix("2026-11-20T21:00"))
     assert found is not None
-    assert (found.begins, found.closes, found.event) == (
+    assert (found.start_time, found.closing_time, found.event) == (
         unix("2026-11-21T20:00"),
         unix("2026-11-21T20:00"),
         "d-2026-11-21",

@@ -29,7 +29,14 @@ Done = dict[str, FinishedMatch]
 
 def plan(format: str, **changes: object) -> EventPlan:
     made = EventPlan(
-        event="cup", uid="7", begins=100, closes=100, format=format, rounds=3, minutes=10, starts=(START,)
+        event="cup",
+        uid="7",
+        start_time=100,
+        closing_time=100,
+        format=format,
+        rounds=3,
+        minutes=10,
+        starts=(START,),
     )
     return replace(made, **changes)
 
@@ -232,7 +239,7 @@ def test_an_arena_pairs_whoever_is_free_and_alike_after_a_kill() -> None:
         event = restore_event(event, done)
         busy = {bot for each in event.matches_in_progress.values() for bot in (each.maxie, each.minnie)}
         free = [bot for bot in event.state.bots if bot not in busy]
-        for pairing in event.choose_matches(free, rating=lambda _: 1500.0, may_meet=lambda _a, _b: True):
+        for pairing in event.choose_matches(free, get_rating=lambda _: 1500.0, may_meet=lambda _a, _b: True):
             assert event.start_match(pairing) not in done
             met[frozenset((pairing.maxie, pairing.minnie))] += 1
         match = min(event.matches_in_progress)

@@ -58,7 +58,9 @@ WEEKLY = Recurrence("Fri 20:00", "", "UTC", 7)
 
 
 def plan(format: str = "swiss", **changes: Any) -> EventPlan:
-    made = EventPlan(event="cup", uid="7", begins=60, closes=50, format=format, rounds=3, starts=(START,))
+    made = EventPlan(
+        event="cup", uid="7", start_time=60, closing_time=50, format=format, rounds=3, starts=(START,)
+    )
     return replace(made, **changes)
 
 
@@ -288,7 +290,7 @@ def test_who_stays_away_loses_all_matches_of_the_round_after_one_wait() -> None:
 
 def test_the_name_of_a_series_means_the_event_in_progress_where_only_that_can_be_meant() -> None:
     arena = Arena()
-    ask(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", again=WEEKLY)))
+    ask(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", recurrence=WEEKLY)))
     peers = [arena.enter(name) for name in ("anna", "bert", "carl", "dora")]
     for peer in peers:
         peer.say(EnterEvent("weekly"))
@@ -460,7 +462,7 @@ def test_bots_of_one_owner_play_no_rated_match(format: str, rated: bool) -> None
 
 def test_a_series_ends_if_its_next_event_and_all_further_ones_are_cancelled() -> None:
     arena = Arena()
-    ask(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", again=WEEKLY)))
+    ask(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", recurrence=WEEKLY)))
     for name in ("anna", "bert"):
         arena.enter(name).say(EnterEvent("weekly"))
     arena.wait(60_100)
@@ -495,7 +497,7 @@ def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> Non
     (known,) = arena.core.events
     assert (known.bots, known.excluded, known.plan.invited) == (("tiger", "bert"), (), ("tiger", "bert"))
     assert state(arena) == known
-    ask(arena, AnnounceEvent(plan(event="other", uid="8", begins=500)))
+    ask(arena, AnnounceEvent(plan(event="other", uid="8", start_time=500)))
     ask(arena, ControlEvent("other", "enter", "bert"))
     arena.enter("tiger")
     arena.wait(60_100)

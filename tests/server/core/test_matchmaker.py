@@ -84,9 +84,9 @@ def test_many_chosen_at_once_are_those_chosen_one_after_another(
     for a, b in met:
         if a != b:
             known.record_start(f"bot {a}", f"bot {b}")
-    choice = choose_pairs(names, known, TurnOrder(), rating=ratings.__getitem__, max_pairs=most)
+    choice = choose_pairs(names, known, TurnOrder(), get_rating=ratings.__getitem__, max_pairs=most)
     for pair in choice:
-        assert choose_pairs(names, known, TurnOrder(), rating=ratings.__getitem__) == [pair]
+        assert choose_pairs(names, known, TurnOrder(), get_rating=ratings.__getitem__) == [pair]
         known.record_start(*pair)
         names = [name for name in names if name not in pair]
     assert len(choice) == min(most, len(ratings) // 2)
@@ -109,7 +109,7 @@ def test_no_owner_waits_longer_than_each_other_has_had_a_turn(sizes: list[int], 
     known, turns, waited = history(), TurnOrder[str](), Counter[str]()
     waiting = list(owners)
     for _ in range(30):
-        choice = choose_pairs(waiting, known, turns, owner=owners.__getitem__, max_pairs=slots)
+        choice = choose_pairs(waiting, known, turns, get_owner=owners.__getitem__, max_pairs=slots)
         served = [owners[name] for pair in choice for name in pair]
         for pair in choice:
             known.record_start(*pair)
@@ -123,7 +123,7 @@ def test_near_ratings_meet_first_but_nobody_meets_the_same_for_ever() -> None:
     ratings = {"a": 1500.0, "b": 1500.0 + 3 * RATING_STEP, "c": 1510.0}
     known, chosen = history(), []
     for _ in range(5):
-        (pair,) = choose_pairs(["a", "b", "c"], known, TurnOrder(), rating=ratings.__getitem__)
+        (pair,) = choose_pairs(["a", "b", "c"], known, TurnOrder(), get_rating=ratings.__getitem__)
         known.record_start(*pair)
         chosen.append("".join(sorted(pair)))
     assert chosen[:3] == ["ac", "ac", "ac"]

@@ -209,7 +209,7 @@ async def running(
         metrics,
         clock=CLOCK,
         lag=LoopLag(CLOCK, metrics.loop_seconds.observe),
-        seed=lambda: b"seed",
+        make_seed=lambda: b"seed",
         outage_patience_s=20.0,
         event=event,
     )

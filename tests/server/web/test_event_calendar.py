@@ -27,8 +27,8 @@ EIGHT = int(datetime(2026, 10, 16, 20, tzinfo=BERLIN).timestamp())
 ONCE = EventPlan(
     event="cup",
     uid="7",
-    begins=EIGHT,
-    closes=EIGHT - 300,
+    start_time=EIGHT,
+    closing_time=EIGHT - 300,
     format="swiss",
     rounds=7,
     starts=(
@@ -37,7 +37,7 @@ ONCE = EventPlan(
     ),
 )
 AGAIN = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
-WEEKLY = replace(ONCE, event=name_of("weekly", AGAIN, EIGHT), series="weekly", again=AGAIN)
+WEEKLY = replace(ONCE, event=name_of("weekly", AGAIN, EIGHT), series="weekly", recurrence=AGAIN)
 
 
 def read_calendar(body: bytes) -> list[dict[str, str]]:

@@ -127,7 +127,7 @@ async def test_a_course_behind_one_address_opens_its_invitations_at_the_same_mom
 
 
 async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Host) -> None:
-    plan = replace(ONCE, begins=TOMORROW, closes=TOMORROW, invited=("tiger", "lion", "wolf"))
+    plan = replace(ONCE, start_time=TOMORROW, closing_time=TOMORROW, invited=("tiger", "lion", "wolf"))
     assert await send_request(host.engine, "", AnnounceEvent(plan))
     tiger = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
     await tokens.create_token(host.engine, "lion", "bot", "ada")
@@ -155,14 +155,16 @@ async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Hos
     ):
         assert await post(host, f"me/{path}", tiger) == (409, why)
     assert (await post(host, "me/enter?event=cup&name=tiger", basic("tiger", "a guess")))[0] == 401
-    soon = replace(plan, event="tea", uid="8", closes=1)
+    soon = replace(plan, event="tea", uid="8", closing_time=1)
     assert await send_request(host.engine, "", AnnounceEvent(soon))
     closed = "the entries of tea are closed: it is about to begin"
     assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)
 
 
 async def test_an_entry_reaches_its_event_at_once(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert await send_request(host.engine, "", AnnounceEvent(replace(ONCE, begins=TOMORROW, closes=TOMORROW)))
+    assert await send_request(
+        host.engine, "", AnnounceEvent(replace(ONCE, start_time=TOMORROW, closing_time=TOMORROW))
+    )
 
     async def pending_requests(*_: object) -> list[HostCommand]:
         return []
@@ -176,7 +178,9 @@ async def test_an_entry_reaches_its_event_at_once(host: Host, monkeypatch: pytes
 
 
 async def test_an_entry_on_a_page_of_another_process_reaches_the_server_of_the_event(host: Host) -> None:
-    assert await send_request(host.engine, "", AnnounceEvent(replace(ONCE, begins=TOMORROW, closes=TOMORROW)))
+    assert await send_request(
+        host.engine, "", AnnounceEvent(replace(ONCE, start_time=TOMORROW, closing_time=TOMORROW))
+    )
     make = make_change_maker(host.engine)
     for action, answer in (
         ("enter", RequestAnswer("tiger is in cup", done=True)),

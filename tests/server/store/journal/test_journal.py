@@ -255,7 +255,7 @@ async def test_each_match_that_finishes_gets_the_next_number_of_arrival(engine: 
 
 async def test_the_duration_of_each_commit_is_observed(engine: AsyncEngine) -> None:
     durations: list[float] = []
-    async with open_journal(engine, observe=durations.append) as journal:
+    async with open_journal(engine, observe_seconds=durations.append) as journal:
         for seq in range(3):
             commit = asyncio.create_task(journal.commit([happens(seq)]))
             await asyncio.sleep(0)
