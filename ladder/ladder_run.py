@@ -125,7 +125,7 @@ def _open_server(
     # The name is unique, because many events and a server may share a store.
     name = f"{ladder.kind} {uuid.uuid4().hex[:12]}"
 
-    def progress(event: str) -> EventProgress | None:
+    def find_progress(event: str) -> EventProgress | None:
         return make_ladder_progress(ladder) if event == ladder.plan.event else None
 
     settings = make_private_host_settings(
@@ -137,7 +137,7 @@ def _open_server(
         grace_seconds=(GRACE_MS if external is None else EXTERNAL_GRACE_MS) / 1000,
         adjudication=ladder.plan.adjudication,
     )
-    return open_host(settings, will_restart=False, progress=progress)
+    return open_host(settings, will_restart=False, find_progress=find_progress)
 
 
 @asynccontextmanager

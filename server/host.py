@@ -240,7 +240,9 @@ class Host:
         for job in self._jobs:
             tasks.start_soon(job)
 
-    async def listen(self, stack: AsyncExitStack, tls: SSLContext | None, progress: FindProgress) -> None:
+    async def listen(
+        self, stack: AsyncExitStack, tls: SSLContext | None, find_progress: FindProgress
+    ) -> None:
         """Accept connections until `stack` closes. Raises CannotListen if the address cannot be used."""
         self.edge = await make_edge(
             stack,
@@ -253,7 +255,7 @@ class Host:
             uses_tls=tls is not None,
             describe_outage=self._describe_outage,
             make_change=self._request_handler.make_change,
-            progress=progress,
+            find_progress=find_progress,
             lag=self._lag,
             is_storing=self.journal.is_committing,
             clock=self._clock,
@@ -381,7 +383,7 @@ class Host:
         await self.shell.store_match(terms, record)
 
     def announce_restart(self) -> None:
-        """Declare that the server will restart. On exit, clients are then asked to wait, not notified that the event is over."""
+        """Declare that the server will restart: on exit, clients are asked to reconnect, not told that the event is over."""
         self.will_restart = True
 
     async def halt(self) -> None:
@@ -413,7 +415,7 @@ async def open_host(
     resumed_event: str | None = None,
     will_restart: bool = True,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
-    progress: FindProgress = report_no_event,
+    find_progress: FindProgress = report_no_event,
     clock: TimeSource = MONOTONIC,
 ) -> AsyncIterator[Host]:
     """Run a server during the block: listen, play matches and store them.
@@ -426,7 +428,7 @@ async def open_host(
     will_restart   True if the server will restart after it stops. If False, connected clients are notified on exit that the
                    event is over, unless the block is cancelled: then the event may be continued later
     on_record      function that is called with the record of each finished match
-    progress       returns the progress of an event that is played here, for the web pages
+    find_progress  function that returns the progress of an event that is played here, for the web pages
 
     A core in a process of its own (role `core`) may have standbys. It waits until the server's name is free, and holds
     the name by a short lease, so that a standby can take over quickly.
@@ -466,7 +468,7 @@ async def open_host(
             clock=clock,
         )
         await host.start(stack)
-        await host.listen(stack, tls, progress)
+        await host.listen(stack, tls, find_progress)
         try:
             yield host
         except anyio.get_cancelled_exc_class():
@@ -491,7 +493,7 @@ async def make_edge(
     uses_tls: bool,
     describe_outage: Callable[[], str],
     make_change: MakeChange | None = None,
-    progress: FindProgress = report_no_event,
+    find_progress: FindProgress = report_no_event,
     lag: LoopLag,
     is_storing: Callable[[], bool] = lambda: False,
     clock: TimeSource = MONOTONIC,
@@ -503,11 +505,11 @@ async def make_edge(
     store            database that the pages read
     house            engines that the server runs, for display on the pages
     uses_tls         True if the edge itself speaks TLS
-    describe_outage  returns the reason why no match can begin now; empty if matches can begin
-    make_change      makes a change that the page process has prepared; None if there is no core in this process
-    progress         returns the progress of an event that is played here, for the pages
+    describe_outage  function that returns the reason why no match can begin now; empty if matches can begin
+    make_change      function that makes a change that the page process has prepared; None if this process has no core
+    find_progress    function that returns the progress of an event that is played here, for the pages
     lag              meter of the event loop's lag, shared with a core in this process
-    is_storing       returns True while this process stores moves
+    is_storing       function that returns True while this process stores moves
     """
     edge = await stack.enter_async_context(
         Edge(
@@ -541,7 +543,7 @@ async def make_edge(
         edge.work_budget,
         describe_outage,
         make_change=make_change or make_change_maker(store),
-        progress=progress,
+        find_progress=find_progress,
         origins=settings.server.origins,
         clock=clock,
     )

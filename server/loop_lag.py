@@ -29,7 +29,8 @@ class LoopLag:
         """Set up the meter. `observe` is called with each measured lag, in seconds."""
         self._clock = clock
         self._observe = observe
-        self._conditions: list[Callable[[], bool]] = []
+        self._needs: list[Callable[[], bool]] = []
+        """Functions of the parts of the server, each of which returns True while its part needs the lag."""
         self.due = NEVER
         """Time at which the next measurement is due, in ns; NEVER while nothing is measured."""
         self._timer: asyncio.TimerHandle | None = None
@@ -40,12 +41,12 @@ class LoopLag:
         A stall in progress is not included. During such a stall, `due` is more than STALL_NS in the past.
         """
 
-    def measure_while(self, condition: Callable[[], bool]) -> None:
-        """Keep measuring, once started, as long as `condition()` is true.
+    def measure_while(self, is_needed: Callable[[], bool]) -> None:
+        """Keep measuring, once started, as long as `is_needed()` is True.
 
-        The caller must call `start` when the condition becomes true.
+        The caller must call `start` when `is_needed()` becomes True.
         """
-        self._conditions.append(condition)
+        self._needs.append(is_needed)
 
     def start(self) -> None:
         """Start measuring, unless the lag is already measured."""
@@ -65,7 +66,7 @@ class LoopLag:
         if lag_ns > STALL_NS:
             self.stalled_ns += lag_ns
         self.due, self._timer = NEVER, None
-        if any(need() for need in self._conditions):
+        if any(is_needed() for is_needed in self._needs):
             self.start()
 
     def pop_longest_lag_ns(self) -> int:

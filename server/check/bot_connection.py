@@ -70,6 +70,7 @@ class BotConnection:
         self.connection = connection
         self.frames = frames
         self.patience = patience
+        """Time limit for a message of the bot while no clock runs, in seconds."""
 
     async def send(self, message: ServerMessage, **unknown: object) -> None:
         """Send a message. `unknown`: extra fields, which the protocol does not have and the bot must ignore."""

@@ -29,14 +29,18 @@ class ScriptedMatch:
         self.peer = peer
         self.game = game
         self.seat = seat
+        """Seat of the bot."""
         self.control = control
         self.margin_ms = margin_ms
         self.match = uuid.uuid4().hex
+        """Id of the match."""
         self.moves: list[Data] = []
         self.position: Any = game.start()
         self._random = random.Random(1)
         self._turn_sent_at = 0.0
+        """Time at which the last turn was sent, in monotonic seconds."""
         self._early_message: tuple[ClientMessage, float] | None = None
+        """Move that the bot sent before its `ready`, with its arrival time in monotonic seconds; None if there is none."""
 
     @property
     def is_over(self) -> bool:
@@ -124,13 +128,13 @@ class ScriptedMatch:
         accepted = Accepted(self.match, message.ply, round(1000 * seconds_used, 3), self.control.base_ms)
         await self.peer.send(accepted, **unknown)
 
-    def play_bot_move(self, data: Data) -> None:
-        """Play a move of the bot, as it was sent. Raises ProtocolFault if the move is illegal."""
+    def play_bot_move(self, move: Data) -> None:
+        """Play a move of the bot, given as the bot sent it. Raises ProtocolFault if the move is illegal."""
         try:
-            self.position = self.game.play(self.position, self.game.move_from_data(data))
+            self.position = self.game.play(self.position, self.game.move_from_data(move))
         except (IllegalMove, BadData) as error:
             raise ProtocolFault(f"ply {len(self.moves)}: {error}") from None
-        self.moves.append(data)
+        self.moves.append(move)
 
     def replay_moves(self, moves: Sequence[Data]) -> None:
         """Set the match to the position after these moves from the start. Raises ProtocolFault if a move is illegal."""

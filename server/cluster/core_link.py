@@ -51,6 +51,7 @@ class RemoteEdge:
         """Prepare to send to edge `number`, on the bus subject `subject`, as the core with this fencing token."""
         self.number = number
         self.stream = 0
+        """Number of the edge's current stream; 0 before the first."""
         self.last_frame_ns = 0
         """Time of the last frame from the edge, in monotonic ns."""
         self.is_synced = False
@@ -61,6 +62,7 @@ class RemoteEdge:
         self._fencing_token = fencing_token
         self._sent_frame_count = 0
         self._requested_stream = -1
+        """Number of the stream that the core has asked the edge to replace since the last heartbeat; -1 if none."""
 
     def begin_stream(self, stream: int, number: int) -> None:
         """Begin stream number `stream`. `number`: number of the first frame expected from the edge in this stream."""
@@ -199,9 +201,8 @@ class CoreLink:
         """
         now = self._now_ns()
         if now - self._last_heartbeat_ns > MAX_SILENCE_NS // 2:
-            self._last_core_frame_ns = max(
-                self._last_core_frame_ns, now - MAX_SILENCE_NS // 2
-            )  # this process was suspended, and frames may be waiting
+            # This process was suspended, so frames that arrived meanwhile may still be waiting.
+            self._last_core_frame_ns = max(self._last_core_frame_ns, now - MAX_SILENCE_NS // 2)
             for edge in self.edges.values():
                 edge.last_frame_ns = max(edge.last_frame_ns, now - MAX_SILENCE_NS // 2)
         self._last_heartbeat_ns = now

@@ -86,6 +86,7 @@ class EdgeLink:
         self._sent_frame_count = 0
         self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
         self._unsent: list[MessageToCore] = []
+        """Messages for the next frame, which is sent once all messages that have arrived are handled."""
         self._resend_buffer: deque[tuple[int, MessageReceived]] = deque()
         """Messages that may be sent again, each paired with its time of arrival in monotonic ns."""
         self._last_frame_ns = self._last_heartbeat_ns = clock.now_ns()
@@ -223,9 +224,8 @@ class EdgeLink:
         """
         now = self._now_ns()
         if now - self._last_heartbeat_ns > MAX_SILENCE_NS // 2:
-            self._last_frame_ns = max(
-                self._last_frame_ns, now - MAX_SILENCE_NS // 2
-            )  # this process was suspended, and frames may be waiting
+            # This process was suspended, so frames that arrived meanwhile may still be waiting.
+            self._last_frame_ns = max(self._last_frame_ns, now - MAX_SILENCE_NS // 2)
         self._last_heartbeat_ns = now
         if self.is_synced and now - self._last_frame_ns > MAX_SILENCE_NS:
             log.warning("edge %d: the core is silent; holding messages", self.number)

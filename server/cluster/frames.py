@@ -94,8 +94,8 @@ def encode_in_frames(
     if len(body) <= MAX_BODY_BYTES:
         yield False, body
         return
-    for begin in range(0, len(body), MAX_BODY_BYTES):
-        yield begin + MAX_BODY_BYTES < len(body), body[begin : begin + MAX_BODY_BYTES]
+    for start in range(0, len(body), MAX_BODY_BYTES):
+        yield start + MAX_BODY_BYTES < len(body), body[start : start + MAX_BODY_BYTES]
 
 
 class IncomingStream(Generic[M]):
@@ -106,7 +106,8 @@ class IncomingStream(Generic[M]):
         self.number = number
         """Expected number of the next frame."""
         self._decoder = decoder
-        self._pieces = b""
+        self._partial_list = b""
+        """Parts received so far of a list that spans several frames; empty if no list is incomplete."""
 
     def receive(self, frame: BusFrame) -> list[M]:
         """Return the list of messages that a frame completes.
@@ -122,13 +123,13 @@ class IncomingStream(Generic[M]):
         if not frame.body:
             return []
         self.number += 1
-        body = self._pieces + frame.body if self._pieces else frame.body
+        body = self._partial_list + frame.body if self._partial_list else frame.body
         if frame.is_continued:
             if len(body) > MAX_LIST_BYTES:
                 raise BadBusFrame(f"the list of messages has more than {MAX_LIST_BYTES} bytes")
-            self._pieces = body
+            self._partial_list = body
             return []
-        self._pieces = b""
+        self._partial_list = b""
         try:
             return self._decoder.decode(body)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:

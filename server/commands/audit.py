@@ -51,14 +51,14 @@ def audit(
     """
 
     async def find_suspicious_matches(engine: Engine) -> list[AuditFinding]:
-        records, decode = Audit(), msgspec.json.Decoder(ArchivedMatch).decode
+        match_audit, decode = Audit(), msgspec.json.Decoder(ArchivedMatch).decode
         async for line in export_lines(engine, event):
             match = decode(line)
-            records.add_match(match, rated=match.rated)
+            match_audit.add_match(match, rated=match.rated)
         for pair, days in (await find_shared_days(engine)).items():
-            records.add_shared_address(*pair, days)
+            match_audit.add_shared_address(*pair, days)
         owners = {token.name: token.owner for token in await list_tokens(engine)}
-        return records.list_findings(lambda one, other: one in owners and owners[one] == owners.get(other))
+        return match_audit.list_findings(lambda a, b: a in owners and owners[a] == owners.get(b))
 
     findings = run_on_store(db, find_suspicious_matches)
     if json is not None:

@@ -116,8 +116,8 @@ def export_command(
         bots = () if owner is None else await load_names_of_owner(engine, owner)
         with _open_output(file) if to_file else nullcontext() as stream:
             if owner is not None:
-                data = {"owner": owner, "names": bots} | await load_stored_data(engine, bots)
-                typer.echo(msgspec.json.encode(data).decode(), file=stream)
+                owner_data = {"owner": owner, "names": bots} | await load_stored_data(engine, bots)
+                typer.echo(msgspec.json.encode(owner_data).decode(), file=stream)
             async for line in export_lines(engine, event, bots):
                 typer.echo(line, file=stream)
                 count += 1
@@ -184,13 +184,13 @@ def import_command(
 def _open_records(file: Path) -> BufferedIOBase:
     """Open a file of records, which may be compressed with gzip. Raises UsageError if it is an SQLite database."""
     with file.open("rb") as file_object:
-        start = file_object.read(len(SQLITE_MAGIC))
-    if start == SQLITE_MAGIC:
+        first_bytes = file_object.read(len(SQLITE_MAGIC))
+    if first_bytes == SQLITE_MAGIC:
         raise UsageError(
             f"{file} is a database, not a file of records: write records with `arena export --db sqlite:///{file}`, "
             "or restore a backup with `arena restore`"
         )
-    return gzip.open(file) if start.startswith(GZIP_MAGIC) else file.open("rb")
+    return gzip.open(file) if first_bytes.startswith(GZIP_MAGIC) else file.open("rb")
 
 
 def _format_counts(counts: StoreCounts) -> str:

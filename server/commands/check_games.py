@@ -54,8 +54,8 @@ def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None
                 out.print(f"{finding.check}: after {_format_last_moves(finding.moves)}")
     failed_findings = [finding for finding in findings if finding.verdict == "failed"]
     if failed_findings:
-        names = ", ".join(result.check for result in failed_findings)
-        raise CommandError(f"{len(failed_findings)} of {len(findings)} checks failed: {names}")
+        failed_names = ", ".join(finding.check for finding in failed_findings)
+        raise CommandError(f"{len(failed_findings)} of {len(findings)} checks failed: {failed_names}")
     games = " and ".join(dict.fromkeys(finding.game for finding in findings))
     out.print(f"{games}: no fault was found in {matches} random matches")
 

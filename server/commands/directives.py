@@ -86,7 +86,7 @@ def ban(
         ),
     ] = "",
     reason: ReasonOption = "banned by the host",
-    seconds: DurationOption = "ever",
+    duration: DurationOption = "ever",
     lift: LiftOption = False,
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
@@ -113,8 +113,8 @@ def ban(
         return
     if kind == "name" and INVALID_ADDRESS_PATTERN.fullmatch(subject):
         raise UsageError(f"{subject!r:.80} is not an address or a network: write 192.0.2.7 or 192.0.2.0/24")
-    length, text = parse_duration_option(seconds), check_directive_text(reason)
-    run_on_store(db, lambda engine: issue_directive(engine, kind, subject, text, length))
+    seconds, text = parse_duration_option(duration), check_directive_text(reason)
+    run_on_store(db, lambda engine: issue_directive(engine, kind, subject, text, seconds))
     err.print(f"{subject} is banned")
 
 
@@ -122,7 +122,7 @@ def notice(
     text: Annotated[
         str, typer.Argument(metavar="TEXT", help="Text of the new notice; without it, show the current one.")
     ] = "",
-    seconds: DurationOption = "1h",
+    duration: DurationOption = "1h",
     lift: Annotated[
         bool, typer.Option("--lift", help="Withdraw the current notice.", show_default=False)
     ] = False,
@@ -135,8 +135,8 @@ def notice(
     if lift:
         lift_existing_directive(db, "notice", "")
     elif text:
-        length, line = parse_duration_option(seconds), check_directive_text(text)
-        run_on_store(db, lambda engine: issue_directive(engine, "notice", "", line, length))
+        seconds, notice_text = parse_duration_option(duration), check_directive_text(text)
+        run_on_store(db, lambda engine: issue_directive(engine, "notice", "", notice_text, seconds))
         err.print("the notice is sent")
     else:
         notices = [directive for directive in run_on_store(db, load_directives) if directive.kind == "notice"]

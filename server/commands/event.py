@@ -192,14 +192,14 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     Example: arena event list
     """
     states = run_on_store(db, list_events)
-    data = [_make_event_json(state) for state in states]
+    events_json = [_make_event_json(state) for state in states]
     rows = [
         [plan.event, state.phase, format_utc(plan.start_time), plan.format, str(len(state.bots))]
         for state in states
         for plan in [state.plan]
     ]
     columns = ("event", "state", "begins", "format", "entries")
-    print_result(data, json, dict.fromkeys(columns, "left"), rows)
+    print_result(events_json, json, dict.fromkeys(columns, "left"), rows)
 
 
 def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
@@ -299,9 +299,8 @@ def withdraw(
 
 async def _request_entry(engine: Engine, server: str, name: str, bot: str) -> RequestAnswer | None:
     known_names = await load_known_names(engine)
-    if bot not in known_names and not bot.startswith(
-        HOUSE_PREFIX
-    ):  # the server knows the names of its own engines
+    # Only the server knows the names of its own engines.
+    if bot not in known_names and not bot.startswith(HOUSE_PREFIX):
         hint = did_you_mean(bot, known_names) or ": connect it, or create a token for it, first"
         raise CommandError(f"no bot is called {bot!r:.80}{hint}")
     return await send_request(engine, server, await make_entry_request(engine, name, bot))
@@ -312,6 +311,10 @@ def _send_request(db: str | None, server: str, request: ControlEvent) -> None:
 
 
 def _print_answer(answer: RequestAnswer | None, confirmation: str) -> None:
+    """Print a server's answer to a request; None if no server has answered. Raises CommandError if the server refused.
+
+    confirmation: text to print after the answer, unless the request was refused; may be empty
+    """
     if answer is None:
         err.print(
             f"no server has answered yet; the next server on this store will carry out the request{f'; {confirmation}' if confirmation else ''}"

@@ -109,8 +109,8 @@ def log(
             match_log = run_on_store(db or DEFAULT_DATABASE_URL, lambda engine: load_log(engine, match))
         if bot:
             match_log = match_log.filter_by_bot(bot)
-    except LogNotFound as none:
-        raise CommandError(str(none)) from None
+    except LogNotFound as error:
+        raise CommandError(str(error)) from None
     if json is not None:
         write_json(match_log, json)
         return
@@ -133,12 +133,14 @@ def _fetch_log(url: str, match: str, name: str, token: str) -> MatchLog:
 
     Raises CommandError if there is no usable answer, and UsageError for an invalid URL or an empty name.
     """
-    scheme, colon, rest = url.partition("://")
-    if scheme not in ("ws", "wss") or not colon or not rest:
+    scheme, colon, server = url.partition("://")
+    if scheme not in ("ws", "wss") or not colon or not server:
         raise UsageError(f"--url: {url!r:.100} is not a server URL: write ws://HOST:PORT or wss://HOST")
     if not name:
         raise UsageError("--url also needs --name, and --token if the host issued one")
-    log_url = f"{'https' if scheme == 'wss' else 'http'}://{rest.rstrip('/')}/api/log/{quote(match, safe='')}"
+    log_url = (
+        f"{'https' if scheme == 'wss' else 'http'}://{server.rstrip('/')}/api/log/{quote(match, safe='')}"
+    )
     request = Request(log_url, headers={"Authorization": make_basic_header(name, token)})  # noqa: S310 - http or https, see above
     try:
         return msgspec.json.decode(fetch(url, request, MAX_ANSWER_BYTES), type=MatchLog)
@@ -148,8 +150,8 @@ def _fetch_log(url: str, match: str, name: str, token: str) -> MatchLog:
 
 def _make_table_row(entry: TimelineEntry) -> list[str]:
     cells = structs.astuple(structs.replace(entry, at=round(entry.at)))
-    at, player, what, ply, had, took, credited, clock, wrong = cells
+    at, player, received, ply, had, took, credited, left, wrong = cells
     return [
         "-" if cell is None else str(cell)
-        for cell in (at, player, ply, had, took, credited, clock, what, wrong)
+        for cell in (at, player, ply, had, took, credited, left, received, wrong)
     ]

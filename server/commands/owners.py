@@ -78,7 +78,7 @@ def hide(owner: OwnerArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
 def ban(
     owner: OwnerArgument,
     reason: ReasonOption = "banned by the host",
-    seconds: DurationOption = "ever",
+    duration: DurationOption = "ever",
     lift: LiftOption = False,
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
@@ -91,11 +91,11 @@ def ban(
     if lift:
         lift_existing_directive(db, "owner", owner)
         return
-    length, text = parse_duration_option(seconds), check_directive_text(reason)
+    seconds, text = parse_duration_option(duration), check_directive_text(reason)
 
     async def ban_owner(engine: Engine) -> None:
         await owners.check_owner(engine, owner)
-        await issue_directive(engine, "owner", owner, text, length)
+        await issue_directive(engine, "owner", owner, text, seconds)
 
     run_on_store(db, ban_owner)
     err.print(f"{owner} and all bots of {owner} are banned")

@@ -50,10 +50,10 @@ def make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
     games = _parse_all("pool.games", pool.games, CATALOGUE.register)
     starts = [start for game in games for start in _make_games_by_map(game, pool)]
     return tuple(
-        PoolGame(game, time, tuple(openings))
+        PoolGame(game, time_control, tuple(openings))
         for map, game in starts
         for openings in [_read_openings(game, map, pool.openings)]
-        for time in time_controls
+        for time_control in time_controls
     )
 
 
@@ -70,13 +70,14 @@ def _make_games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame
 
 
 def _parse_all(key: str, texts: Sequence[str], parse: Callable[[str], T]) -> list[T]:
-    """Parse each text in the list of the setting `key`. Raises BadSetting if the list is empty, or a
-    text is invalid or repeated.
+    """Parse each text in the list of the setting `key`.
+
+    Raises BadSetting if the list is empty, or if a text is invalid or repeated.
     """
     if not texts or not all(texts) or len(set(texts)) < len(texts):
         raise BadSetting(key, "give at least one value; none may be empty or occur twice")
     try:
-        return [parse(word) for word in texts]
+        return [parse(text) for text in texts]
     except (GameError, MapError, BadTimeControl) as error:
         raise BadSetting(key, str(error)) from None
 
@@ -89,6 +90,10 @@ def _read_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
 
 
 def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
+    """Return the openings for a game on a map, as the setting `pool.openings` with the value `openings` says.
+
+    Raises BadOpenings for an invalid file of openings, and BadSetting for any other invalid value.
+    """
     if openings == NO_OPENINGS:
         return ((),)
     if openings == SHIPPED_OPENINGS:

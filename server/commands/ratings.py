@@ -118,8 +118,8 @@ def ratings(
 
 def print_ratings(standings: list[RatingRow], json: Path | None) -> None:
     """Print ratings as a table, or write them as JSON to the file `json` if it is given."""
-    data = [to_builtins(row) | {"provisional": row.glicko.is_provisional} for row in standings]
-    print_result(data, json, COLUMNS, _make_table_rows(standings))
+    ratings_json = [to_builtins(row) | {"provisional": row.glicko.is_provisional} for row in standings]
+    print_result(ratings_json, json, COLUMNS, _make_table_rows(standings))
 
 
 def _make_table_rows(standings: list[RatingRow]) -> list[list[str]]:

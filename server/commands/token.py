@@ -57,9 +57,9 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     """
     listed_tokens = run_on_store(db, tokens.list_tokens)
     columns = ("name", "role", "owner", "created", "rotated", "revoked")
-    data = [{column: getattr(token, column) for column in columns} for token in listed_tokens]
-    rows = [[value or "-" for value in row.values()] for row in data]
-    print_result(data, json, dict.fromkeys(columns, "left"), rows)
+    tokens_json = [{column: getattr(token, column) for column in columns} for token in listed_tokens]
+    rows = [[value or "-" for value in token_json.values()] for token_json in tokens_json]
+    print_result(tokens_json, json, dict.fromkeys(columns, "left"), rows)
 
 
 def rotate(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:

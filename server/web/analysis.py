@@ -133,9 +133,9 @@ async def analyse_position(
     if code != 0:
         refusal = "the position cannot be analysed: it is not a position of this map, or its match is over"
         return responses.make_bad_request_response(refusal)
-    result = _decode_analysis(output)
-    best = msgspec.structs.asdict(result.lines[0])
-    fields = {"engine": result.engine, **best, "lines": result.lines, "truth": result.truth}
+    analysis = _decode_analysis(output)
+    best_line = msgspec.structs.asdict(analysis.lines[0])
+    fields = {"engine": analysis.engine, **best_line, "lines": analysis.lines, "truth": analysis.truth}
     return responses.make_json_response(fields, {"Cache-Control": CACHE_ONE_DAY})
 
 
@@ -170,9 +170,8 @@ async def review_moves(parameters: Mapping[str, str], seconds: float = REVIEW_SE
         time_control="1/move",
         started="",
         moves=[RecordedMove(move, 0.0) for move in moves],
-        result=Result(
-            None, EndReason.SERVER_FAULT
-        ),  # the only end reason that need not follow from the moves
+        # The only end reason that need not follow from the moves.
+        result=Result(None, EndReason.SERVER_FAULT),
     )
     return await review_match(to_line(record), seconds)
 

@@ -23,6 +23,7 @@ from arena.server.edge.responses import Response
 from arena.server.web.routes import BadRequest
 
 MAX_MOVES = 1500
+"""Maximum number of moves in a request."""
 
 
 async def answer_board_request(name: str, parameters: Mapping[str, str]) -> Response:
@@ -65,8 +66,8 @@ def _replay_match(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict
     game: Game[Any, Any] = make_game(name, setup)
     position = game.start()
     views = [_describe_position(game, position)]
-    for data in moves:
-        move = game.move_from_data(data)
+    for move_data in moves:
+        move = game.move_from_data(move_data)
         move_fields = {"text": game.move_to_text(move), "squares": list(game.squares(position, move))}
         position = game.play(position, move)
         views.append({**_describe_position(game, position), "move": move_fields})

@@ -147,8 +147,8 @@ def _find_exported_names(text: str) -> dict[str, str]:
     """Return the local name of each export of a module, by exported name."""
     exports = {match[2]: match[2] for match in _EXPORT_DECLARATION.finditer(text)}
     export_list = _EXPORT_LIST.search(text)
-    for item in export_list[1].split(",") if export_list else ():
-        inner, _, outer = item.strip().partition(" as ")
+    for export in export_list[1].split(",") if export_list else ():
+        inner, _, outer = export.strip().partition(" as ")
         exports[outer or inner] = inner
     return exports
 

@@ -143,11 +143,11 @@ class LinkPreviews:
         )
 
     async def _make_event_preview(self, event: str) -> LinkPreview:
-        matches = await count_finished_matches(self._engine, event)
-        if matches is None:
+        match_count = await count_finished_matches(self._engine, event)
+        if match_count is None:
             return LinkPreview(titles.make_event_title(event), "An event of this arena.")
         picture = f"/picture/event/{quote(event, safe='')}.png"
-        return LinkPreview(titles.make_event_title(event), f"The table after {matches} matches", picture)
+        return LinkPreview(titles.make_event_title(event), f"The table after {match_count} matches", picture)
 
     async def answer_picture_request(self, path: str) -> Response:
         """Return the picture at a percent-decoded URL path; status 404 if there is none."""
@@ -162,7 +162,7 @@ class LinkPreviews:
             if line is None:
                 return responses.make_not_found_response(f"no finished match is called {parts[1]!r:.80}")
             return await _answer_with_picture(
-                partial(drawing.draw_film, line), is_permanent=is_finished, kind="image/gif"
+                partial(drawing.draw_film, line), is_permanent=is_finished, media_type="image/gif"
             )
         if parts := _MATCH_PICTURE_PATH.fullmatch(path):
             ply = None if parts[2] is None else int(parts[2])
@@ -224,24 +224,24 @@ class LinkPreviews:
 
 
 async def _answer_with_picture(
-    draw: Callable[[], bytes], *, is_permanent: bool, kind: str = "image/png"
+    draw: Callable[[], bytes], *, is_permanent: bool, media_type: str = "image/png"
 ) -> Response:
     """Return an answer with the picture that `draw` returns; status 404 if it raises CannotDraw.
 
     is_permanent: True if the picture at this URL never changes
-    kind: media type of the picture
+    media_type: media type of the picture
     """
-    from arena.server.web.pictures.drawing import CannotDraw  # noqa: PLC0415  as above
+    from arena.server.web.pictures.drawing import CannotDraw  # noqa: PLC0415  slow to load, and large
 
     try:
         body = await anyio.to_thread.run_sync(draw)
-    except CannotDraw as none:
-        return responses.make_not_found_response(str(none))
+    except CannotDraw as error:
+        return responses.make_not_found_response(str(error))
     headers = {
         "Cache-Control": CACHE_ONE_DAY if is_permanent else "no-cache",
         "X-Content-Type-Options": "nosniff",
     }
-    return Response(HTTPStatus.OK, kind, body, headers)
+    return Response(HTTPStatus.OK, media_type, body, headers)
 
 
 def _make_map_preview(name: str) -> LinkPreview:

@@ -139,11 +139,11 @@ class MatchLogs:
             )
         try:
             log = await load_log(self._engine, match, "" if is_admin else name, self._threads)
-        except LogNotFound as none:
-            answer = None if token is None else await self._load_log_for_owner(match, token.owner)
-            if answer is None:
-                return responses.make_not_found_response(str(none))
-            log = answer
+        except LogNotFound as error:
+            log_for_owner = None if token is None else await self._load_log_for_owner(match, token.owner)
+            if log_for_owner is None:
+                return responses.make_not_found_response(str(error))
+            log = log_for_owner
         if needs_session and not await tokens.has_session(self._engine, name, secret, log.match):
             return responses.make_unauthorized_response(
                 f"that match began before this session of {name!r:.70}: give its token"

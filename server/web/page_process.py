@@ -60,23 +60,24 @@ class PageProcess:
 
     def __init__(
         self,
-        setup: Callable[[], PageSetup],
+        make_setup: Callable[[], PageSetup],
         page_client: PageClient,
-        progress: FindProgress,
-        renames: Callable[[], list[Rename]],
+        find_progress: FindProgress,
+        list_renames: Callable[[], list[Rename]],
         clock: TimeSource,
     ) -> None:
         """Prepare the process, without starting it.
 
-        setup: function that returns the first frame for the process
-        page_client, progress, renames: sources of the live data that the process requests
+        make_setup: function that returns the first frame for the process
+        page_client, find_progress, list_renames: sources of the live data that the process requests
         """
-        self._setup = setup
+        self._make_setup = make_setup
         self._page_client = page_client
-        self._progress = progress
-        self._renames = renames
+        self._find_progress = find_progress
+        self._list_renames = list_renames
         self._clock = clock
-        self._quick, self._long = RequestQueue(MAX_PARALLEL_ANSWERS, clock), RequestQueue(1, clock)
+        self._quick_queue = RequestQueue(MAX_PARALLEL_ANSWERS, clock)
+        self._slow_queue = RequestQueue(1, clock)
         self._start_task: asyncio.Task[_PageChild] | None = None
         self._child: _PageChild | None = None
         self._ready_at = 0.0
@@ -91,21 +92,21 @@ class PageProcess:
         return None if self._child is None else self._child.process.pid
 
     async def answer_request(
-        self, request: PageRequest, address: str, disconnected: Callable[[], bool]
+        self, request: PageRequest, address: str, is_abandoned: Callable[[], bool]
     ) -> PageResponse | None:
         """Return the answer to a request; None if all clients that wait for it leave before the turn of their address.
 
         address: network address of the client, by which requests are queued
-        disconnected: function that returns True if all waiting clients have left
+        is_abandoned: function that returns True if all waiting clients have left
 
         Raises ServerBusy if too many requests wait, or if there is no answer in time.
         """
         route = request.route_match.rules
         end_time = self._clock.now() + route.seconds
-        queue = self._long if route.is_slow else self._quick
+        queue = self._slow_queue if route.is_slow else self._quick_queue
         try:
             async with queue.wait_for_turn(address, route.cost, route.seconds):
-                if disconnected():
+                if is_abandoned():
                     return None
                 seconds = end_time - self._clock.now()
                 child = await self._ensure_started()
@@ -139,7 +140,7 @@ class PageProcess:
                 process = await anyio.to_thread.run_sync(partial(_start_process, child_socket))
             reader, writer = await asyncio.open_connection(sock=server_socket)
             self._child = child = _PageChild(process, writer)
-            child.write(self._setup())
+            child.write(self._make_setup())
             child.reading_task = asyncio.create_task(self._read_messages(child, reader))
             if self._is_unavailable():  # closed meanwhile
                 child.kill()
@@ -187,12 +188,13 @@ class PageProcess:
                 request.number,
                 bots=None if listing is None else listing.bots,
                 connected=self._page_client.list_clients(),
-                renames=self._renames(),
+                renames=self._list_renames(),
             )
         elif request.subject == "event":
             listing = await self._page_client.request_latest_listing()
             match_count = sum(match.event == request.name for match in listing.matches)
-            response = LiveResponse(request.number, None, match_count, self._progress(request.name))
+            progress = self._find_progress(request.name)
+            response = LiveResponse(request.number, None, match_count, progress)
         else:
             match = request.name
             if request.subject == "hero":

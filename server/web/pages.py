@@ -92,7 +92,7 @@ class Pages:
         describe_outage: Callable[[], str],
         *,
         make_change: MakeChange,
-        progress: FindProgress = report_no_event,
+        find_progress: FindProgress = report_no_event,
         origins: Collection[str] = (),
         clock: TimeSource = MONOTONIC,
     ) -> None:
@@ -104,7 +104,7 @@ class Pages:
         work_budget: budgets from which the costs of requests are taken, by address
         describe_outage: function that returns the reason why no match can begin now; empty if matches can begin
         make_change: function that makes a change that the page process has prepared
-        progress: function that returns the progress of an event played by this server
+        find_progress: function that returns the progress of an event played by this server
         origins: origins of other sites whose pages may read JSON answers (CORS); `*` for all
         """
         self._info = info
@@ -120,7 +120,9 @@ class Pages:
         self._files = load_page_files()
         self.renames = RenameQueue(self._store)
         """Renames that hosts have requested. The caller must run `renames.run`."""
-        self.process = PageProcess(self._make_setup, page_client, progress, self.renames.list_renames, clock)
+        self.process = PageProcess(
+            self._make_setup, page_client, find_progress, self.renames.list_renames, clock
+        )
         """Process that makes the slow answers. The caller must close it."""
         self._cache = AnswerCache()
         self._failed_logins = FailedLogins()
@@ -213,7 +215,7 @@ class Pages:
                 page_request = PageRequest(route_match, gzip, origin, authorization)
                 pending = self._pending_answers[key] = _PendingAnswer()
                 pending.task = asyncio.create_task(self._make_answer(key, pending, page_request, address))
-            pending.disconnected.append(request.is_abandoned)
+            pending.abandonment_checks.append(request.is_abandoned)
             return partial(self._wait_for_answer, pending.task, request, address, secret=bool(authorization))
         return _make_not_modified_response(answer, request)
 
@@ -375,12 +377,12 @@ class _PendingAnswer:
 
     def __init__(self) -> None:
         self.task: asyncio.Task[Response]
-        self.disconnected: list[Callable[[], bool]] = []
+        self.abandonment_checks: list[Callable[[], bool]] = []
         """Function of each waiting client that returns True if the client has left."""
 
     def is_abandoned(self) -> bool:
         """Return True if no client waits for the answer any more."""
-        return all(is_disconnected() for is_disconnected in self.disconnected)
+        return all(has_left() for has_left in self.abandonment_checks)
 
 
 class AnswerCache:

@@ -141,11 +141,8 @@ class StorePages:
 
     async def _search_matches(self, parameters: Mapping[str, str]) -> Response:
         """Return the finished matches that fit all given search terms, the newest first."""
-        limit, before, result = (
-            _parse_limit(parameters),
-            _parse_cursor(parameters),
-            parameters.get("result", ""),
-        )
+        limit, before = _parse_limit(parameters), _parse_cursor(parameters)
+        result = parameters.get("result", "")
         if parameters.get("opponent") and not parameters.get("bot"):
             raise BadRequest("opponent works only together with bot: give both")
         results = RESULTS_WITH_BOT if parameters.get("bot") else RESULTS_WITHOUT_BOT
@@ -250,11 +247,9 @@ class StorePages:
     async def _load_event(self, event: str) -> Response:
         """Return the plan and the progress of an event, with its next matches and its sequential test, if any."""
         live = await self._request_live_data(LiveRequest("event", event))
-        matches, ladder = (
-            await count_finished_matches(self._engine, event),
-            await find_plan(self._engine, event),
-        )
-        if matches is None and ladder is None and live.progress is None and not live.playing:
+        match_count = await count_finished_matches(self._engine, event)
+        ladder = await find_plan(self._engine, event)
+        if match_count is None and ladder is None and live.progress is None and not live.playing:
             return _make_event_not_found_response(event)
         plan = live.progress or (None if ladder is None else _progress_from_plan(event, ladder))
         if ladder is not None and ladder.plan.get("state", {}).get("phase") in ("running", "paused"):
@@ -264,7 +259,7 @@ class StorePages:
         if plan is not None and len(plan.bots) > MAX_BOTS:
             plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_BOTS]))
         is_over = ladder is not None and ladder.finished is not None and not live.playing
-        return responses.make_json_response(EventPage(event, plan, matches or 0, live.playing, is_over))
+        return responses.make_json_response(EventPage(event, plan, match_count or 0, live.playing, is_over))
 
     async def _load_bot(self, name: str) -> Response:
         """Return the summary of a bot; status 404 if it has no finished match."""
@@ -321,7 +316,7 @@ def _progress_from_plan(event: str, ladder: StoredPlan) -> EventProgress:
         format=str(plan.get("format", "")),
         rounds=plan.get("rounds"),
         time_control=str(plan.get("time control", "")),
-        bots={str(name): str(what) for name, what in plan.get("bots", {}).items()},
+        bots={str(name): str(description) for name, description in plan.get("bots", {}).items()},
         played=0,
         matches=None,
         due=[],

@@ -52,7 +52,7 @@ async def test_whoever_plays_the_event_says_how_it_goes() -> None:
     mine = EventProgress(
         "cup", "match", "tictactoe", [], "round-robin", 2, "1+0", {"a": "", "b": ""}, 1, 4, []
     )
-    async with open_host(progress=lambda event: mine if event == "cup" else None) as host:
+    async with open_host(find_progress=lambda event: mine if event == "cup" else None) as host:
         told = await ask(host, "event?name=cup")
         assert (told["plan"]["played"], told["plan"]["matches"]) == (1, 4)
         assert (await get(host, "/api/event?name=other"))[0] == 404
