@@ -24,19 +24,20 @@ class Account:
 def read_account(path: Path) -> Account:
     """Return the account in the bot.toml file at `path`. Raises BadBotFile if the file has no valid account."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        toml_table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadBotFile(f"cannot read {path}: {error.strerror}") from None
     except ValueError as error:
         raise BadBotFile(f"{path}: {error}") from None
-    values = {key: data.get(key, "") for key in ("url", "name", "token-file", "token-env")}
-    for key, value in values.items():
+    account_values = {key: toml_table.get(key, "") for key in ("url", "name", "token-file", "token-env")}
+    for key, value in account_values.items():
         if not isinstance(value, str):
             raise BadBotFile(f"{path}: {key}: must be a string, not {value!r:.40}")
     for key in ("url", "name"):
-        if not values[key]:
+        if not account_values[key]:
             raise BadBotFile(f"{path}: the key {key} is missing")
-    return Account(values["url"], values["name"], read_token(path, values["token-file"], values["token-env"]))
+    token = read_token(path, account_values["token-file"], account_values["token-env"])
+    return Account(account_values["url"], account_values["name"], token)
 
 
 def read_token(bot_file: Path, token_file: str, token_env: str) -> str:

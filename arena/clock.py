@@ -22,23 +22,25 @@ class TimeSource:
     ) -> None:
         """Create a time source.
 
-        now_ns       returns the time, in ns
-        cpu_time_ns  returns the CPU time used, in ns; by default by the calling thread
+        now_ns       function that returns the monotonic time, in ns
+        cpu_time_ns  function that returns the CPU time used, in ns; by default by the calling thread
         """
         self.now_ns = now_ns
         self.cpu_time_ns = cpu_time_ns
 
     def now(self) -> float:
-        """Return the time in seconds."""
+        """Return the monotonic time in seconds."""
         return self.now_ns() / 1e9
 
     def sleep(self, seconds: float) -> Coroutine[Any, Any, None]:
         """Wait for `seconds`. With 0, let other tasks run once."""
         return asyncio.sleep(seconds)
 
-    def call_later(self, seconds: float, call: Callable[..., object], *arguments: Any) -> asyncio.TimerHandle:
-        """Schedule `call(*arguments)` after `seconds`. Cancel the returned handle to prevent the call."""
-        return asyncio.get_running_loop().call_later(seconds, call, *arguments)
+    def call_later(
+        self, seconds: float, callback: Callable[..., object], *arguments: Any
+    ) -> asyncio.TimerHandle:
+        """Schedule `callback(*arguments)` after `seconds`. Cancel the returned handle to prevent the call."""
+        return asyncio.get_running_loop().call_later(seconds, callback, *arguments)
 
 
 MONOTONIC = TimeSource()

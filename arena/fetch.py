@@ -18,8 +18,8 @@ def fetch(server: str, request: Request, max_bytes: int) -> bytes:
     Raises CommandError if the request fails; the message names `server`.
     """
     try:
-        with urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310 - http or https, as the callers write it
-            body: bytes = answer.read(max_bytes)
+        with urlopen(request, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310 - http or https, as the callers write it
+            body: bytes = response.read(max_bytes)
     except HTTPError as error:
         with error:
             why = error.read(1000).decode(errors="replace").strip()

@@ -39,10 +39,13 @@ class Catalogue:
     def __init__(self) -> None:
         """Create a catalogue of the project's games and those of installed packages, without any game from a file."""
         self._own_games: dict[str, tuple[GameClass, str]] = {}
+        """Class and spec of each game from a file, by the game's name."""
         self._digests: dict[tuple[GameClass, str], str] = {}
+        """Rules digests computed so far, by the game's class and the `repr` of its setup."""
         self._default_digests: dict[str, str] = {}
+        """Rules digest of each custom game on its default setup, by the game's name."""
 
-    def names(self) -> list[str]:
+    def list_names(self) -> list[str]:
         """Return the names of all known games: those of the project, of registered files and of installed packages.
 
         Does not load the packages' games.
@@ -74,9 +77,9 @@ class Catalogue:
             return self.find(spec)
         file, class_name = split_spec(spec)
         game = load_game_class(Path(file).absolute(), class_name)
-        entry = self._own_games.get(game.name)
-        if game.name in GAMES or (entry is not None and entry[0] is not game):
-            existing_game = "a game of the project" if entry is None else f"the game of {entry[1]}"
+        known_class, known_spec = self._own_games.get(game.name, (None, ""))
+        if game.name in GAMES or (known_class is not None and known_class is not game):
+            existing_game = "a game of the project" if known_class is None else f"the game of {known_spec}"
             raise BadGame(
                 f"{spec}: {existing_game} is also called {game.name!r}: give {game.__name__} another name"
             )
@@ -90,13 +93,13 @@ class Catalogue:
         """
         if self.is_builtin(game.name) or game.name in self._default_digests:
             return
-        other = game.from_setup({})
-        for fault in check_rules(other, make_fixed_choices(), TEST_MATCHES):
+        default_game = game.from_setup({})
+        for fault in check_rules(default_game, make_fixed_choices(), TEST_MATCHES):
             raise BadGame(
                 f"{spec}: its rules are faulty ({fault.rule}: {fault.why}); "
                 f"`arena check --game {spec}` lists all faults"
             )
-        self._default_digests[game.name] = self.get_rules_digest(other)
+        self._default_digests[game.name] = self.get_rules_digest(default_game)
 
     def find(self, name: str) -> GameClass:
         """Return the game called `name`. Raises UnknownGame if there is none, and BadGame if it cannot be loaded."""
@@ -106,7 +109,7 @@ class Catalogue:
             return self._own_games[name][0]
         if name in list_installed_games():
             return load_installed_game(name)
-        suggestion = suggest_name(name, sorted(self.names()))
+        suggestion = suggest_name(name, sorted(self.list_names()))
         raise UnknownGame(
             f"no game is called {name!r:.40}: {suggestion}", "or your own: --game FILE.py:Class"
         )
@@ -127,7 +130,7 @@ class Catalogue:
         """Return the specs of all games from files. Another process on this machine loads them to know the same games."""
         return [spec for _, spec in self._own_games.values()]
 
-    def compute_digests(self) -> dict[str, str]:
+    def get_default_digests(self) -> dict[str, str]:
         """Return the rules digest of each custom game that this process plays, by name, for the game's default setup."""
         return dict(self._default_digests)
 

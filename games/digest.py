@@ -16,6 +16,7 @@ from arena.games.core import Game, Plain
 MAX_POSITIONS = 1000
 """Number of positions examined in total; for Connect Four this takes about 0.1 s."""
 MAX_MATCHES = 24
+"""Maximum number of matches that are played; fewer if they reach MAX_POSITIONS first."""
 DIGEST_LENGTH = 16
 """Length of a digest, in hexadecimal characters (64 bits)."""
 
@@ -26,29 +27,33 @@ def compute_rules_digest(game: Game[Any, Any]) -> str:
     Every second match avoids, if possible, moves that end the match, so that boards fill up too.
     """
     digest = sha256(_to_bytes([game.name, game.setup()]))
-    remaining = MAX_POSITIONS
-    for number in range(MAX_MATCHES):
+    positions_left = MAX_POSITIONS
+    for match_number in range(MAX_MATCHES):
         position = game.start()
-        chance = number + 1
-        while remaining > 0:
-            remaining -= 1
+        # A linear congruential generator chooses the moves: its numbers are the same on every machine.
+        random_state = match_number + 1
+        while positions_left > 0:
+            positions_left -= 1
             outcome = game.outcome(position)
             if outcome is not None:
                 digest.update(_to_bytes([outcome.winner, outcome.word]))
                 break
             moves = game.moves(position)
             digest.update(_to_bytes([game.player(position), [game.move_to_data(move) for move in moves]]))
-            chance = (chance * 6364136223846793005 + 1442695040888963407) % 2**64
-            position = _choose_move(game, position, moves, chance >> 33, avoid_end=number % 2 == 1)
+            random_state = (random_state * 6364136223846793005 + 1442695040888963407) % 2**64
+            avoid_end = match_number % 2 == 1
+            position = _choose_successor(game, position, moves, random_state >> 33, avoid_end=avoid_end)
     return digest.hexdigest()[:DIGEST_LENGTH]
 
 
-def _choose_move(game: Game[Any, Any], position: Any, moves: Any, chance: int, *, avoid_end: bool) -> Any:
+def _choose_successor(
+    game: Game[Any, Any], position: Any, moves: Any, random_number: int, *, avoid_end: bool
+) -> Any:
     for step in range(len(moves) if avoid_end else 1):
-        position_after = game.successor(position, moves[(chance + step) % len(moves)])
+        position_after = game.successor(position, moves[(random_number + step) % len(moves)])
         if not avoid_end or game.outcome(position_after) is None:
             return position_after
-    return game.successor(position, moves[chance % len(moves)])
+    return game.successor(position, moves[random_number % len(moves)])
 
 
 def _to_bytes(data: Plain) -> bytes:

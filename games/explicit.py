@@ -49,13 +49,15 @@ class ExplicitGame(Game[NodePosition, int]):
     def __init__(self, nodes: Sequence[Node], player: Player = Player.MAXIE) -> None:
         """Create the game of the tree `nodes`. Its root is node 0, where `player` is to move."""
         self.nodes = tuple(nodes)
-        self.first = player
+        self.first_player = player
         plies = [0] * len(self.nodes)
         for number, node in enumerate(self.nodes):
             for child in node.children:
                 plies[child] = plies[number] + 1
         self._plies = plies
+        """Ply of each node: its distance from the root."""
         self.height = max(plies)
+        """Number of plies to the deepest leaf."""
 
     @classmethod
     def from_tree(cls, tree: object, player: Player = Player.MAXIE) -> Self:
@@ -67,16 +69,16 @@ class ExplicitGame(Game[NodePosition, int]):
         children: list[list[int]] = []
         frontier: list[tuple[object, int | None]] = [(tree, None)]
         while frontier:
-            data, parent = frontier.pop()
+            node_data, parent = frontier.pop()
             number = len(nodes)
             if number >= MAX_NODES:
                 raise BadData(f"a tree must have 1 to {MAX_NODES} nodes")
-            name, value, below = _parse_node(data, str(number))
+            name, value, child_data = _parse_node(node_data, str(number))
             nodes.append(Node(name, value, ()))
             children.append([])
             if parent is not None:
                 children[parent].append(number)
-            frontier.extend((child, number) for child in reversed(below))
+            frontier.extend((child, number) for child in reversed(child_data))
         return cls([Node(n.name, n.value, tuple(c)) for n, c in zip(nodes, children, strict=True)], player)
 
     def start(self) -> NodePosition:
@@ -87,7 +89,7 @@ class ExplicitGame(Game[NodePosition, int]):
         return self.nodes[position.node].name
 
     def player(self, position: NodePosition) -> Player:
-        return self.first if self._plies[position.node] % 2 == 0 else self.first.opponent
+        return self.first_player if self._plies[position.node] % 2 == 0 else self.first_player.opponent
 
     def ply(self, position: NodePosition) -> int:
         return self._plies[position.node]
@@ -120,15 +122,16 @@ class ExplicitGame(Game[NodePosition, int]):
         return node.value
 
 
-def _parse_node(data: object, fallback: str) -> tuple[str, int | None, Sequence[object]]:
+def _parse_node(data: object, default_name: str) -> tuple[str, int | None, Sequence[object]]:
+    """Return the name and the value of a node, and the data of its children. Raises BadData for invalid data."""
     if not isinstance(data, Mapping):
         raise BadData(
-            f'node {fallback}: must be an object, such as {{"name": "a", "value": 3}}, not {data!r:.40}'
+            f'node {default_name}: must be an object, such as {{"name": "a", "value": 3}}, not {data!r:.40}'
         )
-    name = data.get("name", fallback)
+    name = data.get("name", default_name)
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable():
         raise BadData(
-            f"node {fallback}: the name must be 1 to {MAX_NAME_LENGTH} printable characters, not {name!r:.60}"
+            f"node {default_name}: the name must be 1 to {MAX_NAME_LENGTH} printable characters, not {name!r:.60}"
         )
     children = data.get("children", ())
     if isinstance(children, str) or not isinstance(children, Sequence):

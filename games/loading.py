@@ -1,8 +1,8 @@
 """Loading of custom games: a class in a Python file, or an entry point `arena.games` of an installed package.
 
-Code is run only because somebody at this machine named or installed it, never because of data from a
-network. A file is loaded under a unique module name, so its name may be anything, even `random.py` or `games.py`. The
-file can import others in its folder.
+Code is run only because somebody at this machine named or installed it, never because of data from a network. A file is
+loaded under a unique module name, so its name may be anything, even `random.py` or `games.py`. The file can import
+others in its folder.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ ENTRY_POINT_GROUP = "arena.games"
 GAME_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 """Pattern of a game's name."""
 _PREFIX = "arena_game_file_"
+"""Prefix of the module names of games' files, so that none equals the name of another module."""
 _LIBRARY_FOLDERS = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
 """Folders of Python's own and of installed modules, which take precedence over modules beside a game's file."""
 _LOADING_LOCK = RLock()
@@ -214,7 +215,7 @@ def _describe_line(error: BaseException, path: Path) -> str:
     """Return `, line N` for the last line of the file that led to the error; empty if none did."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return f", line {error.lineno}"
-    lines = [
+    line_numbers = [
         frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
     ]
-    return f", line {lines[-1]}" if lines else ""
+    return f", line {line_numbers[-1]}" if line_numbers else ""

@@ -49,12 +49,12 @@ class Riskless(Game[Armies, Move]):
         self._roads = tuple(tuple((v, w) for w in near) for v, near in enumerate(map.neighbours))
         self._all_roads = frozenset(road for roads in self._roads for road in roads)
         self._struct_format = f"{len(map.territories) + 1}h"
-        cap, most = map.territory_cap, 2 * map.territory_cap
+        cap, max_sum = map.territory_cap, 2 * map.territory_cap
         # Indexed by signed armies, of one territory or the sum of two. Negative indices reach Minnie's, at the end.
         self._trained_armies = (
             0,
-            *(min(n + 1, cap) for n in range(1, most + 1)),
-            *(-min(n + 1, cap) for n in range(most, 0, -1)),
+            *(min(n + 1, cap) for n in range(1, max_sum + 1)),
+            *(-min(n + 1, cap) for n in range(max_sum, 0, -1)),
         )
 
     @classmethod

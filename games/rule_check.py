@@ -75,23 +75,22 @@ def check_rules(
     def record_fault(violation: _RuleViolation, moves: Sequence[str] = ()) -> None:
         faults_by_rule.setdefault(violation.rule, BrokenRule(violation.rule, str(violation), tuple(moves)))
 
-    raised: _RuleViolation | None = None
+    digest_error: _RuleViolation | None = None
     for check_rule in (_check_start, _check_digest):
         try:
             check_rule(game)
         except _RuleViolation as violation:
             if check_rule is _check_digest and violation.__cause__ is not None:
-                raised = violation
+                digest_error = violation
             else:
                 record_fault(violation)
     known_moves: dict[Any, None] = {}
     for _ in range(matches):
         if not _try_match(game, choose, record_fault, known_moves, on_match_end):
             break
-    if (
-        raised is not None and not faults_by_rule
-    ):  # report a broken rule in its own words, not in the digest's
-        record_fault(raised)
+    # A broken rule may also make the digest raise an error. Then only the rule is reported.
+    if digest_error is not None and not faults_by_rule:
+        record_fault(digest_error)
     return list(faults_by_rule.values())
 
 
@@ -100,6 +99,7 @@ def make_fixed_choices() -> Callable[[int], int]:
     state = 1
 
     def choose(count: int) -> int:
+        """Return the next number of a linear congruential generator, from 0 to `count` - 1."""
         nonlocal state
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
         return (state >> 33) % count
@@ -176,15 +176,15 @@ def _check_digest(game: Game[Any, Any]) -> None:
 
 
 def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
-    player, reported = _call_game("turns", game.player, position), _call_game("turns", game.ply, position)
+    player, reported_ply = _call_game("turns", game.player, position), _call_game("turns", game.ply, position)
     if not isinstance(player, Player):
         raise _RuleViolation(
             "turns", f"player(position) is {_make_excerpt(player)}: it must be MAXIE or MINNIE"
         )
-    if reported != ply or isinstance(reported, bool) or not isinstance(reported, int):
+    if reported_ply != ply or isinstance(reported_ply, bool) or not isinstance(reported_ply, int):
         raise _RuleViolation(
             "turns",
-            f"ply(position) is {_make_excerpt(reported)} after {ply} moves: it must be the number of moves",
+            f"ply(position) is {_make_excerpt(reported_ply)} after {ply} moves: it must be the number of moves",
         )
 
 
@@ -261,8 +261,7 @@ def _check_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
             "outcome",
             f"the winner is {_make_excerpt(outcome.winner)}: it must be MAXIE, MINNIE or None for a draw",
         )
-    result = _call_game("moves", game.moves, position)
-    moves = list(result)
+    moves = list(_call_game("moves", game.moves, position))
     if outcome is not None and moves:
         raise _RuleViolation(
             "end",
@@ -289,22 +288,22 @@ def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -
             "successor",
             f"successor has changed its argument: {texts_before[0][:MAX_EXCERPT_LENGTH]} is now {_make_excerpt(position)}",
         )
-    again = _call_game("successor", game.successor, position, move)
-    if again != position_after:
+    second_result = _call_game("successor", game.successor, position, move)
+    if second_result != position_after:
         raise _RuleViolation(
             "successor",
-            f"successor(position, move) returned first {_make_excerpt(position_after)}, then {_make_excerpt(again)}",
+            f"successor(position, move) returned first {_make_excerpt(position_after)}, then {_make_excerpt(second_result)}",
         )
     if _call_game("turns", game.ply, position_after) != ply + 1:
         raise _RuleViolation(
             "turns",
             f"ply(position) is {_make_excerpt(game.ply(position_after))} after {ply + 1} moves: it must be the number of moves",
         )
-    again = (
+    moves_twice = (
         _call_game("turns", game.player, position_after) is game.player(position)
         and _call_game("outcome", game.outcome, position_after) is None
     )
-    if again and _call_game("turns", game.compiled) is not None:
+    if moves_twice and _call_game("turns", game.compiled) is not None:
         raise _RuleViolation(
             "turns",
             f"the same player moves twice after {ply + 1} moves: with a compiled kernel, players must take turns",
@@ -336,11 +335,11 @@ def _check_move_data(
 ) -> None:
     for move in moves:
         data = json.loads(_to_json("move data", _call_game("move data", game.move_to_data, move)))
-        back = _call_game("move data", game.move_from_data, data)
-        if back != move or hash(back) != hash(move):
+        restored_move = _call_game("move data", game.move_from_data, data)
+        if restored_move != move or hash(restored_move) != hash(move):
             raise _RuleViolation(
                 "move data",
-                f"move_from_data({_make_excerpt(data)}) is {_make_excerpt(back)}, not {_make_excerpt(move)}",
+                f"move_from_data({_make_excerpt(data)}) is {_make_excerpt(restored_move)}, not {_make_excerpt(move)}",
             )
 
 
@@ -362,11 +361,11 @@ def _check_move_text(
             )
         texts[text] = move
     for text, move in texts.items():
-        back = _call_game("move text", game.move_from_text, f" {text} ")
-        if back != move:
+        restored_move = _call_game("move text", game.move_from_text, f" {text} ")
+        if restored_move != move:
             raise _RuleViolation(
                 "move text",
-                f"move_from_text({text!r:.40}) is {_make_excerpt(back)}, not {_make_excerpt(move)}",
+                f"move_from_text({text!r:.40}) is {_make_excerpt(restored_move)}, not {_make_excerpt(move)}",
             )
 
 
@@ -398,14 +397,14 @@ def _call_game(rule: str, method: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _format_error_line(error: Exception) -> str:
-    """Return the line of the game's own file that led to an error; empty if none did."""
+    """Return ` (FILE, line N)` for the line of the game's file that led to an error; empty if none did."""
     own_folder = __file__.rpartition("/")[0]
-    lines = [
+    frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
         if not frame.filename.startswith(own_folder)
     ]
-    return f" ({lines[-1].filename.rpartition('/')[2]}, line {lines[-1].lineno})" if lines else ""
+    return f" ({frames[-1].filename.rpartition('/')[2]}, line {frames[-1].lineno})" if frames else ""
 
 
 def _to_json(rule: str, data: Any) -> str:

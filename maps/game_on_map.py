@@ -23,16 +23,12 @@ def make_game_on_map(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGa
     Other games ignore `map`. Riskless games on cached maps are cached too. Raises UnknownGame if there is no such game,
     BadGame if it cannot be loaded, and MapError if there is no such map or its file is invalid.
     """
-    kind = CATALOGUE.find(game)
-    if not issubclass(kind, Riskless):
-        return cast("AnyGame", kind.from_setup({}))
+    game_class = CATALOGUE.find(game)
+    if not issubclass(game_class, Riskless):
+        return cast("AnyGame", game_class.from_setup({}))
     riskless_map = load_map(map)
-    return cast(
-        "AnyGame",
-        kind(riskless_map)
-        if kind is not Riskless or map.endswith(".toml")
-        else _make_cached_game(riskless_map.name),
-    )
+    is_cached = game_class is Riskless and not map.endswith(".toml")
+    return cast("AnyGame", _make_cached_game(riskless_map.name) if is_cached else game_class(riskless_map))
 
 
 def has_maps(game: str) -> bool:

@@ -16,12 +16,14 @@ from math import cos, pi, prod, sin
 from arena.games.riskless_map import MAX_TERRITORIES, RisklessMap
 
 RING_CAP = 100
-GRID_CAP = 50
-"""Maximum number of armies on a territory of a grid.
+"""Maximum number of armies on a territory of a ring.
 
-Rings have a higher cap: they offer few attacks, and their matches would be too short.
+It is higher than on a grid: rings offer few attacks, and with the cap of grids their matches would be too short.
 """
+GRID_CAP = 50
+"""Maximum number of armies on a territory of a grid."""
 MIN_PLIES = 1000
+"""Minimum ply limit of a map; a map of more than 100 territories has a higher one."""
 ARMIES_PER_START = 2
 """Number of armies on each territory held at the start."""
 TERRITORIES_PER_START = 5
@@ -61,7 +63,7 @@ def make_ring_map(size: int) -> RisklessMap:
         minnie=minnie,
         maxie=start_territories[1::2],
         extras=(1, 0) * max(1, len(minnie) // 2),
-        places=tuple((round(radius * sin(turn), 2), round(-radius * cos(turn), 2)) for turn in angles),
+        places=tuple((round(radius * sin(angle), 2), round(-radius * cos(angle), 2)) for angle in angles),
     )
 
 

@@ -30,6 +30,7 @@ SHORE         margin around the land
 RADIUS        radius of a territory's mark
 """
 MAXIE, MINNIE = "#1d47c2", "#f59b38"
+"""Colours of the players' marks."""
 STYLE = f"""<style>
 .sea {{ fill: #d3e3ee }} .coast {{ fill: #eceadf; stroke: #8da6b8; stroke-width: 5; stroke-linejoin: round }}
 .area-of {{ fill: #d6d4c8; stroke: #ffffff; stroke-width: 1.4 }} .area-of[data-owner="maxie"] {{ fill: #3d60c6 }}

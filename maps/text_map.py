@@ -26,10 +26,12 @@ MAX_ROWS = 44
 MAX_NEAREST_DOTS = 34
 """Maximum distance between the two closest territories, in Braille dots, so that small maps are not drawn too large."""
 BRAILLE = 0x2800
+"""Code point of the Braille character without dots."""
 DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bit of each dot in a Braille character, row by row."""
 
 MAXIE, MINNIE, ROAD = "bold dodger_blue2", "bold dark_orange", "bright_black"
+"""Styles, in Rich's notation, of the territories of each player and of the roads."""
 
 Label = tuple[str, ...]
 """Lines of text that represent a territory."""

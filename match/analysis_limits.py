@@ -83,13 +83,14 @@ class AnalysisTrimmer:
     def _select_valid_moves(self, line: list[Data]) -> list[Data]:
         """Return the moves of a main line up to its first invalid move, in the game's own form."""
         cache, moves = self._moves_by_key, []
-        for data in line:
+        for sent_move in line:
             # The key includes types, because True equals 1 in a dictionary but is not a move.
-            key = (list, *map(type, data), *data) if type(data) is list else (type(data), data)
+            is_list = type(sent_move) is list
+            key = (list, *map(type, sent_move), *sent_move) if is_list else (type(sent_move), sent_move)
             try:
                 move = cache.get(key)
                 if move is None:
-                    move = self._game.move_to_data(self._game.move_from_data(data))
+                    move = self._game.move_to_data(self._game.move_from_data(sent_move))
                     if len(cache) < MAX_CACHED_MOVES:
                         cache[key] = move
             except (BadData, TypeError):  # a TypeError means an unhashable key, with a list or a map inside

@@ -39,8 +39,8 @@ def make_random_opening(game: Game[P, M], plies: int, seed: str) -> Opening:
 def list_positions(game: Game[P, M], moves: Iterable[Data]) -> list[P]:
     """Return the start of a game and the position after each of `moves`. Raises games.core.GameError for an illegal move."""
     positions = [game.start()]
-    for data in moves:
-        positions.append(game.play(positions[-1], game.move_from_data(data)))
+    for move in moves:
+        positions.append(game.play(positions[-1], game.move_from_data(move)))
     return positions
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import assert_never
 
 from msgspec import UNSET
@@ -79,17 +80,21 @@ class Referee:
         self._adjudicator = None if rules is None else Adjudicator(rules, self.terms.game)
         self._clock = self.terms.make_clock()
         self._accepted_messages: list[Accepted] = []
+        """The `accepted` message of each move so far, by ply. It is sent again if the player sends the move again."""
         self._movers: list[Player] = []
+        """Player who made each move so far, by ply."""
         self._move_list = MoveList()
         """Moves so far, in the form that `turn` and `end` messages use."""
         self.readiness = Readiness(self.terms)
         self._is_playing = False
+        """True once both players were ready, also after the match."""
         self._disconnected_at: dict[Player, int] = {}
         self._rejected_counts = dict.fromkeys(Player, 0)
         self._lag_budgets = dict.fromkeys(Player, LagBudget())
         self.turn_sent_at: int | None = None
         """Time at which the current turn was sent, in ns; None while no clock runs."""
         self._turn_lag_ns = 0
+        """Smallest recent ping time of the mover's connection at the start of the turn, in ns; 0 if unknown."""
         self._flag_time_ns = 0
         """Time at which the player to move loses on time, in ns: after the time left, the margin and the lag credit."""
         self._play_opening()
@@ -99,11 +104,11 @@ class Referee:
         game = self.terms.game
         if self._adjudicator is not None:
             self._adjudicator.count_position(self.position)
-        for ply, data in enumerate(self.terms.opening):
-            position = game.play(self.position, game.move_from_data(data))
-            self.moves.append(RecordedMove(data, 0.0, opening=True))
+        for ply, move in enumerate(self.terms.opening):
+            position = game.play(self.position, game.move_from_data(move))
+            self.moves.append(RecordedMove(move, 0.0, opening=True))
             self._movers.append(self.mover)
-            self._move_list.append(data)
+            self._move_list.append(move)
             clock_ms = self._clock.get_time_left_ns(self.mover) // NS_PER_MS
             self._accepted_messages.append(Accepted(self.terms.match, ply, 0.0, clock_ms))
             self.position, self.mover = position, game.player(position)
@@ -132,9 +137,8 @@ class Referee:
     @property
     def next_deadline(self) -> int | None:
         """Time at which `DeadlinePassed` is due, in ns; None before the match opens and after its end."""
-        if (
-            self.turn_sent_at is not None and not self._disconnected_at and self.result is None
-        ):  # the usual case
+        # In the usual case no list is needed.
+        if self.turn_sent_at is not None and not self._disconnected_at and self.result is None:
             return self._flag_time_ns
         return min([at for at, _ in self._list_deadlines()], default=None)
 
@@ -163,8 +167,8 @@ class Referee:
             case ProtocolViolated(player, detail):
                 violation_text = f"{self._describe_player(player)} broke the protocol: {detail}"
                 return self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, violation_text, now)
-            case DeadlinePassed(server_late):
-                return self._handle_deadline(server_late, now)
+            case DeadlinePassed(stalled_ns):
+                return self._handle_deadline(stalled_ns, now)
             case ServerRecovered():
                 return self._handle_recovery(now)
             case ServerFailed(detail):
@@ -199,15 +203,14 @@ class Referee:
 
         Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
         """
-        is_connected = (
-            self.mover not in self.readiness.expected_players
-        )  # otherwise the turn begins when its mover returns
+        # If the mover is not connected, the turn begins when the mover returns.
+        is_connected = self.mover not in self.readiness.expected_players
         is_next = self.result is None and turn.ply == len(self.moves)
         if is_connected and self._is_playing and is_next:
             now -= turn.clock_ran_ns
             self.turn_sent_at = now
-            self._turn_lag_ns = turn.lag
-            lag_credit_ns = min(self._lag_budgets[self.mover].left_ns, turn.lag)
+            self._turn_lag_ns = turn.lag_ns
+            lag_credit_ns = min(self._lag_budgets[self.mover].left_ns, turn.lag_ns)
             self._flag_time_ns = now + self._clock.get_max_move_ns(self.mover) + lag_credit_ns
             self.revision += 1
             return self.next_deadline if self._disconnected_at else self._flag_time_ns
@@ -368,9 +371,10 @@ class Referee:
             deadlines.append((self._flag_time_ns, self.mover))
         return deadlines
 
-    def _handle_deadline(self, server_late: int, now: int) -> list[RefereeEffect]:
+    def _handle_deadline(self, stalled_ns: int, now: int) -> list[RefereeEffect]:
         passed_deadlines = sorted(
-            (item for item in self._list_deadlines() if item[0] <= now), key=lambda item: item[0]
+            ((deadline, player) for deadline, player in self._list_deadlines() if deadline <= now),
+            key=itemgetter(0),
         )
         if not passed_deadlines:
             return []
@@ -384,14 +388,13 @@ class Referee:
                 "both players lost their connections and did not return in time",
                 now,
             )
-        if (
-            player in self._disconnected_at and self._disconnected_at[player] < deadline
-        ):  # otherwise the flag fell first
+        # A player whose flag fell before it lost its connection loses on time, below.
+        if player in self._disconnected_at and self._disconnected_at[player] < deadline:
             away_ms = (now - self._disconnected_at[player]) / NS_PER_MS
             detail = f"{self._describe_player(player)} lost its connection and was away for {away_ms:.0f} ms"
             return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now)
-        if server_late > max(MAX_STALL_NS, self._clock.margin_ns):
-            detail = f"a player's time ran out, but the server stalled for {server_late / NS_PER_MS:.0f} ms during the turn"
+        if stalled_ns > max(MAX_STALL_NS, self._clock.margin_ns):
+            detail = f"a player's time ran out, but the server stalled for {stalled_ns / NS_PER_MS:.0f} ms during the turn"
             return self._finish_match(None, EndReason.SERVER_FAULT, detail, now)
         return self._lose_on_time(player, "no move came", now)
 

@@ -28,7 +28,7 @@ class TurnStarted(Struct, frozen=True, gc=False, tag="turn_left", omit_defaults=
     """The server has sent the turn of this ply, for the first time or again; the mover's clock runs from now."""
 
     ply: int
-    lag: int = 0
+    lag_ns: int = field(name="lag", default=0)
     """Smallest recent ping time of the mover's connection, in ns; 0 if unknown."""
     clock_ran_ns: int = field(name="ran", default=0)
     """Time for which the clock has already run in this turn, in ns, if the turn was sent again; otherwise 0."""
@@ -87,7 +87,7 @@ class ProtocolViolated(Struct, frozen=True, tag="broke_protocol"):
 class DeadlinePassed(Struct, frozen=True, tag="deadline", omit_defaults=True):
     """The referee's `next_deadline` has passed, and all messages that arrived earlier have been read."""
 
-    server_late: int = 0
+    stalled_ns: int = field(name="server_late", default=0)
     """Time for which the server itself stalled during the turn, in ns, as far as known."""
 
 
@@ -128,8 +128,8 @@ def encode_for_journal(time_ns: int, event: RefereeEvent, turn: tuple[int, TurnS
 
     turn  start of the current turn, with its time, to write before the event; None if the journal has it already
     """
-    timed = (time_ns, event)
-    return _encoder.encode((timed,) if turn is None else (turn, timed)).decode()
+    timed_event = (time_ns, event)
+    return _encoder.encode((timed_event,) if turn is None else (turn, timed_event)).decode()
 
 
 def decode_from_journal(text: str) -> list[TimedEvent]:

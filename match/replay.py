@@ -194,9 +194,9 @@ def _list_opening_positions(terms: Terms) -> list[object]:
     """Return the start and the position after each move of the opening. Raises BadRecord for an invalid opening."""
     game: AnyGame = terms.game
     positions = [game.start()]
-    for ply, data in enumerate(terms.opening):
+    for ply, move in enumerate(terms.opening):
         try:
-            positions.append(game.play(positions[-1], game.move_from_data(data)))
+            positions.append(game.play(positions[-1], game.move_from_data(move)))
         except GameError as error:
             raise BadRecord(f"the opening of the record is wrong: ply {ply}: {error}") from None
     outcome = game.outcome(positions[-1])

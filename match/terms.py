@@ -152,10 +152,10 @@ def encode_game(game: AnyGame) -> _GameJson:
     return _GameJson(game.name, game.setup())
 
 
-def decode_game(_type: type, data: Any) -> AnyGame:
+def decode_game(_type: type, game_json: Any) -> AnyGame:
     """Return the game with this JSON form, as a `dec_hook` of msgspec. Raises games.core.GameError if it is unknown."""
-    setup = msgspec.convert(data, _GameJson)
-    return make_game(setup.name, setup.setup)
+    game = msgspec.convert(game_json, _GameJson)
+    return make_game(game.name, game.setup)
 
 
 # Created at import, before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.

@@ -58,56 +58,56 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         """
         if text.strip() == NO_RULES:
             return None
-        parts: dict[str, object] = {}
+        values_by_rule: dict[str, object] = {}
         for part in text.split(","):
-            key, equals, number = (word.strip() for word in part.partition("="))
-            if key == TABLE_RULE and not equals and key not in parts:
-                parts[key] = True
+            rule, equals, value = (word.strip() for word in part.partition("="))
+            if rule == TABLE_RULE and not equals and rule not in values_by_rule:
+                values_by_rule[rule] = True
                 continue
-            if not equals or key in parts:
-                why = "give each rule once" if key in parts else "write RULE=VALUE"
+            if not equals or rule in values_by_rule:
+                why = "give each rule once" if rule in values_by_rule else "write RULE=VALUE"
                 raise BadAdjudication(
                     f"{part!r:.40}: {why}; for example win=500,moves=3,limit=200,repetition=3, or {NO_RULES} for no rules"
                 )
-            parts[key] = number
-        return cls.convert(parts, strict=False)
+            values_by_rule[rule] = value
+        return cls.convert(values_by_rule, strict=False)
 
     @classmethod
-    def convert(cls, parts: Mapping[str, object], *, strict: bool = True) -> Adjudication | None:
-        """Return the adjudication with the rules in `parts`; None if all rules are off.
+    def convert(cls, values_by_rule: Mapping[str, object], *, strict: bool = True) -> Adjudication | None:
+        """Return the adjudication with these rules, each with its value; None if all rules are off.
 
         Names, defaults and `none` are as in `parse`. `strict` rejects numbers written as text.
 
         Raises BadAdjudication for an unknown rule or an invalid value.
         """
-        unknown = [key for key in parts if key not in cls.__struct_fields__]
-        if unknown:
+        unknown_rules = [rule for rule in values_by_rule if rule not in cls.__struct_fields__]
+        if unknown_rules:
             raise BadAdjudication(
-                f"unknown rule {unknown[0]!r:.40}; the rules are {', '.join(cls.__struct_fields__)}"
+                f"unknown rule {unknown_rules[0]!r:.40}; the rules are {', '.join(cls.__struct_fields__)}"
             )
-        rules = DEFAULT_RULES
-        for key, value in parts.items():
-            if value == NO_RULES and key in _SWITCH_RULES:
-                rules = msgspec.structs.replace(rules, **{key: False if key == TABLE_RULE else None})
+        adjudication = DEFAULT_RULES
+        for rule, value in values_by_rule.items():
+            if value == NO_RULES and rule in _SWITCH_RULES:
+                off_value = False if rule == TABLE_RULE else None
+                adjudication = msgspec.structs.replace(adjudication, **{rule: off_value})
                 continue
             try:
-                rules = msgspec.convert({**msgspec.to_builtins(rules), key: value}, cls, strict=strict)
+                changed_values = {**msgspec.to_builtins(adjudication), rule: value}
+                adjudication = msgspec.convert(changed_values, cls, strict=strict)
             except msgspec.ValidationError as error:
-                # Remove the path `$.win`, since the message already begins with the key, and the type of the value.
+                # Remove the path `$.win`, since the message already begins with the rule, and the type of the value.
                 expected = str(error).partition(" - at")[0].partition(", got")[0].replace(" | null", "")
-                raise BadAdjudication(f"{key}: {expected}, not {value!r:.40}") from None
-        if rules.draw is None and ("after" in parts or ("moves" in parts and rules.win is None)):
-            key, required_rule = ("after", "draw") if "after" in parts else ("moves", "win or draw")
+                raise BadAdjudication(f"{rule}: {expected}, not {value!r:.40}") from None
+        if adjudication.draw is None and (
+            "after" in values_by_rule or ("moves" in values_by_rule and adjudication.win is None)
+        ):
+            rule, required_rule = ("after", "draw") if "after" in values_by_rule else ("moves", "win or draw")
             raise BadAdjudication(
-                f"{key}: has an effect only with {required_rule}; add {required_rule}, or leave {key} out"
+                f"{rule}: has an effect only with {required_rule}; add {required_rule}, or leave {rule} out"
             )
-        return (
-            rules
-            if any(
-                getattr(rules, key) is not None and getattr(rules, key) is not False for key in _SWITCH_RULES
-            )
-            else None
-        )
+        rule_values = [getattr(adjudication, rule) for rule in _SWITCH_RULES]
+        are_all_off = all(value is None or value is False for value in rule_values)
+        return None if are_all_off else adjudication
 
     def __str__(self) -> str:
         # The shortest form that parses to the same value: 500.0 becomes 500.

@@ -106,11 +106,11 @@ def decode_client_message(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> 
         else:
             if type(message) is _FastPathReady:
                 return Ready(message.match)
-            raw = message.thinking
-            if raw is UNSET:
+            sent = message.thinking
+            if sent is UNSET:
                 return Move(message.match, message.ply, message.move)
-            if all(number is None or isfinite(number) for number in (raw.value, raw.cpu_ms)):
-                thinking = Thinking(raw.depth, raw.value, raw.nodes, raw.line, raw.cpu_ms)
+            if all(number is None or isfinite(number) for number in (sent.value, sent.cpu_ms)):
+                thinking = Thinking(sent.depth, sent.value, sent.nodes, sent.line, sent.cpu_ms)
                 return Move(message.match, message.ply, message.move, thinking)
     return cast("ClientMessage", _decode_message(frame, limit, _CLIENT_TYPES))
 
@@ -129,7 +129,7 @@ def decode_server_message(frame: bytes | str) -> ServerMessage:
 def _decode_server_fast_path(frame: bytes) -> Turn | Accepted | None:
     """Return the `turn` or `accepted` in a frame; None for other messages, unknown fields, or non-numeric moves.
 
-    Nearly all frames to a bot are of these two kinds.
+    Nearly all frames to a bot hold one of these two messages.
     """
     try:
         message = _server_fast_path_decoder.decode(frame)
@@ -150,19 +150,21 @@ def _decode_message(frame: bytes | str, limit: int, types: Mapping[str, type[Mes
         )
     if len(frame) > limit:
         raise DecodeError(Code.TOO_LARGE, f"the frame has {len(frame)} bytes, and the limit is {limit}")
-    data = unpack_frame(frame)
-    if not isinstance(data, dict):
-        raise DecodeError(Code.BAD_MESSAGE, f"a message must be a map, not {_describe_type(data)}")
-    kind = data.get("type")
-    if not isinstance(kind, str):
+    fields = unpack_frame(frame)
+    if not isinstance(fields, dict):
+        raise DecodeError(Code.BAD_MESSAGE, f"a message must be a map, not {_describe_type(fields)}")
+    type_name = fields.get("type")
+    if not isinstance(type_name, str):
         raise DecodeError(Code.BAD_MESSAGE, "a message must have a 'type', which must be text")
-    if kind not in types:
-        raise DecodeError(Code.UNKNOWN_TYPE, f"{kind!r:.40} is not a message type; use {', '.join(types)}")
+    if type_name not in types:
+        raise DecodeError(
+            Code.UNKNOWN_TYPE, f"{type_name!r:.40} is not a message type; use {', '.join(types)}"
+        )
     try:
         # Convert to the single type: with the union of all types msgspec would take 16 µs more to examine it each time.
-        return msgspec.convert(data, types[kind])
+        return msgspec.convert(fields, types[type_name])
     except msgspec.ValidationError as error:
-        raise DecodeError(Code.BAD_MESSAGE, f"{kind}: {error}") from None
+        raise DecodeError(Code.BAD_MESSAGE, f"{type_name}: {error}") from None
 
 
 def unpack_frame(frame: bytes) -> object:

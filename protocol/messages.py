@@ -1,8 +1,8 @@
 """Every message of `arena.v1.msgpack`, as typed structs. PROTOCOL.md explains their use.
 
-On the wire a message is one msgpack map in one binary frame; its `type` is the struct's tag. Receivers
-ignore unknown fields, so a later minor version may add some. Times are integer
-milliseconds; a ply counts from 0; moves and setups are the plain data of their game.
+On the wire a message is one msgpack map in one binary frame; its `type` is the struct's tag. Receivers ignore unknown
+fields, so a later minor version may add some. Times are integer milliseconds; a ply counts from 0; moves and setups are
+the plain data of their game.
 
 Structs created for every move have `gc=False`, here and in the referee: they are never part of a reference cycle, so
 the cyclic garbage collector need not track them.

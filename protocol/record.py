@@ -16,6 +16,7 @@ from arena.protocol.timecontrol import TimeOdds
 from arena.protocol.values import Data, Players, Seat, Thinking
 
 FORMAT: Final = "arena-record/1"
+"""Name and version of the format of a record, which is its field `format`."""
 
 MAX_RECORD_BYTES = 16 * 1024 * 1024
 """Maximum size of a record in bytes: enough for 100,000 moves with analysis on a map of 1,000 territories."""

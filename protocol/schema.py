@@ -22,13 +22,13 @@ def build_schema() -> dict[str, Any]:
 
     Its `$defs` define each message, and the unions `from_client` and `from_server` of all messages of one sender.
     """
-    kinds = [*get_args(ClientMessage), *get_args(ServerMessage)]
-    _, parts = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
-    sides = {
-        side: {"oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in get_args(union)]}
-        for side, union in (("from_client", ClientMessage), ("from_server", ServerMessage))
+    message_types = [*get_args(ClientMessage), *get_args(ServerMessage)]
+    _, definitions = msgspec.json.schema_components(message_types, ref_template="#/$defs/{name}")
+    unions = {
+        name: {"oneOf": [{"$ref": f"#/$defs/{message_type.__name__}"} for message_type in get_args(union)]}
+        for name, union in (("from_client", ClientMessage), ("from_server", ServerMessage))
     }
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**parts, **sides}}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**definitions, **unions}}
 
 
 if __name__ == "__main__":

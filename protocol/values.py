@@ -9,11 +9,17 @@ from msgspec import Meta, Struct
 from arena.protocol.timecontrol import Milliseconds
 
 Seat = Literal["maxie", "minnie"]
+"""Seat of a bot in a match: that of Maxie, who moves first, or that of Minnie."""
 Role = Literal["bot", "spectator", "admin"]
+"""Role of a client on a connection."""
 Secret = Annotated[str, Meta(max_length=128)]
+"""Token, or secret of a session."""
 MatchId = Annotated[str, Meta(min_length=1, max_length=64)]
+"""Identifier of a match, as in its record."""
 Ply = Annotated[int, Meta(ge=0, le=1_000_000)]
+"""Number of a move in a match, counted from 0 over both players."""
 ResignReason = Literal["resignation", "crash"]
+"""Why a bot resigns: by its own choice, or because its process crashed."""
 Quota = Annotated[int, Meta(ge=0, le=1_000_000)]
 Data = Any
 """Move, or value in the setup of a game: plain data (as in JSON) that only the game can check."""

@@ -93,7 +93,7 @@ class Metrics:
             "arena_loop_delay_seconds", "Delay of the event loop, in seconds"
         )
         self.move_seconds = DurationHistogram(
-            "arena_move_seconds", "Time from a move's arrival to its announcement, in seconds"
+            "arena_move_seconds", "Time from a move's arrival to its `accepted` message, in seconds"
         )
         messages = _MessageCounter()
         self.messages = messages.counts_by_type

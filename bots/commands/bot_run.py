@@ -106,8 +106,8 @@ async def _play_matches(
         # The path of a file, or a command, stays private.
         program=engine.spec if engine.parsed else engine.name,
         engine=engine.describe(_count_cores_per_match(settings)),
-        games=settings.game or tuple(CATALOGUE.names()[:MAX_HELLO_GAMES]),
-        rules=CATALOGUE.compute_digests(),
+        games=settings.game or tuple(CATALOGUE.list_names()[:MAX_HELLO_GAMES]),
+        rules=CATALOGUE.get_default_digests(),
         maps=settings.map,
         time_controls=settings.tc,
         challenge=settings.challenge_to_open(),

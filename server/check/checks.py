@@ -63,7 +63,9 @@ class CheckContext:
     def supported_games(self) -> list[str]:
         """Names of the known games that the bot plays, according to its hello; all games before the first hello."""
         hello = self.server.hello
-        return [name for name in CATALOGUE.names() if hello is None or not hello.games or name in hello.games]
+        return [
+            name for name in CATALOGUE.list_names() if hello is None or not hello.games or name in hello.games
+        ]
 
     def make_game(self, name: str = "", map_: str = SMALL_MAP) -> AnyGame:
         """Return the game called `name`, or the bot's first game if `name` is empty.
@@ -92,7 +94,7 @@ async def check_handshake(context: CheckContext) -> None:
     await context.server.connect_bot()
     if not context.supported_games:
         raise ProtocolFault(
-            f"hello.games must be empty, or name at least one of {', '.join(CATALOGUE.names())}"
+            f"hello.games must be empty, or name at least one of {', '.join(CATALOGUE.list_names())}"
         )
 
 

@@ -26,7 +26,7 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
     if hello.games and not any(map(CATALOGUE.is_known, hello.games)):
         game = hello.games[0]
         raise _make_unknown_name_refusal(
-            f"this server has no game {game!r}", suggest_name(game, CATALOGUE.names())
+            f"this server has no game {game!r}", suggest_name(game, CATALOGUE.list_names())
         )
     if hello.maps:
         offered_maps = {

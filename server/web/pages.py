@@ -138,7 +138,7 @@ class Pages:
                 "anyone": info.anyone,
                 "guests": info.guests,
                 "house": info.house,
-                "games": sorted(CATALOGUE.names()),
+                "games": sorted(CATALOGUE.list_names()),
                 "maps": list_map_names(),
                 "map": DEFAULT_MAP,
                 "page": self._files.digest,

@@ -192,7 +192,7 @@ class InvariantMonitor:
             if isinstance(event, MoveReceived):
                 self._check_move(name, match, event)
             elif isinstance(event, DeadlinePassed):
-                match.stall_ns = event.server_late
+                match.stall_ns = event.stalled_ns
 
     def _check_move(self, name: str, match: MatchAccount, event: MoveReceived) -> None:
         if event.ply == len(match.moves) and event.move in range(9):

@@ -72,7 +72,7 @@ def test_labels_are_those_that_the_server_sets() -> None:
 
 
 def test_the_first_questions_of_a_host_have_panels() -> None:
-    """Moves a second, how late they are, matches, forfeits by kind, and the journal."""
+    """Moves per second, how late they are, matches, forfeits by kind, and the journal."""
     whole = " ".join(EXPRESSIONS)
     for metric in ("messages_total", "move_seconds", "matches", "matches_finished", "journal_seconds"):
         assert f"arena_{metric}" in whole

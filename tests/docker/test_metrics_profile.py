@@ -73,14 +73,14 @@ def test_the_dashboard_shows_a_ladder_in_play(compose: Compose) -> None:
                 panels: PanelResults = json.load(answer)
         except (URLError, ConnectionError):
             return None  # it is not up yet
-        lively = ("Moves a second", "Journal: events a second", "Matches ended a minute")
+        lively = ("Moves per second", "Journal: commits per second", "Finished matches per minute")
         return panels if all(value(panels, panel) > 0 for panel in lively) else None
 
     panels = wait_for("dashboard that shows moves", nonzero_results)
     assert value(panels, "Bots and matches") == 2
-    for panel in ("From a move's arrival to its announcement", "Journal: from an event to its commit"):
+    for panel in ("Time to accept a move", "Journal: duration of a commit"):
         assert 0 < value(panels, panel, 0) <= value(panels, panel, 1) < 2
-    assert value(panels, "Forfeits by kind") == 0
+    assert value(panels, "Forfeits by end reason") == 0
     for service in ("prometheus", "grafana"):
         container = compose("ps", "--quiet", service).strip()
         limits = docker(

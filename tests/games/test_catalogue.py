@@ -52,10 +52,10 @@ def test_a_class_in_a_file_is_known_by_its_name_once_it_was_named_here(tmp_path:
     assert catalogue.register(f"{file}:Nim") == "nim"
     assert catalogue.register("nim") == "nim"
     assert catalogue.find("nim").name == "nim"
-    assert "nim" in catalogue.names()
+    assert "nim" in catalogue.list_names()
     assert catalogue.get_spec("nim") == f"{file}:Nim"
     assert catalogue.list_specs() == [f"{file}:Nim"]
-    assert set(catalogue.compute_digests()) == {"nim"}
+    assert set(catalogue.get_default_digests()) == {"nim"}
 
 
 def test_a_name_from_the_network_registers_no_game(tmp_path: Path) -> None:
@@ -114,11 +114,11 @@ def test_two_sides_with_other_rules_differ_and_with_the_same_do_not(tmp_path: Pa
     ours, theirs = Catalogue(), Catalogue()
     ours.register(str(nim(tmp_path)))
     theirs.register(str(nim(tmp_path / "other", ("min(3,", "min(2,"), ("size = 9", "size = 9  # as many"))))
-    assert ours.find_incompatibility_reason(ours.compute_digests()) is None
+    assert ours.find_incompatibility_reason(ours.get_default_digests()) is None
     assert ours.find_incompatibility_reason({"another": "0"}) is None
-    told = ours.find_incompatibility_reason(theirs.compute_digests())
+    told = ours.find_incompatibility_reason(theirs.get_default_digests())
     assert told is not None
     assert told.startswith("nim has other rules there")
     game = ours.find("nim").from_setup({})
-    assert ours.get_rules_digest(game) == ours.compute_digests()["nim"]
+    assert ours.get_rules_digest(game) == ours.get_default_digests()["nim"]
     assert not ours.get_rules_digest(make_game("tictactoe", {})), "the project's own games need no comparing"

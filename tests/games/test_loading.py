@@ -100,7 +100,7 @@ def test_an_installed_package_brings_its_games(tmp_path: Path) -> None:
     code = """
 from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import GameError
-print(CATALOGUE.names())
+print(CATALOGUE.list_names())
 print(make_game("nim", {}).start(), CATALOGUE.get_spec("nim"))
 for name in ("lost", "other", "no"):
     try:

@@ -147,7 +147,7 @@ def test_a_move_at_the_fall_of_the_flag_is_in_time_and_one_nanosecond_later_is_n
 ) -> None:
     for late, reason in ((0, None), (1, EndReason.TIMEOUT)):
         referee = started_referee(tc=tc, margin=margin)
-        referee.handle(TurnStarted(0, lag=lag), 0)
+        referee.handle(TurnStarted(0, lag_ns=lag), 0)
         assert referee.next_deadline == (1000 + margin) * NS_PER_MS + min(lag, MAX_LAG_NS)
         referee.handle(MoveReceived(MAXIE, 0, 4), referee.next_deadline + late)
         assert (referee.result.reason if referee.result else None) is reason

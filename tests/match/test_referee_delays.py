@@ -25,7 +25,12 @@ from tests.server.refereed import MAXIE, MINNIE, messages_to, play, started_refe
 
 def test_the_lag_of_the_turn_is_credited_and_told() -> None:
     referee = Referee(terms(tc="1+0", margin=0))
-    for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=80 * NS_PER_MS)):
+    for event in (
+        MatchOpened(),
+        PlayerReady(MINNIE),
+        PlayerReady(MAXIE),
+        TurnStarted(0, lag_ns=80 * NS_PER_MS),
+    ):
         referee.handle(event, 0)
     assert referee.next_deadline == 1080 * NS_PER_MS, "the flag falls that much later"
     (accepted,) = messages_to(referee.handle(MoveReceived(MAXIE, 0, 4), 300 * NS_PER_MS), MAXIE, Accepted)
@@ -41,7 +46,7 @@ def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_mo
     credits: list[float] = []
     while len(credits) < 8:
         mover = referee.mover
-        referee.handle(TurnStarted(referee.ply, lag=300 * NS_PER_MS if mover is MAXIE else 0), now)
+        referee.handle(TurnStarted(referee.ply, lag_ns=300 * NS_PER_MS if mover is MAXIE else 0), now)
         now += 400 * NS_PER_MS
         move = referee.terms.game.move_to_data(referee.terms.game.moves(referee.position)[0])
         (accepted,) = messages_to(

@@ -29,7 +29,7 @@ def test_any_file(tmp_path: Path) -> None:
     path.write_text('{"children": [{"value": 1}, {"value": 2}]}', encoding="utf-8")
     assert len(load_tree(str(path)).nodes) == 3
     path.write_text('{"tree": {"value": 1}, "player": "minnie"}', encoding="utf-8")
-    assert load_tree(str(path)).first is Player.MINNIE
+    assert load_tree(str(path)).first_player is Player.MINNIE
 
 
 @pytest.mark.parametrize(
