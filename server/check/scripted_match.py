@@ -67,7 +67,7 @@ class ScriptedMatch:
         )
 
     async def begin(self, **unknown: object) -> None:
-        """Send `start`, and wait until the bot is ready."""
+        """Send `start` with the extra fields `unknown`, which the bot must ignore, and wait until the bot is ready."""
         await self.peer.send(self.start_message, **unknown)
         await self.wait_until_ready()
 

@@ -22,7 +22,7 @@ class OpenPings:
         """Time at which each unanswered ping was sent, by payload, oldest first."""
         self._round_trip_times = Pings()
         self.lag = 0
-        """Shortest recent round-trip time; 0 if unknown."""
+        """Shortest recent round-trip time, in ns; 0 if unknown."""
 
     def is_overdue(self, now: int) -> bool:
         """Return True if a ping has been unanswered for `PONG_SECONDS`."""

@@ -321,12 +321,12 @@ async def open_readonly(url: str) -> AsyncIterator[Engine]:
     """
     engine = make_engine(url)
     is_sqlite = engine.dialect.name == "sqlite"
-    refuse_writes = "PRAGMA query_only=ON" if is_sqlite else "SET default_transaction_read_only = on"
+    read_only_statement = "PRAGMA query_only=ON" if is_sqlite else "SET default_transaction_read_only = on"
 
     @sa.event.listens_for(engine.sync_engine, "connect")
-    def _refuse_writes(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
+    def _read_only_statement(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
-        cursor.execute(refuse_writes)
+        cursor.execute(read_only_statement)
         cursor.close()
         connection.commit()
 

@@ -247,14 +247,14 @@ def _build_newest_matches_query(condition_lists: Sequence[Conditions]) -> sa.Sel
             .order_by(*_NEWEST_FIRST)
             .limit(limit)
         )
-    rows = (
+    list_queries = (
         sa.select(matches.c.finished, matches.c.number)
         .where(*list_conditions, IS_FINISHED)
         .order_by(*_NEWEST_FIRST)
         .limit(limit)
         for list_conditions in condition_lists
     )
-    newest = sa.union(*(sa.select(row.subquery()) for row in rows)).subquery()
+    newest = sa.union(*(sa.select(list_query.subquery()) for list_query in list_queries)).subquery()
     order = newest.c.finished.desc(), newest.c.number.desc()
     numbers = sa.select(newest.c.number).order_by(*order).limit(limit).subquery()
     query = sa.select(*_SUMMARY_COLUMNS).join(numbers, numbers.c.number == matches.c.number)

@@ -71,7 +71,7 @@ class WriteConnection:
         self._clock = clock
         self._lock = asyncio.Lock()
         self._connection: AsyncConnection | None = None
-        self._raw: Any = None
+        self._driver_connection: Any = None
         """The driver's (asyncpg's) object for the same connection; None while there is none."""
 
     @asynccontextmanager
@@ -84,22 +84,26 @@ class WriteConnection:
         with anyio.CancelScope(shield=True):
             async with self._lock:
                 try:
-                    if self._connection is None or self._raw.is_closed():
+                    if self._connection is None or self._driver_connection.is_closed():
                         await self._drop()
                         connection = self._connection = await self._engine.connect()
-                        self._raw = (await connection.get_raw_connection()).driver_connection
+                        self._driver_connection = (await connection.get_raw_connection()).driver_connection
                     timeout = self._clock.call_later(self._answer_seconds, self.abandon)
                     try:
-                        yield self._connection, self._raw
+                        yield self._connection, self._driver_connection
                     finally:
                         timeout.cancel()
                 except BaseException:
-                    if self._raw is None or self._raw.is_closed() or self._raw.is_in_transaction():
+                    if (
+                        self._driver_connection is None
+                        or self._driver_connection.is_closed()
+                        or self._driver_connection.is_in_transaction()
+                    ):
                         await self._drop()
                     raise
 
     async def _drop(self) -> None:
-        connection, self._connection, self._raw = self._connection, None, None
+        connection, self._connection, self._driver_connection = self._connection, None, None
         if connection is not None:
             await connection.invalidate()
             await connection.close()
@@ -109,14 +113,14 @@ class WriteConnection:
 
         Pending calls raise an exception, whether or not their work became durable.
         """
-        if self._raw is not None:
-            self._raw.terminate()
+        if self._driver_connection is not None:
+            self._driver_connection.terminate()
 
     async def close(self) -> None:
         """Close the connection once the current transaction has ended."""
         with anyio.CancelScope(shield=True):
             async with self._lock:
-                if self._connection is not None and self._raw.is_closed():
+                if self._connection is not None and self._driver_connection.is_closed():
                     await self._drop()
                 elif self._connection is not None:
                     await self._connection.close()
@@ -134,14 +138,16 @@ class PostgresqlWriter:
 
         Raises LeaseLost if the lease is lost, and any database error.
         """
-        async with self._commits.open_for_transaction() as (_, raw):
+        async with self._commits.open_for_transaction() as (_, driver_connection):
             if not changes.has_only_journal_events:
-                async with raw.transaction():
-                    await _require_lease(raw, lease)
-                    await _write_changes(raw, changes, lease)
-            elif not changes.events or await _append_events(raw, changes, lease) < len(changes.events):
+                async with driver_connection.transaction():
+                    await _require_lease(driver_connection, lease)
+                    await _write_changes(driver_connection, changes, lease)
+            elif not changes.events or await _append_events(driver_connection, changes, lease) < len(
+                changes.events
+            ):
                 # The lease is lost, or a match was removed from the store meanwhile.
-                await _require_lease(raw, lease)
+                await _require_lease(driver_connection, lease)
 
     async def write(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction, commit it, and return the result.
@@ -162,18 +168,20 @@ class PostgresqlWriter:
         await self._others.close()
 
 
-async def _require_lease(raw: Any, lease: Lease) -> None:
-    if await raw.fetchval(_REQUIRE_LEASE.text, lease.name, lease.number) is None:
+async def _require_lease(driver_connection: Any, lease: Lease) -> None:
+    if await driver_connection.fetchval(_REQUIRE_LEASE.text, lease.name, lease.number) is None:
         raise LeaseLost(lease)
 
 
-async def _append_events(raw: Any, changes: JournalChanges, lease: Lease) -> int:
+async def _append_events(driver_connection: Any, changes: JournalChanges, lease: Lease) -> int:
     matches, numbers, events = zip(*changes.events, strict=True)
-    status = await raw.execute(APPEND_EVENTS, lease.name, lease.number, matches, numbers, events)
+    status = await driver_connection.execute(
+        APPEND_EVENTS, lease.name, lease.number, matches, numbers, events
+    )
     return int(status.rpartition(" ")[2])  # such as `INSERT 0 3`
 
 
-async def _write_changes(raw: Any, changes: JournalChanges, lease: Lease) -> None:
+async def _write_changes(driver_connection: Any, changes: JournalChanges, lease: Lease) -> None:
     server_parameter = {"server": lease.name}
     # A fixed order prevents deadlocks between servers that change the same rows.
     sessions = [
@@ -188,14 +196,16 @@ async def _write_changes(raw: Any, changes: JournalChanges, lease: Lease) -> Non
         (_OPEN_MATCH, [row | server_parameter for row in changes.opened_matches]),
     ):
         if rows:
-            await raw.executemany(statement.text, [statement.values(row) for row in rows])
+            await driver_connection.executemany(statement.text, [statement.values(row) for row in rows])
     if changes.events:
-        await _append_events(raw, changes, lease)
+        await _append_events(driver_connection, changes, lease)
     if changes.closed_matches:
-        await raw.execute(LOCK_OUT_COUNTING)
+        await driver_connection.execute(LOCK_OUT_COUNTING)
         closed_rows = [row | server_parameter for row in changes.closed_matches]
         for statement in (_CLOSE_MATCH, _SAVE_RECORD):
-            await raw.executemany(statement.text, [statement.values(row) for row in closed_rows])
+            await driver_connection.executemany(
+                statement.text, [statement.values(row) for row in closed_rows]
+            )
 
 
 @asynccontextmanager

@@ -130,11 +130,11 @@ class SqliteWriter:
             without the thread
         """
         self._connection = connection
-        self._raw = _get_driver_connection(connection)
+        self._driver_connection = _get_driver_connection(connection)
         self._thread = thread
         self._durable = durable
         if not durable:
-            self._raw.execute(sqlite.NO_BUSY_WAIT)
+            self._driver_connection.execute(sqlite.NO_BUSY_WAIT)
 
     def commit(self, changes: JournalChanges, lease: Lease) -> Awaitable[None]:
         """Make the changes durable in one transaction.
@@ -170,40 +170,42 @@ class SqliteWriter:
         """Run `operation` so that it waits for the locks of other writers. Called in the thread only."""
         if self._durable:
             return operation()
-        self._raw.execute(sqlite.BUSY_WAIT)
+        self._driver_connection.execute(sqlite.BUSY_WAIT)
         try:
             return operation()
         finally:
-            self._raw.execute(sqlite.NO_BUSY_WAIT)
+            self._driver_connection.execute(sqlite.NO_BUSY_WAIT)
 
     def _commit(self, changes: JournalChanges, lease: Lease) -> None:
         events, fence = changes.events, (lease.name, lease.name, lease.number)
         if changes.has_only_journal_events and 0 < len(events) <= MAX_ROWS:
             values = (*chain.from_iterable(events), *fence)
-            if self._raw.execute(make_append_statement(len(events)), values).rowcount < len(events):
+            if self._driver_connection.execute(make_append_statement(len(events)), values).rowcount < len(
+                events
+            ):
                 # The lease is lost, or a match was removed from the store meanwhile.
                 self._require_lease(lease)
             return
-        self._raw.execute(sqlite.BEGIN_STATEMENT)
+        self._driver_connection.execute(sqlite.BEGIN_STATEMENT)
         try:
             self._require_lease(lease)
             self._write_changes(changes, {"server": lease.name}, fence)
-            self._raw.execute("COMMIT")
+            self._driver_connection.execute("COMMIT")
         except BaseException:
-            self._raw.rollback()
+            self._driver_connection.rollback()
             raise
 
     def _require_lease(self, lease: Lease) -> None:
         parameters = {"server": lease.name, "number": lease.number}
-        if self._raw.execute(REQUIRE_LEASE, parameters).fetchone() is None:
+        if self._driver_connection.execute(REQUIRE_LEASE, parameters).fetchone() is None:
             raise LeaseLost(lease)
 
     def _write_changes(
         self, changes: JournalChanges, parameters: dict[str, Any], fence: tuple[str, str, int]
     ) -> None:
-        execute = self._raw.executemany
+        execute = self._driver_connection.executemany
         for name, secret in sorted(changes.sessions.items()):
-            self._raw.execute(
+            self._driver_connection.execute(
                 DELETE_SESSION if secret is None else SAVE_SESSION,
                 {"name": name, "hash": secret, **parameters},
             )
@@ -214,7 +216,9 @@ class SqliteWriter:
             execute(OPEN_MATCH, [row | parameters for row in changes.opened_matches])
         for first in range(0, len(changes.events), MAX_ROWS):
             chunk = changes.events[first : first + MAX_ROWS]
-            self._raw.execute(make_append_statement(len(chunk)), (*chain.from_iterable(chunk), *fence))
+            self._driver_connection.execute(
+                make_append_statement(len(chunk)), (*chain.from_iterable(chunk), *fence)
+            )
         if changes.closed_matches:
             execute(_CLOSE_MATCH, [row | parameters for row in changes.closed_matches])
             execute(SAVE_RECORD, changes.closed_matches)
