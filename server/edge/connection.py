@@ -47,7 +47,7 @@ TURN_BYTES = 128
 END_OF_REQUEST = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
 ANSWER_SECONDS = 310.0
-"""Longest time to prepare the answer to a plain request, in seconds. Web pages have shorter limits of their own."""
+"""Longest time to prepare the response to a plain request, in seconds. Web pages have shorter limits of their own."""
 CLOSE_SECONDS = 2.0
 """Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""
 SLOW_BYTES = 64 * 1024
@@ -83,7 +83,6 @@ class Connection(asyncio.BufferedProtocol):
 
     __slots__ = (
         "_address_key",
-        "_answer_count",
         "_arrived_ns",
         "_bytes_after_close",
         "_deadline",
@@ -98,6 +97,7 @@ class Connection(asyncio.BufferedProtocol):
         "_ping_timer",
         "_protocol",
         "_request_tail",
+        "_response_count",
         "_unparsed",
         "address",
         "address_bucket",
@@ -144,13 +144,13 @@ class Connection(asyncio.BufferedProtocol):
         self._is_reading_request = False
         """True from the first byte of a request to its end."""
         self._is_answering = False
-        """True while an answer to a plain request is being prepared, and after the last answer."""
-        self._answer_count = 0
+        """True while a response to a plain request is being prepared, and after the last response."""
+        self._response_count = 0
         """Number of plain requests answered so far."""
         self.is_slow = False
         """True while so many bytes are unsent that the peer counts as slow."""
         self._is_closing = False
-        """True once the connection is about to end, by the closing handshake or after its last answer."""
+        """True once the connection is about to end, by the closing handshake or after its last response."""
         self._bytes_after_close = 0
         """Number of bytes received since the closing began."""
         self._has_ended_stream = False
@@ -220,7 +220,7 @@ class Connection(asyncio.BufferedProtocol):
     def _may_parse(self) -> bool:
         session = self.session
         if session is None:
-            # Otherwise the answers would pile up here for a client that sends requests without reading the answers.
+            # Otherwise the responses would pile up here for a client that sends requests without reading the responses.
             return not (self._is_answering or self.is_slow)
         return session.state not in {AWAITING_ADMISSION, BACKLOGGED}
 
@@ -368,12 +368,12 @@ class Connection(asyncio.BufferedProtocol):
         else:
             self._request_tail = head_bytes[1 - len(END_OF_REQUEST) :]
         self._is_reading_request = True
-        is_first = not self._answer_count
+        is_first = not self._response_count
         self._protocol.receive_data(data)
         for event in self._protocol.events_received():
             self._handle_request(cast("HttpRequest", event))
         writes, handshake_error = self._protocol.data_to_send(), self._protocol.handshake_exc
-        if isinstance(handshake_error, InvalidMessage):  # the library has refused it without an answer
+        if isinstance(handshake_error, InvalidMessage):  # the library has refused it without a response
             self._write_response(handshake.refuse_unreadable(handshake_error.__cause__), last=True)
         else:
             self._write_library_output(writes)
@@ -390,13 +390,13 @@ class Connection(asyncio.BufferedProtocol):
             self._write_response(handshake.refuse_banned(ban_reason), last=True)
             return
         if not request.wants_websocket:
-            answer = handshake.answer_page(edge.pages, request, client_address)
-            if isinstance(answer, Response):
+            response = handshake.answer_page(edge.pages, request, client_address)
+            if isinstance(response, Response):
                 # Most responses are cached or refusals. A task for each would cost more than the response.
-                self._send_response(request, answer)
+                self._send_response(request, response)
             else:
                 self.set_deadline(ANSWER_SECONDS, self.transport.abort)
-                edge.start_soon(self._respond_later, request, answer)
+                edge.start_soon(self._respond_later, request, response)
             return
         refusal = (
             handshake.refuse_unless_get(request)
@@ -444,11 +444,11 @@ class Connection(asyncio.BufferedProtocol):
         edge = self._edge
         if self.transport.is_closing():
             return
-        self._answer_count += 1
+        self._response_count += 1
         is_last = (
             not request.allows_next_request
             or self.is_over
-            or self._answer_count >= handshake.MAX_REQUESTS
+            or self._response_count >= handshake.MAX_REQUESTS
             or not edge.admission.may_stay_open(self.address)
         )
         self._write_response(response, last=is_last, bodiless=request.method == "HEAD")

@@ -86,7 +86,7 @@ class Edge:
 
         number           number of this edge: the high bits of its clients' numbers
         core             receiver of the clients' inputs; may be replaced before the edge listens
-        program          name and version in the `Server` header of answers
+        program          name and version in the `Server` header of responses
         proxies          addresses or networks whose X-Forwarded-For is trusted
         pause_seconds    time for which an address with many misbehaving connections is refused
         any_origin       True if browsers may connect from pages of other sites

@@ -113,16 +113,16 @@ def answer_page(
     if request.method not in PLAIN_METHODS:
         return make_method_not_allowed_response(", ".join(PLAIN_METHODS))
     try:
-        answer = pages(request, address)
+        response = pages(request, address)
     except Exception:
         log.exception(NO_ANSWER_LOG_LINE, extra={"address": address})
         return FAILURE_RESPONSE
-    return partial(_make_response, answer, address) if callable(answer) else answer or NO_PAGE_RESPONSE
+    return partial(_make_response, response, address) if callable(response) else response or NO_PAGE_RESPONSE
 
 
-async def _make_response(make_answer: Callable[[], Awaitable[Response | None]], address: str) -> Response:
+async def _make_response(make_response: Callable[[], Awaitable[Response | None]], address: str) -> Response:
     try:
-        return await make_answer() or NO_PAGE_RESPONSE
+        return await make_response() or NO_PAGE_RESPONSE
     except Exception:
         log.exception(NO_ANSWER_LOG_LINE, extra={"address": address})
         return FAILURE_RESPONSE

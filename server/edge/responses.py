@@ -26,13 +26,11 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Answer = Response | None
-"""Response to a plain request; None if there is no such page."""
-
-PageHandler = Callable[[Request, str], Answer | Callable[[], Awaitable[Answer]]]
+PageHandler = Callable[[Request, str], Response | Callable[[], Awaitable[Response | None]] | None]
 """Function that answers a plain request. Its second argument is the client's address.
 
-If the response takes a while, the function returns a coroutine function that makes it.
+If the response takes a while, the function returns a coroutine function that makes it. The response is None if there is
+no such page.
 """
 
 

@@ -45,15 +45,15 @@ from arena.server.web.store_pages import StorePages
 HEAD_SHARE = 0.15
 """Share, from 0 to 1, of an HTML page's time limit that finding its title may take. A slower page gets a general title."""
 MIN_CACHED, CACHED_PER_SECOND, MAX_CACHED = 1.0, 200.0, 10.0
-"""Cache time of an answer in seconds: CACHED_PER_SECOND per second of work, from MIN_CACHED to MAX_CACHED."""
+"""Cache time of a response in seconds: CACHED_PER_SECOND per second of work, from MIN_CACHED to MAX_CACHED."""
 PAGE_CACHE_SECONDS = 2.0
 """Time for which an HTML page is cached, in seconds. It is short, because pages show matches in progress."""
 LONG_CACHE_SECONDS = 3600.0
-"""Cache time of an answer that rarely or never changes, in seconds."""
+"""Cache time of a response that rarely or never changes, in seconds."""
 
 
 class RequestHandler:
-    """Handler of the requests to the page process, which chooses the function that makes each answer."""
+    """Handler of the requests to the page process, which chooses the function that makes each response."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class RequestHandler:
         clock: TimeSource,
     ) -> None:
         self._engine = engine
-        # The cost of an answer is its work, not the time it waits for a free CPU, or a busy machine would cache answers
+        # The cost of a response is its work, not the time it waits for a free CPU, or a busy machine would cache responses
         # for longer. SQLite works in this process, so CPU time measures the work. Other databases need elapsed time.
         self._cost_ns = clock.cpu_time_ns if engine.dialect.name == "sqlite" else clock.now_ns
         self._templates = setup.templates
@@ -76,22 +76,22 @@ class RequestHandler:
         self._guests = setup.guests
 
     async def handle_request(self, request: PageRequest) -> PageResponse:
-        """Return the answer to a request. Any exception becomes an answer with an error status."""
+        """Return the response to a request. Any exception becomes a response with an error status."""
         start_ns, fault = self._cost_ns(), ""
         try:
             with anyio.fail_after(request.seconds):
-                answer = await self._answer(request)
+                response = await self._answer(request)
         except BadRequest as bad_request:
-            answer = responses.make_bad_request_response(str(bad_request))
+            response = responses.make_bad_request_response(str(bad_request))
         except TimeoutError:
-            answer = responses.make_text_response(
+            response = responses.make_text_response(
                 "the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE
             )
         except Exception as error:  # noqa: BLE001  the parent logs it
-            answer, fault = _make_failure_response(error)
-        page_response = answer if isinstance(answer, PageResponse) else PageResponse(answer)
+            response, fault = _make_failure_response(error)
+        page_response = response if isinstance(response, PageResponse) else PageResponse(response)
         cost = (self._cost_ns() - start_ns) / 1e9
-        seconds = _choose_cache_seconds(request.route_match.rules, page_response.answer, cost)
+        seconds = _choose_cache_seconds(request.route_match.rules, page_response.response, cost)
         return msgspec.structs.replace(page_response, number=request.number, seconds=seconds, fault=fault)
 
     async def _answer(self, request: PageRequest) -> Response | PageResponse:
@@ -144,7 +144,7 @@ class RequestHandler:
 
 
 def _make_failure_response(error: Exception) -> tuple[Response, str]:
-    """Return the answer to a request whose handling raised `error`, and a message for the log."""
+    """Return the response to a request whose handling raised `error`, and a message for the log."""
     why = database.describe_database_error(error)
     if why is not None:
         line = responses.make_text_response("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
@@ -155,13 +155,13 @@ def _make_failure_response(error: Exception) -> tuple[Response, str]:
     return line, "".join(traceback.format_exception(error))
 
 
-def _choose_cache_seconds(route: Route, answer: Response, cost: float) -> float:
-    """Return the cache time of an answer in seconds; 0 for no caching. `cost`: seconds of work that the answer took."""
-    if route.is_personal or answer.status >= 500:
+def _choose_cache_seconds(route: Route, response: Response, cost: float) -> float:
+    """Return the cache time of a response in seconds; 0 for no caching. `cost`: seconds of work that the response took."""
+    if route.is_personal or response.status >= 500:
         return 0.0
     if route.is_page:
         return PAGE_CACHE_SECONDS
-    if "max-age" in answer.headers.get("Cache-Control", ""):
+    if "max-age" in response.headers.get("Cache-Control", ""):
         return LONG_CACHE_SECONDS
     return min(MAX_CACHED, max(MIN_CACHED, CACHED_PER_SECOND * cost))
 
@@ -192,7 +192,7 @@ class ServerChannel:
             future.set_result(response)
 
     async def answer_request(self, handler: RequestHandler, request: PageRequest) -> None:
-        """Have `handler` answer a request, and send the answer."""
+        """Have `handler` answer a request, and send the response."""
         self._writer.write(page_messages.encode_frame(await handler.handle_request(request)))
         await self._writer.drain()
 

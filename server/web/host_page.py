@@ -53,7 +53,7 @@ ACTION_DEFAULTS = {
 }
 """Duration in seconds and default text of the directive, for each action that issues one."""
 MAX_BOTS = 1000
-"""Maximum number of bots that an answer lists."""
+"""Maximum number of bots that a response lists."""
 
 
 class ConnectedBot(Struct, frozen=True):
@@ -102,7 +102,7 @@ class HostPage:
         """Return the state of the server after an action, and the change that carries out the action.
 
         form: parameters of the request. `do` is the action; without it, nothing is changed.
-        authorization: Authorization header with the name and token of an admin; otherwise, the answer has status 401
+        authorization: Authorization header with the name and token of an admin; otherwise, the response has status 401
 
         Raises BadRequest for invalid parameters.
         """

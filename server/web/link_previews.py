@@ -226,7 +226,7 @@ class LinkPreviews:
 async def _answer_with_picture(
     draw: Callable[[], bytes], *, is_permanent: bool, media_type: str = "image/png"
 ) -> Response:
-    """Return an answer with the picture that `draw` returns; status 404 if it raises CannotDraw.
+    """Return a response with the picture that `draw` returns; status 404 if it raises CannotDraw.
 
     is_permanent: True if the picture at this URL never changes
     media_type: media type of the picture

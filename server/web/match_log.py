@@ -106,7 +106,7 @@ async def load_log(
 
 
 class MatchLogs:
-    """Answers to `GET /api/log/MATCH`, which requires HTTP Basic authentication.
+    """Responses to `GET /api/log/MATCH`, which requires HTTP Basic authentication.
 
     A client gives a bot's name, and the bot's token or the secret of its session. The store has only hashes of tokens
     and session secrets. An admin's token gives access to all logs, and a bot's token to the logs of all bots of its

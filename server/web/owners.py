@@ -53,7 +53,7 @@ class OwnerEventEntry(Struct, frozen=True):
 
 
 class OwnerState(Struct, frozen=True):
-    """Answer with an owner's bots, the owner's open invitation, and all unfinished events."""
+    """Response with an owner's bots, the owner's open invitation, and all unfinished events."""
 
     owner: str
     bots: list[OwnedBotRow]
@@ -65,7 +65,7 @@ class OwnerState(Struct, frozen=True):
 
 
 class NewToken(Struct, frozen=True):
-    """Answer with a new token, which is shown only once. `token` is empty if the name was retired."""
+    """Response with a new token, which is shown only once. `token` is empty if the name was retired."""
 
     name: str
     token: str

@@ -51,15 +51,15 @@ class PageRequest(Struct, frozen=True, tag="question"):
 
     route_match: RouteMatch
     gzip: bool
-    """True if the client accepts an answer compressed with gzip."""
+    """True if the client accepts a response compressed with gzip."""
     origin: str = ""
     """Scheme and host of the request, as in `https://arena.example`; empty if unknown or not needed."""
     authorization: str = ""
-    """Authorization header; empty if the answer does not depend on it."""
+    """Authorization header; empty if the response does not depend on it."""
     number: int = 0
-    """Number of the request, which its answer also has. The sender sets it."""
+    """Number of the request, which its response also has. The sender sets it."""
     seconds: float = 0.0
-    """Time left for the answer, in seconds. The sender sets it."""
+    """Time left for the response, in seconds. The sender sets it."""
 
 
 class LiveRequest(Struct, frozen=True, tag="wanted"):
@@ -70,11 +70,11 @@ class LiveRequest(Struct, frozen=True, tag="wanted"):
     name: str = ""
     """Id of the match, or name of the event; empty for other subjects."""
     number: int = 0
-    """Number of the request, which its answer also has. The sender sets it."""
+    """Number of the request, which its response also has. The sender sets it."""
 
 
 class LiveResponse(Struct, frozen=True, tag="given"):
-    """Answer to a `LiveRequest`. Fields that were not requested have their defaults."""
+    """Response to a `LiveRequest`. Fields that were not requested have their defaults."""
 
     number: int = 0
     view: View | None = None
@@ -92,24 +92,24 @@ class LiveResponse(Struct, frozen=True, tag="given"):
 
 
 class PageResponse(Struct, frozen=True, tag="reply"):
-    """Answer to a `PageRequest`."""
+    """Response to a `PageRequest`."""
 
-    answer: Response
+    response: Response
     change: Change | None = None
-    """Change to make before the answer is sent; None if there is none.
+    """Change to make before the response is sent; None if there is none.
 
     If the store has changed meanwhile, the change is dropped and the page process gets the request again. Renames take
-    long, so the answer is sent as soon as they are queued.
+    long, so the response is sent as soon as they are queued.
     """
     number: int = 0
     seconds: float = 0.0
-    """Time for which the answer may be cached, in seconds; 0 if it must not be cached."""
+    """Time for which the response may be cached, in seconds; 0 if it must not be cached."""
     fault: str = ""
     """Description of an internal error, for the server's log; empty if there was none."""
 
 
 RequestLiveData = Callable[[LiveRequest], Awaitable[LiveResponse]]
-"""Function that requests live data from the process that serves matches, and returns the answer."""
+"""Function that requests live data from the process that serves matches, and returns the response."""
 
 
 class PageReady(Struct, frozen=True, tag="ready"):

@@ -1,8 +1,8 @@
-"""Page process: a child process that makes slow answers, apart from the process that serves matches.
+"""Page process: a child process that makes slow responses, apart from the process that serves matches.
 
 The process starts with the first request. If the process ends, the next request starts it again. It ends with its
 parent, because the socket between them then closes. Requests are queued fairly by client address, with a pause after
-each answer.
+each response.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ log = logging.getLogger("arena.pages")
 
 START_COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
 """Command that starts the page process."""
-MAX_PARALLEL_ANSWERS = 6
-"""Maximum number of answers made in parallel, in addition to one answer on a slow route."""
+MAX_PARALLEL_RESPONSES = 6
+"""Maximum number of responses made in parallel, in addition to one response on a slow route."""
 START_SECONDS = 120.0
 """Seconds within which the page process must start, or else it is killed."""
 MAX_START_WAIT_SECONDS = 45.0
@@ -76,7 +76,7 @@ class PageProcess:
         self._find_progress = find_progress
         self._list_renames = list_renames
         self._clock = clock
-        self._quick_queue = RequestQueue(MAX_PARALLEL_ANSWERS, clock)
+        self._quick_queue = RequestQueue(MAX_PARALLEL_RESPONSES, clock)
         self._slow_queue = RequestQueue(1, clock)
         self._start_task: asyncio.Task[_PageChild] | None = None
         self._child: _PageChild | None = None
@@ -94,12 +94,12 @@ class PageProcess:
     async def answer_request(
         self, request: PageRequest, address: str, is_abandoned: Callable[[], bool]
     ) -> PageResponse | None:
-        """Return the answer to a request; None if all clients that wait for it leave before the turn of their address.
+        """Return the response to a request; None if all clients that wait for it leave before the turn of their address.
 
         address: network address of the client, by which requests are queued
         is_abandoned: function that returns True if all waiting clients have left
 
-        Raises ServerBusy if too many requests wait, or if there is no answer in time.
+        Raises ServerBusy if too many requests wait, or if there is no response in time.
         """
         route = request.route_match.rules
         end_time = self._clock.now() + route.seconds
@@ -229,9 +229,9 @@ class _PageChild:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def request_page(self, request: PageRequest) -> PageResponse:
-        """Send a request, and return its answer.
+        """Send a request, and return its response.
 
-        Raises ServerBusy if the process ends before its answer. If the process hangs, kill it and raise TimeoutError.
+        Raises ServerBusy if the process ends before its response. If the process hangs, kill it and raise TimeoutError.
         """
         if self._writer.is_closing():
             raise ServerBusy("the web page had to restart: try again")
@@ -254,7 +254,7 @@ class _PageChild:
             self._writer.write(page_messages.encode_frame(message))
 
     def deliver_response(self, response: PageResponse) -> None:
-        """Deliver an answer to the task that waits for it."""
+        """Deliver a response to the task that waits for it."""
         self.has_answered = True
         future = self._pending.pop(response.number, None)
         if future is not None and not future.done():

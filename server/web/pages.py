@@ -1,8 +1,8 @@
-"""Answers to plain HTTP requests on the server's port: health, metrics, the web page and its data.
+"""Responses to plain HTTP requests on the server's port: health, metrics, the web page and its data.
 
-This process makes answers from memory, and the page process makes all others. The cost of a request is taken from the
-budget of the client's address. If the budget is too small, the answer has status 429. Answers are cached for a while,
-and equal requests that arrive together share one answer, so that many reloads do not slow down matches.
+This process makes responses from memory, and the page process makes all others. The cost of a request is taken from the
+budget of the client's address. If the budget is too small, the response has status 429. Responses are cached for a
+while, and equal requests that arrive together share one response, so that many reloads do not slow down matches.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from arena.server.edge import responses
 from arena.server.edge.handshake import refuse_other_origin
 from arena.server.edge.page_client import PageClient
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Answer, Response
+from arena.server.edge.responses import Response
 from arena.server.edge.work_budget import WorkBudget
 from arena.server.failed_logins import FailedLogins
 from arena.server.metrics import Metrics
@@ -48,20 +48,22 @@ METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 METRICS_CACHE_SECONDS = 0.5
 """Time for which the rendered metrics are cached, in seconds."""
 CACHE_ENTRIES, CACHE_BYTES = 1024, 16 * 1024 * 1024
-"""Maximum number of cached answers, and of bytes in all their bodies together."""
+"""Maximum number of cached responses, and of bytes in all their bodies together."""
 MAX_CHANGES_PER_ADDRESS = 64
 """Maximum number of waiting changes per address. It is high, because the students of a course may share an address."""
-CACHED_ANSWER_COST = 200
-"""Maximum cost in µs of a cached answer, taken from the work budget of the address that requests it."""
+CACHED_RESPONSE_COST = 200
+"""Maximum cost in µs of a cached response, taken from the work budget of the address that requests it."""
 HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """Pattern of a Host header that is safe to insert into a page."""
-ABANDONED_RESPONSE = responses.make_text_response("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
-"""Answer for a client that has left before its turn. It is never sent."""
+ABANDONED_RESPONSE = responses.make_text_response(
+    "nobody waits for this response", HTTPStatus.REQUEST_TIMEOUT
+)
+"""Response for a client that has left before its turn. It is never sent."""
 
 Key = tuple[object, ...]
-"""Key of a cached answer: everything on which the answer depends."""
-MakeAnswer = Callable[[], Awaitable[Answer]]
-"""Function that makes the answer to a request."""
+"""Key of a cached response: everything on which the response depends."""
+MakeResponse = Callable[[], Awaitable[Response | None]]
+"""Function that makes the response to a request."""
 
 
 class ServerInfo(Struct, frozen=True):
@@ -105,7 +107,7 @@ class Pages:
         describe_outage: function that returns the reason why no match can begin now; empty if matches can begin
         make_change: function that makes a change that the page process has prepared
         find_progress: function that returns the progress of an event played by this server
-        origins: origins of other sites whose pages may read JSON answers (CORS); `*` for all
+        origins: origins of other sites whose pages may read JSON responses (CORS); `*` for all
         """
         self._info = info
         self._store = store.url.render_as_string(hide_password=False)
@@ -123,11 +125,11 @@ class Pages:
         self.process = PageProcess(
             self._make_setup, page_client, find_progress, self.renames.list_renames, clock
         )
-        """Process that makes the slow answers. The caller must close it."""
-        self._cache = AnswerCache()
+        """Process that makes the slow responses. The caller must close it."""
+        self._cache = ResponseCache()
         self._failed_logins = FailedLogins()
         """Counts of failed logins, by address."""
-        self._pending_answers: dict[Key, _PendingAnswer] = {}
+        self._pending_responses: dict[Key, _PendingResponse] = {}
         head = link_previews.render_preview(link_previews.GENERAL_PREVIEW, "", "/")
         render_page = self._files.templates.render_page
         self._general_pages = {"index": render_page(head), "embed": render_page(head, embedded=True)}
@@ -146,37 +148,37 @@ class Pages:
         )
 
     def clear_cache(self) -> None:
-        """Discard all cached answers, for example after a directive of the host."""
-        self._cache = AnswerCache()
+        """Discard all cached responses, for example after a directive of the host."""
+        self._cache = ResponseCache()
 
-    def __call__(self, request: Request, address: str) -> Answer | MakeAnswer:
-        """Return the answer to a request from `address`, or a function that makes it."""
-        answer = self._find_answer(request, address)
+    def __call__(self, request: Request, address: str) -> Response | MakeResponse | None:
+        """Return the response to a request from `address`, or a function that makes it; None if there is no such page."""
+        response = self._find_response(request, address)
         if not self._origins or request.method == "POST" or not request.path.startswith("/api/"):
-            return answer
-        if callable(answer):
-            return partial(self._make_with_cors, answer, request)
-        return answer and self._add_cors_headers(answer, request)
+            return response
+        if callable(response):
+            return partial(self._make_with_cors, response, request)
+        return response and self._add_cors_headers(response, request)
 
-    async def _make_with_cors(self, make_answer: MakeAnswer, request: Request) -> Answer:
-        answer = await make_answer()
-        return answer and self._add_cors_headers(answer, request)
+    async def _make_with_cors(self, make_response: MakeResponse, request: Request) -> Response | None:
+        response = await make_response()
+        return response and self._add_cors_headers(response, request)
 
-    def _add_cors_headers(self, answer: Response, request: Request) -> Response:
-        """Return an answer with CORS headers for the allowed origins.
+    def _add_cors_headers(self, response: Response, request: Request) -> Response:
+        """Return a response with CORS headers for the allowed origins.
 
         See https://fetch.spec.whatwg.org/#http-cors-protocol.
         """
         if "*" in self._origins:
-            return replace(answer, headers={**answer.headers, "Access-Control-Allow-Origin": "*"})
-        vary = ", ".join(filter(None, (answer.headers.get("Vary"), "Origin")))
-        headers = {**answer.headers, "Vary": vary}
+            return replace(response, headers={**response.headers, "Access-Control-Allow-Origin": "*"})
+        vary = ", ".join(filter(None, (response.headers.get("Vary"), "Origin")))
+        headers = {**response.headers, "Vary": vary}
         origin = ",".join(request.headers.get_all("Origin"))
         if origin in self._origins:
             headers["Access-Control-Allow-Origin"] = origin
-        return replace(answer, headers=headers)
+        return replace(response, headers=headers)
 
-    def _find_answer(self, request: Request, address: str) -> Answer | MakeAnswer:
+    def _find_response(self, request: Request, address: str) -> Response | MakeResponse | None:
         try:
             route_match = parse_target(request.path)
         except BadRequest as error:
@@ -203,36 +205,40 @@ class Pages:
         now = self._clock.now()
         if authorization and (wait_seconds := self._failed_logins.get_refusal_seconds_left(address, now)) > 0:
             return responses.make_too_many_requests_response(wait_seconds)
-        answer = self._cache.get(key, now)
+        response = self._cache.get(key, now)
         wait_seconds = self._work_budget.try_spend(
-            address, route.cost if answer is None else min(CACHED_ANSWER_COST, route.cost), now
+            address, route.cost if response is None else min(CACHED_RESPONSE_COST, route.cost), now
         )
         if wait_seconds > 0:
             return responses.make_too_many_requests_response(wait_seconds)
-        if answer is None:
-            pending = self._pending_answers.get(key)
+        if response is None:
+            pending = self._pending_responses.get(key)
             if pending is None:
                 page_request = PageRequest(route_match, gzip, origin, authorization)
-                pending = self._pending_answers[key] = _PendingAnswer()
-                pending.task = asyncio.create_task(self._make_answer(key, pending, page_request, address))
+                pending = self._pending_responses[key] = _PendingResponse()
+                pending.task = asyncio.create_task(self._make_response(key, pending, page_request, address))
             pending.abandonment_checks.append(request.is_abandoned)
-            return partial(self._wait_for_answer, pending.task, request, address, secret=bool(authorization))
-        return _make_not_modified_response(answer, request)
+            return partial(
+                self._wait_for_response, pending.task, request, address, secret=bool(authorization)
+            )
+        return _make_not_modified_response(response, request)
 
-    async def _wait_for_answer(
+    async def _wait_for_response(
         self, task: asyncio.Task[Response], request: Request, address: str, *, secret: bool
     ) -> Response:
-        """Wait for the task that makes an answer, and return the answer. Other requests may wait for the same task.
+        """Wait for the task that makes a response, and return the response. Other requests may wait for the same task.
 
         secret: True if the request has a secret, so that status 401 counts as a failed login
         """
-        answer = await asyncio.shield(task)
-        if secret and answer.status is HTTPStatus.UNAUTHORIZED:
+        response = await asyncio.shield(task)
+        if secret and response.status is HTTPStatus.UNAUTHORIZED:
             self._failed_logins.record_failure(address, self._clock.now())
-        return _make_not_modified_response(answer, request)
+        return _make_not_modified_response(response, request)
 
-    def _handle_post(self, route_match: RouteMatch, request: Request, address: str) -> Response | MakeAnswer:
-        """Return the answer to a POST, or a function that makes it. Requests from pages of other sites are refused."""
+    def _handle_post(
+        self, route_match: RouteMatch, request: Request, address: str
+    ) -> Response | MakeResponse:
+        """Return the response to a POST, or a function that makes it. Requests from pages of other sites are refused."""
         route = route_match.rules
         if not (route.is_post and request.method == "POST"):
             return responses.make_method_not_allowed_response("POST" if route.is_post else "GET, HEAD")
@@ -257,8 +263,8 @@ class Pages:
                 if (wait_seconds := self._failed_logins.get_refusal_seconds_left(address, now)) > 0:
                     return responses.make_too_many_requests_response(wait_seconds)
                 with anyio.fail_after(end_time - now):
-                    answer = await self._request_and_make_change(route_match, request, address)
-                if answer.status is HTTPStatus.UNAUTHORIZED:
+                    response = await self._request_and_make_change(route_match, request, address)
+                if response.status is HTTPStatus.UNAUTHORIZED:
                     self._failed_logins.record_failure(address, self._clock.now())
         except ServerBusy as busy:
             return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
@@ -271,12 +277,12 @@ class Pages:
             return responses.make_text_response(
                 "the server cannot reach its store: try again", HTTPStatus.SERVICE_UNAVAILABLE
             )
-        return answer
+        return response
 
     async def _request_and_make_change(
         self, route_match: RouteMatch, request: Request, address: str
     ) -> Response:
-        """Pass a request to the page process, make the change that it has prepared, and return the answer.
+        """Pass a request to the page process, make the change that it has prepared, and return the response.
 
         If the store has changed meanwhile, the page process prepares the change again.
         """
@@ -298,8 +304,8 @@ class Pages:
             if result:
                 return self._to_response(page_response, route_match)
 
-    async def _make_answer(
-        self, key: Key, pending: _PendingAnswer, request: PageRequest, address: str
+    async def _make_response(
+        self, key: Key, pending: _PendingResponse, request: PageRequest, address: str
     ) -> Response:
         try:
             page_response = await self.process.answer_request(request, address, pending.is_abandoned)
@@ -308,19 +314,19 @@ class Pages:
                 return self._general_pages["embed" if request.route_match.route == "/embed/" else "index"]
             return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         finally:
-            del self._pending_answers[key]
-        answer = self._to_response(page_response, request.route_match)
+            del self._pending_responses[key]
+        response = self._to_response(page_response, request.route_match)
         if page_response is not None and page_response.seconds > 0:
-            self._cache.put(key, answer, self._clock.now() + page_response.seconds)
-        return answer
+            self._cache.put(key, response, self._clock.now() + page_response.seconds)
+        return response
 
     def _to_response(self, page_response: PageResponse | None, route_match: RouteMatch) -> Response:
-        """Return the answer in the page process's reply; ABANDONED_RESPONSE if there is no reply. Log its `fault`."""
+        """Return the HTTP response in the page process's message; ABANDONED_RESPONSE if there is none. Log its `fault`."""
         if page_response is None:
             return ABANDONED_RESPONSE
         if page_response.fault:
             log.error("%s: %s", route_match.path, page_response.fault)
-        return page_response.answer
+        return page_response.response
 
     def _make_setup(self) -> PageSetup:
         """Return the first frame for the page process."""
@@ -345,7 +351,7 @@ class Pages:
         )
 
     def _answer_from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response | None:
-        """Return the answer to a request for data in memory; None if it is for an unknown file of the page."""
+        """Return the response to a request for data in memory; None if it is for an unknown file of the page."""
         match route_match.route:
             case "/web/":
                 return self._files.answer_file(route_match.path_rest, gzip=gzip)
@@ -365,15 +371,15 @@ class Pages:
     def _make_metrics_response(self) -> Response:
         """Return the metrics. Rendering them takes up to 2 ms, so they are cached for `METRICS_CACHE_SECONDS`."""
         key, now = ("/metrics",), self._clock.now()
-        answer = self._cache.get(key, now)
-        if answer is None:
-            answer = Response(HTTPStatus.OK, METRICS_TYPE, self._metrics.render())
-            self._cache.put(key, answer, now + METRICS_CACHE_SECONDS)
-        return answer
+        response = self._cache.get(key, now)
+        if response is None:
+            response = Response(HTTPStatus.OK, METRICS_TYPE, self._metrics.render())
+            self._cache.put(key, response, now + METRICS_CACHE_SECONDS)
+        return response
 
 
-class _PendingAnswer:
-    """Answer in preparation, and the clients that wait for it."""
+class _PendingResponse:
+    """Response in preparation, and the clients that wait for it."""
 
     def __init__(self) -> None:
         self.task: asyncio.Task[Response]
@@ -381,38 +387,38 @@ class _PendingAnswer:
         """Function of each waiting client that returns True if the client has left."""
 
     def is_abandoned(self) -> bool:
-        """Return True if no client waits for the answer any more."""
+        """Return True if no client waits for the response any more."""
         return all(has_left() for has_left in self.abandonment_checks)
 
 
-class AnswerCache:
-    """Cache of answers with expiry times. Beyond its limits, the answers stored first are dropped first."""
+class ResponseCache:
+    """Cache of responses with expiry times. Beyond its limits, the responses stored first are dropped first."""
 
     def __init__(self, entries: int = CACHE_ENTRIES, size_bytes: int = CACHE_BYTES) -> None:
         self._max_entries = entries
         self._max_bytes = size_bytes
         self._bytes = 0
-        self._answers: OrderedDict[Key, tuple[float, Response]] = OrderedDict()
+        self._responses: OrderedDict[Key, tuple[float, Response]] = OrderedDict()
 
     def get(self, key: Key, now: float) -> Response | None:
-        """Return the cached answer for `key`; None if there is none, or it has expired at `now` (monotonic seconds)."""
-        entry = self._answers.get(key)
+        """Return the cached response for `key`; None if there is none, or it has expired at `now` (monotonic seconds)."""
+        entry = self._responses.get(key)
         return entry[1] if entry is not None and now < entry[0] else None
 
-    def put(self, key: Key, answer: Response, expiry_time: float) -> None:
-        """Cache an answer until `expiry_time` (monotonic seconds), and drop the oldest answers beyond the limits."""
-        replaced_entry = self._answers.pop(key, None)
-        self._bytes += len(answer.body) - (len(replaced_entry[1].body) if replaced_entry is not None else 0)
-        self._answers[key] = expiry_time, answer
-        while len(self._answers) > self._max_entries or self._bytes > self._max_bytes:
-            self._bytes -= len(self._answers.popitem(last=False)[1][1].body)
+    def put(self, key: Key, response: Response, expiry_time: float) -> None:
+        """Cache a response until `expiry_time` (monotonic seconds), and drop the oldest responses beyond the limits."""
+        replaced_entry = self._responses.pop(key, None)
+        self._bytes += len(response.body) - (len(replaced_entry[1].body) if replaced_entry is not None else 0)
+        self._responses[key] = expiry_time, response
+        while len(self._responses) > self._max_entries or self._bytes > self._max_bytes:
+            self._bytes -= len(self._responses.popitem(last=False)[1][1].body)
 
 
-def _make_not_modified_response(answer: Response, request: Request) -> Response:
-    """Return the answer; with status 304 and no body if the client already has this version (ETag)."""
-    if "ETag" not in answer.headers:
-        return answer
+def _make_not_modified_response(response: Response, request: Request) -> Response:
+    """Return the response; with status 304 and no body if the client already has this version (ETag)."""
+    if "ETag" not in response.headers:
+        return response
     tags = ",".join(request.headers.get_all("If-None-Match")).split(",")
-    if answer.headers["ETag"] not in (tag.strip().removeprefix("W/") for tag in tags):
-        return answer
-    return replace(answer, status=HTTPStatus.NOT_MODIFIED, body=b"")
+    if response.headers["ETag"] not in (tag.strip().removeprefix("W/") for tag in tags):
+        return response
+    return replace(response, status=HTTPStatus.NOT_MODIFIED, body=b"")

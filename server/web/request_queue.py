@@ -1,8 +1,8 @@
-"""Fair queue for expensive requests: limited parallelism, addresses in turn, and a pause after each answer.
+"""Fair queue for expensive requests: limited parallelism, addresses in turn, and a pause after each response.
 
 An address is the network address of a client. Even within their work budgets, many addresses together could overload a
-machine that also serves matches. So each answer is followed by a pause, a multiple of the answer's cost, and all
-answers together use a limited share of the machine.
+machine that also serves matches. So each response is followed by a pause, a multiple of the response's cost, and all
+responses together use a limited share of the machine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from arena.clock import TimeSource
 from arena.server.failed_logins import make_address_key
 
 MAX_CORE_SHARE = 0.2
-"""Share of one CPU core, from 0 to 1, that all answers together may use if each takes its full cost."""
+"""Share of one CPU core, from 0 to 1, that all responses together may use if each takes its full cost."""
 MAX_WAITING, MAX_WAITING_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""
 
@@ -31,7 +31,7 @@ class ServerBusy(Exception):
 
 
 class RequestQueue:
-    """Fair queue that allows `parallel` answers at a time, and `per_address` waiting requests of each address."""
+    """Fair queue that allows `parallel` responses at a time, and `per_address` waiting requests of each address."""
 
     def __init__(self, parallel: int, clock: TimeSource, per_address: int = MAX_WAITING_PER_ADDRESS) -> None:
         self._parallel = parallel
@@ -44,12 +44,12 @@ class RequestQueue:
 
     @asynccontextmanager
     async def wait_for_turn(self, address: str, cost: int, seconds: float) -> AsyncIterator[None]:
-        """Wait for the turn of a request, and hold it for the block, which makes the answer.
+        """Wait for the turn of a request, and hold it for the block, which makes the response.
 
         A pause in proportion to `cost` follows the block, before the turn passes on.
 
         address: address of the client; an IPv6 address counts as its /64 network
-        cost: maximum cost of the answer, in µs
+        cost: maximum cost of the response, in µs
         seconds: maximum time to wait for the turn
 
         Raises ServerBusy if too many requests wait already, or if the turn does not come in time.

@@ -1,4 +1,4 @@
-"""Routes of plain HTTP requests with their costs, and the parts of a request on which an answer depends."""
+"""Routes of plain HTTP requests with their costs, and the parts of a request on which a response depends."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ class Route(NamedTuple):
     max_value_length: int = MAX_NAME
     """Maximum length of the value of a query parameter, in characters."""
     seconds: float = 10.0
-    """Time limit for an answer of the page process, in seconds."""
+    """Time limit for a response of the page process, in seconds."""
     from_memory: bool = False
-    """True if the answer comes from memory, without the page process."""
+    """True if the response comes from memory, without the page process."""
     is_page: bool = False
     """True for an HTML page, which is also served without the slash at the end of its prefix."""
     is_slow: bool = False
-    """True if an answer takes long. Of all slow routes together, only one answer is made at a time."""
+    """True if a response takes long. Of all slow routes together, only one response is made at a time."""
     is_personal: bool = False
-    """True if the answer depends on the Authorization header."""
+    """True if the response depends on the Authorization header."""
     is_post: bool = False
     """True if the route accepts only POST, because its requests have a secret or change the store."""
     has_absolute_urls: bool = False
-    """True if the answer contains absolute URLs, so that it depends on the Host header. Not needed for HTML pages."""
+    """True if the response contains absolute URLs, so that it depends on the Host header. Not needed for HTML pages."""
 
 
 def _make_post_route(parameters: str) -> Route:
@@ -125,7 +125,7 @@ class RouteMatch(Struct, frozen=True):
     parameters: dict[str, str]
     """Decoded parameters of the query, if the route lists its parameters; otherwise empty."""
     key: tuple[object, ...]
-    """Key for caching answers, equal for targets with the same meaning."""
+    """Key for caching responses, equal for targets with the same meaning."""
 
     @property
     def rules(self) -> Route:

@@ -57,9 +57,9 @@ DOCUMENT_TYPES = ("text/html", "image/")
 """Prefixes of the media types that browsers display as documents, in which scripts might run."""
 
 CACHE_FOREVER = "public, max-age=31536000, immutable"
-"""Cache-Control header of an answer that never changes."""
+"""Cache-Control header of a response that never changes."""
 CACHE_ONE_DAY = "public, max-age=86400"
-"""Cache-Control header of an answer that only another version of the server could change."""
+"""Cache-Control header of a response that only another version of the server could change."""
 MIN_COMPRESSED_BYTES = 500
 """Size in bytes below which files are not compressed."""
 DIGEST_PLACEHOLDER = b"{{digest}}"

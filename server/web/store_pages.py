@@ -1,4 +1,4 @@
-"""Answers from the store: lists of matches, records, tables, events and bots."""
+"""Responses from the store: lists of matches, records, tables, events and bots."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ RESULTS_WITH_BOT = (WON, LOST, *RESULTS_WITHOUT_BOT)
 _REASONS = {reason.value for reason in EndReason}
 _TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
 MAX_MATCHES = 50
-"""Maximum number of matches in one answer of a list or a search."""
+"""Maximum number of matches in one response of a list or a search."""
 MAX_BOTS = 1000
-"""Maximum number of bots that an answer lists in the plan of an event."""
+"""Maximum number of bots that a response lists in the plan of an event."""
 MAX_DUE = 100
-"""Maximum number of matches still to be played that an answer lists in the plan of an event."""
+"""Maximum number of matches still to be played that a response lists in the plan of an event."""
 
 
 class SolvedMoveQuality(Struct, frozen=True):
@@ -74,7 +74,7 @@ class SolvedMoveQuality(Struct, frozen=True):
 
 
 class EventPage(Struct, frozen=True):
-    """Answer with the plan and the progress of an event."""
+    """Response with the plan and the progress of an event."""
 
     event: str
     plan: EventProgress | None
@@ -95,9 +95,9 @@ class StorePages:
         self._request_live_data = request_live_data
 
     async def handle_request(self, route_match: RouteMatch, *, gzip: bool) -> Response:
-        """Return the answer to a request.
+        """Return the response to a request.
 
-        gzip: True if the client accepts an answer compressed with gzip
+        gzip: True if the client accepts a response compressed with gzip
 
         Raises BadRequest for an invalid parameter.
         """

@@ -274,7 +274,7 @@ async def test_the_cache_time_of_an_answer_follows_its_cost_and_not_its_wait(pag
     async with open_readonly(url) as engine:
         handler = RequestHandler(pages._make_setup(), engine, _nothing_live, clock)
         reply = await handler.handle_request(PageRequest(routes, gzip=False, seconds=60))
-    assert (reply.answer.status, reply.seconds) == (200, MIN_CACHED)
+    assert (reply.response.status, reply.seconds) == (200, MIN_CACHED)
 
 
 async def _nothing_live(request: LiveRequest) -> LiveResponse:

@@ -29,8 +29,8 @@ from arena.server.settings import make_private_host_settings
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.web import request_queue
 from arena.server.web.page_messages import LiveRequest, LiveResponse
-from arena.server.web.page_process import MAX_PARALLEL_ANSWERS
-from arena.server.web.pages import AnswerCache, Pages
+from arena.server.web.page_process import MAX_PARALLEL_RESPONSES
+from arena.server.web.pages import Pages, ResponseCache
 from arena.server.web.routes import ROUTES, parse_target
 from arena.server.web.store_pages import StorePages
 from tests.server.databases import Postgresql
@@ -357,18 +357,18 @@ async def test_a_client_that_left_before_its_turn_is_not_answered(
         request_queue, "MAX_CORE_SHARE", 0.02
     )  # rests are ten times as long, which lasts on a busy machine too
     # All turns are taken for as long as an answer may take, or rests after it.
-    for number in range(MAX_PARALLEL_ANSWERS):
+    for number in range(MAX_PARALLEL_RESPONSES):
         assert await status_of(pages_of(host), f"/api/bot/first{number}") == 404
     gone = Request("/api/bot/gone", Headers([]), is_abandoned=lambda: True)
     answer = await settled(pages_of(host)(gone, "127.0.0.1"))
     assert answer is not None
     assert answer.status == 408
-    assert pages_of(host).process.request_count == MAX_PARALLEL_ANSWERS
+    assert pages_of(host).process.request_count == MAX_PARALLEL_RESPONSES
     assert await status_of(pages_of(host), "/api/bot/last") == 404
 
 
 def test_kept_answers_are_bounded_in_number_and_bytes_and_end() -> None:
-    kept = AnswerCache(entries=3, size_bytes=100)
+    kept = ResponseCache(entries=3, size_bytes=100)
     for number in range(5):
         kept.put((number,), responses.make_text_response("x" * 9), expiry_time=10.0)
     assert [kept.get((number,), 9.0) is None for number in range(5)] == [True, True, False, False, False]
