@@ -390,13 +390,13 @@ class Connection(asyncio.BufferedProtocol):
             self._write_response(handshake.refuse_banned(ban_reason), last=True)
             return
         if not request.wants_websocket:
-            response = handshake.answer_page(edge.pages, request, client_address)
-            if isinstance(response, Response):
+            page_response = handshake.answer_page(edge.pages, request, client_address)
+            if isinstance(page_response, Response):
                 # Most responses are cached or refusals. A task for each would cost more than the response.
-                self._send_response(request, response)
+                self._send_response(request, page_response)
             else:
                 self.set_deadline(ANSWER_SECONDS, self.transport.abort)
-                edge.start_soon(self._respond_later, request, response)
+                edge.start_soon(self._respond_later, request, page_response)
             return
         refusal = (
             handshake.refuse_unless_get(request)
