@@ -24,7 +24,7 @@ from arena.server.store import tokens
 from arena.server.store.database import Engine, open_store
 from arena.server.store.schema import matches, records
 from arena.server.store.stats import StoreStats, load_stats
-from arena.server.web.page_process import MAX_PARALLEL_ANSWERS as ANSWERS_AT_ONCE
+from arena.server.web.page_process import MAX_PARALLEL_RESPONSES as ANSWERS_AT_ONCE
 from arena.server.web.request_queue import MAX_CORE_SHARE
 from arena.server.web.routes import ROUTES, find_route
 from benchmarks.hostile.stranger import TrafficCounts, send_get

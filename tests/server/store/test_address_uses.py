@@ -42,7 +42,7 @@ async def test_rows_of_bots_with_a_token_are_kept_for_some_days(engine: AsyncEng
         for days in (0, RETENTION_DAYS - 1, RETENTION_DAYS + 1)
     ]
     for _ in range(2):
-        await write(partial(store_address_uses, rows=rows))
+        await write(partial(store_address_uses, uses=rows))
     assert await find_shared_days(engine) == {
         ("anna", "carl"): [days_ago(each) for each in (RETENTION_DAYS + 1, RETENTION_DAYS - 1, 0)]
     }

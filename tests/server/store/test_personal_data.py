@@ -94,7 +94,7 @@ async def fill(engine: AsyncEngine) -> None:
     await tokens.create_token(engine, "bert", "bot")
     await issue_directive(engine, "name", ADA, "a ban", 3600)
     await make_transaction_writer(engine)(
-        partial(store_address_uses, rows=[AddressUse(ADA, "2026-11-26", "x")])
+        partial(store_address_uses, uses=[AddressUse(ADA, "2026-11-26", "x")])
     )
     async with engine.begin() as connection:
         plan = json.dumps({"bots": [{"name": ADA}, {"name": "bert"}]}, separators=(",", ":"))
