@@ -112,18 +112,43 @@ def test_the_board_alone_fills_the_screen_and_leaves_it(
     page.wait_for_function("() => !document.fullscreenElement")
 
 
-@pytest.mark.parametrize(
-    ("name", "width", "height"),
-    [("usa", 1280, 720), ("world", 380, 800)],
-)
 def test_what_is_told_of_a_fight_hides_no_name_and_no_figure(
-    empty: BrowserArena, page: Page, tmp_path: Path, name: str, width: int, height: int
+    empty: BrowserArena, page: Page, tmp_path: Path
 ) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    shown(page, empty, tmp_path / "one.jsonl", name)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    shown(page, empty, tmp_path / "one.jsonl", "usa")
     found = page.evaluate(FIGHTS)
     assert found["fights"] > 5
     assert found["hidden"] == 0
+
+
+ARROWS = """async () => {
+  const slider = document.querySelector('input[type=range]');
+  const [lengths, told] = [[], []];
+  for (let ply = 1; ply <= Number(slider.max); ply++) {
+    slider.value = ply;
+    slider.dispatchEvent(new Event('input'));
+    await new Promise((ready) => setTimeout(ready));
+    document.querySelector('.march').getAnimations({ subtree: true }).forEach((each) => each.finish());
+    await new Promise((ready) => setTimeout(ready));
+    const { width, height } = document.querySelector('.move').getBoundingClientRect();
+    lengths.push(Math.hypot(width, height));
+    told.push(document.querySelector('.told').textContent);
+  }
+  return { shortest: Math.min(...lengths), rings: document.querySelectorAll('.spot[data-last]').length, told };
+}"""
+
+
+def test_on_a_phone_each_move_has_an_arrow_and_the_numbers_of_its_battle_are_below_the_board(
+    empty: BrowserArena, page: Page, tmp_path: Path
+) -> None:
+    page.set_viewport_size({"width": 380, "height": 800})
+    shown(page, empty, tmp_path / "one.jsonl", "world")
+    assert page.evaluate(FIGHTS)["fights"] == 0
+    found = page.evaluate(ARROWS)
+    assert found["shortest"] >= 8
+    assert found["rings"] == 1
+    assert sum(" against " in told for told in found["told"]) > 5
 
 
 def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(

@@ -38,7 +38,7 @@ const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, o
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const BESIDE_RING = 6; // from a mark to a name, so that there is room for the ring
-const SHORTEST = 8; // length of an arrow to a target
+const SHORTEST = 8; // length of an arrow
 
 const pen = h("canvas").getContext("2d");
 
@@ -157,11 +157,6 @@ export class MapBoard {
     return this.zoom.isDistant && this.size > MAX_SIZE_WITH_TEXT;
   }
 
-  // Return true for a small picture, on which the numbers of a battle would cover those of its territories.
-  get isCard() {
-    return this.isBare && !this.zoom.least;
-  }
-
   // Place marks and names with as little overlap as possible at this zoom.
   label() {
     if (!this.names) return;
@@ -203,13 +198,20 @@ export class MapBoard {
     if (!this.advice) return;
     this.clearBadges(this.advice, "data-advised");
     const parts = move ? this.layout.lines(...move) : [];
-    for (const each of this.better) set(each, { d: move ? this.arrows(parts, BETTER_TIP_SIZE * this.size) : null });
+    for (const each of this.better) set(each, { d: move ? this.arrows(parts, BETTER_TIP_SIZE) : null });
     if (move) this.advice.append(this.badge("better", move[1], parts.at(-1), { taken: this.fought, hides: "data-advised" }));
   }
 
-  // Return the arrows along a move's lines as an SVG path: two for a move around the map.
+  // Return the arrows along a move's lines as an SVG path: two for a move around the map. Between marks that are near to each other the
+  // arrow begins below the first one, so that it is long enough to be seen.
   arrows(parts, head = 1) {
-    return parts.map((line, n) => arrow(line, n ? 0 : RADIUS * this.size, n === parts.length - 1 ? (RADIUS + 4) * this.size : 0, head)).join("");
+    const { size } = this;
+    return parts.map((line, n) => {
+      const [[x1, y1], [x2, y2]] = line;
+      const end = n === parts.length - 1 ? (RADIUS + 4) * size : 0;
+      const start = Math.min(n ? 0 : RADIUS * size, Math.hypot(x2 - x1, y2 - y1) - end - SHORTEST * size);
+      return arrow(line, start, end, head * size);
+    }).join("");
   }
 
   // Show a hidden name while its territory is pointed at, and the result of a move there.
@@ -333,10 +335,10 @@ export class MapBoard {
     this.suggest(this.suggested);
   }
 
-  // Draw the arrow of a move, and the numbers of its battle.
+  // Draw the arrow of a move, and the numbers of its battle, which would cover those of the territories on a small picture.
   showFight(move, { what, came, stood }, parts) {
     this.drawMove(this.arrows(parts));
-    if (this.isCard) {
+    if (this.isBare) {
       this.ring(move[1]);
       return;
     }
