@@ -41,7 +41,7 @@ def ladder(folder: Path, bots: dict[str, list[str]]) -> None:
         f"[[bots]]\nname = {msgspec.json.encode(name).decode()}\ncommand = {msgspec.json.encode(words).decode()}\n"
         for name, words in {**bots, "greedy": [*ARENA, "bot", "greedy"]}.items()
     ]
-    head = 'game = "riskless"\nmaps = ["m2"]\nrounds = 1\ntime_control = "20+1"\nmargin = 5000\n'
+    head = 'game = "riskless"\nmaps = ["m2"]\nrounds = 1\ntime_control = "4+0.2"\nmargin = 5000\n'
     (folder / "ladder.toml").write_text(head + "\n".join(tables))
     result = subprocess.run(
         [*ARENA, "ladder", "ladder.toml", "--record", "record.jsonl"],
