@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, TypeVar
@@ -14,7 +15,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.match.referee import Referee
-from arena.match.referee_events import MoveReceived
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import (
     Accept,
@@ -39,7 +39,7 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.core import Core
 from arena.server.core.deadlines import Deadlines
-from arena.server.core.effects import DURABLE_EFFECTS, AppendEvent, CloseMatch, MatchFinished, OpenMatch
+from arena.server.core.effects import AppendEvent, CloseMatch, OpenMatch
 from arena.server.core.ids import RandomIds
 from arena.server.core.inputs import (
     ApplySettings,
@@ -53,7 +53,7 @@ from arena.server.core.inputs import (
     StoreRecovered,
     get_edge_number,
 )
-from arena.server.core.rate_limit import RateLimit
+from arena.server.core.rate_limit import MAX_KEYS, RateLimit
 from arena.server.core.settings import HouseEngine
 from tests.properties import examples
 from tests.server.core.arena import FAST, LINE, MS, POOL, SEED, Arena, Peer, encoded, in_match, play_line, two
@@ -337,19 +337,6 @@ def test_nobody_is_flagged_who_answered_in_time_as_its_edge_measured(
     assert arena.records[0].result.reason is EndReason.BOARD_FULL
 
 
-def test_durable_effects_come_before_the_messages_about_them() -> None:
-    arena, anna, bert, _ = in_match()
-    play_line(anna, bert)
-    durable = [isinstance(each, DURABLE_EFFECTS) for each in arena.effects]
-    moves = [
-        at
-        for at, each in enumerate(arena.effects)
-        if isinstance(each, AppendEvent) and type(each.event) is MoveReceived
-    ]
-    assert all(durable[at] and not durable[at + 1] for at in moves), "an event, and then what follows from it"
-    assert [type(each) for each in arena.effects[-2:]] == [CloseMatch, MatchFinished]
-
-
 def test_a_match_goes_on_where_its_journal_ends() -> None:
     arena, anna, bert, match = in_match("1+0", margin=50, grace_ms=2_000)
     play_line(anna, bert, LINE[:2])
@@ -406,14 +393,27 @@ def test_dropped_deadlines_take_no_memory() -> None:
     assert len(vars(deadlines)["_heap"]) < 200
 
 
-@given(st.lists(st.integers(0, 300), max_size=200))
-def test_a_rate_limit_allows_its_burst_and_then_its_rate(gaps: list[int]) -> None:
-    limit, now, allowed = RateLimit(400), 0, 0
-    for gap in gaps:
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 600), st.integers(0, 300)), max_size=60))
+def test_a_rate_limit_allows_its_burst_and_then_its_rate_and_tells_how_long_to_wait(
+    events: list[tuple[str, int, int]],
+) -> None:
+    limit, now, spent = RateLimit(400), 0.0, Counter[str]()
+    for key, cost, gap in events:
         now += gap
-        allowed += limit.try_spend("x", 100, now) == 0
-        assert allowed <= 4 + now // 100
-    assert limit.try_spend("y", 100, now) == 0
+        if wait := limit.try_spend(key, cost, now):
+            now += wait
+            assert limit.try_spend(key, cost, now) == 0
+        assert spent[key] + min(cost, 400) <= now + 400
+        spent[key] += cost
+
+
+def test_a_rate_limit_forgets_the_keys_that_were_used_least_recently() -> None:
+    limit = RateLimit(400)
+    assert limit.try_spend("first", 400, 0) == 0
+    for number in range(MAX_KEYS):
+        assert limit.try_spend(f"key {number}", 1, 0) == 0
+        assert number or limit.try_spend("first", 400, 0) == 400
+    assert limit.try_spend("first", 400, 0) == 0
 
 
 def test_draws_of_one_seed_are_the_same_and_no_two_alike() -> None:

@@ -153,23 +153,6 @@ def test_a_bot_is_above_the_first_of_a_gauntlet_if_it_won_against_it(
     assert sorted(others) == sorted(others, key=lambda each: -each[1])
 
 
-def test_who_misses_two_encounters_is_withdrawn_and_may_return_to_a_swiss() -> None:
-    event = begin_event("swiss", 4, rounds=6)
-    rounds: list[set[str]] = []
-    while not event.is_finished:
-        due = event.list_due_matches()
-        rounds.append({bot for each in due for bot in (each.maxie, each.minnie)})
-        if len(rounds) == 7:
-            assert event.state.withdrawn == ("b3",)
-            event.enter("b3", 1500)
-        for each in due:
-            match = event.start_match(each)
-            event.record_result(match, outcome(match, each, {"b3"} if len(rounds) < 9 else set()))
-    assert [("b3" in each) for each in rounds[::2]][:4] == [True, True, False, False]
-    assert "b3" in rounds[-1]
-    assert event.state.withdrawn == ()
-
-
 def test_a_bot_that_its_host_withdraws_returns_by_its_host_alone() -> None:
     for running in (False, True):
         event = Event(StoredEvent(EventState(plan("swiss")), {}))

@@ -172,14 +172,6 @@ def test_a_full_queue_drops_a_challenge_of_the_owner_with_the_most() -> None:
     assert queue.enqueue("one", "a", requester(2)) == f"many {MAX_QUEUED - 1}"
 
 
-def test_whose_match_may_not_begin_yet_is_passed_over() -> None:
-    queue = HouseQueue()
-    queue.enqueue("not yet", "a", requester(1))
-    queue.enqueue("now", "a", requester(2))
-    assert queue.pop_next_offers(PLACES, {"a": 1}, lambda challenge: challenge == "now") == [("now", "a")]
-    assert queue.list_queue_places() == {"not yet": 1}
-
-
 # in an arena
 
 

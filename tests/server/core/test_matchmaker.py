@@ -418,16 +418,19 @@ def test_player_status_while_playing_waiting_or_unwilling() -> None:
     assert plain.hear(Standing).detail == "bots play here only by challenge, and nobody has challenged it"
 
 
-def test_ratings_that_change_count_at_once() -> None:
+def test_a_bot_is_told_its_ratings_when_it_connects_and_when_they_change_which_counts_at_once() -> None:
     arena = Arena(pool=PATIENT)
-    arena.enter("anna", ratings={"tictactoe": Rating(1500.0)})
+    anna = arena.enter("anna", ratings={"tictactoe": Rating(1500.0)})
     bert = arena.enter("bert")
     arena.enter("carl", ratings={"tictactoe": Rating(1500.0)})
-    arena.give(RatingChanged("tictactoe", "bert", Rating(2500.0)))
+    (told,) = anna.all(Standing)
+    assert (told.ratings, told.deviations) == ({"tictactoe": 1500.0}, {"tictactoe": 350.0})
+    assert not bert.all(Standing)
+    for _ in range(2):
+        arena.give(RatingChanged("tictactoe", "bert", Rating(2500.0, 65.0)))
     arena.give(RatingChanged("tictactoe", "nobody", Rating(2500.0)))
-    assert bert.hear(Standing).ratings == {"tictactoe": 2500.0}
-    arena.give(RatingChanged("tictactoe", "bert", Rating(2500.0)))
-    assert len(bert.all(Standing)) == 1, "it was told"
+    (told,) = bert.all(Standing)
+    assert (told.ratings, told.deviations) == ({"tictactoe": 2500.0}, {"tictactoe": 65.0})
     arena.wait(50)
     (match,) = arena.listing().matches
     assert {match.players.maxie, match.players.minnie} == {"anna", "carl"}
@@ -442,17 +445,6 @@ def test_a_season_begins_with_no_ratings() -> None:
     arena.give(SeasonClosed("tictactoe"))
     assert anna.hear(Standing).ratings == {"riskless": 1600.0}
     assert (bert.news(), carl.news()) == ([], [])
-
-
-def test_a_bot_that_connects_is_told_its_ratings() -> None:
-    arena = Arena(pool=PATIENT)
-    anna, bert = arena.enter("anna", ratings={"tictactoe": Rating(1500.0)}), arena.enter("bert")
-    arena.give(RatingChanged("tictactoe", "anna", Rating(1512.0, 65.0)))
-    assert [(each.ratings, each.deviations) for each in anna.all(Standing)] == [
-        ({"tictactoe": 1500.0}, {"tictactoe": 350.0}),
-        ({"tictactoe": 1512.0}, {"tictactoe": 65.0}),
-    ]
-    assert not bert.all(Standing)
 
 
 def test_pairings_are_remembered_for_any_order_of_names() -> None:

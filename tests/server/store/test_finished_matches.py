@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
 from arena.server.store import finished_matches
-from arena.server.store.database import open_store
 from arena.server.store.finished_matches import (
     find_record,
     load_record,
@@ -48,30 +46,6 @@ def test_text_that_is_too_long_or_not_storable_is_cut() -> None:
         )["map"]
         == ""
     )
-
-
-async def test_every_list_is_read_from_an_index_in_its_order(tmp_path: object) -> None:
-    async with open_store(f"sqlite:///{tmp_path}/arena.db") as engine:
-        requests: list[tuple[str, tuple[object, ...]]] = []
-        sa.event.listen(
-            engine.sync_engine, "before_cursor_execute", lambda *told: requests.append((told[2], told[3]))
-        )
-        await keep(engine, day(1), events(MAXIE_WINS))
-        requests.clear()
-        for bot, game in (("", ""), ("", "tictactoe"), ("anna", ""), ("anna", "tictactoe")):
-            for before in (None, (day(2), "0" * 32)):
-                await search_matches(engine, SearchFilter(bot=bot, game=game), 20, before)
-        questions = [(text, values) for text, values in requests if text.startswith("SELECT")]
-        assert len(questions) >= 8
-        async with engine.connect() as connection:
-            for text, values in questions:
-                plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values)).all()
-                reads = [row.detail for row in plan if " matches " in f"{row.detail} "]
-                assert reads
-                # What is told of the chosen ones is read by their numbers.
-                by_place = [line for line in reads if "INTEGER PRIMARY KEY" not in line]
-                assert by_place
-                assert all("INDEX ix_matches_" in line for line in by_place), reads
 
 
 async def test_a_record_is_found_by_the_beginning_of_its_id_if_no_other_id_begins_so(

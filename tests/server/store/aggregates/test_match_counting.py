@@ -135,18 +135,6 @@ async def test_each_of_many_bots_gets_its_own_rating(engine: AsyncEngine) -> Non
     assert {bot: known.to_rating() for (_, bot), known in found.items()} == rows
 
 
-async def test_the_table_counts_results_and_forfeits(engine: AsyncEngine) -> None:
-    illegal_move_of_minnie = events((4, 4))
-    for number, how in enumerate([*KINDS, illegal_move_of_minnie]):
-        await keep(engine, day(1 + number), how)
-    await count_new_matches(engine)
-    rows = {row.bot: row for row in await load_standings(engine)}
-    anna, bert = rows["anna"], rows["bert"]
-    assert (anna.matches, anna.wins, anna.draws, anna.losses, anna.forfeits) == (5, 2, 1, 2, 1)
-    assert (bert.matches, bert.wins, bert.draws, bert.losses, bert.forfeits) == (5, 2, 1, 2, 2)
-    assert anna.last == day(7)
-
-
 async def test_a_rating_by_time_control_is_that_of_a_store_with_no_other_matches(
     engine: AsyncEngine, other_database: str
 ) -> None:

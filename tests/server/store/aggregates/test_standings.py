@@ -31,20 +31,32 @@ KINDS = {
     "draw": events(NOBODY_WINS),
     "void": events((4,), FAILS),
     "nobody came": events((), NO_SHOW),
+    "illegal move": events((4, 4)),
 }
+OUTCOMES = {
+    "win": ("win", "loss"),
+    "loss": ("loss", "win"),
+    "draw": ("draw", "draw"),
+    "illegal move": ("win", "loss"),
+}
+"""Outcomes for Maxie and for Minnie of the matches that are scored."""
 
 
 async def test_the_stored_table_equals_a_count_of_all_matches(engine: AsyncEngine) -> None:
     chance = random.Random(1)
     scored: Counter[tuple[str, str, str]] = Counter()
+    forfeits, last = Counter[str](), dict[str, str]()
     for number in range(25):
         maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
         how = chance.choice(sorted(KINDS))
         rated = chance.random() < 0.8
         await keep(engine, day(1, number), KINDS[how], maxie=maxie, minnie=minnie, rated=rated)
-        if rated and how in ("win", "loss", "draw"):
-            scored[maxie, minnie, how] += 1
-            scored[minnie, maxie, {"win": "loss", "loss": "win"}.get(how, how)] += 1
+        if rated:
+            last |= dict.fromkeys((maxie, minnie), day(1, number))
+            forfeits.update({"nobody came": [maxie, minnie], "illegal move": [minnie]}.get(how, []))
+        if rated and how in OUTCOMES:
+            scored[maxie, minnie, OUTCOMES[how][0]] += 1
+            scored[minnie, maxie, OUTCOMES[how][1]] += 1
         if chance.random() < 0.4:
             await count_new_matches(engine)
     await count_new_matches(engine)
@@ -63,6 +75,7 @@ async def test_the_stored_table_equals_a_count_of_all_matches(engine: AsyncEngin
             sum(each.losses for each in mine),
         )
         assert row.matches == row.wins + row.draws + row.losses
+        assert (row.forfeits, row.last) == (forfeits[row.bot], last[row.bot])
 
 
 async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(engine: AsyncEngine) -> None:
