@@ -34,20 +34,3 @@ def test_a_list_is_the_same_in_one_field_and_in_many(lists: list[list[str]]) -> 
 )
 def test_a_websocket_is_wanted_where_upgrade_names_it(fields: list[tuple[str, str]], wanted: bool) -> None:
     assert Request("/", Headers(fields)).wants_websocket is wanted
-
-
-@pytest.mark.parametrize(
-    ("request_", "may"),
-    [
-        (Request("/", Headers()), True),
-        (Request("/", Headers([("Connection", "keep-alive")])), True),
-        (Request("/", Headers([("Connection", "keep-alive, CLOSE")])), False),
-        (Request("/", Headers(), "HEAD"), False),
-        (Request("/", Headers(), "GET", "HTTP/1.0"), False),
-        (Request("/", Headers([("Connection", "keep-alive")]), "GET", "HTTP/1.0"), False),
-    ],
-)
-def test_another_request_may_follow_where_both_sides_know_where_the_answer_ends(
-    request_: Request, may: bool
-) -> None:
-    assert request_.allows_next_request == may

@@ -118,6 +118,7 @@ async def test_pipelined_requests_are_answered_in_order_however_they_are_split(s
         (get("/a", "Connection: close"), 200),
         (get("/a", "Connection: x, Close"), 200),
         (get("/a", version="1.0"), 200),
+        (get("/a", "Connection: keep-alive", version="1.0"), 200),
         (get("/a", method="POST"), 200),
         (get("/a", method="PUT"), 405),
         (get("/a", f"X: {'x' * 10_000}"), 431),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import socket
@@ -189,11 +190,15 @@ async def test_a_query_whose_task_is_cancelled_ends_and_leaves_nothing(
     engine: AsyncEngine, turns: int
 ) -> None:
     for work in (tokens.find_token(engine, "anna"), count_new_matches(engine), _journal(engine)):
+        await engine.dispose()  # so that each begins with a new connection
+        before = asyncio.all_tasks()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_awaited, work)
             for _ in range(turns):
                 await checkpoint()
             tasks.cancel_scope.cancel()
+        # Else somebody closes the connection in the background, or nobody does.
+        assert asyncio.all_tasks() == before
     assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]
 
 

@@ -1,12 +1,9 @@
-import asyncio
 import fcntl
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
-from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store.database import open_store
@@ -108,21 +105,6 @@ async def test_bots_that_dial_in_are_noted_when_they_are_there(tmp_path: Path) -
             await set_bots(engine, "spring", ["a", "b"])
         async with claim_ladder(engine, "ladder", "spring", "x", plan) as kept:
             assert list(kept.plan["bots"]) == ["a", "b"]
-
-
-@pytest.mark.parametrize("turns", range(0, 24, 2))
-async def test_a_cancelled_read_leaves_no_connection_open(tmp_path: Path, turns: int) -> None:
-    async with open_store(url(tmp_path)) as engine:
-        await engine.dispose()  # so that each look begins with a new connection
-
-        before = asyncio.all_tasks()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(find_plan, engine, "spring")
-            for _ in range(turns):
-                await checkpoint()
-            tasks.cancel_scope.cancel()
-        # Else somebody closes the connection in the background, or nobody does.
-        assert asyncio.all_tasks() == before
 
 
 async def test_unfinished_matches_of_a_killed_ladder_are_removed_when_they_are_replayed(

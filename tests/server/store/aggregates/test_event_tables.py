@@ -21,7 +21,7 @@ from arena.server.store.ladders import claim_ladder
 from arena.server.store.queries import load_event_table
 from tests.properties import seeds
 from tests.server.matches import record
-from tests.server.played import KINDS, MAXIE_WINS, day, events, keep
+from tests.server.played import KINDS, day, events, keep
 from tests.server.store.test_archive import line
 
 
@@ -60,13 +60,6 @@ async def test_the_kept_table_is_that_of_all_records(engine: AsyncEngine, seed: 
     assert await list_events_with_matches(engine, 50) == listed
     assert await list_events_with_matches(engine, 1) == listed[:1]
     assert await load_event_table(engine, "three") is None
-
-
-async def test_matches_in_progress_are_listed_with_their_event(engine: AsyncEngine) -> None:
-    await keep(engine, day(1), events(MAXIE_WINS), event="over")
-    assert await list_events_with_matches(engine, 50) == []  # until it is counted
-    await count_new_matches(engine)
-    assert await list_events_with_matches(engine, 50) == [EventCounts("over", 1)]
 
 
 async def test_an_event_with_a_plan_has_a_table_of_all_its_bots_and_points(engine: AsyncEngine) -> None:

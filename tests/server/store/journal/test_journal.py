@@ -13,7 +13,6 @@ import anyio
 import pytest
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
-from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.clock import TimeSource
@@ -27,7 +26,6 @@ from arena.match.referee_events import (
     TurnStarted,
     decode_from_journal,
 )
-from arena.match.terms import from_json
 from arena.server.core.effects import DeleteSession, DurableEffect, SaveSession
 from arena.server.store import schema
 from arena.server.store.aggregates.match_counting import count_new_matches
@@ -46,7 +44,7 @@ from arena.server.store.lease import Lease
 from testkit.stored import load_records
 from tests.server.databases import Postgresql
 from tests.server.journals import MATCH, ends, happens, opens
-from tests.server.matches import record, terms
+from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 
@@ -228,17 +226,6 @@ async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(engine: Async
             row = (await connection.execute(sa.select(schema.matches))).one()
         assert row.rated
         assert before <= row.finished <= format_current_time()
-
-
-@pytest.mark.parametrize("game", ["tictactoe", "riskless"])
-async def test_the_terms_of_a_match_come_back_as_they_were(engine: AsyncEngine, game: str) -> None:
-    given = terms("3+0.5", game=game, margin=70, ready=900, grace=800)
-    async with open_journal(engine) as journal:
-        await journal.commit([opens(given=given)])
-        async with engine.connect() as connection:
-            found = from_json((await connection.execute(sa.select(schema.matches.c.terms))).scalar_one())
-    assert found.game.setup() == given.game.setup()
-    assert replace(found, game=given.game) == given
 
 
 async def test_each_match_that_finishes_gets_the_next_number_of_arrival(engine: AsyncEngine) -> None:
