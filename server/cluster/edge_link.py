@@ -103,11 +103,11 @@ class EdgeLink:
         While no core is heard, hold a client's message to send it later, unless it is a move. Drop moves and all other
         messages, because the edge repeats them itself.
         """
-        kind = type(message)
-        if kind is MessageReceived:
+        message_type = type(message)
+        if message_type is MessageReceived:
             if type(message.message) is not Move:  # type: ignore[union-attr]
                 self._store_for_resend(message)  # type: ignore[arg-type]
-        elif kind is EdgeResynced:
+        elif message_type is EdgeResynced:
             self._begin_stream(message)  # type: ignore[arg-type]
             return
         if self.is_synced:

@@ -351,10 +351,10 @@ class Core:
         if client is None:
             return  # the client was replaced or removed
         message = message_input.message
-        kind = type(message)
+        message_type = type(message)
         try:
-            if kind in self._client_handlers:
-                self._client_handlers[kind](client, message)
+            if message_type in self._client_handlers:
+                self._client_handlers[message_type](client, message)
                 return
             bot = client.bot or _refuse_non_player()
             if type(message) is Move:
@@ -370,7 +370,7 @@ class Core:
             elif type(message) in (Ready, Resign):
                 self._handle_room_message(bot, message, message_input.at)  # type: ignore[arg-type]
             else:
-                self._bot_handlers[kind](bot, message)
+                self._bot_handlers[message_type](bot, message)
         except RequestRefused as refused:
             match_and_ply = getattr(message, "match", None), getattr(message, "ply", None)
             self._lobby.effects.append(

@@ -226,14 +226,14 @@ class Edge:
         """Deliver messages from the core to clients of this edge, in order. Drop those for clients that have left."""
         clients = self._clients
         for message in messages:
-            kind = type(message)
-            if kind is SendToClient:
+            message_type = type(message)
+            if message_type is SendToClient:
                 client = clients.get(message.client)  # type: ignore[union-attr]
                 if client is not None:
                     client.send(message)  # type: ignore[arg-type]
-            elif kind is PublishToTopic:
+            elif message_type is PublishToTopic:
                 self._publish(message)  # type: ignore[arg-type]
-            elif kind is CloseClient:
+            elif message_type is CloseClient:
                 client = clients.get(message.client)  # type: ignore[union-attr]
                 if client is not None:
                     client.close(message)  # type: ignore[arg-type]

@@ -74,10 +74,10 @@ def _log_exception(kind: type[BaseException], error: BaseException, stack: Trace
 def _log_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
     """Log an exception that cannot be caught, for example in a destructor."""
     error = unraisable.exc_value
-    what = unraisable.err_msg or "an exception was ignored"
+    description = unraisable.err_msg or "an exception was ignored"
     log.error(
         "%s: %r",
-        what,
+        description,
         unraisable.object,
         exc_info=error if error is None else (type(error), error, unraisable.exc_traceback),
     )

@@ -327,8 +327,8 @@ class Session:
 
     def _handle_hello(self, message: ClientMessage) -> None:
         if type(message) is not Hello:
-            kind = type(message).__name__.lower()
-            self._end_session(Code.HELLO_FIRST, f"the first message must be hello, not {kind}")
+            type_name = type(message).__name__.lower()
+            self._end_session(Code.HELLO_FIRST, f"the first message must be hello, not {type_name}")
             return
         self.hello = message
         self.apply_directives(is_new=False)
@@ -469,13 +469,13 @@ class Session:
     def send(self, command: SendToClient) -> None:
         """Send the client a message from the core."""
         message = command.message
-        kind = type(message)
-        if kind is Turn:
+        message_type = type(message)
+        if message_type is Turn:
             self._send_turn(message, command.clock_ran_ns)  # type: ignore[arg-type]
             return
-        if kind in self._OUTGOING_HANDLERS:
-            self._OUTGOING_HANDLERS[kind](self, message)
-        if kind is View or kind is Listing:
+        if message_type in self._OUTGOING_HANDLERS:
+            self._OUTGOING_HANDLERS[message_type](self, message)
+        if message_type is View or message_type is Listing:
             self.write(self._edge.encode_shared_frame(message))
         else:
             self._send(message)

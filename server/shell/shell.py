@@ -182,22 +182,23 @@ class Shell:
 
         While there is no core, types in `DROPPED_WITHOUT_CORE` are dropped.
         """
-        kind = type(message)
-        if kind is TurnSent:
+        message_type = type(message)
+        if message_type is TurnSent:
             # A `TurnSent` starts a clock and has no effects, so it needs no round.
             self._core.handle(message, self._now_ns())  # type: ignore[arg-type]
-        elif kind is AdmissionRequest:
+        elif message_type is AdmissionRequest:
             hello = message.hello  # type: ignore[union-attr]
             bot = self._core.find_bot(hello.name) if self._is_serving and hello.session else None
             admitted = self._authenticator.enqueue(message, bot)  # type: ignore[arg-type]
             if admitted is not None:
                 self.submit(admitted)
-        elif self._is_serving or kind not in DROPPED_WITHOUT_CORE:
-            if kind is ClientDisconnected:
+        elif self._is_serving or message_type not in DROPPED_WITHOUT_CORE:
+            if message_type is ClientDisconnected:
                 self._authenticator.forget_request(message.client)  # type: ignore[union-attr]
-            elif kind is EdgeResynced:
+            elif message_type is EdgeResynced:
                 message = self._authenticator.complete_resync(message)  # type: ignore[arg-type]
-            if (type(message.message) if kind is MessageReceived else kind) not in DEFERRABLE_TYPES:  # type: ignore[union-attr]
+            content_type = type(message.message) if message_type is MessageReceived else message_type  # type: ignore[union-attr]
+            if content_type not in DEFERRABLE_TYPES:
                 if self._deferred_inputs and not self._overtakes_deferred(message):
                     self._inputs += self._deferred_inputs
                     self._deferred_inputs = []
@@ -450,14 +451,14 @@ class Shell:
         outboxes: dict[int, list[MessageToEdge]] = {}
         other_effects: list[Effect] = []
         for effect in effects:
-            kind = type(effect)
-            if kind is SendToClient or kind is CloseClient:
+            effect_type = type(effect)
+            if effect_type is SendToClient or effect_type is CloseClient:
                 edge = effect.client >> EDGE_SHIFT  # type: ignore[union-attr]
                 if edge in outboxes:
                     outboxes[edge].append(effect)  # type: ignore[arg-type]
                 else:
                     outboxes[edge] = [effect]  # type: ignore[list-item]
-            elif kind is PublishToTopic:
+            elif effect_type is PublishToTopic:
                 for edge in effect.edges:  # type: ignore[union-attr]
                     outboxes.setdefault(edge, []).append(effect)  # type: ignore[arg-type]
             else:

@@ -156,9 +156,9 @@ class WebhookSender:
             log.warning("webhook dropped: %d messages wait for %s", MAX_QUEUED, self._address.host)
             return
         fields = msgspec.to_builtins(news.content)
-        kind = fields.pop("type")
+        event_type = fields.pop("type")
         message = {
-            "type": kind,
+            "type": event_type,
             "timestamp": format_utc(int(self._get_unix_time())),
             "data": {"event": news.event, **fields},
         }

@@ -100,12 +100,12 @@ def make_engine(url: str, *, durable: bool = True, cluster: bool = False) -> Eng
         raise StoreError(
             f"{safe_url!r} is not a database URL: write sqlite:///arena.db or postgresql://…"
         ) from None
-    kind = parsed.get_backend_name()
-    if kind == "sqlite":
+    backend = parsed.get_backend_name()
+    if backend == "sqlite":
         return _make_sqlite_engine(parsed, durable=durable)
-    if kind == "postgresql":
+    if backend == "postgresql":
         return _make_postgresql_engine(parsed, CLUSTER_TIMEOUTS if cluster else DEFAULT_TIMEOUTS)
-    raise StoreError(f"unsupported kind of database {kind!r}: write sqlite:///arena.db or postgresql://…")
+    raise StoreError(f"unsupported kind of database {backend!r}: write sqlite:///arena.db or postgresql://…")
 
 
 def parse_sqlite_path(url: str) -> Path | None:

@@ -146,9 +146,9 @@ def try_acquire(
 
     Raises LeaseHeld if another lease is valid and its holder is not known to have ended.
     """
-    kind = connection.dialect.name
+    dialect = connection.dialect.name
     is_named = servers.c.name == name
-    query = sa.select(servers, make_database_time(kind).label("at")).where(is_named)
+    query = sa.select(servers, make_database_time(dialect).label("at")).where(is_named)
     # Read without a lock first, so that a holder that commits does not wait for observers.
     row = connection.execute(query).one_or_none()
     if row is None:
@@ -162,13 +162,13 @@ def try_acquire(
             "until": 0.0,
         }
         connection.execute(
-            make_insert(kind, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **no_holder}
+            make_insert(dialect, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **no_holder}
         )
     else:
         _require_free(row, expired)
     row = connection.execute(query.with_for_update()).one()
     _require_free(row, expired)
-    now = make_database_time(kind)
+    now = make_database_time(dialect)
     values = {
         "number": row.number + 1,
         "host": process.host,

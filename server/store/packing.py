@@ -198,8 +198,8 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
     Return the time from the preceding event that the record implies, in ns: the duration of the turn if the event is a
     move in the record, and otherwise 0.
     """
-    kind = event["type"]
-    if kind == _MOVED:
+    event_type = event["type"]
+    if event_type == _MOVED:
         move = _find_move_of_event(event, moves)
         if move is not None and event.get("move") == move.move:
             del event["move"]
@@ -207,7 +207,7 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
             if thinking != move.thinking:
                 event["thinking"] = _NULL if thinking == _ABSENT else thinking
             return move.turn_duration_ns
-    elif kind == _TURN_LEFT and "lag" in event:
+    elif event_type == _TURN_LEFT and "lag" in event:
         move = _find_move_of_event(event, moves)
         if move is not None:
             event["lag"] = _encode_number(_decode_number(event["lag"]) - move.credited_ns)
@@ -216,8 +216,8 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
 
 def _restore_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
     """Undo `_remove_recorded_data` on `event`, and return the same time in ns as that function did."""
-    kind = event["type"]
-    if kind == _MOVED and "move" not in event:
+    event_type = event["type"]
+    if event_type == _MOVED and "move" not in event:
         move = _find_move_of_event(event, moves)
         if move is not None:
             thinking = event.pop("thinking", move.thinking)
@@ -225,7 +225,7 @@ def _restore_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int
             if thinking not in (_NULL, _ABSENT):
                 event["thinking"] = thinking
             return move.turn_duration_ns
-    elif kind == _TURN_LEFT and "lag" in event:
+    elif event_type == _TURN_LEFT and "lag" in event:
         move = _find_move_of_event(event, moves)
         if move is not None:
             event["lag"] = _encode_number(_decode_number(event["lag"]) + move.credited_ns)

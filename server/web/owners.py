@@ -128,7 +128,9 @@ class OwnerPages:
         """
         await self._require_own_bot(owner, bot)
         unfinished = await events.load_unfinished_entries(self._engine)
-        entries = next((entries for entries in unfinished if entries.plan.event == event), None)
+        entries = next(
+            (event_entries for event_entries in unfinished if event_entries.plan.event == event), None
+        )
         if entries is None:
             raise EventRefused(f"no event {event!r:.70} is open or in progress")
         if (

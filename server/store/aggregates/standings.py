@@ -256,16 +256,16 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
             for name, count in outcome_counts.items():
                 pair[name] += count
     if rows_by_key:
-        kind = connection.dialect.name
+        dialect = connection.dialect.name
         # A fixed order prevents deadlocks between transactions.
         database.execute_many(
             connection,
-            make_upsert(kind, standings_table, _COUNT_COLUMNS),
+            make_upsert(dialect, standings_table, _COUNT_COLUMNS),
             [rows_by_key[key] for key in sorted(rows_by_key)],
         )
         database.execute_many(
             connection,
-            make_upsert(kind, crosses_table, tuple(_SCORE_OUTCOMES)),
+            make_upsert(dialect, crosses_table, tuple(_SCORE_OUTCOMES)),
             [pairs[key] for key in sorted(pairs)],
         )
 
