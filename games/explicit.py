@@ -17,8 +17,11 @@ from typing import Self, cast
 from arena.games.core import BadData, Game, GameError, Outcome, Player, Reason, require_integer
 
 MAX_NODES = 1_000_000
+"""Maximum number of nodes of a tree."""
 MAX_VALUE = 900_000
+"""Maximum absolute value of a node."""
 MAX_NAME_LENGTH = 40
+"""Maximum length of a node's name, in characters."""
 
 
 class NodeWithoutValue(GameError):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 Vertex = int
 Graph = Sequence[Sequence[Vertex]]
+"""Adjacency list: for each vertex, the targets of its edges."""
 
 
 class VertexNotInGraph(KeyError):

@@ -21,8 +21,11 @@ Move = tuple[int, int]
 """Source and target of a move, both as square numbers."""
 
 MAX_SIDE = 26
+"""Maximum width and height of a board, in squares: one for each letter."""
 EMPTY = "."
+"""Character of an empty square in `Pawns.squares`."""
 PAWNS = {Player.MAXIE: "W", Player.MINNIE: "B"}
+"""Character of each player's pawns in `Pawns.squares`."""
 OWNERS = {pawn: player for player, pawn in PAWNS.items()}
 
 

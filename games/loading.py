@@ -37,6 +37,7 @@ _LOADING_LOCK = RLock()
 """Lock held while a game's file is run; reentrant, since the file may load another."""
 
 GameClass = type[Game[Any, Any]]
+"""Class of a game: its instances are the game on one setup."""
 
 
 def is_file_spec(spec: str) -> bool:

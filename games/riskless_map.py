@@ -14,9 +14,13 @@ from arena.games.core import BadData, Plain, require_integer
 from arena.games.graph import find_reachable
 
 MAX_TERRITORIES = 1000
+"""Maximum number of territories of a map."""
 MAX_CAP = 1000
+"""Maximum of `RisklessMap.territory_cap`, in armies."""
 MAX_PLY_LIMIT = 100_000
+"""Maximum of `RisklessMap.ply_limit`, in plies."""
 MAX_NAME_LENGTH = 40
+"""Maximum length of a territory's name, in characters."""
 
 
 class BadMap(BadData):

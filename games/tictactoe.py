@@ -16,6 +16,7 @@ LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 """The eight lines of three cells, by cell number."""
 
 MARKS = {Player.MAXIE: "X", Player.MINNIE: "O"}
+"""Character of each player's marks in `Board.cells`."""
 OWNERS = {mark: player for player, mark in MARKS.items()}
 EMPTY = "."
 

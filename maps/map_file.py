@@ -15,8 +15,11 @@ from arena.games.name_hints import find_most_similar
 from arena.games.riskless_map import BadMap, RisklessMap
 
 NUMBER_KEYS = ("territory_cap", "armies_to_win", "ply_limit")
+"""Keys of a map file whose values are whole numbers."""
 MAP_KEYS = ("description", *NUMBER_KEYS, "territory", "wraps")
+"""Keys at the top of a map file."""
 TERRITORY_KEYS = ("name", "place", "roads", "continent", "start")
+"""Keys of each `[[territory]]` in a map file."""
 FILE_KEYS = {"territories": "territory", "neighbours": "roads", "places": "place"}
 """Name in a map file of each setup key that has another name there."""
 MAX_COORDINATE = 1e6

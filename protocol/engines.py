@@ -12,7 +12,9 @@ MAX_THREADS = 4096
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 """Name of a bot, game, map, engine or event, or a digest of rules."""
 OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
+"""Name of an option of an engine."""
 OptionText = Annotated[str, Meta(max_length=200)]
+"""Value of an option of an engine, as text."""
 
 
 class EngineInfo(Struct, frozen=True, omit_defaults=True):

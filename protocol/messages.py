@@ -256,6 +256,14 @@ class Error(Struct, frozen=True, tag="error"):
 
 
 StandingState = Literal["waiting", "playing", "suspended", "finishing", "idle"]
+"""State of a bot with the matchmaker.
+
+waiting    the bot waits for a match
+playing    the bot has matches in progress
+suspended  the bot gets no matches for a while, because it keeps failing
+finishing  the bot accepts no more matches
+idle       the host offers no matches of the kind that the bot plays
+"""
 
 
 class Standing(Struct, frozen=True, tag="standing"):
@@ -275,7 +283,9 @@ class Challenged(Struct, frozen=True, tag="challenged"):
     """A challenge is open. Sent to the challenger and the named bot; if none is named, to all clients that browse."""
 
     challenge: str
+    """Identifier of the challenge."""
     challenger: str
+    """Name of the bot that challenges."""
     opponent: str
     """Name of the challenged bot; empty for an open challenge."""
     game: str
@@ -289,6 +299,7 @@ class Challenged(Struct, frozen=True, tag="challenged"):
 
 
 ChallengeOutcome = Literal["accepted", "declined", "withdrawn", "expired", "refused"]
+"""Way in which a challenge ended."""
 
 
 class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
@@ -308,6 +319,7 @@ class Queued(Struct, frozen=True, tag="queued"):
 
 
 EventPhase = Literal["open", "running", "paused", "over", "cancelled"]
+"""Phase of an event: open for entries, begun, stopped by the host for a while, or ended in one of two ways."""
 
 
 class EventStatus(Struct, frozen=True, tag="event_state"):

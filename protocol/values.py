@@ -15,12 +15,13 @@ Role = Literal["bot", "spectator", "admin"]
 Secret = Annotated[str, Meta(max_length=128)]
 """Token, or secret of a session."""
 MatchId = Annotated[str, Meta(min_length=1, max_length=64)]
-"""Identifier of a match, as in its record."""
+"""Identifier of a match, as in its record, or of a challenge."""
 Ply = Annotated[int, Meta(ge=0, le=1_000_000)]
 """Number of a move in a match, counted from 0 over both players."""
 ResignReason = Literal["resignation", "crash"]
 """Why a bot resigns: by its own choice, or because its process crashed."""
 Quota = Annotated[int, Meta(ge=0, le=1_000_000)]
+"""Number of further matches that a bot accepts."""
 Data = Any
 """Move, or value in the setup of a game: plain data (as in JSON) that only the game can check."""
 

@@ -14,6 +14,7 @@ from arena.server.check.checks import CheckContext, list_checks
 from arena.server.check.scripted_server import ScriptedServer, open_scripted_server
 
 Verdict = Literal["passed", "failed", "skipped"]
+"""Verdict of a check."""
 
 BAD_USAGE_EXIT_CODE = 2
 """Exit code of a program that rejects its arguments."""

@@ -16,6 +16,7 @@ from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_sto
 from arena.server.store.invitations import create_invitations
 
 MAX_NEW_OWNERS = 10_000
+"""Maximum number of owners that one command may invite."""
 HEADER_WORDS = frozenset({"name", "owner"})
 """Headers, in lower case. A first row of a roster that begins with one of them is skipped."""
 

@@ -21,7 +21,9 @@ from arena.server.settings import PoolSettings
 T = TypeVar("T")
 
 SHIPPED_OPENINGS, NO_OPENINGS = "shipped", "none"
+"""Values of the setting `pool.openings` that are not the name of a file: the built-in openings, and no openings."""
 MAX_OPENING_PLIES = 100
+"""Maximum length of a random opening, in plies."""
 MAX_RANDOM_OPENINGS = 1_000
 """Number of random openings drawn for each game and map."""
 FALLBACK_PLIES = (2, 3, 4, 6, 8)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from arena.server.edge.edge import Edge
 
 HELLO = Hello("page", role="spectator", program="page")
+"""Hello of the client with which an edge itself watches matches and listings for the web page."""
 ANSWER_SECONDS = 2.0
 """Longest time to wait for the core's answer, in seconds."""
 IDLE_SECONDS = 30.0

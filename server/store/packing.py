@@ -159,7 +159,9 @@ _decode_number = msgspec.json.Decoder(int).decode
 _encode_rows = msgspec.json.Encoder().encode_lines
 
 _MOVED, _TURN_LEFT = msgspec.Raw(b'"moved"'), msgspec.Raw(b'"turn_left"')
+"""Types of the events MoveReceived and TurnStarted of a referee, as JSON."""
 _NULL, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
+"""The value null as JSON, and the mark of a value that is missing."""
 
 
 def _shorten_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> str:

@@ -36,6 +36,7 @@ HEADLINE_WITH_BUTTON = (
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 NAMES = {"maxie": "Blue", "minnie": "Orange"}
+"""Names of the players on the page, by seat."""
 MAX_VALUE_AGE_PLIES = 4
 """Number of last plies that are searched for a player's latest value, as in `page/js/chances.js`."""
 

@@ -117,7 +117,9 @@ class PageReady(Struct, frozen=True, tag="ready"):
 
 
 ToPageProcess = PageSetup | PageRequest | LiveResponse
+"""Message to the page process."""
 FromPageProcess = PageReady | PageResponse | LiveRequest
+"""Message from the page process."""
 
 _encode = msgspec.msgpack.encode
 

@@ -55,7 +55,9 @@ RESULTS_WITHOUT_BOT = ("maxie", "minnie", DRAWN)
 RESULTS_WITH_BOT = (WON, LOST, *RESULTS_WITHOUT_BOT)
 """Results that a search for a bot's matches accepts, besides end reasons. Other searches accept RESULTS_WITHOUT_BOT."""
 _REASONS = {reason.value for reason in EndReason}
+"""End reasons, which a search also accepts as a result."""
 _TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
+"""Pattern of the time in a cursor, which marks a position in a list of matches."""
 MAX_MATCHES = 50
 """Maximum number of matches in one response of a list or a search."""
 MAX_BOTS = 1000

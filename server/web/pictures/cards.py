@@ -19,6 +19,7 @@ from arena.server.web.pictures.text_elements import FONT, MUTED, render_text
 from arena.server.web.titles import make_map_title
 
 WIDTH, HEIGHT = 1200, 630
+"""Size of a preview picture, in pixels."""
 MARGIN = 40
 """Distance of texts and boards from the edges of a picture, in pixels."""
 MAX_ROWS = 8
