@@ -139,13 +139,14 @@ export function describeMove({ game, moves, players, positions }, ply, reader = 
   const head = `Move ${ply}, ${before.player === reader ? "you" : players[before.player]}: ${game.text(move)}`;
   const told = game.told?.(before, move);
   if (!told) return head;
+  const { what, came, stood } = told;
   const how = {
-    won: `${told.came} against ${told.stood}: taken with ${told.came - told.stood} left`,
-    lost: `${told.came} against ${told.stood}: held with ${told.stood - told.came} left`,
-    joined: `${told.came} join ${told.stood}`,
-    took: `${told.came} march in`,
+    won: `${came} against ${stood}: taken${came > stood ? ` with ${came - stood} left` : ", attackers win ties"}`,
+    lost: `${came} against ${stood}: held with ${stood - came} left`,
+    joined: `${came} join ${stood}`,
+    took: `${came} march in`,
   };
-  return `${head}, ${how[told.what]}`;
+  return `${head}, ${how[what]}`;
 }
 
 function battle(match, ply, before) {

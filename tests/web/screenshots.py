@@ -97,8 +97,6 @@ def reviewed(page: Page, **_random: Path) -> None:
     opened(page, DEMO_FILE)
     page.get_by_role("button", name="Analyse", exact=True).click()
     page.get_by_text("accuracy").first.wait_for()
-    page.get_by_role("slider").fill("60")
-    page.get_by_role("button", name="Previous mistake").click()
     page.evaluate("scrollTo(0, 0)")
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Locator, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
-from arena.protocol.record import to_line
+from arena.protocol.record import RecordedMove, to_line
 from arena.server.web.analysis import REVIEW_SECONDS
 from testkit.browser import BrowserArena, run_arena, wait_until
 from tests.match.recorded import random_record
@@ -102,6 +102,32 @@ def test_a_battle_is_foretold_with_the_replies_that_threaten(
     expect(preview).to_have_text(["5 vs 3: win, 2 left", "Gaul (10) can take it back"])
 
 
+def test_an_attacker_who_wins_a_tie_is_told_so(empty: BrowserArena, page: Page, tmp_path: Path) -> None:
+    setup = {
+        "territories": ["Mali", "Egypt", "Gaul"],
+        "neighbours": [[1], [0, 2], [1]],
+        "places": [[0, 0], [20, 0], [40, 0]],
+        "territory_cap": 50,
+        "armies_to_win": 50,
+        "ply_limit": 100,
+        "start": [["maxie", 3], ["minnie", 3], ["minnie", 9]],
+    }
+    file = tmp_path / "one.jsonl"
+    moves = [RecordedMove([0, 1], 1.0)]
+    file.write_text(to_line(replace(made_up("m2"), setup=setup, moves=moves)) + "\n", encoding="utf-8")
+    page.goto(f"{empty.url}file/0")
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Try moves").click()
+    page.locator("[data-source]").click()
+    expect(page.locator(".map .outcomes text")).to_have_text("win the tie")
+    page.locator("[data-target]").hover()
+    expect(page.locator(".map .preview text").first).to_have_text("3 vs 3: win the tie")
+    page.get_by_role("button", name="Back to the match").click()
+    page.get_by_role("button", name="Next move").click()
+    expect(page.locator(".told")).to_have_text("Move 1, ada: Mali → Egypt, 3 against 3: taken, attackers win ties")
+    expect(page.locator(".map .fight text").first).to_have_text("3 vs 3 → taken")
+
+
 def test_the_focus_stays_on_the_map_after_a_move_by_keys(shown: Page) -> None:
     shown.get_by_role("button", name="Try moves").click()
     shown.locator("[data-source]").first.focus()
@@ -114,11 +140,12 @@ def test_the_focus_stays_on_the_map_after_a_move_by_keys(shown: Page) -> None:
     expect(shown.locator(f".spot[data-spot='{number}']")).to_be_focused()
 
 
-def test_an_engine_says_what_it_thinks_and_its_line_is_followed(shown: Page) -> None:
+def test_an_engine_finds_the_best_move_and_its_line_is_played_out(shown: Page) -> None:
     told = shown.locator(".explorer [role=status]")
+    shown.get_by_role("button", name="Try moves").click()
 
     def answered() -> bool:
-        shown.get_by_role("button", name="Ask the engine").click()
+        shown.get_by_role("button", name="Find the best move").click()
         expect(told).to_have_text(
             re.compile("Best move|took too long|try again"), use_inner_text=True, timeout=ANSWER_MS
         )
@@ -132,8 +159,11 @@ def test_an_engine_says_what_it_thinks_and_its_line_is_followed(shown: Page) -> 
         re.compile(r"alphabeta, \d+ moves ahead: value .*→.*Next best: .*→.*Solved: a "),
         use_inner_text=True,
     )
-    shown.get_by_role("button", name="Follow its line").click()
+    expect(shown.locator(".map .better")).to_have_attribute("d", re.compile("^M"))
+    shown.get_by_role("button", name=f"Play out {first[1]}").click()
     expect(shown.locator(".told")).to_have_text(f"Your own line, move 3: {first[1]}")
+    shown.get_by_role("button", name="Take back").click()
+    expect(shown.get_by_role("button", name="Find the best move")).to_be_visible()
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +210,9 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     costs = {at: each["chance_lost"] for at, each in enumerate(review["moves"], 1) if each["mark"]}
     marked = sorted(sorted(costs, key=lambda at: -costs[at])[:5])
     ply = marked[0]
-    later = [at for at in marked if at > 1]  # the match is shown from its first move on
+    largest = max(costs, key=lambda at: costs[at])
+    later = [at for at in marked if at > largest]  # the review begins at the largest mistake
+    expect(page.locator(".moves a[aria-current] .number")).to_have_text(str(largest))
     study = page.get_by_role("region", name="Analysis")
     for at in [*later, marked[0]]:
         mistake.click()
@@ -200,7 +232,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     better = play.inner_text().removeprefix("Play out ")
     play.click()
     expect(page.locator(".told")).to_have_text(f"Your own line, move {ply}: {better}")
-    expect(page.get_by_role("button", name="Follow its line")).to_be_visible()
+    expect(study.get_by_role("button", name=re.compile("^(Play out|Find the best move)"))).to_be_visible()
     page.get_by_role("button", name="Back to the match").click()
     expect(page.locator(".told")).to_contain_text(f"Move {ply},")
     for width in (390, 1280):

@@ -87,7 +87,7 @@ def test_names_figures_and_targets_are_large_enough_and_figures_hide_no_name(
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
     shown(page, empty, tmp_path / "one.jsonl", name)
-    larger = page.get_by_role("button", name="Larger")
+    larger = page.get_by_role("button", name="Zoom in")
     if width == 390:  # the whole map has no names there
         larger.press("Enter")
     for zoom in range(3):
@@ -194,6 +194,7 @@ IS_WHOLE = """() => {
   const place = document.querySelector('.zoomed');
   return place.scrollHeight <= place.clientHeight + 2 && place.scrollWidth <= place.clientWidth + 2;
 }"""
+BOARD_HEIGHT = "() => document.querySelector('.zoomed').clientHeight"
 
 
 @pytest.mark.parametrize("name", ["usa", "m2"])
@@ -205,7 +206,11 @@ def test_a_whole_map_is_in_sight_on_a_laptop_and_a_tablet(
     for width, height in ((1280, 720), (1180, 800), (1024, 768), (768, 1024)):
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(IS_WHOLE)
-    larger = page.get_by_role("button", name="Larger")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    tall = page.evaluate(BOARD_HEIGHT)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.wait_for_function(f"(tall) => ({BOARD_HEIGHT})() < tall", arg=tall)
+    larger = page.get_by_role("button", name="Zoom in")
     larger.click()
     larger.click()
     assert not page.evaluate(IS_WHOLE)
@@ -269,9 +274,9 @@ def test_on_a_phone_a_map_is_whole_until_a_territory_is_chosen(
     ).to_be_attached()
     page.get_by_role("button", name="Back to the match").click()
     page.wait_for_function(IS_WHOLE)
-    page.get_by_role("button", name="Larger").press("Enter")
+    page.get_by_role("button", name="Zoom in").press("Enter")
     assert page.evaluate(SCALE) > 0.5
-    page.get_by_role("button", name="Smaller").press("Enter")
+    page.get_by_role("button", name="Zoom out").press("Enter")
     page.wait_for_function(IS_WHOLE)
 
 

@@ -49,7 +49,7 @@ const widthIn = (/** @type {string} */ font) => (/** @type {string} */ text) => 
 };
 
 // Return the result of a move at its target in a few letters; empty for an empty territory, which is just taken.
-const outcome = ({ what, came, stood }) => ({ won: `win, ${came - stood} left`, lost: "lose", joined: `join: ${came + stood}`, took: "" }[what]);
+const outcome = ({ what, came, stood }) => ({ won: came > stood ? `win, ${came - stood} left` : "win the tie", lost: "lose", joined: `join: ${came + stood}`, took: "" }[what]);
 
 export class MapBoard {
   // onSpot(v) is called for each territory chosen by click or key. `whole`: nothing can be clicked, so the whole
@@ -180,7 +180,6 @@ export class MapBoard {
       return placed?.box ?? null;
     });
     this.land.label(layout, space);
-    this.zoom.keepClear(space.marks, this.boxes.filter(Boolean), this.land.regions);
     if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
     this.showOutcomes();
   }
@@ -192,14 +191,14 @@ export class MapBoard {
     return { lines, box: box(x, y + (RADIUS + LINE_HEIGHT) * this.size, width * this.size, LINE_HEIGHT * this.size) };
   }
 
-  // Show the engine's better move beside the played one, as an arrow; null for none.
+  // Show the engine's best move as an arrow; null for none.
   suggest(move) {
     this.suggested = move;
     if (!this.advice) return;
     this.clearBadges(this.advice, "data-advised");
     const parts = move ? this.layout.lines(...move) : [];
     for (const each of this.better) set(each, { d: move ? this.arrows(parts, BETTER_TIP_SIZE) : null });
-    if (move) this.advice.append(this.badge("better", move[1], parts.at(-1), { taken: this.fought, hides: "data-advised" }));
+    if (move) this.advice.append(this.badge("best", move[1], parts.at(-1), { taken: this.fought, hides: "data-advised" }));
   }
 
   // Return the arrows along a move's lines as an SVG path: two for a move around the map. Between marks that are near to each other the
@@ -344,7 +343,7 @@ export class MapBoard {
     }
     if (what !== "won" && what !== "lost") return;
     const shown = { lead: this.lead, noted: this.fought };
-    this.fight.append(this.badge(`${came} vs ${stood} → ${Math.abs(came - stood)}`, move[1], parts.at(-1), shown));
+    this.fight.append(this.badge(`${came} vs ${stood} → ${Math.abs(came - stood) || "taken"}`, move[1], parts.at(-1), shown));
   }
 
   // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `below`: number of lines

@@ -1,9 +1,8 @@
 // A picture larger than its frame: zoomed by buttons, by two fingers and by Ctrl with the wheel, moved by scrolling or
 // dragging.
 
-import { h } from "../dom.js";
+import { h, set } from "../dom.js";
 import { isStill } from "../preferences.js";
-import { ZoomKeys } from "./zoomkeys.js";
 
 const ZOOM_STEP = 1.35;
 const MAX_SCALE = 6;
@@ -29,19 +28,13 @@ export class Zoom {
     this.sought = /** @type {number[][]} */ ([]); // points revealed last, or to reveal when the picture has a size
     this.revealed = false; // true once points were revealed at this scale: from then on the picture glides
     this.drawn = null; // size of the last drawn picture
-    this.marks = /** @type {any[]} */ ([]); // boxes of the picture that no button may cover
-    this.names = /** @type {any[]} */ ([]);
-    this.land = /** @type {any[]} */ ([]); // regions of the picture
     this.place = h("div", least ? { class: "zoomed", tabindex: 0, role: "region", "aria-label": "Board" } : { class: "whole" }, picture);
-    this.keys = least ? new ZoomKeys(this.place, (larger) => this.step(larger), () => this.inFrame(this.marks), () => this.inFrame(this.names), () => this.findLand()) : null;
-    this.element = h("div", { class: "zoom" }, this.place, this.keys?.element);
-    let before = 0; // width of the window
-    new ResizeObserver(() => {
-      if (window.innerWidth === before) this.fit();
-      else this.refit();
-      before = window.innerWidth;
-      this.keys?.place(true);
-    }).observe(this.place);
+    const button = (label, text, larger) => h("button", { type: "button", "aria-label": label, title: label, onclick: () => this.step(larger) }, text);
+    this.smaller = button("Zoom out", "−", false);
+    this.larger = button("Zoom in", "+", true);
+    this.keys = least ? h("div", { class: "zoom-keys" }, this.smaller, this.larger) : null;
+    this.element = h("div", { class: "zoom" }, this.place);
+    new ResizeObserver(() => this.fit()).observe(this.place);
     if (!least) return;
     this.place.addEventListener("wheel", (event) => {
       if (!event.ctrlKey) return;
@@ -94,7 +87,8 @@ export class Zoom {
     const { whole } = this;
     const least = whole >= this.tight || !this.choosing ? whole : this.least;
     const scale = Math.max(whole, Math.min(this.factor ?? least, MAX_SCALE));
-    this.keys?.able(scale > whole * 1.001, scale < MAX_SCALE);
+    set(this.smaller, { disabled: scale <= whole * 1.001 });
+    set(this.larger, { disabled: scale >= MAX_SCALE });
     const height = Math.ceil(this.isFilled ? room : Math.min(room, this.size[1] * scale)) + 2;
     if (Math.abs(scale - this.scale) < 0.001 && height === this.height && this.drawn === this.size) return;
     this.drawn = this.size;
@@ -124,35 +118,10 @@ export class Zoom {
     this.reveal(this.sought);
   }
 
-  // Keep the buttons from these boxes and regions of the picture.
-  keepClear(marks, names, land) {
-    this.marks = marks;
-    this.names = names;
-    this.land = land;
-    this.keys?.place(true);
-  }
-
   // Return where the picture begins in the frame.
   get corner() {
     const [frame, picture] = [this.place, this.picture].map((each) => each.getBoundingClientRect());
     return [picture.left - frame.left, picture.top - frame.top];
-  }
-
-  // Return a function that tells if land lies in a box, which has the frame's pixels.
-  findLand() {
-    const { scale, land, corner: [left, top] } = this;
-    return ({ x1, x2, y1, y2 }) => {
-      const covered = { x1: (x1 - left) / scale, x2: (x2 - left) / scale, y1: (y1 - top) / scale, y2: (y2 - top) / scale };
-      return land.some((region) => region.meets(covered));
-    };
-  }
-
-  // Return boxes of the picture in the frame's pixels.
-  inFrame(boxes) {
-    const [left, top] = this.corner;
-    return boxes.map(({ x1, x2, y1, y2 }) => ({
-      x1: left + x1 * this.scale, x2: left + x2 * this.scale, y1: top + y1 * this.scale, y2: top + y2 * this.scale,
-    }));
   }
 
   // Zoom by a button. Between the whole picture and the least scale there is no step.

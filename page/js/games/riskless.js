@@ -61,7 +61,7 @@ export class Riskless {
     const [, target] = move;
     const { what, came, stood } = this.told(position, move);
     const words = {
-      won: `${came} vs ${stood}: win, ${came - stood} left`, lost: `${came} vs ${stood}: lose, ${stood - came} hold`,
+      won: `${came} vs ${stood}: ${came > stood ? `win, ${came - stood} left` : "win the tie"}`, lost: `${came} vs ${stood}: lose, ${stood - came} hold`,
       joined: `${came} join ${stood}`, took: `${came} march in`,
     }[what];
     const after = this.play(position, move);

@@ -1,4 +1,4 @@
-// Exploration: the reader's own moves from any ply, and a house engine's analysis of a position.
+// Exploration: the reader's own moves from any ply, and a house engine's best moves.
 
 import { fetchJson } from "../api.js";
 import { h, say, set } from "../dom.js";
@@ -19,17 +19,16 @@ export class Explorer {
     this.steps = []; // { move, position } beyond the ply `from`
     this.from = null; // null: the match itself is shown
     this.advised = []; // moves of the engine's line that were not played yet
+    this.thinking = false;
     const button = (text, act) => h("button", { type: "button", class: "small", onclick: act }, text);
     this.begin = button("Try moves", () => this.start(this.ply));
     this.undo = button("Take back", () => this.back());
     this.leave = button("Back to the match", () => this.stop());
-    this.asking = button("Ask the engine", () => this.ask());
-    this.follow = button("Follow its line", () => this.next());
-    this.better = h("button", { type: "button", class: "button play-out", onclick: () => this.playBetter() });
+    this.best = h("button", { type: "button", class: "button play-out", onclick: () => this.playBest() });
     this.told = h("p", { role: "status" });
     this.reasons = h("p", null);
     this.details = h("details", { hidden: true }, h("summary", null, "Details"), this.reasons);
-    this.element = h("div", { class: "explorer" }, this.better, this.told, this.details, h("div", { class: "actions" }, this.leave, this.undo, this.follow));
+    this.element = h("div", { class: "explorer" }, this.best, this.told, this.details, h("div", { class: "actions" }, this.leave, this.undo));
     this.ply = 0;
     this.playing = false;
     engineFor(match).then((found) => {
@@ -63,13 +62,19 @@ export class Explorer {
     const known = !(this.match.game instanceof Declared);
     set(this.element, { hidden: playing || !known });
     set(this.begin, { hidden: playing || !known || this.active });
-    const [better] = this.active ? [] : this.review.better(ply);
-    set(this.better, { hidden: better === undefined });
-    say(this.better, better !== undefined ? `Play out ${this.match.game.text(better)}` : "");
+    const { suggested } = this;
+    const asks = this.active && this.engine && this.match.game.moves(this.position).length > 0;
+    set(this.best, { hidden: suggested === undefined && !asks, disabled: this.thinking });
+    say(this.best, suggested !== undefined ? `Play out ${this.match.game.text(suggested)}` : "Find the best move");
     set(this.undo, { hidden: !this.active, disabled: !this.steps.length });
     set(this.leave, { hidden: !this.active });
-    set(this.asking, { hidden: playing || !known || !this.engine });
-    set(this.follow, { hidden: !this.advised.length });
+  }
+
+  // Return the move that the engine would play in the position shown, or instead of the last move of the match; undefined if it
+  // was not asked, or knows no better one.
+  get suggested() {
+    const [move] = this.active ? this.advised : this.review.better(this.ply);
+    return move;
   }
 
   start(ply) {
@@ -114,38 +119,40 @@ export class Explorer {
 
   play(move) {
     this.advised = String(this.advised[0]) === String(move) ? this.advised.slice(1) : [];
+    this.tell("");
     this.steps.push({ move, position: this.match.game.play(this.position, move) });
     this.changed();
   }
 
   back() {
     this.steps.pop();
-    this.advised = [];
+    this.forget();
     this.changed();
   }
 
-  // Play the next move of the engine's line.
-  next() {
-    this.tryMove(this.advised[0]);
-  }
-
-  // Play the engine's better move instead of the played one, with its line to follow.
-  playBetter() {
-    const line = this.review.better(this.ply);
-    this.start(this.ply - 1);
-    this.advised = line;
-    this.next();
+  // Play the engine's move, with its line to follow, or ask for it.
+  playBest() {
+    const { suggested } = this;
+    if (suggested === undefined) {
+      this.ask();
+      return;
+    }
+    if (!this.active) {
+      const line = this.review.better(this.ply);
+      this.start(this.ply - 1);
+      this.advised = line;
+    }
+    this.tryMove(suggested);
   }
 
   async ask() {
-    const { match } = this;
-    const position = this.active ? this.position : match.positions[this.ply];
-    set(this.asking, { disabled: true });
+    const { match, position } = this;
+    this.thinking = true;
     this.tell("Thinking…");
     this.shown();
     try {
       const found = await fetchJson(`advice/${encodeURIComponent(match.setup.map)}?position=${encodeURIComponent(written(position))}`);
-      if (position !== (this.active ? this.position : match.positions[this.ply])) return;
+      if (!this.active || position !== this.position) return;
       this.advised = read(match.game, position, found.line);
       this.tell(this.answer(found));
       this.reasons.replaceChildren(...this.words(found, position));
@@ -153,7 +160,7 @@ export class Explorer {
     } catch (error) {
       this.tell(error.message);
     } finally {
-      set(this.asking, { disabled: false });
+      this.thinking = false;
       this.shown();
     }
   }

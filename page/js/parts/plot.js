@@ -1,12 +1,11 @@
-// Graph of a match: Blue's chance of winning above the middle, Orange's below it, both bots' own values as thin lines, and the
-// key moments. In a game without chances it has the values alone.
+// Graph of a match: Blue's chance of winning above the middle, Orange's below it, and the key moments.
 
 import { chanceAt, percentages } from "../chances.js";
 import { h, say, set, svg } from "../dom.js";
 import { SEATS, SIDES, plural } from "../text.js";
 import { roundStep } from "./axis.js";
 import { word } from "./rules.js";
-import { scaleOf, valueText } from "./values.js";
+import { percent } from "./values.js";
 
 const WIDTH = 600;
 const HEIGHT = 150;
@@ -15,22 +14,22 @@ const MIN_AXIS_PLIES = 10; // plies on the axis, at least
 const MAX_TICKS = 6; // on the axis of moves, at most
 const MAX_SHARE_WITH_BUTTON = 0.7; // of the match, up to which the button has room in the part that was not shown
 const MARK_PX = 6; // from the middle of a mark to where the pointer no longer finds it
+// As in the bar, the number at a height of the graph is that of the player who is ahead.
+const TICKS = [0.9, 0.7, 0.5, 0.3, 0.1].map((chance) => ({
+  share: 2 * chance - 1, text: percent(Math.max(chance, 1 - chance)), seat: chance === 0.5 ? null : chance > 0.5 ? "maxie" : "minnie",
+}));
 const MIN_VISIBLE_LEAD = 0.2; // of the range from even to won: a smaller lead in armies is hardly to be seen
 
 export class Plot {
-  // go(ply) is called when the reader clicks, reveal() for the part that was not shown yet; `review`: the engine's review.
-  constructor(match, { go, reveal, review }) {
+  // go(ply) is called when the reader clicks, reveal() for the part that was not shown yet.
+  constructor(match, { go, reveal }) {
     this.match = match;
-    this.review = review;
-    this.scale = scaleOf(match);
     this.most = MIN_AXIS_PLIES; // number of plies on the axis
     this.at = 0;
     this.seen = 0;
     this.points = /** @type {number[][]} */ ([]);
     this.turns = /** @type {any[]} */ ([]);
-    const { ticks } = this.scale;
     this.areas = SEATS.map((seat) => svg("path", { class: "area", "data-owner": seat }));
-    this.lines = SEATS.map((seat) => svg("path", { class: "line", "data-owner": seat }));
     this.curve = svg("path", { class: "line chances" });
     this.unseen = svg("rect", { class: "unseen-part", y: 0, height: HEIGHT });
     this.cursor = svg("line", { class: "cursor", y1: 0, y2: HEIGHT });
@@ -39,25 +38,24 @@ export class Plot {
     this.here = svg("path", { class: "here" });
     this.grid = svg("path", { class: "tick" });
     this.svg = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" },
-      this.unseen, this.areas, ticks.map(({ share }) => svg("line", { class: share ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(share), y2: this.y(share) })),
-      this.grid, this.lines, this.curve, this.cursor, this.pointer, this.marks, this.here);
+      this.unseen, this.areas, TICKS.map(({ share }) => svg("line", { class: share ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(share), y2: this.y(share) })),
+      this.grid, this.curve, this.cursor, this.pointer, this.marks, this.here);
     this.svg.addEventListener("click", (event) => go(this.plyAt(event)));
     this.svg.addEventListener("pointermove", (event) => this.hover(this.plyAt(event)));
     this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.words = h("p", { class: "quiet" });
-    this.axis = ticks.map(({ share, text, seat }) => {
+    this.axis = TICKS.map(({ share, text, seat }) => {
       const label = h("span", { "data-owner": seat }, text);
       label.style.top = `${((this.y(share) / HEIGHT) * 100).toFixed(1)}%`;
       return label;
     });
     this.plies = h("div", { class: "plies", "aria-hidden": "true" });
-    this.keys = SEATS.map((seat, n) => h("span", { class: "key", "data-owner": seat, hidden: true }, `${SIDES[seat]}’s `, n ? "value" : word("value")));
     this.chanceKey = h("span", { class: "key chance-key" }, word("chance", "Chance of winning"));
     this.judgeKey = h("span", null, " by the engine");
     this.chanceKey.append(this.judgeKey);
     this.turnKey = h("span", { class: "key turn-key" });
     this.rest = h("button", { type: "button", class: "small", hidden: true, title: "The rest of the match, with its result", onclick: reveal }, "Show the rest");
-    this.element = h("figure", { class: "plot" }, h("figcaption", null, this.chanceKey, this.keys, this.turnKey),
+    this.element = h("figure", { class: "plot" }, h("figcaption", null, this.chanceKey, this.turnKey),
       h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", { class: "drawn" }, this.svg, this.rest, this.plies)), this.words);
   }
 
@@ -78,7 +76,7 @@ export class Plot {
   }
 
   path(points) {
-    return points.length ? `M${points.map(([n, share]) => `${this.x(n)} ${this.y(share).toFixed(1)}`).join("L")}` : null;
+    return `M${points.map(([n, share]) => `${this.x(n)} ${this.y(share).toFixed(1)}`).join("L")}`;
   }
 
   // Round marks at plies, as lines without a length, because the picture is stretched.
@@ -99,46 +97,28 @@ export class Plot {
       return share === null ? [] : [[ply, 2 * share - 1]];
     });
     this.turns = turns;
-    const told = this.showValues(judged);
     const led = this.points.some(([, share]) => Math.abs(share) >= MIN_VISIBLE_LEAD);
-    const hasChances = Boolean(match.setup.armies_to_win) || judged;
-    const chances = this.points.length > 1 && hasChances;
-    set(this.element, { hidden: !told && !(chances && (end || led || judged)) });
-    set(this.chanceKey, { hidden: !hasChances });
+    set(this.element, { hidden: this.points.length < 2 || !(end || led || judged) });
     set(this.judgeKey, { hidden: !judged });
     set(this.turnKey, { hidden: !match.game.told && !judged, "data-judged": judged });
     say(this.turnKey, judged ? "Mistake" : "Key moment");
     set(this.rest, { hidden: seen > MAX_SHARE_WITH_BUTTON * known });
     set(this.unseen, { x: this.x(seen), width: Math.max(0, WIDTH - Number(this.x(seen))), hidden: seen >= known });
-    this.draw(chances, judged);
+    if (this.points.length) this.draw(judged);
     this.rule();
     this.tell(at);
   }
 
-  // Show both bots' values, and return true if there are any; later ones have their keys from the start, so that they move nothing.
-  // The engine's review takes their place.
-  showValues(judged) {
-    const { match, seen } = this;
-    const values = SEATS.map((seat) => match.moves.flatMap(({ thinking }, n) => (
-      match.seatOf(n) === seat && typeof thinking?.value === "number" ? [[n + 1, this.scale.at(thinking.value)]] : [])));
-    values.forEach((points, side) => {
-      set(this.lines[side], { d: judged ? null : this.path(points.filter(([n]) => n <= seen)) });
-      set(this.keys[side], { hidden: judged || !points.length });
-    });
-    return values.some((points) => points.length > 0);
-  }
-
-  draw(chances, judged) {
+  draw(judged) {
     const { points } = this;
     SEATS.forEach((_, side) => {
       const part = points.map(([n, share]) => [n, side ? Math.min(0, share) : Math.max(0, share)]);
-      set(this.areas[side], { d: chances ? `${this.path([[part[0][0], 0], ...part, [part[part.length - 1][0], 0]])}Z` : null });
+      set(this.areas[side], { d: `${this.path([[part[0][0], 0], ...part, [part[part.length - 1][0], 0]])}Z` });
     });
-    set(this.curve, { d: chances ? this.path(points) : null });
-    set(this.svg, { "data-chances": chances });
+    set(this.curve, { d: this.path(points) });
     const on = ({ ply }) => points.find(([n]) => n === ply) ?? [ply, 0];
     set(this.marks, { d: this.dots(this.turns.map(on)), "data-judged": judged });
-    set(this.here, { d: chances ? this.dots([on({ ply: this.at })]) : null });
+    set(this.here, { d: this.dots([on({ ply: this.at })]) });
     set(this.cursor, { x1: this.x(this.at), x2: this.x(this.at) });
   }
 
@@ -165,13 +145,11 @@ export class Plot {
   // `pointed`: the sentence about a turning point is told, which otherwise stands below the board.
   tell(ply, pointed = false) {
     const { match } = this;
-    const value = match.moves[ply - 1]?.thinking?.value;
     const text = [
       ply ? `Move ${ply}` : "Start",
       odds(chanceAt(match, ply)),
-      typeof value === "number" ? opinion(SIDES[match.seatOf(ply - 1)], valueText(value)) : "",
       match.game.score ? difference(match.game.score(match.positions[ply])) : "",
-      (pointed && this.turns.find((each) => each.ply === ply)?.words) || this.scale.words,
+      pointed && this.turns.find((each) => each.ply === ply)?.words,
     ].filter(Boolean).join(" · ");
     say(this.words, text);
     set(this.svg, { "aria-label": `The match move by move. ${text}` });
@@ -186,9 +164,6 @@ function odds(share) {
   const [side, chance] = maxie > minnie ? [SIDES.maxie, maxie] : [SIDES.minnie, minnie];
   return chance === 100 ? `${side} wins` : `${side} ${chance} %`;
 }
-
-// Return a bot's value in words: a number, or who is sure to win.
-const opinion = (side, value) => (value.endsWith(" wins") ? `${side} sees that ${value}` : `${side}’s value ${value}`);
 
 function difference({ maxie, minnie }) {
   const n = maxie.armies - minnie.armies;

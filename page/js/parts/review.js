@@ -9,7 +9,7 @@ import { percent } from "./values.js";
 const FEW = 5; // mistakes that the reader is led to before asking for all: those that cost most
 
 export class Review {
-  // changed() is called when the review is ready, and go(ply) where the reader goes to a mistake. `of`: the server reviews the "stored"
+  // changed(ply) is called when the review is ready, with the ply after the largest mistake, and go(ply) where the reader goes to a mistake. `of`: the server reviews the "stored"
   // match or its "moves"; empty for no review.
   constructor(match, { changed, go, of = "" }) {
     this.match = match;
@@ -48,7 +48,11 @@ export class Review {
   // Offer the review of a match that is over, as the reader knows.
   offer(over) {
     this.over = over;
-    set(this.button, { hidden: this.ready || this.asking || !this.available || !over || !this.match.moves.length });
+    set(this.button, { hidden: !this.offered });
+  }
+
+  get offered() {
+    return this.available && this.over && !this.ready && !this.asking && this.match.moves.length > 0;
   }
 
   // Tell of the move that led to a ply, if it was a mistake.
@@ -109,16 +113,16 @@ export class Review {
       match.judged = moves.map(({ chance }) => chance);
       for (const seat of SEATS) if (players[seat]) this.accuracy[seat] = Math.round(players[seat].accuracy);
       set(this.told, { class: "unseen" }); // the players' cards show it
-      this.tell(`Accuracy: ${SEATS.filter((seat) => players[seat]).map((seat) => `${SIDES[seat]} ${this.accuracy[seat]} %`).join(", ")}`);
+      this.tell(`Accuracy: ${SEATS.filter((seat) => players[seat]).map((seat) => `${SIDES[seat]} ${this.accuracy[seat]} %`).join(", ")}`, this.ranked[0]);
     } catch (error) {
       this.asking = false;
       this.tell(error.message);
     }
   }
 
-  tell(words) {
+  tell(words, ply = /** @type {number | undefined} */ (undefined)) {
     say(this.told, words);
-    this.changed();
+    this.changed(ply);
   }
 
   // Plies after all mistakes, the one that cost most first.

@@ -7,7 +7,7 @@ const WORDS = {
   Maxie: "The player who moves first: blue, with round markers. High values favour Maxie.",
   Minnie: "The player who moves second: orange, with square markers. Low values favour Minnie.",
   value: "A bot’s estimate of the position, in hundredths of an army. +200 is as good for Blue as a lead of two armies, −200 as good for Orange. 1,000,000 is a win.",
-  chance: "How often a player with this value wins, estimated from matches between equal engines; a draw counts as half a win. On Italy, +17 armies mean a chance of 75 %. On USA, World and the Grid of sixteen, they mean about 60 %.",
+  chance: "How often a player wins from such a position, estimated from matches between equal engines; a draw counts as half a win. On Italy, a value of +17 armies means a chance of 75 %; on USA, World and the Grid of sixteen, about 60 %.",
   depth: "How many moves ahead the bot has searched completely.",
   nodes: "How many positions the bot has examined for this move.",
 };

@@ -9,11 +9,11 @@ export function share(id, ply, { over }) {
   const told = h("span", { class: "quiet", role: "status" });
   const link = h("input", { type: "text", readonly: true, "aria-label": "Link", onfocus: () => link.select() });
   const code = h("input", { type: "text", readonly: true, "aria-label": "Embed in your page", onfocus: () => code.select() });
-  const picture = h("a", { class: "button plain", download: `${id}.png` }, "Picture (PNG)");
+  const picture = h("a", { class: "button plain", download: `${id}.png` }, "Picture");
   const copying = (what, input, style = "") => h("button", { type: "button", class: style, autofocus: Boolean(style), onclick: async () => say(told, await copy(input) ? `${capitalized(what)} copied.` : "Press Ctrl-C to copy.") }, `Copy ${what}`);
   const files = [picture,
-    over && h("a", { class: "button plain", href: `/film/${encodeURIComponent(id)}.gif`, download: `${id}.gif` }, "Highlights (GIF)"),
-    over && h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(id)}?download` }, "Moves (JSONL)")];
+    over && h("a", { class: "button plain", href: `/film/${encodeURIComponent(id)}.gif`, download: `${id}.gif` }, "Highlights"),
+    over && h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(id)}?download` }, "Moves")];
   const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { class: "share-box" },
     h("div", { class: "share-head" }, title, h("button", { type: "button", class: "bare", "aria-label": "Close", title: "Close", onclick: () => dialog.close() }, "✕")),
     h("label", null, "Link", h("span", { class: "copied" }, link, copying("link", link, "button"))),

@@ -3,8 +3,6 @@
 import { SIDES, signed } from "../text.js";
 
 const MIN_CERTAIN_VALUE = 990000; // values beyond this are certain wins
-const LINEAR_LIMIT = 300; // hundredths of an army up to which the scale is about linear
-const FULL_SCALE = Math.asinh(10000 / LINEAR_LIMIT);
 
 // Steepness of the curve on a map: 1 / (1 + e^(-k v / G)) is Maxie's chance of winning, a draw counted as half, where a bot's
 // value is v armies and G armies win. docs/page.md describes how k was fitted.
@@ -22,26 +20,6 @@ export function winChances(value, setup) {
   if (!setup.armies_to_win || Math.abs(value) >= MIN_CERTAIN_VALUE) return "";
   const share = chance(value, setup);
   return share >= 0.5 ? `${SIDES.maxie} wins ${percent(share)}` : `${SIDES.minnie} wins ${percent(1 - share)}`;
-}
-
-// The scale on which the values of a match are drawn: at(value) goes from -1, Minnie has won, to 1; `ticks` are some values with
-// what is written beside them, and `words` say what they are where no label of the plot does.
-export function scaleOf({ setup }) {
-  if (!setup.armies_to_win) {
-    return {
-      at: (value) => Math.max(-1, Math.min(1, Math.asinh(value / LINEAR_LIMIT) / FULL_SCALE)),
-      ticks: [50, 10, 0, -10, -50].map((n) => ({ share: Math.asinh((100 * n) / LINEAR_LIMIT) / FULL_SCALE, text: signed(n), seat: null })),
-      words: `up is good for ${SIDES.maxie}; in points`,
-    };
-  }
-  return {
-    at: (value) => 2 * chance(value, setup) - 1,
-    // as in the bar, the number is that of the player who is ahead
-    ticks: [0.9, 0.7, 0.5, 0.3, 0.1].map((share) => ({
-      share: 2 * share - 1, text: percent(Math.max(share, 1 - share)), seat: share === 0.5 ? null : share > 0.5 ? "maxie" : "minnie",
-    })),
-    words: "",
-  };
 }
 
 export function valueText(n) {

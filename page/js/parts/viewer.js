@@ -52,14 +52,14 @@ export class Viewer {
     this.trackWidth = 0;
     this.board = /** @type {any} */ (makeBoard(match.game, (n) => this.spot(n), { whole, seat }));
     this.picker = new Picker(this.board);
-    this.review = new Review(match, { changed: () => this.showReview(), go: (ply) => this.go(ply), of: reviewed });
+    this.review = new Review(match, { changed: (ply) => this.showReview(ply), go: (ply) => this.go(ply), of: reviewed });
     this.explorer = new Explorer(match, this.board, () => this.refresh(), this.review);
     this.openings = new Openings(match, (move) => this.explorer.tryMove(move));
     this.players = new Players(match, seat);
     this.tug = new EvalBar({ names: false, wide: seat === null, own: seat });
     this.moves = new MoveList(match, link, this.review);
     this.moves.element.addEventListener("click", () => this.reveal());
-    this.plot = new Plot(match, { go: (ply) => this.go(ply), reveal: () => this.revealAll(), review: this.review });
+    this.plot = new Plot(match, { go: (ply) => this.go(ply), reveal: () => this.revealAll() });
     this.finale = new GameOver(seat);
     this.reviewed = false; // the reader has put the end aside
     this.status = h("p", { class: seat ? "status prompt" : "status", role: seat ? "status" : null });
@@ -74,7 +74,7 @@ export class Viewer {
     this.marks = h("div", { class: "marks" });
     this.actions = h("div", { class: "actions" });
     this.again = h("button", { type: "button", hidden: Boolean(seat), onclick: () => this.playback.play() }, "Watch again");
-    this.aside = h("button", { type: "button", class: seat ? "" : "button", onclick: () => this.putAside() }, whole ? "See the board" : "Review");
+    this.aside = h("button", { type: "button", class: seat ? "" : "button", onclick: () => this.putAside() });
     this.choices = h("div", { class: "actions choices" }); // moves that no cell stands for
     this.keys = new KeyList();
     this.speed = h("select", { class: "speed", "aria-label": "Speed", title: "Speed", onchange: () => this.playback.hurry(Number(this.speed.value)) },
@@ -92,6 +92,8 @@ export class Viewer {
     }).observe(this.marks);
     this.placed = new ResizeObserver(() => this.showEnd());
     for (const each of [document.body, this.table]) this.placed.observe(each);
+    this.onResize = () => this.board.zoom?.refit(); // a window of another height leaves the board its width, which nothing else notices
+    window.addEventListener("resize", this.onResize);
     this.onKey = (event) => this.key(event);
     document.addEventListener("keydown", this.onKey);
     if (match.game instanceof Declared) match.game.addEventListener("known", () => this.refreshSoon());
@@ -113,7 +115,7 @@ export class Viewer {
       this.runButton,
       step("Next move", "›", () => this.go(this.at + 1)),
       step(this.live ? "Newest move" : "Last move", "»", () => this.go(null)),
-      h("div", { class: "track" }, this.slider, this.marks), this.speed, this.review.button, this.review.next,
+      h("div", { class: "track" }, this.slider, this.marks), this.speed, this.review.button, this.review.next, this.board.zoom?.keys,
       document.fullscreenEnabled ? this.alone : null,
       step("Keys", "?", () => this.keys.toggle(), "extra"), this.keys.element, this.board.overview?.element);
     const names = match.started && !this.seat ? h("span", { class: "names-of-title" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
@@ -123,7 +125,7 @@ export class Viewer {
       h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
       this.badge.element, this.seat ? null : this.status, this.badge.jump, this.aloud);
     this.study = h("section", { class: "study", "aria-label": "Analysis", hidden: true }, this.review.element, this.explorer.element);
-    this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.begin, this.explorer.asking);
+    this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.begin);
     this.links = h("p", { class: "links" });
     this.sheet = new Sheet(
       h("div", { class: "under" }, this.choices, this.controls, h("div", { class: "telling" }, this.story, this.told)),
@@ -238,8 +240,7 @@ export class Viewer {
     const silent = playback.isOver || explorer.active; // the state of the match tells its end
     say(this.story, silent ? "" : this.toReader(words));
     set(this.story, { "data-owner": silent ? null : seat });
-    const [better] = explorer.active ? [] : this.review.better(at);
-    if ("suggest" in this.board) this.board.suggest(better ?? null);
+    if ("suggest" in this.board) this.board.suggest(explorer.suggested ?? null);
     say(this.told, explorer.active ? explorer.describe() : `${describeMove(match, at, this.seat)}${this.judged(at)}`);
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm });
@@ -279,7 +280,7 @@ export class Viewer {
   // Show what the engine says, and the buttons of the reader's own line.
   showStudy() {
     const { explorer, review } = this;
-    const study = this.own ? null : explorer.active ? "line" : review.told.textContent ? "review" : explorer.told.textContent ? "advice" : null;
+    const study = this.own ? null : explorer.active ? "line" : review.told.textContent ? "review" : null;
     set(this.study, { hidden: !study });
     if (study === (this.element.dataset.study ?? null)) return;
     set(this.element, { "data-study": study });
@@ -339,6 +340,7 @@ export class Viewer {
     if (!playback.isOver) this.reviewed = false;
     const over = playback.isOver && !this.reviewed && !this.explorer.active;
     this.finale.show(match, over);
+    say(this.aside, this.review.offered ? "Analyse" : "See the board");
     const place = over ? this.finale.place : this.own ? this.controls : this.doing;
     if (this.actions.parentElement === place) return;
     if (over) place.append(this.aside, this.again);
@@ -347,13 +349,14 @@ export class Viewer {
     if (over && this.seat) this.finale.reveal();
   }
 
-  // The whole review is there to be looked at: nothing of the match is kept back, and nothing moves by itself.
-  showReview() {
+  // The whole review is there to be looked at: nothing of the match is kept back, and nothing moves by itself. It begins at `ply`.
+  showReview(ply) {
     if (this.review.ready) {
       this.reviewed = true;
       this.playback.reveal();
     }
-    this.refresh();
+    if (ply !== undefined && !this.explorer.active) this.go(ply);
+    else this.refresh();
   }
 
   // Show the rest of the graph and of the moves.
@@ -366,7 +369,7 @@ export class Viewer {
     this.reviewed = true;
     this.refresh();
     this.slider.focus();
-    if (this.review.available) this.review.ask();
+    if (this.review.offered) this.review.ask();
   }
 
   // A sound for one ply on; not for a jump, and not for what is shown again.
@@ -448,6 +451,7 @@ export class Viewer {
   stop() {
     this.playback.stop();
     this.placed.disconnect();
+    window.removeEventListener("resize", this.onResize);
     this.board.overview?.stop();
     cancelAnimationFrame(this.due);
     this.players.stop();
