@@ -124,7 +124,9 @@ def test_an_attacker_who_wins_a_tie_is_told_so(empty: BrowserArena, page: Page, 
     expect(page.locator(".map .preview text").first).to_have_text("3 vs 3: win the tie")
     page.get_by_role("button", name="Back to the match").click()
     page.get_by_role("button", name="Next move").click()
-    expect(page.locator(".told")).to_have_text("Move 1, ada: Mali → Egypt, 3 against 3: taken, attackers win ties")
+    expect(page.locator(".told")).to_have_text(
+        "Move 1, ada: Mali → Egypt, 3 against 3: taken, attackers win ties"
+    )
     expect(page.locator(".map .fight text").first).to_have_text("3 vs 3 → taken")
 
 

@@ -10,7 +10,7 @@ import { GAME_NAMES, botTitle, plural } from "../text.js";
 
 export class VersusView {
   constructor(main, [bot = "", opponent = ""]) {
-    this.scores = h("div");
+    this.scores = h("div", { class: "profile" });
     if (!bot || !opponent) {
       main.replaceChildren(h("h1", null, "Two bots"), this.choose(bot));
       return;
@@ -38,7 +38,7 @@ export class VersusView {
     try {
       const found = await fetchJson(`versus?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`);
       if (this.stopped) return;
-      this.scores.replaceChildren(...(found.length ? found.map((each) => score(bot, each)) : [h("p", { class: "quiet" }, "They have not played a rated match against each other.")]));
+      this.scores.replaceChildren(...(found.length ? found.map((each) => score([bot, opponent], each)) : [h("p", { class: "quiet" }, "They have not played a rated match against each other.")]));
     } catch (error) {
       this.scores.replaceChildren(failed(error));
     }
@@ -50,10 +50,12 @@ export class VersusView {
   }
 }
 
-function score(bot, each) {
+// Both bots' points, and from the first one's view how the matches ended.
+function score(bots, each) {
   const { game, won, drawn, lost } = each;
-  const all = won + drawn + lost;
+  const points = [won + drawn / 2, lost + drawn / 2];
   return h("section", null, h("h2", null, GAME_NAMES[game] ?? game),
-    h("p", null, h("strong", null, `${won + drawn / 2} of ${all}`), ` for ${botTitle(bot)}: ${won} won, ${drawn} drawn, ${lost} lost in ${plural(all, "rated match", "rated matches")}`),
-    recordBar(each));
+    h("dl", { class: "facts points-of" }, bots.map((bot, n) => h("div", null, h("dt", null, botTitle(bot)), h("dd", null, points[n])))),
+    recordBar(each),
+    h("p", { class: "quiet" }, `${won} won, ${drawn} drawn, ${lost} lost · ${plural(won + drawn + lost, "rated match", "rated matches")}`));
 }
