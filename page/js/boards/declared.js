@@ -45,8 +45,7 @@ export class DeclaredBoard {
     const lines = Array.from({ length: rows }, (_, row) => this.cells.slice(row * columns, (row + 1) * columns));
     if (below) lines.reverse();
     const grid = h("div", { class: `grid pawns ${columns > 5 ? "many" : ""}`, role: "group" }, lines.flat());
-    grid.style.gridTemplateColumns = `repeat(${columns}, 1fr)`;
-    grid.style.maxWidth = `${Math.min(44, columns * 8.5)}rem`;
+    for (const [name, n] of Object.entries({ columns, rows })) grid.style.setProperty(`--${name}`, n);
     this.element.replaceChildren(grid);
   }
 

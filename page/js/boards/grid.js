@@ -15,8 +15,7 @@ export class GridBoard {
     const rows = Array.from({ length: height }, (_, row) => this.cells.slice(row * width, row * width + width));
     if (this.pawns) rows.reverse();
     this.element = h("div", { class: "grid pawns", role: "group" }, rows.flat());
-    this.element.style.gridTemplateColumns = `repeat(${width}, 1fr)`;
-    this.element.style.maxWidth = `${width * 8.5}rem`;
+    for (const [name, n] of Object.entries({ columns: width, rows: height })) this.element.style.setProperty(`--${name}`, n);
   }
 
   // Call `then` immediately, because nothing moves.

@@ -2,7 +2,7 @@
 
 import { chanceAt, percentages } from "../chances.js";
 import { h, say, set, svg } from "../dom.js";
-import { SEATS, SIDES, plural } from "../text.js";
+import { SEATS, SIDES } from "../text.js";
 import { roundStep } from "./axis.js";
 import { word } from "./rules.js";
 import { percent } from "./values.js";
@@ -144,13 +144,8 @@ export class Plot {
 
   // `pointed`: the sentence about a turning point is told, which otherwise stands below the board.
   tell(ply, pointed = false) {
-    const { match } = this;
-    const text = [
-      ply ? `Move ${ply}` : "Start",
-      odds(chanceAt(match, ply)),
-      match.game.score ? difference(match.game.score(match.positions[ply])) : "",
-      pointed && this.turns.find((each) => each.ply === ply)?.words,
-    ].filter(Boolean).join(" · ");
+    const turn = pointed && this.turns.find((each) => each.ply === ply)?.words;
+    const text = [ply ? `Move ${ply}` : "Start", odds(chanceAt(this.match, ply)), turn].filter(Boolean).join(" · ");
     say(this.words, text);
     set(this.svg, { "aria-label": `The match move by move. ${text}` });
   }
@@ -163,10 +158,4 @@ function odds(share) {
   if (maxie === minnie) return "even";
   const [side, chance] = maxie > minnie ? [SIDES.maxie, maxie] : [SIDES.minnie, minnie];
   return chance === 100 ? `${side} wins` : `${side} ${chance} %`;
-}
-
-function difference({ maxie, minnie }) {
-  const n = maxie.armies - minnie.armies;
-  if (!n) return "equal armies";
-  return `${n > 0 ? SIDES.maxie : SIDES.minnie} has ${plural(Math.abs(n), "more army", "more armies")}`;
 }

@@ -233,6 +233,7 @@ export class Viewer {
     this.players.judge(this.review.accuracy);
     this.showStudy();
     this.tug.show(match, at);
+    set(this.tug.element, { hidden: !match.setup.armies_to_win && !match.judged.length }); // the chances of other games come with the review
     this.showTrack(at);
     this.plot.show(playback, this.turns);
     const told = story(match, this.continents, at);
