@@ -26,13 +26,16 @@ from arena.protocol.values import Data, Players
 from arena.server.web import titles
 from arena.server.web.page_messages import LiveRequest, RequestLiveData
 
-HEADLINE = "<h1><span>Bots fight over maps, live.</span> <span>Can you beat one?</span></h1>"
+HEADLINE = (
+    "<h1><span>Bots fight over maps, live.</span> <span>Can you beat one?</span></h1>"
+    "<p>Riskless is a war game without dice: take land, gather armies, and reach the goal first.</p>"
+)
 HEADLINE_ELEMENT = f'<div class="pitch">{HEADLINE}</div>'.encode()
 """HTML elements without a match, for the start page if its match cannot be drawn, and for all other pages."""
 HEADLINE_WITH_BUTTON = (
     f'<div class="pitch">{HEADLINE}<a class="button big" href="/play">Play against a bot</a></div>'
 )
-"""HTML elements above the picture of a match: the headline and a button."""
+"""HTML elements above the picture of a match: the headline, the game in one sentence, and a button."""
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 NAMES = {"maxie": "Blue", "minnie": "Orange"}
@@ -104,6 +107,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     percent = round_half_up(100 * max(0.01, min(0.99, chance)))
     title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]
     badge = '<span class="badge" data-state="live">Live</span>' if hero_match.live else ""
+    even = ' data-even=""' if percent == 50 else ""
     file = find_built_in_map(game.map)
     # Preload the map, which the scripts request first to draw the same match.
     map_url = f"/api/map/{quote(file.map.name, safe='')}" if file else ""
@@ -118,14 +122,12 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     )
     return (
         f'<div>{preload_link}{HEADLINE_WITH_BUTTON}<div class="hero"><section class="stage first">'
-        f'<div class="tug wide" data-goal=""><h2 class="stage-title">{badge}<span class="kind">'
+        f'<div class="tug wide" data-goal=""{even}><h2 class="stage-title">{badge}<span class="kind">'
         f"{'' if hero_match.live else 'Replay · '}{escape(title)}</span></h2>"
         f"{''.join(_render_side(seat, players[seat], percent, army_sums[seat]) for seat in NAMES)}"
         f'<p class="race">{_render_run("maxie", army_sums["maxie"], game.map.armies_to_win)}'
         f'<span class="finish"><span>First to </span><span>{game.map.armies_to_win}</span><span> armies</span></span>'
-        f"{_render_run('minnie', army_sums['minnie'], game.map.armies_to_win)}</p>"
-        '<svg class="tug-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{percent}" height="4"/></svg></div>'
+        f"{_render_run('minnie', army_sums['minnie'], game.map.armies_to_win)}</p></div>"
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
         f"{make_map_picture(MapFile(game.map)).render_svg(armies, label)}</div></div></div></div>"
         '<div class="telling-of"><div class="words-of"><p class="story"></p></div>'

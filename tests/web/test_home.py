@@ -63,7 +63,8 @@ LISTED = """async (ids) => {
   window.home ??= new Home(document.querySelector('main'));
   home.unlist();
   home.live.sight = { observe() {}, unobserve() {} }; // the matches are not on the server
-  const match = (id) => ({ match: id, game: 'riskless', players: { maxie: 'a', minnie: 'b' }, rated: true, map: 'italy', event: '', ply: 3 });
+  const players = { maxie: 'house-alphabeta', minnie: 'Sun-Tzu the second' };
+  const match = (id) => ({ match: id, game: 'riskless', players, rated: true, map: 'italy', event: '', ply: 3 });
   home.show({ matches: ids.map(match), bots: [] });
 }"""
 
@@ -291,12 +292,47 @@ def test_bars_run_on_from_move_to_move_but_not_from_match_to_match(empty: Browse
 
 def test_few_live_boards_stand_above_the_rules_and_many_alone(timed: Page) -> None:
     timed.set_viewport_size({"width": 1440, "height": 900})
-    rules = timed.locator(".wall .primer")
+    rules, opponents = timed.locator(".wall .primer"), timed.locator(".wall .against")
     for listed, beside in (([], 1), (["one"], 1), (["one", "two"], 1), (["one", "two", "three"], 0)):
         timed.evaluate(LISTED, listed)
         expect(rules).to_have_count(beside)
+        expect(opponents).to_have_count(0 if listed else 1)
         # Once the font has arrived, the column beside the large board is no higher than the board.
         wait_until(lambda: timed.evaluate(ROOM) < 1)
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024), (1024, 768)])
+def test_below_the_board_a_card_fills_its_row_and_moves_nothing_as_it_comes_and_goes(
+    timed: Page, width: int, height: int
+) -> None:
+    timed.set_viewport_size({"width": width, "height": height})
+    wall, below = timed.locator(".wall"), timed.locator(".below")
+
+    def top_below() -> float:
+        timed.clock.run_for(1000)
+        return float(below.evaluate("(below) => below.getBoundingClientRect().top"))
+
+    timed.evaluate(LISTED, [])
+    places = [top_below()]
+    timed.evaluate(LISTED, ["one"])
+    places.append(top_below())
+    card, room = wall.locator(".card").bounding_box(), wall.bounding_box()
+    assert card is not None
+    assert room is not None
+    assert card["width"] == room["width"]
+    timed.evaluate(LISTED, ["one", "two"])
+    places.append(top_below())
+    assert max(places) - min(places) < 1
+
+
+@pytest.mark.parametrize("width", [360, 768, 1024, 1280, 1440])
+def test_a_card_tells_both_names_in_full(timed: Page, width: int) -> None:
+    timed.set_viewport_size({"width": width, "height": 900})
+    timed.evaluate(LISTED, ["one", "two", "three", "four"])
+    names = timed.locator(".wall .card .name")
+    expect(names.first).to_have_text("House AlphaBeta")
+    for name in names.all():
+        assert name.evaluate("(name) => name.scrollWidth - name.clientWidth") == 0
 
 
 def test_with_reduced_motion_nothing_starts_by_itself(empty: BrowserArena, page: Page) -> None:

@@ -36,7 +36,7 @@ export class Thumbnail {
     this.ground = h("canvas", { width: WIDTH, height: HEIGHT }).getContext("2d"); // the map without the move
     this.owners = /** @type {any} */ (null); // owners of the areas as drawn there
     if (game.names) this.load(game.setup);
-    this.unlisten = onPreferences(() => this.drawSoon()); // its colours may have changed
+    this.unlisten = onPreferences(() => this.position && this.draw()); // its colours may have changed, with those of the page
   }
 
   // Nothing is drawn before the land is known: to work out land that the server has would take a phone longer than to wait for it.

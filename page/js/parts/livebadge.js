@@ -7,7 +7,7 @@ const ON_THEIR_WAY = 2; // moves that are just being drawn, one of each player
 
 export class LiveBadge {
   constructor(jump) {
-    this.state = h("span");
+    this.state = h("span", { class: "state-of" });
     this.far = h("span", { class: "far-of" });
     this.element = h("span", { class: "badge", hidden: true }, h("span", null, this.state, this.far));
     this.jump = h("button", { type: "button", class: "small", hidden: true, onclick: jump }, "Jump to live");
@@ -19,8 +19,8 @@ export class LiveBadge {
     const isBehind = state === "delayed" || state === "paused";
     set(this.element, { "data-state": state, hidden: state === "replay" });
     set(this.jump, { hidden: !isBehind });
-    say(this.state, { live: "Live", delayed: "Live", paused: "Paused", over: "Final", replay: "" }[state]);
-    say(this.far, isBehind ? `, ${plural(playback.behind, "move")} behind` : "");
+    say(this.state, { live: "Live", delayed: "Live, ", paused: "Paused, ", over: "Final", replay: "" }[state]);
+    say(this.far, isBehind ? `${plural(playback.behind, "move")} behind` : "");
   }
 }
 

@@ -35,15 +35,16 @@ export class Home {
     this.held = /** @type {string | null} */ (null); // id of a finished match whose end the large board has not shown yet
     this.counted = h("p", { class: "quiet" }, "…");
     this.wall = h("section", { class: "wall" }, h("h2", null, "Live now"), this.counted, this.live.element);
-    this.below = h("div", { class: "below" }, this.primer.element, this.leading);
+    this.against = h("section", { class: "panel against", "aria-label": "Play against" }, h("h2", null, "Play against"), this.nobody, this.bots);
+    this.below = h("div", { class: "below" }, this.primer.element, this.leading, this.against);
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
     this.fault = h("p", { class: "fault", role: "alert" });
     main.replaceChildren(
       h("div", { class: "pitch" }, h("h1", null, h("span", null, "Bots fight over maps, live."), " ", h("span", null, "Can you beat one?")),
+        h("p", null, "Riskless is a war game without dice: take land, gather armies, and reach the goal first."),
         h("a", { class: "button big", href: "/play" }, "Play against a bot")),
       h("div", { class: "hero" }, first ?? this.stage.element, this.wall),
       this.below,
-      h("section", null, h("h2", null, "Play against"), this.nobody, this.bots),
       h("section", null, h("h2", null, "Finished"), this.past, this.fault, this.more,
         h("p", { class: "quiet" }, "Have a record file? Drop it anywhere on this page, or ", h("a", { href: "/file" }, "open it"), ".")));
     this.next = "";
@@ -69,23 +70,24 @@ export class Home {
   }
 
   // Count the boards of live matches. A match that has ended counts until its board has shown the end. The rules stand beside the large
-  // board if the small ones leave room for them.
+  // board if the small ones leave room for them, and the opponents if there are no small ones.
   count() {
     const boards = this.live.cards.size || Number(this.stage.isLive);
     say(this.counted, boards ? plural(boards, "match", "matches") : "Nobody is playing right now.");
     const { element } = this.primer;
-    const room = boards <= (HIGH.matches ? 2 : Number(WIDE.matches));
+    const room = WIDE.matches && boards <= (HIGH.matches ? 2 : 1);
     if (room && !this.wall.contains(element)) this.wall.append(element);
     else if (!room && !this.below.contains(element)) this.below.prepend(element);
+    const place = boards || !WIDE.matches ? this.below : this.wall;
+    if (!place.contains(this.against)) place.append(this.against);
   }
 
   bot({ name, program, matches, capacity, benched, house }) {
-    const busy = matches >= capacity;
     const state = benched || (matches ? `playing ${matches} of ${capacity}` : "free");
     return h("li", null,
       h("a", { class: "name", href: addressOf("bot", name), title: name }, botTitle(name)),
-      h("span", { class: "quiet" }, [house ? `always here, ${program}` : program, state].filter(Boolean).join(" · ")),
-      h("a", { class: "button", "data-busy": busy, href: addressOf("play", name), "aria-label": `Play against ${botTitle(name)}` }, "Play"));
+      h("span", { class: "quiet" }, [house ? "always here" : program, state].filter(Boolean).join(" · ")),
+      h("a", { class: "button plain small", href: addressOf("play", name), "aria-label": `Play against ${botTitle(name)}` }, "Play"));
   }
 
   // The store's data has changed, or will change in a moment.
