@@ -266,7 +266,7 @@ def test_a_finished_match_says_its_result_once_among_the_live_ones_and_leaves(ti
     expect(card.locator(".line")).to_have_text("Italy · finished after 9 moves")
     assert card.inner_text().count("wins") == 1
     assert card.inner_text().count("ann") == 1
-    timed.clock.run_for(5000)
+    timed.clock.run_for(10_000)
     expect(card).to_have_count(0)
     timed.evaluate("viewer.stop()")
 

@@ -11,6 +11,7 @@ import { matchLink } from "../parts/matchlist.js";
 import { EvalBar } from "../parts/evalbar.js";
 import { OVER_MS, followLive } from "../parts/livematches.js";
 
+const ALONE_OVER_MS = 2 * OVER_MS; // display time of the end on the only card, so that the next match takes its place
 const MAX_WATCHED = 48; // matches that are watched at once: a connection may watch 64
 
 export class LiveCards {
@@ -112,7 +113,7 @@ export class LiveCards {
     const match = card.state;
     const ply = Math.min(match.moves.length, this.plyOnStage(match.id) ?? Infinity);
     const over = Boolean(match.end) && ply === match.moves.length;
-    if (over) card.leaving ??= setTimeout(() => this.gone(match.id), OVER_MS);
+    if (over) card.leaving ??= setTimeout(() => this.gone(match.id), this.cards.size > 1 ? OVER_MS : ALONE_OVER_MS);
     batch(card, () => {
       card.tug.show(match, ply);
       set(card.link, { "data-over": over });

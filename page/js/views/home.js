@@ -70,7 +70,7 @@ export class Home {
   }
 
   // Count the boards of live matches. A match that has ended counts until its board has shown the end. The rules stand beside the large
-  // board if the small ones leave room for them, and the opponents if there are no small ones.
+  // board if the small ones leave room for them, and the opponents stand in the place of the small ones.
   count() {
     const boards = this.live.cards.size || Number(this.stage.isLive);
     say(this.counted, boards ? plural(boards, "match", "matches") : "Nobody is playing right now.");
@@ -78,8 +78,8 @@ export class Home {
     const room = WIDE.matches && boards <= (HIGH.matches ? 2 : 1);
     if (room && !this.wall.contains(element)) this.wall.append(element);
     else if (!room && !this.below.contains(element)) this.below.prepend(element);
-    const place = boards || !WIDE.matches ? this.below : this.wall;
-    if (!place.contains(this.against)) place.append(this.against);
+    if (boards && !this.below.contains(this.against)) this.below.append(this.against);
+    else if (!boards && !this.wall.contains(this.against)) this.live.element.after(this.against);
   }
 
   bot({ name, program, matches, capacity, benched, house }) {
