@@ -36,7 +36,7 @@ STYLE = f"""<style>
 .area-of {{ fill: #d6d4c8; stroke: #ffffff; stroke-width: 1.4 }} .area-of[data-owner="maxie"] {{ fill: #3d60c6 }}
 .area-of[data-owner="minnie"] {{ fill: url(#hatch) }} .hatch-ground {{ fill: #f4a853 }} .hatch-line {{ stroke: #cf6f0c; stroke-width: 2.2 }}
 .road {{ stroke: #141c26; stroke-opacity: .28; stroke-width: 1.4 }} .ferry {{ stroke: #51606f; stroke-opacity: .8; stroke-width: 2.4; stroke-dasharray: 1 6; stroke-linecap: round }}
-.empty {{ fill: #ffffff; stroke: #51606f; stroke-width: 2 }} .maxie {{ fill: {MAXIE}; stroke: #ffffff; stroke-width: 2 }}
+.empty {{ fill: #d6d4c8; stroke: #51606f; stroke-width: 1.5 }} .maxie {{ fill: {MAXIE}; stroke: #ffffff; stroke-width: 2 }}
 .minnie {{ fill: {MINNIE}; stroke: #241000; stroke-width: 2 }}
 .armies {{ font-size: 13px; font-weight: 700; fill: #ffffff; text-anchor: middle; stroke: none }} .armies[data-long] {{ font-size: 10.5px }}
 [data-owner="minnie"] > .armies {{ fill: #241000 }}

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from typing import Any
 
 import pytest
 import shapely
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from arena.maps.loader import list_map_names, load_map_file
+from arena.maps.loader import list_map_names, load_map, load_map_file
 from arena.protocol.record import to_line
 from testkit.browser import BrowserArena, evaluate_large
 from tests.web.screenshots import made_up
-from tests.web.test_map import show_replay
+from tests.web.test_map import OWN, show_replay
 
 SIZES = [(390, 780), (768, 1024), (1440, 900)]
 LEAST_SHARE = {390: 0.5, 768: 0.7, 1440: 0.8}
@@ -37,7 +38,6 @@ MEASURED = """() => {
   return {
     scale,
     places: [...map.querySelectorAll('.place')].map((each) => each.getBoundingClientRect().width && box(each)),
-    continents: [...map.querySelectorAll('.continent')].map((each) => each.getBoundingClientRect().width && box(each)),
     leads: [...map.querySelectorAll('.name-lead')].map((each) => each.getAttribute('d')?.slice(1).split('L').map((point) => point.split(' ').map(Number)) ?? null),
     marks: seen('.spot .maxie, .spot .minnie, .spot .empty').map(box),
     land: [...map.querySelectorAll('.area-of')].map(corners),
@@ -58,11 +58,6 @@ def misplaced(found: dict[str, Any], map_name: str) -> list[str]:
     marks = [shapely.box(*each).buffer(-1 / scale) for each in found["marks"]]
     names = [
         (file.map.territories[v], letters(box, scale), {v}) for v, box in enumerate(found["places"]) if box
-    ]
-    names += [
-        (name, letters(box, scale), set(members))
-        for (name, members), box in zip(file.continents, found["continents"], strict=True)
-        if box
     ]
     faults = [
         f"{name} lies on {file.map.territories[v]}"
@@ -123,6 +118,40 @@ def test_each_name_lies_on_its_land_and_overlaps_nothing(table: Page, name: str)
             if larger.is_disabled():
                 break
             larger.press("Enter")
+
+
+UNNAMED = """async () => {
+  const slider = document.querySelector('input[type=range]');
+  const seen = (sign) => [...document.querySelectorAll(sign)].filter((each) => each.getBoundingClientRect().width > 0);
+  const unnamed = [];
+  for (let ply = 1; ply <= Number(slider.max); ply++) {
+    slider.value = ply;
+    slider.dispatchEvent(new Event('input'));
+    await new Promise((ready) => setTimeout(ready));
+    document.querySelector('.march').getAnimations({ subtree: true }).forEach((each) => each.finish());
+    await new Promise((ready) => setTimeout(ready));
+    const names = seen('.place, .tags text').map((each) => each.textContent.replaceAll(' ', ''));
+    const move = /: (.+) → ([^,]+)/.exec(document.querySelector('.told').textContent).slice(1);
+    unnamed.push(...move.filter((name) => names.filter((each) => each === name.replaceAll(' ', '')).length !== 1).map((name) => `${ply}: ${name}`));
+  }
+  return unnamed;
+}"""
+"""The territories of moves whose whole names are not on the map, or are there twice, each with its move."""
+
+
+def test_the_territories_of_a_move_the_chosen_one_and_the_one_pointed_at_have_their_whole_names(table: Page) -> None:
+    show(table, "usa", 1024, 768)
+    assert table.locator(".place").filter(has_text=re.compile("^Kent.$")).count(), "others are abbreviated"
+    assert table.evaluate(UNNAMED) == []
+    usa = load_map("usa")
+    source = usa.territories.index("Kentucky")
+    start = [["maxie", 3] if v == source else ["minnie", 3] if v == 0 else None for v in range(usa.size)]
+    table.evaluate(OWN, [{**usa.to_data(), "start": start}, "maxie", []])
+    table.locator(f'[data-spot="{source}"]').dispatch_event("click")
+    name = table.locator(".place, .tags text").filter(visible=True)
+    expect(name.filter(has_text="Kentucky")).to_have_count(1)
+    table.locator(f'[data-spot="{usa.territories.index("Tennessee")}"] .reach').hover(force=True)
+    expect(name.filter(has_text="Tennessee")).to_have_count(1)
 
 
 TRAINED = """async (line) => {

@@ -8,8 +8,8 @@ const MARGIN = 40;
 const SHORE_MARGIN = 16; // margin around drawn land
 const NEIGHBOURHOOD_SHARE = 0.72; // in the usual length of a road: what is so near to two places that are joined as in a grid meets at its corners
 
-// Return the picture's size, the position of each territory, its neighbourhood, and the straight lines of its roads. `cells` has the
-// corners of all land; null leaves room for a neighbourhood, and undefined means that it is not loaded yet.
+// Return the picture's size, the position of each territory, its neighbourhood, the room for words, and the straight lines of its roads.
+// `cells` has the corners of all land; null leaves room for a neighbourhood, and undefined means that it is not loaded yet.
 export function layOut(setup, wraps, cells = /** @type {any} */ (undefined)) {
   const { places, neighbours } = setup;
   const corners = [...places, ...(cells ?? []).flat(2)];
@@ -25,10 +25,12 @@ export function layOut(setup, wraps, cells = /** @type {any} */ (undefined)) {
   const indent = (width - wide * scale) / 2;
   const point = ([x, y]) => [indent + (x - left) * scale, margin + (y - top) * scale];
   const at = places.map(point);
+  const height = high * scale + 2 * margin;
   const edges = wraps ? [indent - margin, indent + wide * scale + margin] : null;
   return {
     width,
-    height: high * scale + 2 * margin,
+    height,
+    room: { x1: 2, x2: width - 2, y1: 2, y2: height - 2 }, // where words may lie; a wide frame has more of it
     at,
     near,
     point,
@@ -77,7 +79,7 @@ export function placeBadge(v, [width, height], radii, taken, names, layout, size
     if (least <= FARTHER_COST * n) break;
     for (const [dx, dy] of BADGE_DIRECTIONS) {
       const spot = box(x + dx * (far * gap + width / 2), y + dy * (far * gap + height / 2), width, height);
-      const outside = spot.x1 < 0 || spot.x2 > layout.width || spot.y1 < 0 || spot.y2 > layout.height;
+      const outside = spot.x1 < layout.room.x1 || spot.x2 > layout.room.x2 || spot.y1 < layout.room.y1 || spot.y2 > layout.room.y2;
       const cost = FARTHER_COST * n + (outside ? 1000 : 0) + (touches([from, to], spot) ? 1 : 0)
         + 2 * [...marks, ...taken].filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
         + NAME_COST * names.filter((each) => overlap(spot, each)).length;

@@ -7,7 +7,7 @@ import { SIDES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
 import { MIN_DISTANCE, RADIUS, arrow, box, inReadingOrder, layOut, overlap, placeBadge } from "./geometry.js";
 import { Hatch } from "./hatch.js";
-import { Land, write } from "./land.js";
+import { Land } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
 import { LINE_HEIGHT, NameSpace, allSpellings } from "./names.js";
 import { Overview } from "./overview.js";
@@ -18,7 +18,6 @@ const MIN_NAME_SCALE = 0.95; // minimum scale of names and figures in pixels per
 const MAX_NAME_SCALE = 1.4; // maximum scale of both on a picture that can be zoomed
 const FONT_FAMILY = "Arena, system-ui, \"DejaVu Sans\", sans-serif";
 const NAME_FONT = `500 11px ${FONT_FAMILY}`; // as in the style
-const CONTINENT_FONT = `500 12px ${FONT_FAMILY}`;
 const BADGE_FONT = `700 12px ${FONT_FAMILY}`;
 const EMPTY_MARK_SIZE = 0.5; // radius of the mark of an empty territory, relative to the others
 const PRESS_RADIUS = RADIUS + 8; // radius of what can be pressed of a mark
@@ -31,6 +30,7 @@ const NUMBER_SIZE = 0.7; // radius of a number without its mark, relative to a m
 const MIN_LINE_DISTANCE = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
 const MAX_BADGE_DISTANCE = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
 const [FIGURE_WIDE, FIGURE_HIGH] = [20, 14]; // room for a number of armies
+const DESCENT = 2.5; // of the letters of a name below its line
 const CLASH_MS = 320;
 const WAVES = 5; // in which "+1" appears, from left to right: all at once would cover the board
 const WAVE_MS = 50; // from one to the next
@@ -50,6 +50,14 @@ const widthIn = (/** @type {string} */ font) => (/** @type {string} */ text) => 
 
 // Return the result of a move at its target in a few letters; empty for an empty territory, which is just taken.
 const outcome = ({ what, came, stood }) => ({ won: came > stood ? `win, ${came - stood} left` : "win the tie", lost: "lose", joined: `join: ${came + stood}`, took: "" }[what]);
+
+// Write a name in its box; null hides it.
+function write(element, placed, size) {
+  set(element, { "data-crowded": !placed });
+  if (!placed) return;
+  const { lines, box: { x1, x2, y1 } } = placed;
+  element.replaceChildren(...lines.map((text, n) => svg("tspan", { x: ((x1 + x2) / 2).toFixed(1), y: (y1 + ((n + 1) * LINE_HEIGHT - DESCENT) * size).toFixed(1) }, text)));
+}
 
 export class MapBoard {
   // onSpot(v) is called for each territory chosen by click or key. `whole`: nothing can be clicked, so the whole
@@ -73,12 +81,15 @@ export class MapBoard {
     this.names = /** @type {any} */ (null);
     this.leads = /** @type {any[]} */ ([]); // lines from names that are far from their land
     this.ways = /** @type {any[]} */ ([]); // spellings of each name
-    this.boxes = /** @type {any[]} */ ([]); // box of each name, null for a hidden one
+    this.placed = /** @type {any[]} */ ([]); // spelling and box of each name, null for a hidden one
+    this.tags = /** @type {any} */ (null); // names of the territories that matter now, where the map has none or abbreviates them
+    this.pointed = /** @type {number | null} */ (null); // territory below the pointer, or with the focus
     this.move = /** @type {any} */ (null);
     this.lead = /** @type {any} */ (null); // from a battle to its numbers, where these are far off
     this.better = /** @type {any[]} */ ([]); // arrow of the engine's better move, and the band around it
     this.advice = /** @type {any} */ (null); // the word at that arrow
     this.fought = /** @type {any[]} */ ([]); // boxes of the numbers of the last battle
+    this.foretold = /** @type {any[]} */ ([]); // boxes of the results that may be chosen
     this.options = /** @type {any[]} */ ([]); // arrows from the chosen territory to its targets, and the band around them
     this.suggested = /** @type {any} */ (null);
     this.moveGround = /** @type {any} */ (null);
@@ -102,7 +113,7 @@ export class MapBoard {
     set(this.element, { "data-provisional": extra.cells === undefined });
     this.zoom.resize([layout.width, layout.height]);
     if (extra.cells === undefined) return; // nothing is seen before the land is known
-    this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")), widthIn(CONTINENT_FONT));
+    this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")));
     this.spots = layout.at.map((_, v) => this.spot(v));
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
     this.leads = setup.territories.map(() => svg("path", { class: "name-lead" }));
@@ -116,6 +127,7 @@ export class MapBoard {
     this.fight = svg("g", { class: "fight" });
     this.preview = svg("g", { class: "fight preview" });
     this.outcomes = svg("g", { class: "outcomes", "aria-hidden": "true" });
+    this.tags = svg("g", { class: "tags" });
     this.training = svg("g", { class: "training", "aria-hidden": "true" });
     this.picture.replaceChildren(
       this.hatch.element,
@@ -130,6 +142,7 @@ export class MapBoard {
       ...inReadingOrder(layout.at).map((v) => this.spots[v].group),
       ...this.options,
       ...this.names.flatMap((name, v) => [name, this.leads[v]]),
+      this.tags,
       this.outcomes,
       this.training,
       this.march.element,
@@ -157,6 +170,11 @@ export class MapBoard {
     return this.zoom.isDistant && this.size > MAX_SIZE_WITH_TEXT;
   }
 
+  // Return true if the names of all territories would cover a picture that is only looked at.
+  get isNameless() {
+    return this.zoom.isDistant && this.size > MAX_SIZE_WITH_NAMES;
+  }
+
   // Place marks and names with as little overlap as possible at this zoom.
   label() {
     if (!this.names) return;
@@ -165,30 +183,27 @@ export class MapBoard {
     set(this.picture, { "data-small": size > MAX_SIZE_WITH_TEXT, "data-bare": this.isBare });
     this.picture.style.setProperty("--size", size.toFixed(2));
     this.hatch.fit(this.zoom.scale, layout.width);
+    const { beside } = this.zoom;
+    Object.assign(layout.room, { x1: 2 - beside, x2: layout.width - 2 + beside });
     const space = new NameSpace(layout, this.land.regions, size, this.ringed ? BESIDE_RING : undefined);
-    const bare = this.zoom.isDistant && size > MAX_SIZE_WITH_NAMES;
     const reach = this.isBare ? Math.min(PRESS_RADIUS, MIN_DISTANCE / 2 / size) : PRESS_RADIUS; // where marks would overlap, land is pressed instead
-    this.boxes = this.ways.map((ways, v) => {
-      const { regions } = this.land;
-      const placed = bare ? null : space.place(ways, [v], regions[v], layout.at[v], true);
-      write(this.names[v], placed ?? this.below(v), size);
+    this.placed = this.ways.map((ways, v) => {
+      const placed = this.isNameless ? null : space.place(ways, v);
+      write(this.names[v], placed, size);
       set(this.leads[v], { d: placed?.lead ? arrow(placed.lead, 0, 0) : null });
-      set(this.names[v], { "data-crowded": !placed, "data-ground": placed?.ground });
+      set(this.names[v], { "data-ground": placed?.ground });
       this.names[v].style.fontSize = `${(11 * size).toFixed(1)}px`;
       set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${size.toFixed(2)})` });
       set(this.spots[v].reach, { r: reach.toFixed(1) });
-      return placed?.box ?? null;
+      return placed;
     });
-    this.land.label(layout, space);
     if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
     this.showOutcomes();
   }
 
-  // Return the place of a name that fits nowhere, for when its territory is pointed at.
-  below(v) {
-    const [{ lines, width }] = this.ways[v];
-    const [x, y] = this.layout.at[v];
-    return { lines, box: box(x, y + (RADIUS + LINE_HEIGHT) * this.size, width * this.size, LINE_HEIGHT * this.size) };
+  // Return the boxes of the names on the map.
+  get boxes() {
+    return this.placed.flatMap((each) => each?.box ?? []);
   }
 
   // Show the engine's best move as an arrow; null for none.
@@ -213,9 +228,11 @@ export class MapBoard {
     }).join("");
   }
 
-  // Show a hidden name while its territory is pointed at, and the result of a move there.
+  // Show the whole name of a territory while it is pointed at, and the result of a move there.
   point(v, pointed) {
-    set(this.names[v], { "data-pointed": pointed });
+    if (!pointed && this.pointed !== v) return;
+    this.pointed = pointed ? v : null;
+    this.showTags();
     const { selected = null, targets, ahead } = this.marked ?? {};
     this.clearBadges(this.preview, "data-previewed");
     if (!pointed || selected === null || ahead || !targets.has(v) || !this.shown) return;
@@ -270,6 +287,8 @@ export class MapBoard {
     if (travel) {
       this.clearBadges(this.fight, "data-fought");
       this.drawMove(null);
+      this.fought = [];
+      this.showTags();
       this.march.go(this.token(before.armies[move[0]]), this.layout.lines(...move), travel, () => {
         this.showSpot(move[1], position.armies[move[1]]);
         this.showMove(move, before);
@@ -332,6 +351,7 @@ export class MapBoard {
     this.fought = [];
     if (move) this.showFight(move, this.game.told(before, move), this.layout.lines(...move));
     this.suggest(this.suggested);
+    this.showTags();
   }
 
   // Draw the arrow of a move, and the numbers of its battle, which would cover those of the territories on a small picture.
@@ -342,24 +362,24 @@ export class MapBoard {
       return;
     }
     if (what !== "won" && what !== "lost") return;
-    const shown = { lead: this.lead, noted: this.fought };
+    const shown = { lead: this.lead, taken: this.boxesOf(move), noted: this.fought };
     this.fight.append(this.badge(`${came} vs ${stood} → ${Math.abs(came - stood) || "taken"}`, move[1], parts.at(-1), shown));
   }
 
   // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `below`: number of lines
   // further down; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words;
-  // `taken`: boxes of other words; `noted` gets the box of these.
-  badge(text, v, line, { below = 0, lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]) } = {}) {
+  // `taken`: boxes of other words; `noted` gets the box of these; `always`: however far they are from the territory.
+  badge(text, v, line, { below = 0, lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), always = false } = {}) {
     const { size, layout } = this;
     const width = 12 + widthIn(BADGE_FONT)(text);
     const { selected = null, targets = null } = this.marked ?? {};
     const radius = (/** @type {number} */ n) => (this.isBare ? (n ? NUMBER_SIZE : 0) : n ? 1 : EMPTY_MARK_SIZE) * RADIUS;
     const radii = this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) ? RING : radius(n)));
-    const [x, middle] = placeBadge(v, [width * size, BADGE_HEIGHT * size], radii, taken, this.boxes.filter(Boolean), layout, size, line);
+    const [x, middle] = placeBadge(v, [width * size, BADGE_HEIGHT * size], radii, taken, this.boxes, layout, size, line);
     const y = middle + below * (BADGE_HEIGHT + 2) * size;
     const [dx, dy] = [Math.abs(layout.at[v][0] - x) / size - width / 2, Math.abs(layout.at[v][1] - y) / size - BADGE_HEIGHT / 2];
     const far = lead ? Math.hypot(Math.max(0, dx), Math.max(0, dy)) : 0;
-    if (far > MAX_BADGE_DISTANCE) return svg("g");
+    if (far > MAX_BADGE_DISTANCE && !always) return svg("g");
     if (far > MIN_LINE_DISTANCE) set(lead, { d: arrow([[x, y], layout.at[v]], 0, 0) });
     const covered = box(x, y, width * size, BADGE_HEIGHT * size);
     noted.push(covered);
@@ -370,7 +390,28 @@ export class MapBoard {
 
   // Hide the names below a box with this attribute.
   hideNames(covered, hides) {
-    this.boxes.forEach((each, v) => each && overlap(each, covered) && set(this.names[v], { [hides]: true }));
+    this.placed.forEach((each, v) => each && overlap(each.box, covered) && set(this.names[v], { [hides]: true }));
+  }
+
+  // Name the chosen territory or else those of the last move, and the one that is pointed at, where the map has no whole name of them.
+  showTags() {
+    this.clearBadges(this.tags, "data-tagged");
+    if (!this.shown) return;
+    const { selected = null } = this.marked ?? {};
+    const current = this.isBare ? [] : selected === null ? this.shown[1] ?? [] : [selected];
+    const taken = [...this.fought, ...this.foretold, ...this.boxesOf(current)];
+    for (const v of new Set(this.pointed === null ? current : [...current, this.pointed])) {
+      const place = this.layout.at[v];
+      if (this.placed[v] && !this.placed[v].short && !this.names[v].matches("[data-fought], [data-foretold]")) continue;
+      const lead = svg("path", { class: "lead" });
+      this.tags.append(lead, this.badge(this.game.names[v], v, [place, place], { taken, noted: taken, hides: "data-tagged", lead, always: true }));
+      set(this.names[v], { "data-tagged": true });
+    }
+  }
+
+  // Return the boxes of the whole names of these territories on the map.
+  boxesOf(territories) {
+    return territories.flatMap((v) => (this.placed[v]?.short === false ? this.placed[v].box : []));
   }
 
   // Remove badges, and show the names below them again.
@@ -387,7 +428,7 @@ export class MapBoard {
     const { what } = this.game.told(before, move);
     const rings = what === "won" || what === "lost" ? [at(move[1], svg("circle", { class: "clash", r: RADIUS + 3, "data-what": what }))] : [];
     const trained = size > MAX_SIZE_WITH_TEXT ? [] : position.armies.flatMap((n, v) => (n && v !== move[0] && Math.abs(n) < this.game.cap ? [v] : []));
-    const taken = [...this.boxes.filter(Boolean), ...this.fought, ...this.figures(position)];
+    const taken = [...this.boxes, ...this.fought, ...this.figures(position)];
     const pluses = trained.sort((v, w) => layout.at[v][0] - layout.at[w][0]).flatMap((v) => {
       const side = this.freeSide(v, taken);
       return side ? [at(v, svg("text", { x: side * PLUS_DISTANCE, y: 1 - RADIUS, "data-owner": position.armies[v] > 0 ? "maxie" : "minnie" }, "+1"))] : [];
@@ -448,8 +489,8 @@ export class MapBoard {
         "data-source": source && !ahead, "data-target": target && !ahead, "data-selected": marks?.selected === v,
         "data-ahead": target && Boolean(ahead), "data-premove": premove,
         role: source || target ? "button" : null,
-        // A focused element keeps its focus when it can no longer be chosen, as after a move.
-        tabindex: source || target ? 0 : group === document.activeElement ? -1 : null,
+        // Tab goes through the sources, and then through the targets. A focused element keeps its focus when it can no longer be chosen.
+        tabindex: target || (source && (selected === null || selected === v)) ? 0 : source || group === document.activeElement ? -1 : null,
         "aria-label": source || target ? said : null,
       });
       this.land.mark(v, marks?.selected === v ? "selected" : target ? "target" : source ? "source" : null);
@@ -478,14 +519,21 @@ export class MapBoard {
     const { selected = null, targets, ahead } = this.marked ?? {};
     this.drawOptions(selected, targets);
     this.clearBadges(this.outcomes, "data-foretold");
-    if (selected === null || ahead || !this.shown) return;
+    this.foretold = [];
+    if (selected !== null && !ahead && this.shown) this.foretell(selected, targets);
+    this.showTags();
+  }
+
+  foretell(selected, targets) {
+    const names = this.boxesOf([selected, ...targets]);
     for (const v of targets) {
       const told = this.game.told(this.shown[0], [selected, v]);
       const text = outcome(told);
       if (!text) continue;
       const line = this.layout.lines(selected, v).at(-1);
       const lead = svg("path", { class: "lead" });
-      this.outcomes.append(lead, set(this.badge(text, v, line, { hides: "data-foretold", lead }), { "data-what": told.what }));
+      const badge = this.badge(text, v, line, { hides: "data-foretold", lead, taken: [...names, ...this.foretold], noted: this.foretold });
+      this.outcomes.append(lead, set(badge, { "data-what": told.what }));
     }
   }
 

@@ -5,8 +5,7 @@ import { RADIUS, box, overlap, touches } from "./geometry.js";
 export const LINE_HEIGHT = 11; // height of a line of names
 const NAME_GAP = 2; // between a mark and a name
 const SEARCH_STEP = 3; // between two places that are tried
-const MAX_SEA_DISTANCE = 3.5 * RADIUS; // maximum distance of a name from its land, on the sea
-const FAR = 6 * RADIUS; // the same for a name that a line joins to its land
+const MAX_SEA_DISTANCE = 6 * RADIUS; // maximum distance of a name from its land, on the sea
 const TOUCHING = RADIUS / 2; // distance of a name from its land up to which no line is needed
 const ASIDE_COST = 0.25; // cost of a unit to the left or right of the middle
 const MIN_ABBREVIATED_LENGTH = 6; // letters of a word that can be abbreviated
@@ -45,9 +44,9 @@ export const edgesOf = (ring) => ring.map((corner, n) => [corner, ring[(n + 1) %
 // The room for names on a map at a scale of marks and names.
 export class NameSpace {
   // regions: the land of each territory; gap: between a mark and a name.
-  constructor({ at, width, height }, regions, size, gap = NAME_GAP) {
+  constructor({ at, room }, regions, size, gap = NAME_GAP) {
     this.at = at;
-    this.picture = { x1: 2, y1: 2, x2: width - 2, y2: height - 2 };
+    this.room = room;
     this.regions = regions;
     this.size = size;
     this.beside = (RADIUS + gap) * size; // from the middle of a mark to its names
@@ -55,27 +54,27 @@ export class NameSpace {
     this.taken = /** @type {any[]} */ ([]); // boxes of the names placed so far
   }
 
-  // Place the best spelling that fits, near the point `from`: on the land of these territories, else on the sea.
-  // Returns { lines, box, ground, lead }, or null if none fits. `land`: their common region; `ways`: its spellings, the best first.
-  // `led`: a name on the sea may be farther from its land, and a line leads from it to `from`.
-  place(ways, members, land, from, led = false) {
-    const around = grown(land.bounds, (led ? FAR : MAX_SEA_DISTANCE) * this.size);
-    const others = this.regions.filter((region, v) => !members.includes(v) && overlap(region.bounds, around));
-    const isAfloat = (each) => this.isNearest(members, each) && !land.meets(each) && !others.some((region) => region.meets(each)); // the quickest first
-    const leadOf = (each) => (led && !this.isBeside(land, each) ? this.lead(each, from) : null);
+  // Place the best spelling of the name of a territory that fits: on its land, else on the sea, from where a line may lead to its mark.
+  // Returns { lines, short, box, ground, lead }, or null if none fits. `ways`: the spellings, the best first.
+  place(ways, v) {
+    const [land, from] = [this.regions[v], this.at[v]];
+    const around = grown(land.bounds, MAX_SEA_DISTANCE * this.size);
+    const others = this.regions.filter((region) => region !== land && overlap(region.bounds, around));
+    const isAfloat = (each) => this.isNearest(v, each) && !land.meets(each) && !others.some((region) => region.meets(each)); // the quickest first
+    const leadOf = (each) => (this.isBeside(land, each) ? null : this.lead(each, from));
     const rules = [
       ["land", land.bounds, (each) => land.encloses(each)],
-      ["sea", around, (each) => isAfloat(each) && this.isClear(leadOf(each), members, others)],
+      ["sea", around, (each) => isAfloat(each) && this.isClear(leadOf(each), v, others)],
     ];
     const full = ways.filter(({ short }) => !short);
     for (const group of [full, ...ways.filter(({ short }) => short).map((each) => [each])]) {
       for (const [ground, bounds, fits] of rules) {
-        for (const { lines, width } of group) {
+        for (const { lines, width, short } of group) {
           const found = this.find([width * this.size, lines.length * LINE_HEIGHT * this.size], bounds, fits, from);
           if (!found) continue;
           const lead = ground === "sea" ? leadOf(found) : null;
           this.taken.push(grown(found, this.size), ...along(lead).map((point) => box(...point, SEARCH_STEP, SEARCH_STEP)));
-          return { lines, box: found, ground, lead };
+          return { lines, short, box: found, ground, lead };
         }
       }
     }
@@ -94,9 +93,9 @@ export class NameSpace {
     return [[a, b], [x + (a - x) * share, y + (b - y) * share]];
   }
 
-  // Return true if a line crosses neither a name, nor a mark of another territory than these, nor the land of the others.
-  isClear(line, members, others) {
-    const covered = [...this.marks.filter((_, v) => !members.includes(v)), ...this.taken];
+  // Return true if a line from the territory `v` crosses neither a name, nor a mark of another territory, nor the land of the others.
+  isClear(line, v, others) {
+    const covered = [...this.marks.filter((_, w) => w !== v), ...this.taken];
     return !along(line).some((point) => others.some((region) => region.contains(point)) || covered.some((each) => distance(point, each) === 0));
   }
 
@@ -110,17 +109,17 @@ export class NameSpace {
       for (const top of steps(bounds.y1, bounds.y2 - height, below - height / 2, step)) {
         const each = { x1: left, x2: left + width, y1: top, y2: top + height };
         const cost = distance([x, y], each) + ASIDE_COST * Math.abs(left + width / 2 - x);
-        if (cost >= least || !within(each, this.picture) || covered.some((other) => overlap(other, each)) || !fits(each)) continue;
+        if (cost >= least || !within(each, this.room) || covered.some((other) => overlap(other, each)) || !fits(each)) continue;
         [best, least] = [each, cost];
       }
     }
     return best;
   }
 
-  // Return true if no other territory's mark is as near to the box as that of one of these.
-  isNearest(members, each) {
-    const least = Math.min(...members.map((v) => distance(this.at[v], each)));
-    return this.at.every((point, v) => distance(point, each) > least || members.includes(v));
+  // Return true if no other territory's mark is as near to the box as that of `v`.
+  isNearest(v, each) {
+    const least = distance(this.at[v], each);
+    return this.at.every((point, w) => distance(point, each) > least || w === v);
   }
 }
 

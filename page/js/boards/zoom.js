@@ -75,6 +75,11 @@ export class Zoom {
     return Math.min(this.place.clientWidth / this.size[0], this.room / this.size[1], this.least ? MAX_INITIAL_SCALE : Infinity);
   }
 
+  // Return the width of the frame to the left and to the right of the picture, in units.
+  get beside() {
+    return Math.max(0, this.place.clientWidth / this.scale - this.size[0]) / 2;
+  }
+
   // Handle a new size of the picture.
   resize(size) {
     this.size = size;

@@ -7,7 +7,7 @@ import { sound } from "./sound.js";
 const THEMES = [["system", "Same as system"], ["light", "Light"], ["dark", "Dark"]];
 const PACES = [[0, "No animation"], [0.5, "Slow"], [1, "Normal"], [2, "Fast"]];
 
-const dialog = h("dialog", { class: "keys", "aria-labelledby": "comfort-title" });
+const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { class: "settings", "aria-labelledby": "comfort-title" }));
 dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 
 export function showSettings() {
@@ -25,13 +25,13 @@ export function showSettings() {
   } });
   called.checked = preferences().notify;
   dialog.replaceChildren(
-    h("h2", { id: "comfort-title" }, "Settings"),
+    h("div", { class: "share-head" }, h("h2", { id: "comfort-title", tabindex: -1, autofocus: true }, "Settings"),
+      h("button", { type: "button", class: "bare", "aria-label": "Close", title: "Close", onclick: () => dialog.close() }, "✕")),
     h("p", null, h("label", { class: "row" }, "Theme", select(THEMES, theme, (value) => setPreferences({ theme: value })))),
     h("p", null, h("label", { class: "row" }, "Pace", select(PACES, pace, (value) => setPreferences({ pace: Number(value) })))),
     h("p", null, h("label", { class: "tick" }, noise, " Sounds")),
     "Notification" in window ? h("p", null, h("label", { class: "tick" }, called, " Notify me when it is my turn")) : "",
-    h("p", { class: "quiet" }, "If your system asks for reduced motion, nothing moves by itself."),
-    h("form", { method: "dialog" }, h("button", { type: "submit", class: "button" }, "Close")));
+    h("p", { class: "quiet" }, "If your system asks for reduced motion, nothing moves by itself."));
   document.body.append(dialog);
   dialog.showModal();
 }
