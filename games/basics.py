@@ -32,7 +32,7 @@ class Player(StrEnum):
 
     @property
     def sign(self) -> int:
-        """Return +1 for Maxie and -1 for Minnie: the factor that turns a value for Maxie into one for this player."""
+        """+1 for Maxie and -1 for Minnie: the factor that turns a value for Maxie into one for this player."""
         return 1 if self is MAXIE else -1
 
 
@@ -106,7 +106,7 @@ class Outcome:
 
     @property
     def word(self) -> str:
-        """Return the reason as written on the wire, in records and in tables, such as `four_in_a_row`."""
+        """Reason as written on the wire, in records and in tables, such as `four_in_a_row`."""
         return str(self.reason).replace(" ", "_")
 
     def __str__(self) -> str:
@@ -115,7 +115,7 @@ class Outcome:
 
     @property
     def margin_text(self) -> str:
-        """Return the margin as the end of a sentence, such as `, by 3`; empty if there is no margin."""
+        """Margin as the end of a sentence, such as `, by 3`; empty if there is no margin."""
         return f", by {self.margin}" if self.margin is not None else ""
 
 

@@ -116,12 +116,12 @@ class MapPicture:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Return the width and height of the picture, in pixels."""
+        """Width and height of the picture, in pixels."""
         return self._layout.width, self._layout.height
 
     @cached_property
     def places(self) -> list[Point]:
-        """Return the centre of the mark of each territory, in pixels."""
+        """Centre of the mark of each territory, in pixels."""
         return [self._to_pixels(place) for place in self.file.map.places]
 
     def render_svg(self, armies: Sequence[int], label: str) -> str:
@@ -136,7 +136,7 @@ class MapPicture:
 
     @cached_property
     def ground_svg(self) -> str:
-        """Return the sea, and the land without its owners, as SVG."""
+        """Sea, and the land without its owners, as SVG."""
         width, height = self.size
         return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast_path}'
 
@@ -194,7 +194,7 @@ class MapPicture:
 
     @cached_property
     def _roads(self) -> str:
-        """Return all roads as SVG. On a map that wraps around, a long road leaves it on one side and enters on the other."""
+        """All roads as SVG. On a map that wraps around, a long road leaves it on one side and enters on the other."""
         ferries = set() if self.cells is None else set(load_shipped_ferries(self.file.map.name))
         return "".join(
             _render_road(line, ferry=(v, w) in ferries)
