@@ -33,7 +33,7 @@ class Request:
     def allows_next_request(self) -> bool:
         """True if another request may follow on the same connection (RFC 9112, section 9.3).
 
-        A request may follow only after a GET: other methods may have a body, and the answer to HEAD has none.
+        A request may follow only after a GET: other methods may have a body, and the response to HEAD has none.
         """
         closes = "close" in map(str.lower, self.list_header_values("Connection"))
         return self.method == "GET" and self.protocol == "HTTP/1.1" and not closes

@@ -1,10 +1,12 @@
 """Storage format of finished matches: record, terms and events compressed together.
 
 The packed data of a match are one byte, the version of the format, and a Zstandard frame. In version 1 the frame is
-compressed with the dictionary in the file `packing-1.txt`, which never changes. The frame holds lines of JSON. The
-first line is the record. Once the match is fully packed, the terms follow, and then each row of the journal, which is a
-list of events with their times. Moves, analysis and times that the record contains are left out of the rows, and other
-times are stored as differences. The packed data take a tenth of the space of the text.
+compressed with the dictionary in the file `packing-1.txt`, which never changes. The packed data take a tenth of the
+space of the text.
+
+The frame holds lines of JSON. The first line is the record. Once the match is fully packed, the terms follow, and then
+each row of the journal, which is a list of events with their times. Moves, analysis and times that the record contains
+are left out of the rows, and other times are stored as differences.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     GET /api/game/NAME?setup=JSON&moves=JSON
 
-NAME is the name of the game. The answer has the board that the game declares (`games.boards`), the contents of the
+NAME is the name of the game. The response has the board that the game declares (`games.boards`), the contents of the
 board after each move, and the legal moves after the last. To play a move, the page asks again with that move added. The
 game must be loaded in this server, which checks the moves against the rules of the game.
 """
