@@ -15,8 +15,13 @@ lease), and the number of the stream: a run of consecutive frames. An edge begin
 core restarts the numbers of its own frames for each stream. An empty frame is a heartbeat. It shows that the sender is
 alive, and how many frames the sender has sent. Frames are neither acknowledged nor sent again.
 
-**Resync.** An edge begins a new stream in four cases: the core asks for one, because it missed a frame or does not know
-the edge; the edge missed a frame; a higher fencing token arrives; or a core that was silent is back. A frame with a
-lower fencing token comes from a core that lost its lease, and is dropped. The modules `edge_link` and `core_link`
-describe both sides.
+**Resync.** An edge begins a new stream in four cases:
+
+- The core asks for one, because it missed a frame or does not know the edge.
+- The edge missed a frame.
+- A frame with a higher fencing token arrives: another core has taken over.
+- A core that was silent is back.
+
+A frame with a lower fencing token comes from a core that lost its lease, and is dropped. The modules `edge_link` and
+`core_link` describe both sides.
 """
