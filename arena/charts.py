@@ -20,12 +20,12 @@ class PlotArea:
     y_range: tuple[float, float]
     """Data values at the bottom and top edge."""
 
-    def x(self, value: float) -> float:
+    def to_x(self, value: float) -> float:
         """Return the horizontal SVG position of the data value `value`."""
         low, high = self.x_range
         return self.left + (self.right - self.left) * (value - low) / ((high - low) or 1)
 
-    def y(self, value: float) -> float:
+    def to_y(self, value: float) -> float:
         """Return the vertical SVG position of the data value `value`."""
         low, high = self.y_range
         return self.bottom - (self.bottom - self.top) * (value - low) / ((high - low) or 1)
@@ -39,12 +39,14 @@ class PlotArea:
         tip: str = "",
     ) -> str:
         """Return a line chart through `points`; `tip` is its tooltip, and `attributes` holds further SVG attributes."""
-        path = " ".join(f"{self.x(a):.1f},{self.y(b):.1f}" for a, b in points)
+        path = " ".join(f"{self.to_x(a):.1f},{self.to_y(b):.1f}" for a, b in points)
         return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{attributes}>{_render_title(tip)}</polyline>'
 
     def render_horizontal_lines(self, values: Iterable[float], colour: str) -> list[str]:
         """Return a horizontal line across the area for each of `values`."""
-        return [render_line(self.left, self.y(value), self.right, self.y(value), colour) for value in values]
+        return [
+            render_line(self.left, self.to_y(value), self.right, self.to_y(value), colour) for value in values
+        ]
 
 
 def render_line(

@@ -47,7 +47,7 @@ MONOTONIC = TimeSource()
 """The machine's clock, `time.monotonic_ns()`."""
 
 
-def seconds_left() -> float:
+def get_seconds_left() -> float:
     """Return the seconds until the time limit of the running task; infinity if the task has none."""
     import anyio  # noqa: PLC0415  commands that only search read the time too, and start without it
 

@@ -99,11 +99,11 @@ def _render_match(replay: Replay) -> str:
             render_text_element(LEFT, 26, summarize_record(replay.record), INK),
             *area.render_horizontal_lines(axis_values, GRID),
             *(
-                render_text_element(LEFT - 8, area.y(axis_value) + 4, f"{axis_value:+d}", INK, "end")
+                render_text_element(LEFT - 8, area.to_y(axis_value) + 4, f"{axis_value:+d}", INK, "end")
                 for axis_value in axis_values
             ),
             *(
-                render_text_element(area.x(ply), HEIGHT - 28, str(ply), INK, "middle")
+                render_text_element(area.to_x(ply), HEIGHT - 28, str(ply), INK, "middle")
                 for ply in sorted({0, plies // 2, plies})
             ),
             render_text_element(LEFT, HEIGHT - 10, "ply; the estimate of the game, high for maxie", INK),

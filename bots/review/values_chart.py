@@ -50,12 +50,12 @@ def render_review(
         *area.render_horizontal_lines(axis_values, GRID),
     ]
     elements += [
-        render_text_element(LEFT - 8, area.y(axis_value) + 4, f"{axis_value / 100:+g}", INK, "end")
+        render_text_element(LEFT - 8, area.to_y(axis_value) + 4, f"{axis_value / 100:+g}", INK, "end")
         for axis_value in axis_values
     ]
     label_y = HEIGHT - BOTTOM + 20
     elements += [
-        render_text_element(area.x(ply), label_y, str(ply), INK, "middle")
+        render_text_element(area.to_x(ply), label_y, str(ply), INK, "middle")
         for ply in sorted({0, plies // 2, plies})
     ]
     unit = "in armies" if armies else "in hundreds"
@@ -68,7 +68,7 @@ def render_review(
             )
     for review in reviews:
         if review.mark:
-            x, y, colour = area.x(review.ply), area.y(clamp(review.after)), COLOURS[review.player]
+            x, y, colour = area.to_x(review.ply), area.to_y(clamp(review.after)), COLOURS[review.player]
             elements.append(
                 render_dot(x, y, 4, colour, f"ply {review.ply}: {review.move}, better {review.better}")
             )

@@ -67,18 +67,18 @@ def plot_ratings(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
     )
     bottom = 34 * len(rated) + 6
     area = PlotArea(LEFT, WIDTH - RIGHT, 0, bottom, (marks[0], marks[-1]), (0, 1))
-    elements = [render_line(area.x(mark), 0, area.x(mark), bottom, GRID) for mark in marks]
+    elements = [render_line(area.to_x(mark), 0, area.to_x(mark), bottom, GRID) for mark in marks]
     elements += [
-        render_text_element(area.x(mark), bottom + 15, f"{mark:+z.0f}", INK, "middle") for mark in marks
+        render_text_element(area.to_x(mark), bottom + 15, f"{mark:+z.0f}", INK, "middle") for mark in marks
     ]
     for index, row in enumerate(rated):
         y, bot_colour = 34 * index + 24, colour[row.bot]
         elements += [
             render_text_element(2, y - 10, row.bot[:MAX_NAME_LENGTH], INK),
             render_line(
-                area.x(row.elo - row.elo_error), y, area.x(row.elo + row.elo_error), y, bot_colour, 3
+                area.to_x(row.elo - row.elo_error), y, area.to_x(row.elo + row.elo_error), y, bot_colour, 3
             ),
-            render_dot(area.x(row.elo), y, 5, bot_colour),
+            render_dot(area.to_x(row.elo), y, 5, bot_colour),
         ]
     elements.append(
         render_text_element(
@@ -106,10 +106,10 @@ def plot_by_ply(
     area = PlotArea(LEFT, WIDTH - RIGHT, top, bottom, (0, ply_ticks[-1]), (0, value_ticks[-1]))
     elements = area.render_horizontal_lines(value_ticks, GRID)
     elements += [
-        render_text_element(LEFT - 5, area.y(mark) + 4, f"{mark:g}", INK, "end") for mark in value_ticks
+        render_text_element(LEFT - 5, area.to_y(mark) + 4, f"{mark:g}", INK, "end") for mark in value_ticks
     ]
     elements += [
-        render_text_element(area.x(mark), bottom + 16, f"{mark:g}", INK, "middle") for mark in ply_ticks
+        render_text_element(area.to_x(mark), bottom + 16, f"{mark:g}", INK, "middle") for mark in ply_ticks
     ]
     elements += [
         render_line(LEFT, top, LEFT, bottom, INK),

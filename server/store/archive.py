@@ -102,7 +102,7 @@ async def import_lines(engine: Engine, lines: Iterable[bytes], *, trust: bool = 
     """
     counts = ImportResult()
     for chunk in database.split_into_chunks(_parse_lines(lines, counts), MATCHES_PER_TRANSACTION):
-        async with database.exclusive_transaction(engine) as connection:
+        async with database.open_exclusive_transaction(engine) as connection:
             await _add_chunk(connection, chunk, counts, trust=trust)
     return counts
 

@@ -113,7 +113,7 @@ async def restore(engine: Engine, path: Path) -> StoreCounts:
             await database.prepare_store(source_engine, str(path))
             async with (
                 database.convert_database_errors(engine),
-                database.exclusive_transaction(engine) as target,
+                database.open_exclusive_transaction(engine) as target,
             ):
                 await _require_empty(target)
                 async with (

@@ -23,7 +23,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from arena.clock import MONOTONIC, seconds_left
+from arena.clock import MONOTONIC, get_seconds_left
 from arena.server.store import migrations
 from arena.server.store import sqlite as sqlite_driver
 from arena.server.store.database_errors import describe_cause
@@ -205,7 +205,7 @@ async def prepare_store(engine: Engine, shown_name: str = "") -> None:
     Raises StoreError if the database cannot be used, is not a store, or has a version that cannot be migrated. Raises
     lease.LeaseHeld, and changes nothing, if the store has an older version and a running server uses it.
     """
-    async with convert_database_errors(engine, shown_name), exclusive_transaction(engine) as connection:
+    async with convert_database_errors(engine, shown_name), open_exclusive_transaction(engine) as connection:
         if engine.dialect.name == "postgresql":
             # The server does not run yet, so no standby waits, and a busy database may need more time.
             longer_timeout = (
@@ -350,7 +350,7 @@ WRITER_LOCK_KEY = 0x617265_6E61
 
 
 @asynccontextmanager
-async def exclusive_transaction(engine: Engine) -> AsyncIterator[AsyncConnection]:
+async def open_exclusive_transaction(engine: Engine) -> AsyncIterator[AsyncConnection]:
     """Open a transaction for work that reads before it writes. Only one runs at a time, across all servers.
 
     The transaction is committed at the end of the block, or rolled back on an exception. A cancellation takes effect
@@ -371,20 +371,20 @@ class WriteFunction(Protocol):
 
 
 def make_transaction_writer(engine: Engine) -> WriteFunction:
-    """Return a function that runs each operation in a new `exclusive_transaction` of `engine`.
+    """Return a function that runs each operation in a new transaction from `open_exclusive_transaction`.
 
     It is for processes without an open journal. A process with one uses `Journal.write`.
     """
 
     async def write_in_transaction(operation: Callable[[sa.Connection], T]) -> T:
-        async with exclusive_transaction(engine) as connection:
+        async with open_exclusive_transaction(engine) as connection:
             return await connection.run_sync(operation)
 
     return write_in_transaction
 
 
 def lock_exclusively(connection: sa.Connection) -> None:
-    """Acquire the lock of `exclusive_transaction` for a transaction that has just begun. The lock ends with the transaction."""
+    """Acquire the lock of `open_exclusive_transaction` in a transaction that has just begun, until the end of that transaction."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER_LOCK_KEY)))
     elif not getattr(connection.connection.driver_connection, "in_transaction", False):
@@ -400,7 +400,7 @@ async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection
     the block.
     """
     await checkpoint_if_cancelled()
-    seconds = seconds_left()
+    seconds = get_seconds_left()
     end_time = MONOTONIC.now() + seconds
     with anyio.CancelScope(shield=True):
         try:

@@ -106,7 +106,7 @@ async def issue_directive(
 
 async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str = "") -> bool:
     """End the directive of this kind and subject. Return False if there is none."""
-    async with database.exclusive_transaction(engine) as connection:
+    async with database.open_exclusive_transaction(engine) as connection:
         return bool((await connection.execute(_DELETE_DIRECTIVE, {"of_kind": kind, "of": subject})).rowcount)
 
 

@@ -135,7 +135,7 @@ SAVE_RECORD = (
 _REASONS = {reason.value: reason for reason in EndReason}
 
 
-def result_from_row(row: Any, detail: str = "") -> Result:
+def make_result_from_row(row: Any, detail: str = "") -> Result:
     """Return the result of a match from the columns `winner` and `reason` of a row.
 
     `winner` is a seat; None or empty if nobody won.
@@ -150,7 +150,9 @@ async def load_results(connection: AsyncConnection, event: str) -> dict[str, Fin
     query = query.where(table.event == event, table.finished.is_not(None))
     rows = await connection.execute(query.order_by(table.finished, table.number))
     return {
-        row.match: FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), result_from_row(row))
+        row.match: FinishedMatch(
+            row.match, row.game, Players(row.maxie, row.minnie), make_result_from_row(row)
+        )
         for row in rows
     }
 
@@ -201,7 +203,7 @@ async def load_summary(engine: Engine, match: str) -> MatchSummary | None:
     query = query.where(matches.c.match == match, matches.c.finished.is_not(None))
     async with open_query_connection(engine) as connection:
         row = (await connection.execute(query)).one_or_none()
-    return None if row is None else summary_from_row(row)
+    return None if row is None else make_summary_from_row(row)
 
 
 IS_FINISHED = matches.c.finished.is_not(None)
@@ -228,7 +230,7 @@ def _build_distinct_games_query(column: sa.Column[Any], where: tuple[Any, ...]) 
     return sa.select(games.c.game).where(games.c.game.is_not(None)).order_by(games.c.game)
 
 
-def summary_from_row(row: sa.Row[Any]) -> MatchSummary:
+def make_summary_from_row(row: sa.Row[Any]) -> MatchSummary:
     """Return the summary of a finished match from its row of `matches`."""
     return MatchSummary(
         row.match,
@@ -239,5 +241,5 @@ def summary_from_row(row: sa.Row[Any]) -> MatchSummary:
         row.time_control,
         row.finished,
         row.plies,
-        result_from_row(row, row.detail),
+        make_result_from_row(row, row.detail),
     )

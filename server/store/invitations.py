@@ -62,7 +62,7 @@ async def create_invitations(engine: Engine, owners: list[str], bots: int, secon
         {"hash": hash_token(code), "owner": owner, "bots": bots, "expires": expiry_time}
         for owner, code in codes.items()
     ]
-    async with database.exclusive_transaction(engine) as connection:
+    async with database.open_exclusive_transaction(engine) as connection:
         await connection.execute(sa.insert(invitations), rows)
     return codes
 

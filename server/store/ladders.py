@@ -66,7 +66,7 @@ async def claim_ladder(
     row = await _find_row(engine, kind, event)
     name = row.event if row is not None else event or default_name
     async with lock_event(engine, name):
-        async with database.exclusive_transaction(engine) as connection:
+        async with database.open_exclusive_transaction(engine) as connection:
             if row is None:
                 await connection.execute(
                     sa.insert(schema.ladders).values(
@@ -86,7 +86,7 @@ async def claim_ladder(
 
 async def set_bots(engine: Engine, event: str, bots: list[str]) -> None:
     """Store `bots` as the names of a ladder's bots, for a ladder whose bots are not known until they connect."""
-    async with database.exclusive_transaction(engine) as connection:
+    async with database.open_exclusive_transaction(engine) as connection:
         is_event = schema.ladders.c.event == event
         stored_plan = (
             await connection.execute(sa.select(schema.ladders.c.plan).where(is_event))
@@ -97,7 +97,7 @@ async def set_bots(engine: Engine, event: str, bots: list[str]) -> None:
 
 async def finish_ladder(engine: Engine, event: str) -> None:
     """Mark a ladder as finished, and remove its unfinished matches."""
-    async with database.exclusive_transaction(engine) as connection:
+    async with database.open_exclusive_transaction(engine) as connection:
         await _discard_unfinished(connection, event)
         is_unfinished_event = (schema.ladders.c.event == event) & schema.ladders.c.finished.is_(None)
         await connection.execute(

@@ -24,7 +24,7 @@ from arena.server.store.finished_matches import (
     MatchList,
     PageCursor,
     list_distinct_games,
-    summary_from_row,
+    make_summary_from_row,
 )
 from arena.server.store.schema import crosses, matches
 
@@ -106,7 +106,7 @@ async def search_matches(
             matches_query = statements.up_to_boundary
             parameters |= {"boundary_finished": boundary.finished, "boundary_number": boundary.number}
         rows = (await connection.execute(matches_query, parameters)).all()
-    page = [summary_from_row(row) for row in rows[:limit]]
+    page = [make_summary_from_row(row) for row in rows[:limit]]
     if len(rows) > limit:
         return MatchList(page, _make_page_cursor(rows[limit - 1]))
     return MatchList(page, None if boundary is None else _make_page_cursor(boundary))

@@ -12,7 +12,7 @@ from arena.server.store import database
 from arena.server.store.database import Engine, OperationRefused
 from arena.server.store.directives import load_directives
 from arena.server.store.schema import invitations, tokens
-from arena.server.store.tokens import Token, list_tokens, token_from_row
+from arena.server.store.tokens import Token, list_tokens, make_token_from_row
 
 MAX_REVOKED = 20
 """Number of revoked names at which an owner may register no further names. A revoked name stays taken forever."""
@@ -55,7 +55,7 @@ async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
     owner_query = sa.select(tokens).where(tokens.c.owner == owner, tokens.c.role == "bot")
     async with database.open_query_connection(engine) as connection:
         rows = await connection.execute(owner_query.order_by(tokens.c.created, tokens.c.name))
-        bots = [token_from_row(row) for row in rows]
+        bots = [make_token_from_row(row) for row in rows]
     invitation = await _load_open_invitations(engine, invitations.c.owner == owner)
     invited, until = invitation.get(owner, (0, ""))
     revoked_count = sum(bot.revoked is not None for bot in bots)

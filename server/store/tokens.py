@@ -106,7 +106,7 @@ async def create_token(engine: Engine, name: str, role: Role, owner: str = "") -
     new_token = Token(
         name, role, owner or name, database.format_current_time(), None, None, hash_token(token)
     )
-    async with database.exclusive_transaction(engine) as connection:
+    async with database.open_exclusive_transaction(engine) as connection:
         revoked = dict((await connection.execute(sa.select(tokens.c.name, tokens.c.revoked))).all())
         why = names.find_unavailability_reason(name, revoked)
         if why is None and revoked.get(name, "") is None:
@@ -134,7 +134,7 @@ async def revoke_token(engine: Engine, name: str) -> None:
 
 async def _change_token(engine: Engine, name: str, **values: str) -> None:
     change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(**values)
-    async with database.exclusive_transaction(engine) as connection:
+    async with database.open_exclusive_transaction(engine) as connection:
         changed_count = (await connection.execute(change)).rowcount
     if not changed_count:
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all")
@@ -144,7 +144,7 @@ async def find_token(engine: Engine, name: str) -> Token | None:
     """Return the token of a name, even if it was revoked; None if the name has none."""
     async with database.open_query_connection(engine) as connection:
         row = (await connection.execute(_SELECT_TOKEN, {"of": name})).one_or_none()
-    return token_from_row(row) if row is not None else None
+    return make_token_from_row(row) if row is not None else None
 
 
 async def has_session(engine: Engine, name: str, secret: str, match: str = "") -> bool:
@@ -165,7 +165,7 @@ async def list_tokens(engine: Engine) -> list[Token]:
     """Return all tokens, including revoked ones, sorted by name."""
     async with database.open_query_connection(engine) as connection:
         rows = (await connection.execute(sa.select(tokens))).all()
-    return sorted(map(token_from_row, rows), key=lambda token: token.name)
+    return sorted(map(make_token_from_row, rows), key=lambda token: token.name)
 
 
 async def load_known_names(engine: Engine) -> set[str]:
@@ -188,6 +188,6 @@ _UPDATE_TOKEN = (
 )
 
 
-def token_from_row(row: sa.Row[Any]) -> Token:
+def make_token_from_row(row: sa.Row[Any]) -> Token:
     """Return a row of the table `tokens` as a Token."""
     return Token(**{name: getattr(row, name) for name in Token.__struct_fields__})

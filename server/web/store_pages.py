@@ -253,11 +253,11 @@ class StorePages:
         ladder = await find_plan(self._engine, event)
         if match_count is None and ladder is None and live.progress is None and not live.playing:
             return _make_event_not_found_response(event)
-        plan = live.progress or (None if ladder is None else _progress_from_plan(event, ladder))
+        plan = live.progress or (None if ladder is None else _make_progress_from_plan(event, ladder))
         if ladder is not None and ladder.plan.get("state", {}).get("phase") in ("running", "paused"):
             pairings = await load_due_matches(self._engine, event, ladder)
             due = [_make_due_match(pairing, ladder) for pairing in pairings[:MAX_DUE]]
-            plan = structs.replace(_progress_from_plan(event, ladder), due=due)
+            plan = structs.replace(_make_progress_from_plan(event, ladder), due=due)
         if plan is not None and len(plan.bots) > MAX_BOTS:
             plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_BOTS]))
         is_over = ladder is not None and ladder.finished is not None and not live.playing
@@ -307,7 +307,7 @@ def _parse_cursor(parameters: Mapping[str, str]) -> PageCursor | None:
     return time, match
 
 
-def _progress_from_plan(event: str, ladder: StoredPlan) -> EventProgress:
+def _make_progress_from_plan(event: str, ladder: StoredPlan) -> EventProgress:
     """Return the progress of an event that another process plays or has played, from its stored plan."""
     plan: Mapping[str, Any] = ladder.plan
     return EventProgress(

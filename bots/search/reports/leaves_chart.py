@@ -40,12 +40,12 @@ def render_leaves_chart(comparison: Comparison, title: str) -> str:
         if points:
             log_points = _to_log_points(points)
             elements.append(area.render_curve(log_points, SOFT, 1.4, ' stroke-dasharray="5 4"'))
-            curve_ends.append((area.x(log_points[-1][0]), area.y(log_points[-1][1]), name, SOFT))
+            curve_ends.append((area.to_x(log_points[-1][0]), area.to_y(log_points[-1][1]), name, SOFT))
     for (name, points), colour in zip(lines.items(), COLOURS, strict=False):
         log_points = _to_log_points(points)
         elements.append(area.render_curve(log_points, colour, 2))
-        elements += [render_dot(area.x(x), area.y(y), 2.8, colour) for x, y in log_points]
-        curve_ends.append((area.x(log_points[-1][0]), area.y(log_points[-1][1]), name, colour))
+        elements += [render_dot(area.to_x(x), area.to_y(y), 2.8, colour) for x, y in log_points]
+        curve_ends.append((area.to_x(log_points[-1][0]), area.to_y(log_points[-1][1]), name, colour))
     return render_svg_document(WIDTH, HEIGHT, [*elements, *_draw_labels(curve_ends)])
 
 
@@ -57,9 +57,9 @@ def _to_log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
 def _draw_axes(area: PlotArea, depth: int, powers: range) -> Iterator[str]:
     yield from area.render_horizontal_lines(powers, GRID)
     for power in powers:
-        yield render_text_element(LEFT - 10, area.y(power) + 4, f"{10**power:,}", INK, "end")
+        yield render_text_element(LEFT - 10, area.to_y(power) + 4, f"{10**power:,}", INK, "end")
     for level in range(1, depth + 1):
-        yield render_text_element(area.x(level), HEIGHT - BOTTOM + 20, str(level), INK, "middle")
+        yield render_text_element(area.to_x(level), HEIGHT - BOTTOM + 20, str(level), INK, "middle")
     yield render_text_element((LEFT + area.right) / 2, HEIGHT - 14, "depth p, in plies", INK, "middle")
     rotation = f' transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2:.0f}) rotate(-90)"'
     yield render_text_element(0, 0, "leaves", INK, "middle", rotation)

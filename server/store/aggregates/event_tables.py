@@ -15,7 +15,7 @@ from msgspec import Struct
 from arena.protocol.values import Players
 from arena.rating.rater import FinishedMatch
 from arena.server.store.database import Engine, execute_many, make_upsert, open_query_connection
-from arena.server.store.finished_matches import result_from_row
+from arena.server.store.finished_matches import make_result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
 MAX_FULL_TABLE = 100
@@ -135,8 +135,8 @@ async def load_event_scores(engine: Engine, event: str, *, all_bots: bool = Fals
                 event_scores.c.maxie.in_(bots), event_scores.c.minnie.in_(bots)
             )
         rows = (await connection.execute(results_query)).all()
-    return EventScores(match_count, bots, [(_finished_match_from_row(row), row.matches) for row in rows])
+    return EventScores(match_count, bots, [(_make_finished_match_from_row(row), row.matches) for row in rows])
 
 
-def _finished_match_from_row(row: sa.Row[Any]) -> FinishedMatch:
-    return FinishedMatch("", "", Players(row.maxie, row.minnie), result_from_row(row))
+def _make_finished_match_from_row(row: sa.Row[Any]) -> FinishedMatch:
+    return FinishedMatch("", "", Players(row.maxie, row.minnie), make_result_from_row(row))

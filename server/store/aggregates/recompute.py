@@ -35,8 +35,8 @@ from arena.rating.rater import (
 )
 from arena.server.store import database
 from arena.server.store.aggregates.standings import (
-    current_rating_from_row,
     load_base_ratings,
+    make_current_rating_from_row,
     make_rating_key,
 )
 from arena.server.store.database import Engine
@@ -102,7 +102,7 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
 async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
     """Raise RecomputeMismatch if a rating in the table `standings` differs from the last recomputed one, or is missing."""
     stored_standings = {
-        make_rating_key(row): current_rating_from_row(row)
+        make_rating_key(row): make_current_rating_from_row(row)
         for row in (await connection.execute(sa.select(standings_table))).all()
     }
     for key in sorted(stored_standings.keys() | rater.current_ratings.keys()):
@@ -214,11 +214,11 @@ async def _load_rating_steps(
 ) -> dict[tuple[str, str, RatingCategory], RatingStep]:
     """Return the stored rating steps of some matches, by match id, seat and category."""
     query = sa.select(rating_steps).where(rating_steps.c.match.in_(match_ids))
-    steps = [rating_step_from_row(row) for row in (await connection.execute(query)).all()]
+    steps = [make_rating_step_from_row(row) for row in (await connection.execute(query)).all()]
     return {(step.match, step.seat, step.category): step for step in steps}
 
 
-def rating_step_from_row(row: sa.Row[Any]) -> RatingStep:
+def make_rating_step_from_row(row: sa.Row[Any]) -> RatingStep:
     """Return the rating step that a row of the table `rating_steps` holds."""
     fields = {name: getattr(row, name) for name in RatingStep.__struct_fields__}
     return RatingStep(**fields | {"outcome": RatedOutcome(row.outcome)})

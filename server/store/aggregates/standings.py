@@ -211,7 +211,7 @@ def load_current_ratings(
         for start in range(0, len(bots), MAX_BOTS_PER_QUERY):
             parameters = {**category._asdict(), "these": bots[start : start + MAX_BOTS_PER_QUERY]}
             for row in connection.execute(_SELECT_CURRENT, parameters):
-                ratings[category, row.bot] = current_rating_from_row(row)
+                ratings[category, row.bot] = make_current_rating_from_row(row)
     return ratings
 
 
@@ -220,7 +220,7 @@ def make_rating_key(row: sa.Row[Any]) -> RatingKey:
     return RatingCategory(row.game, row.map, row.time_control, row.season), row.bot
 
 
-def current_rating_from_row(row: sa.Row[Any]) -> CurrentRating:
+def make_current_rating_from_row(row: sa.Row[Any]) -> CurrentRating:
     """Return the rating that a row of `standings` or `rating_bases` holds."""
     return CurrentRating(row.rating, row.deviation, row.volatility, row.last)
 
@@ -291,7 +291,7 @@ def load_base_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRatin
     The dictionary is empty if no rated match was ever removed.
     """
     return {
-        make_rating_key(row): current_rating_from_row(row)
+        make_rating_key(row): make_current_rating_from_row(row)
         for row in connection.execute(sa.select(rating_bases))
     }
 

@@ -140,6 +140,6 @@ class NumberedStatement:
         self.names = list(dict.fromkeys(re.findall(r"(?<!:):([a-z_]+)", text)))
         self.text = re.sub(r"(?<!:):([a-z_]+)", lambda found: f"${self.names.index(found[1]) + 1}", text)
 
-    def values(self, row: Mapping[str, Any]) -> Sequence[Any]:
+    def get_values(self, row: Mapping[str, Any]) -> Sequence[Any]:
         """Return the values of the statement's parameters, in the order of their numbers, from a row by column name."""
         return [row[name] for name in self.names]

@@ -196,7 +196,7 @@ async def _write_changes(driver_connection: Any, changes: JournalChanges, lease:
         (_OPEN_MATCH, [row | server_parameter for row in changes.opened_matches]),
     ):
         if rows:
-            await driver_connection.executemany(statement.text, [statement.values(row) for row in rows])
+            await driver_connection.executemany(statement.text, [statement.get_values(row) for row in rows])
     if changes.events:
         await _append_events(driver_connection, changes, lease)
     if changes.closed_matches:
@@ -204,7 +204,7 @@ async def _write_changes(driver_connection: Any, changes: JournalChanges, lease:
         closed_rows = [row | server_parameter for row in changes.closed_matches]
         for statement in (_CLOSE_MATCH, _SAVE_RECORD):
             await driver_connection.executemany(
-                statement.text, [statement.values(row) for row in closed_rows]
+                statement.text, [statement.get_values(row) for row in closed_rows]
             )
 
 

@@ -70,7 +70,7 @@ def draw_record(line: str, ply: int | None = None) -> bytes:
 
     Raises CannotDraw if the match lacks this ply, or cannot be rendered.
     """
-    return _draw_match(_match_from_record(line), ply)
+    return _draw_match(_make_match_from_record(line), ply)
 
 
 def draw_view(view: View, ply: int | None = None) -> bytes:
@@ -102,7 +102,7 @@ def draw_arena(line: str) -> bytes:
 
     Raises CannotDraw if the match cannot be rendered.
     """
-    match = _match_from_record(line)
+    match = _make_match_from_record(line)
     game = _require_game(match)
     moves = match.moves[: 2 * len(match.moves) // 3]
     return _render_png(cards.render_arena_card(game, _replay_positions(game, moves)[-1], moves[-1]), WIDTH)
@@ -115,7 +115,7 @@ def draw_film(line: str) -> bytes:
 
     Raises CannotDraw if the match cannot be rendered.
     """
-    match = _match_from_record(line)
+    match = _make_match_from_record(line)
     game = _require_game(match)
     positions = _replay_positions(game, match.moves)
     last = len(positions) - 1
@@ -191,7 +191,7 @@ def _require_game(match: DrawnMatch) -> AnyGame:
     return game
 
 
-def _match_from_record(line: str) -> DrawnMatch:
+def _make_match_from_record(line: str) -> DrawnMatch:
     try:
         record = from_line(line)
     except BadRecord as error:

@@ -25,11 +25,11 @@ from arena.server.store.database import (
     PASSWORD_FILE,
     StoreError,
     describe_database_error,
-    exclusive_transaction,
     is_transient_error,
     make_blocking_engine,
     make_engine,
     make_upsert,
+    open_exclusive_transaction,
     open_store,
     prepare_store,
 )
@@ -175,7 +175,7 @@ async def test_exclusive_transactions_follow_each_other(database: str) -> None:
 
         async def count(engine: AsyncEngine) -> None:
             for _ in range(5):
-                async with exclusive_transaction(engine) as connection:
+                async with open_exclusive_transaction(engine) as connection:
                     seen = (await connection.execute(sa.select(schema.about.c.schema_version))).scalar_one()
                     await connection.execute(schema.about.update().values(schema_version=seen + 1))
 

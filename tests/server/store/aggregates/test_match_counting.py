@@ -15,7 +15,7 @@ from arena.rating.glicko import Rating
 from arena.rating.rater import Rater, RatingCategory, RatingStep, make_rating_categories
 from arena.server.store.aggregates import match_counting
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.aggregates.recompute import rating_step_from_row
+from arena.server.store.aggregates.recompute import make_rating_step_from_row
 from arena.server.store.aggregates.standings import (
     list_categories,
     load_cross_scores,
@@ -35,7 +35,7 @@ async def steps_in(engine: AsyncEngine) -> list[RatingStep]:
         rating_steps.c.arrival, rating_steps.c.time_control, rating_steps.c.seat
     )
     async with engine.connect() as connection:
-        return [rating_step_from_row(row) for row in (await connection.execute(query)).all()]
+        return [make_rating_step_from_row(row) for row in (await connection.execute(query)).all()]
 
 
 def steps_of(played: list[tuple[str, Record]]) -> list[RatingStep]:

@@ -21,7 +21,7 @@ from arena.server.store.aggregates.standings import (
     sort_standings,
     store_base_ratings,
 )
-from arena.server.store.database import exclusive_transaction
+from arena.server.store.database import open_exclusive_transaction
 from tests.server.matches import record
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, NOBODY_WINS, day, events, keep
 
@@ -81,7 +81,7 @@ async def test_the_stored_table_equals_a_count_of_all_matches(engine: AsyncEngin
 async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(engine: AsyncEngine) -> None:
     keys = [(RatingCategory("tictactoe"), f"bot {number}") for number in range(MAX_BOTS_PER_QUERY + 5)]
     table = {key: CurrentRating(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
-    async with exclusive_transaction(engine) as connection:
+    async with open_exclusive_transaction(engine) as connection:
         await connection.run_sync(store_base_ratings, table)
         await connection.run_sync(store_base_ratings, {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))})
         kept = await connection.run_sync(load_base_ratings)
@@ -98,7 +98,7 @@ def test_equal_ratings_stand_by_name() -> None:
 
 
 async def test_a_match_is_added_with_the_steps_of_both_bots_or_not_at_all(engine: AsyncEngine) -> None:
-    async with exclusive_transaction(engine) as connection:
+    async with open_exclusive_transaction(engine) as connection:
         maxie, _ = Rater().rate_match(record(), day(1))
         with pytest.raises(ValueError, match="shorter"):
             await connection.run_sync(add_steps, [maxie])
