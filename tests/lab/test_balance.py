@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +8,6 @@ from arena.games.riskless_map import RisklessMap
 from arena.lab.balance import StartBalancer, compute_all_distances
 from arena.maps.generators import make_grid_map, make_ring_map
 from tests.games.strategies import riskless_maps
-from tests.properties import examples
 
 
 def by_rounds(graph: Graph) -> list[list[int]]:
@@ -53,25 +51,3 @@ def test_a_corner_against_the_middle_is_not_even() -> None:
     corner, middle = [0], [4]
     assert StartBalancer(graph).compute_imbalance(corner, middle) >= 2 + 2
     assert StartBalancer(graph).compute_imbalance(corner, [8]) == 0
-
-
-@examples(8)
-@given(width=st.integers(4, 5), height=st.integers(4, 6), each=st.integers(1, 3))
-def test_a_proposal_keeps_its_territories_apart(width: int, height: int, each: int) -> None:
-    balance = StartBalancer(make_grid_map(width, height).neighbours)
-    maxie, minnie = balance.propose_start(each)
-    chosen = (*maxie, *minnie)
-    assert len(set(chosen)) == 2 * each
-    assert all(balance.distances[a][b] > 1 for a in chosen for b in chosen if a != b)
-    assert min(chosen) in maxie
-    assert balance.propose_start(each) == (maxie, minnie), "the same graph gives the same start"
-
-
-def test_on_an_even_ground_the_proposal_is_even() -> None:
-    balance = StartBalancer(make_grid_map(5, 5).neighbours)
-    assert balance.compute_imbalance(*balance.propose_start(3)) == 0
-
-
-def test_too_many_do_not_fit() -> None:
-    with pytest.raises(ValueError, match=r"found no 4 pairwise non-adjacent territories \(2 for each side\)"):
-        StartBalancer(make_ring_map(6).neighbours).propose_start(2)
