@@ -26,14 +26,6 @@ After each search without success, the number is halved for this position, becau
 """
 
 
-class NoOpenings:
-    """Empty openings: every match begins at the start of its game."""
-
-    def get_opening(self, round: int, start: int) -> Opening:  # noqa: ARG002  the signature is common to all openings
-        """Return an empty opening."""
-        return ()
-
-
 class RandomOpenings:
     """Openings of `plies` random moves; shorter if every move would end the game."""
 
@@ -71,17 +63,17 @@ class RandomOpenings:
 class ListedOpenings:
     """Openings from a list, one per round. After the last one, the list starts over."""
 
-    def __init__(self, openings: Sequence[Sequence[Opening]]) -> None:
+    def __init__(self, openings: Sequence[Sequence[Opening]] = ()) -> None:
         self.listed = openings
-        """Lists of openings in the order of rounds, one list for each start position."""
+        """Lists of openings in the order of rounds, one list for each start position; empty for no openings."""
 
     def get_opening(self, round: int, start: int) -> Opening:
         """Return the opening of a round (from 0) on the start position with the index `start`."""
-        openings = self.listed[start]
+        openings = self.listed[start] if self.listed else [()]
         return openings[round % len(openings)]
 
 
-Openings = NoOpenings | RandomOpenings | ListedOpenings
+Openings = RandomOpenings | ListedOpenings
 
 
 def load_shipped_openings(maps: Sequence[str], games: Sequence[AnyGame], seed: int) -> ListedOpenings:

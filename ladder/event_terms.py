@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from arena.games.core import AnyGame
-from arena.ladder.event_openings import NoOpenings, Openings
+from arena.ladder.event_openings import ListedOpenings, Openings
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.record import Record, Result
@@ -31,7 +31,7 @@ class EventTerms:
     time_control: TimeControl
     margin_ms: int
     ready_ms: int
-    openings: Openings = field(default_factory=NoOpenings)
+    openings: Openings = field(default_factory=ListedOpenings)
     adjudication: Adjudication | None = None
     odds: Mapping[str, str] = field(default_factory=dict)
     """Time controls of bots that differ from `time_control`, by the bots' names in the plan."""

@@ -16,7 +16,7 @@ from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.loading import is_file_spec, split_spec
-from arena.ladder.event_openings import NoOpenings, Openings
+from arena.ladder.event_openings import ListedOpenings, Openings
 from arena.ladder.pinning import choose_cores_for_bots
 from arena.ladder.plan import BotPlan, LadderPlan, list_own_time_controls
 from arena.ladder.runner import replace_connection_names
@@ -54,7 +54,7 @@ class Ladder:
     record: Path | None = None
     """File to which finished matches are appended, one per line; None to name the file after the start of the event."""
     kind: str = "ladder"
-    openings: Openings = field(default_factory=NoOpenings)
+    openings: Openings = field(default_factory=ListedOpenings)
     test: Sprt | None = None
     """Sequential test of two bots, which ends the match when it is decided."""
     usable_cores: Sequence[int] = field(default_factory=list_usable_cores)

@@ -19,7 +19,6 @@ from arena.ladder.dask_runner import ClusterUnavailable
 from arena.ladder.event_openings import (
     SHIPPED_OPENINGS,
     ListedOpenings,
-    NoOpenings,
     Openings,
     RandomOpenings,
     load_shipped_openings,
@@ -135,4 +134,4 @@ def _make_openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGa
         return load_shipped_openings(maps, starts, plan.seed)
     if isinstance(plan.openings, Path):
         return ListedOpenings(read_openings(plan.openings, starts))
-    return RandomOpenings(starts, plan.openings, plan.seed) if plan.openings else NoOpenings()
+    return RandomOpenings(starts, plan.openings, plan.seed) if plan.openings else ListedOpenings()

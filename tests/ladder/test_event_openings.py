@@ -9,7 +9,6 @@ from arena.games.core import AnyGame
 from arena.games.tictactoe import Board, TicTacToe
 from arena.ladder.event_openings import (
     ListedOpenings,
-    NoOpenings,
     RandomOpenings,
     load_shipped_openings,
 )
@@ -54,7 +53,7 @@ def test_a_game_that_has_few_is_not_searched_for_others_again_and_again() -> Non
 def test_each_map_has_its_own() -> None:
     openings = RandomOpenings([GAMES["riskless"], GAMES["riskless"]], 3, 0)
     assert [openings.get_opening(r, 0) for r in range(5)] != [openings.get_opening(r, 1) for r in range(5)]
-    assert NoOpenings().get_opening(3, 0) == ()
+    assert ListedOpenings().get_opening(3, 0) == ()
 
 
 def test_the_same_on_every_machine() -> None:
