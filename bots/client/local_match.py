@@ -1,7 +1,7 @@
 """A match in this process, without a server: the caller plays one seat, a bot the other.
 
-The bot's clock runs according to its time control, but nobody loses on time: the result does not count.
-Use it to try a bot, or to play against one.
+The referee is that of a server, but it runs no clock: the bot is told a clock that runs according to its time control,
+and nobody loses on time, because the result does not count. Use it to try a bot, or to play against one.
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ from arena.bots.api.bot import Clock, Ending, Match, Thinking, assign_match, req
 from arena.bots.client.state.moves import make_move_message
 from arena.bots.client.worker import BotFactory
 from arena.clock import MONOTONIC
-from arena.games.catalogue import CATALOGUE
 from arena.games.core import Player
-from arena.match.adjudication import adjudicate
-from arena.match.repetition import RepetitionCounter
+from arena.match.referee import Referee
+from arena.match.referee_events import MatchOpened, MoveReceived, PlayerReady, PlayerResigned
+from arena.match.terms import Terms
 from arena.protocol import values
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo, Engines
-from arena.protocol.record import FORMAT, Record, RecordedMove, Result
-from arena.protocol.values import Players, Seat
-from arena.solved.solution import load_solution
+from arena.protocol.record import Record, RecordedMove, Result
+from arena.protocol.values import Players
 
 ABANDONED_RESULT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
 """Result of a match that is closed before its end."""
@@ -49,26 +48,35 @@ class LocalMatch:
         adjudication   rules that may end the match before the game does; None for none
         """
         self.match = match
-        self._engine = engine
-        self._adjudication = adjudication
-        self._solution = (
-            load_solution(match.game) if adjudication is not None and adjudication.table else None
+        self._terms = Terms(
+            match=uuid.uuid4().hex,
+            event="play",
+            game=match.game,
+            players=Players(match.maxie, match.minnie),
+            time_control=match.time_control,
+            margin_ms=0,
+            ready_ms=1,
+            engines=Engines(**{match.seat.value: engine}),
+            adjudication=adjudication,
         )
         self.moves: list[Any] = []
-        self._positions = [match.game.start()]
         self._recorded_moves: list[RecordedMove] = []
         self._clock_seconds = match.time_control.base_ms / 1000
         self._start_time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self._turn_start = MONOTONIC.now()
-        self.result: Result | None = None
-        """Result of the match, or None while it is in play."""
+        self._start_referee()
         self._bot = make_bot()
         assign_match(self._bot, match)
         self._bot.prepare()
 
     @property
     def position(self) -> Any:
-        return self._positions[-1]
+        return self._referee.position
+
+    @property
+    def result(self) -> Result | None:
+        """Return the result of the match, or None while it is in play."""
+        return self._referee.recorded_result
 
     def play_move(self, move: Any) -> None:
         """Play `move` for the caller. Raises IllegalMove for an illegal move."""
@@ -110,17 +118,13 @@ class LocalMatch:
         ]
         if not earlier_own_plies:
             return False
-        del (
-            self.moves[earlier_own_plies[-1] :],
-            self._recorded_moves[earlier_own_plies[-1] :],
-            self._positions[earlier_own_plies[-1] + 1 :],
-        )
-        self.result = None
+        del self.moves[earlier_own_plies[-1] :], self._recorded_moves[earlier_own_plies[-1] :]
+        self._start_referee()
         return True
 
     def resign(self, player: Player) -> None:
         """End the match with the resignation of `player`."""
-        self.result = Result(_to_seat(player.opponent), EndReason.RESIGNATION, f"{player} resigned")
+        self._referee.handle(PlayerResigned(player), 0)
 
     def close(self) -> None:
         """Tell the bot the result, and close it. The result of an unfinished match is `ABANDONED_RESULT`."""
@@ -133,48 +137,29 @@ class LocalMatch:
 
     def to_record(self) -> Record:
         """Return the record of the match. The result of an unfinished match is `ABANDONED_RESULT`."""
-        return Record(
-            format=FORMAT,
-            match=uuid.uuid4().hex,
-            event="play",
-            game=self.match.game.name,
-            setup=self.match.game.setup(),
-            players=Players(self.match.maxie, self.match.minnie),
-            time_control=str(self.match.time_control),
-            started=self._start_time,
-            moves=list(self._recorded_moves),
-            result=self.result or ABANDONED_RESULT,
-            adjudication=self._adjudication,
-            engines=None if self._engine is None else Engines(**{self.match.seat.value: self._engine}),
-            rules=CATALOGUE.get_rules_digest(self.match.game),
+        return self._terms.make_record(
+            self._start_time, list(self._recorded_moves), self.result or ABANDONED_RESULT
         )
 
     def _add_move(self, move: Any, thinking: values.Thinking | None, seconds: float) -> None:
         game = self.match.game
-        self._positions.append(game.play(self.position, move))
+        game.play(self.position, move)  # raises IllegalMove, with which the referee would end the match
         self.moves.append(move)
         self._recorded_moves.append(RecordedMove(game.move_to_data(move), round(seconds * 1000, 3), thinking))
+        self._pass_to_referee(self._recorded_moves[-1])
         self._turn_start = MONOTONIC.now()
-        self.result = self._compute_result()
 
-    def _compute_result(self) -> Result | None:
-        """Return the result of the match at the current position, or None if the match is not over."""
-        game = self.match.game
-        outcome = game.outcome(self.position)
-        if outcome is not None:
-            reason = EndReason(outcome.word)
-            return Result(_to_seat(outcome.winner), reason, reason.meaning + outcome.margin_text)
-        if game.is_too_long(len(self._recorded_moves)):
-            return Result(None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning)
-        # Moves may have been taken back, so repetitions are counted again from the start.
-        occurrences = RepetitionCounter(game, self._positions).latest_count
-        verdict = adjudicate(
-            self._adjudication, self.position, self._recorded_moves, occurrences, self._solution
-        )
-        if verdict is None:
-            return None
-        return Result(_to_seat(verdict.winner), EndReason.ADJUDICATED, verdict.detail)
+    def _start_referee(self) -> None:
+        """Start a referee, and let it handle the moves so far."""
+        self._referee = Referee(self._terms)
+        self._positions = [self.position]
+        self._referee.handle(MatchOpened(), 0)
+        for player in Player:
+            self._referee.handle(PlayerReady(player), 0)
+        for move in self._recorded_moves:
+            self._pass_to_referee(move)
 
-
-def _to_seat(player: Player | None) -> Seat | None:
-    return None if player is None else "maxie" if player is Player.MAXIE else "minnie"
+    def _pass_to_referee(self, move: RecordedMove) -> None:
+        referee = self._referee
+        referee.handle(MoveReceived(referee.mover, referee.ply, move.move, move.thinking), 0)
+        self._positions.append(referee.position)
