@@ -6,7 +6,6 @@ The command modules import this one. `arena.cli` runs a command and turns an err
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
@@ -18,9 +17,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from arena.bot_file import Account, BadBotFile, read_account
+from arena.bot_file import Account, read_account
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
+from arena.toml_file import BadTomlFile
 
 
 class CommandError(Exception):
@@ -125,27 +125,6 @@ err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap
 """Console for progress and errors (standard error)."""
 
 
-TOML_TYPE_NAMES = {
-    "str": "a string",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "a table",
-}
-"""Words of TOML for the types that msgspec names in its error messages."""
-
-
-def name_toml_types(types: str) -> str:
-    """Return `types`, a part of a msgspec error message, with TOML's words for the types.
-
-    The alternative `null` is left out, because TOML has no null: a key is left out instead.
-    """
-    return re.sub(
-        r"\b\w+\b", lambda word: TOML_TYPE_NAMES.get(word[0], word[0]), types.replace(" | null", "")
-    )
-
-
 def register_game(spec: str) -> str:
     """Register the game that the option `--game` names, and return its name. Raises UsageError for an invalid game."""
     try:
@@ -166,7 +145,7 @@ def load_account(path: Path) -> Account:
     """Return the account in the bot.toml that the option `--as` names. Raises UsageError if it has no valid account."""
     try:
         return read_account(path)
-    except BadBotFile as error:
+    except BadTomlFile as error:
         raise UsageError(f"--as: {error}") from None
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.bot_file import Account, BadBotFile, read_account
+from arena.bot_file import Account, read_account
+from arena.toml_file import BadTomlFile
 
 
 def write_file(folder: Path, text: str) -> Path:
@@ -34,6 +35,6 @@ def test_the_account_of_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_an_error_names_the_file(text: str, why: str, tmp_path: Path) -> None:
-    with pytest.raises(BadBotFile, match=why) as told:
+    with pytest.raises(BadTomlFile, match=why) as told:
         read_account(write_file(tmp_path, text))
     assert "bot.toml" in str(told.value)

@@ -230,7 +230,7 @@ def test_every_dependency_is_pinned_by_its_hashes() -> None:
 
 
 DECODED_BY_ONE_THREAD = {
-    "bots/commands/bot_settings.py",  # commands, which begin with this
+    "arena/toml_file.py",  # commands, which begin with this
     "server/commands/log.py",
     "server/commands/settings_file.py",  # read again on SIGHUP, when its types are known already
     "protocol/adjudication.py",  # options, before anything begins
@@ -244,7 +244,18 @@ DECODED_BY_ONE_THREAD = {
 def test_decoders_are_made_before_there_are_threads() -> None:
     """msgspec looks at a struct when it decodes it first; two threads that do so at once end the interpreter."""
     late = set()
-    for package in ("bots", "games", "ladder", "maps", "match", "protocol", "rating", "server", "solved"):
+    for package in (
+        "arena",
+        "bots",
+        "games",
+        "ladder",
+        "maps",
+        "match",
+        "protocol",
+        "rating",
+        "server",
+        "solved",
+    ):
         for file in modules(package):
             for call in ast.walk(tree_of(file)) if "msgspec" in text_of(file) else ():
                 if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):

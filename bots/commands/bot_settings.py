@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta, Struct, field
-from msgspec.structs import asdict, fields, replace
+from msgspec.structs import asdict, replace
 
-from arena.bot_file import BadBotFile, read_token
-from arena.console import name_toml_types
+from arena.bot_file import read_token
 from arena.games.basics import GameError
 from arena.games.catalogue import CATALOGUE
 from arena.games.loading import is_file_spec
-from arena.games.name_hints import suggest_name
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration
+from arena.toml_file import BadTomlFile, TomlFile
 
 DEFAULT_URL = "ws://127.0.0.1:8765"
 DEFAULT_GAME = "riskless"
@@ -83,8 +80,6 @@ class BotFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """Folder for the session file; None for the bot.toml's folder, or without a bot.toml the user's state folder."""
 
 
-BOT_FILE_KEYS = tuple(field_.encode_name for field_ in fields(BotFile))
-"""Valid keys of a bot.toml."""
 LIST_KEYS = frozenset({"game", "map", "tc"})
 """Keys whose value is a list. A single string is accepted as a list of one."""
 
@@ -163,27 +158,15 @@ def read_settings(path: Path) -> BotSettings:
     """
     folder = path.parent
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-        for key in LIST_KEYS & data.keys():
-            if isinstance(data[key], str):
-                data[key] = [data[key]]
-        for key in data.keys() - set(BOT_FILE_KEYS):
-            raise BadBotSettings(f"{key}: unknown key; {suggest_name(key, BOT_FILE_KEYS)}")
-        content = msgspec.convert(data, BotFile, dec_hook=lambda _, file: folder / file)
-    except OSError as error:
-        raise BadBotSettings(f"cannot read {path}: {error.strerror}") from None
-    except msgspec.ValidationError as error:
-        reason, _, key_path = str(error).replace("`", "").partition(" - at $.")
-        raise BadBotSettings(
-            f"{path}: {key_path}: {reason[0].lower()}{name_toml_types(reason[1:])}"
-        ) from None
-    except ValueError as error:  # from TOML or the encoding
-        raise BadBotSettings(f"{path}: {error}") from None
-    try:
+        file = TomlFile.read(path)
+        for key in LIST_KEYS & file.data.keys():
+            if isinstance(file.data[key], str):
+                file.data[key] = [file.data[key]]
+        content = file.convert(BotFile, lambda _, relative_path: folder / relative_path)
         settings = BotSettings(
-            **asdict(content), token=read_token(path, content.token_file, content.token_env)
+            **asdict(content), token=read_token(file, content.token_file, content.token_env)
         )
-    except BadBotFile as error:
+    except BadTomlFile as error:
         raise BadBotSettings(str(error)) from None
     if content.state is None:
         settings = replace(settings, state=folder)

@@ -13,9 +13,9 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 from msgspec.structs import fields
 
-from arena.console import name_toml_types
 from arena.games.name_hints import find_most_similar, suggest_name
 from arena.server.settings import RELOADABLE_KEYS, SETTING_TYPES, ArenaSettings
+from arena.toml_file import BadTomlFile, TomlFile, explain_mismatch
 
 FILE_HEADER = """\
 # Settings of `arena serve arena.toml`: all keys, with their defaults. A file needs only those that differ.
@@ -51,10 +51,8 @@ class LoadedSettings:
     """Settings, and the place where each was set: the file or an option."""
 
     settings: ArenaSettings
-    file: Path | None
+    file: TomlFile | None
     """Settings file; None without one."""
-    text: str
-    """Text of the file; empty without a file."""
     options: Mapping[str, str]
     """Options on the command line, as errors name them, by the key that each sets."""
 
@@ -62,8 +60,9 @@ class LoadedSettings:
         """Return `bad_setting` as an error that also names the place of the key: file and line, or option."""
         if bad_setting.key in self.options:
             return BadSettings(f"{self.options[bad_setting.key]}: {bad_setting.why}")
-        line = _find_line(self.text, bad_setting.key.split("."))
-        return BadSettings(f"{self.file}:{line}: {bad_setting}" if line else str(bad_setting))
+        if self.file is None or not self.file.find_line(bad_setting.key.split(".")):
+            return BadSettings(str(bad_setting))
+        return BadSettings(str(self.file.locate_error(bad_setting.key.split("."), bad_setting.why)))
 
 
 def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> LoadedSettings:
@@ -73,17 +72,16 @@ def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> L
 
     Raises BadSettings if a setting is invalid.
     """
-    text, tables = "" if file is None else _read_text(file), {}
     try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadSettings(f"{file}: {error}") from None
+        toml_file = None if file is None else TomlFile.read(file)
+    except BadTomlFile as error:
+        raise BadSettings(str(error)) from None
     loaded_settings = LoadedSettings(
-        ArenaSettings(), file, text, {option.key: option.option for option in options}
+        ArenaSettings(), toml_file, {option.key: option.option for option in options}
     )
     overridden_keys = {option.key for option in options}
     try:
-        for key, value in _read_entries(tables):
+        for key, value in _read_entries({} if toml_file is None else toml_file.data):
             if key not in overridden_keys:
                 loaded_settings.settings.set(key, _convert_value(key, value, SETTING_TYPES[key]))
         for option in options:
@@ -119,15 +117,6 @@ def make_example_file() -> str:
                 f"{field_.name} = {_format_toml_value(getattr(table, field_.name))}",
             ]
     return "\n".join(lines) + "\n"
-
-
-def _read_text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadSettings(f"{file}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise BadSettings(f"{file}: not UTF-8 text") from None
 
 
 def _read_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -183,8 +172,7 @@ def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> A
     try:
         converted = msgspec.convert(value, type, strict=strict)
     except msgspec.ValidationError as error:
-        why = str(error).partition(" - at ")[0].replace("`", "")
-        raise BadSetting(key, why[0].lower() + name_toml_types(why[1:])) from None
+        raise BadSetting(key, explain_mismatch(error)) from None
     if isinstance(converted, float) and not isfinite(converted):
         raise BadSetting(key, "expected a finite number")
     return converted
@@ -204,28 +192,6 @@ def _parse_option(key: str, text: str, type: Any) -> Any:
         return _convert_value(key, tomllib.loads(f"x = {text}")["x"], type)
     except tomllib.TOMLDecodeError:
         raise BadSetting(key, 'expected a list, such as a,b or ["a", "b"]') from None
-
-
-def _find_line(text: str, path: Sequence[str]) -> int:
-    """Return the number, from 1, of the line on which a key's statement begins in a TOML text; 0 if there is none.
-
-    path: names of the key's section and of the key
-
-    A statement may span several lines. Its last line is the first one for which the text up to that line is valid TOML
-    and contains the key.
-    """
-    lines, first_line = text.split("\n"), 1
-    for number in range(1, len(lines) + 1):
-        try:
-            parsed: Any = tomllib.loads("\n".join(lines[:number]))
-        except tomllib.TOMLDecodeError:
-            continue
-        for name in path:
-            parsed = parsed.get(name) if isinstance(parsed, dict) else None
-        if parsed is not None:
-            return first_line
-        first_line = number + 1
-    return 0
 
 
 def _format_toml_value(value: object) -> str:

@@ -57,10 +57,12 @@ def test_rules_of_adjudication(tmp_path: Path) -> None:
     assert plan.adjudication == Adjudication(win=500, limit=200, repetition=3)
     plan = read_plan(tmp_path, f'[adjudicate]\nlimit = 200\nrepetition = "none"\n{TWO}')
     assert plan.adjudication == Adjudication(limit=200)
-    with pytest.raises(BadLadder, match=r"ladder.toml: adjudicate: unknown rule 'wins'"):
+    with pytest.raises(BadLadder, match=r"ladder\.toml:1: adjudicate: unknown rule 'wins'"):
         read_plan(tmp_path, f"[adjudicate]\nwins = 500\n{TWO}")
-    for wrong in ("200", '"limit=200"', "false"):
-        with pytest.raises(BadLadder, match=r'adjudicate: must be a table.* or the word "none"'):
+    with pytest.raises(BadLadder, match=r'adjudicate: must be a table.* or the word "none"'):
+        read_plan(tmp_path, f'adjudicate = "limit=200"\n{TWO}')
+    for wrong in ("200", "false"):
+        with pytest.raises(BadLadder, match="adjudicate: expected a string or a table, got"):
             read_plan(tmp_path, f"adjudicate = {wrong}\n{TWO}")
 
 
@@ -99,7 +101,7 @@ def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
         ('for = "soon"', "for: the time must be a duration such as 30s, 10m, 2h, or ever, not 'soon'"),
         ('for = "0s"', "for: the time must be above 0"),
         ("openings = 1000", "openings: must be at most 100 plies, not 1000"),
-        ("openings = true", 'openings: must be a number of plies, the name of a file, or "shipped"'),
+        ("openings = true", "openings: expected a whole number or a string, got true or false"),
     ],
 )
 def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str) -> None:
@@ -110,67 +112,52 @@ def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str)
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("rounds =", "not valid TOML: Invalid value"),
-        ("", r"bots: a ladder needs at least two bots, not 0: add a \[\[bots\]\] table"),
-        ('[[bots]]\nengine = "greedy"', r"needs at least two bots, not 1"),
-        ("bots = 3", r"bots: must be one or more \[\[bots\]\] tables, not 3"),
-        ("bots = [3, 4]", r"bots, number 1: a bot must be a table: write \[\[bots\]\]"),
-        (f"round = 2\n{TWO}", "round: unknown key; did you mean 'rounds'?"),
-        ('[[bot]]\nengine = "greedy"', "bot: unknown key; did you mean 'bots'?"),
-        (f"zzz = 2\n{TWO}", "zzz: unknown key; choose from .*bots, event, game"),
-        (f"rounds = 0\n{TWO}", r"rounds: must be a whole number from 1 to 1000000 \(pairs .*\), not 0"),
-        (f'rounds = "2"\n{TWO}', "rounds: must be a whole number from 1 to 1000000 .*, not '2'"),
-        (f"rounds = true\n{TWO}", "rounds: must be a whole number"),
-        (f"margin = -1\n{TWO}", "margin: must be a whole number from 0 to 60000 .milliseconds., not -1"),
-        (f'time_control = "5 min"\n{TWO}', "time_control: '5 min' is not a time control: write 10"),
-        (f"time_control = 5\n{TWO}", 'time_control: must be "10.0.1" or "0.1/move", in seconds, not 5'),
-        (f"maps = []\n{TWO}", "maps: must be a list of at least one map"),
-        (f'maps = ["m1", "m1"]\n{TWO}', "maps: must list each map once"),
-        (f'maps = "m1"\n{TWO}', "maps: must be a list of maps, .* not 'm1'"),
-        (f'event = "a\\nb"\n{TWO}', "event: must be 1 to 100 printable characters"),
+        ("rounds =", ": not valid TOML: Invalid value"),
+        ("", r": bots: a ladder needs at least two bots, not 0: add a \[\[bots\]\] table"),
+        ('[[bots]]\nengine = "greedy"', r":1: bots: a ladder needs at least two bots, not 1"),
+        ("bots = 3", ":1: bots: expected a list, got a whole number"),
+        ("bots = [3, 4]", ":1: bots: expected a table, got a whole number"),
+        (f"round = 2\n{TWO}", ':1: round: unknown key; did you mean "rounds"?'),
+        ('[[bot]]\nengine = "greedy"', ':1: bot: unknown key; did you mean "bots"?'),
+        (f"zzz = 2\n{TWO}", ":1: zzz: unknown key; choose from event, game"),
+        (f"seed = 2\nrounds = 0\n{TWO}", ":2: rounds: expected a whole number >= 1"),
+        (f'rounds = "2"\n{TWO}', ":1: rounds: expected a whole number, got a string"),
+        (f"rounds = true\n{TWO}", ":1: rounds: expected a whole number, got true or false"),
+        (f"margin = -1\n{TWO}", ":1: margin: expected a whole number >= 0"),
+        (f'time_control = "5 min"\n{TWO}', ":1: time_control: '5 min' is not a time control: write 10"),
+        (f"time_control = 5\n{TWO}", ":1: time_control: expected a string, got a whole number"),
+        (f"maps = []\n{TWO}", ":1: maps: expected a list of length >= 1"),
+        (f'maps = ["m1", "m1"]\n{TWO}', ":1: maps: must list each map once"),
+        (f'maps = "m1"\n{TWO}', ":1: maps: expected a list, got a string"),
+        (f'event = "a\\nb"\n{TWO}', ":1: event: must be 1 to 100 printable characters"),
         (
             f"{TWO}[[bots]]",
-            "bots, number 3: a bot must have exactly one of engine, exec, command, image and submit",
+            ":5: bots: a bot must have exactly one of engine, exec, command, image and submit",
         ),
-        (
-            f'{TWO}[[bots]]\nexec = "a"\nimage = "b"',
-            "bots, number 3: a bot must have exactly one of engine, exec",
-        ),
-        (f"{TWO}[[bots]]\nimage = 5", 'bots, number 3: image: must be a container image, as in "NAME@sha256'),
-        (
-            f'{TWO}[[bots]]\nsubmit = ""',
-            'bots, number 3: submit: must be a zip file with a bot, as in "bot.zip"',
-        ),
+        (f'{TWO}[[bots]]\nexec = "a"\nimage = "b"', ":5: bots: a bot must have exactly one of engine, exec"),
+        (f"{TWO}[[bots]]\nimage = 5", r":6: bots\.image: expected a string, got a whole number"),
+        (f'{TWO}[[bots]]\nsubmit = ""', r":6: bots\.submit: expected a string of length >= 1"),
         (
             f'{TWO}[[bots]]\nengine = "a"\ncommand = ["b"]',
-            "bots, number 3: a bot must have exactly one of engine, exec, command, image and submit",
+            ":5: bots: a bot must have exactly one of engine, exec, command, image and submit",
         ),
-        (
-            f'{TWO}[[bots]]\nengin = "a"',
-            "bots, number 3: engin: unknown key; did you mean 'engine'?",
-        ),
-        (
-            f"{TWO}[[bots]]\nengine = 5",
-            "bots, number 3: engine: must be an engine as for `arena bot`.*, not 5",
-        ),
-        (
-            f'{TWO}[[bots]]\ncommand = "python a.py"',
-            "bots, number 3: command: must be a program and its arguments",
-        ),
-        (f'{TWO}[[bots]]\ncommand = ["a", 1]', "bots, number 3: command: must be a list of strings"),
+        (f'{TWO}[[bots]]\nengin = "a"', r':6: bots\.engin: unknown key; did you mean "engine"?'),
+        (f'{TWO}[[bots]]\ncommand = "python a.py"', r":6: bots\.command: expected a list, got a string"),
+        (f'{TWO}[[bots]]\ncommand = ["a", 1]', r":6: bots\.command: expected a string, got a whole number"),
         (
             f'{TWO}name = "x"\n[[bots]]\nengine = "a"\nname = "x"',
-            "bots, number 3: name: must be unique, but 'x' occurs twice",
+            r":8: bots\.name: must be unique, but 'x' occurs twice",
         ),
-        (f'{TWO}name = "x#2"', "bots, number 2: name: must be 1 to 56 printable characters without #"),
-        (f'{TWO}name = "{"x" * 57}"', "bots, number 2: name: must be 1 to 56"),
-        (f'{TWO}name = " "', "bots, number 2: name: must be the name of the bot, not ' '"),
+        (f'{TWO}name = "x#2"', r":5: bots\.name: must be 1 to 56 printable characters without #"),
+        (f'{TWO}name = "{"x" * 57}"', r":5: bots\.name: must be 1 to 56"),
+        (f'{TWO}name = " "', r":5: bots\.name: must be 1 to 56 printable characters"),
+        (f'{TWO}[[bots]]\nengine = "command:"', ":5: bots: command: must be followed by a program"),
     ],
 )
 def test_an_error_names_file_key_and_reason(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(BadLadder, match=why) as told:
         read_plan(tmp_path, text)
-    assert str(told.value).startswith(f"{tmp_path / 'ladder.toml'}: ")
+    assert str(told.value).startswith(f"{tmp_path / 'ladder.toml'}:")
     assert "\n" not in str(told.value)
 
 
@@ -180,7 +167,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(BadLadder, match="Is a directory"):
         read_ladder(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'event = "\xe9"')
-    with pytest.raises(BadLadder, match=r"latin\.toml: not valid TOML"):
+    with pytest.raises(BadLadder, match=r"latin\.toml: not UTF-8 text"):
         read_ladder(tmp_path / "latin.toml")
 
 

@@ -104,7 +104,10 @@ def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: o
         ("[pool]\nmaps = [\n 'm1',\n 2,\n]\n", "FILE:2: pool.maps: expected a string, got a whole number"),
         ('[log]\nformat = "xml"\n', "FILE:2: log.format: expected one of text, json"),
         ('[matches]\nthinking = "now"\n', "FILE:2: matches.thinking: expected one of reply, end"),
-        ("[server\n", "FILE: Expected ']' at the end of a table declaration (at line 1, column 8)"),
+        (
+            "[server\n",
+            "FILE: not valid TOML: Expected ']' at the end of a table declaration (at line 1, column 8)",
+        ),
         ('x = """\n[pool]\nmaps = 1\n"""\n[pool]\nmaps = 1\n', "FILE:1: x: unknown key"),
         ('[pool]\ngames = ["chess"]\n', "FILE:2: pool.games: no game is called 'chess'"),
         ('[pool]\nrated = true\nmaps = ["atlantis"]\n', "FILE:3: pool.maps: atlantis: no such map"),

@@ -1,0 +1,132 @@
+"""TOML files that people write, read into typed structs. Errors name the file, the line, the key and a valid form."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import fields
+
+from arena.games.name_hints import suggest_name
+
+TYPE_NAMES = {
+    "str": "a string",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+}
+"""Words of TOML for the types that msgspec names in its error messages."""
+
+S = TypeVar("S", bound=Struct)
+A = TypeVar("A")
+B = TypeVar("B")
+
+KeyPath = Sequence[str | int]
+"""Path to a value in a file: names of keys, and indices (from 0) into lists."""
+
+
+class BadTomlFile(ValueError):
+    """Raised when a TOML file cannot be read, or has an invalid key or value; the message is one line that names the file."""
+
+
+@dataclass(frozen=True)
+class TomlFile:
+    """A TOML file: its path, its text, and the data in it."""
+
+    path: Path
+    text: str
+    data: dict[str, Any]
+
+    @classmethod
+    def read(cls, path: Path) -> TomlFile:
+        """Read a file. Raises BadTomlFile if the file cannot be read or is not valid TOML."""
+        try:
+            text = path.read_text(encoding="utf-8")
+            return cls(path, text, tomllib.loads(text))
+        except OSError as error:
+            raise BadTomlFile(f"{path}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise BadTomlFile(f"{path}: not UTF-8 text") from None
+        except tomllib.TOMLDecodeError as error:
+            raise BadTomlFile(f"{path}: not valid TOML: {error}") from None
+
+    def convert(self, struct: type[S], dec_hook: Callable[[Any, Any], Any] | None = None) -> S:
+        """Return the data as a struct of the type `struct`. `dec_hook` is as in `msgspec.convert`.
+
+        Raises BadTomlFile for an unknown key, and for a missing or invalid value.
+        """
+        self._check_keys(self.data, struct, ())
+        try:
+            return msgspec.convert(self.data, struct, dec_hook=dec_hook)
+        except msgspec.ValidationError as error:
+            key_path = str(error).partition(" - at ")[2]
+            keys = [name or int(index) for name, index in re.findall(r"\.([^.[`]+)|\[(\d+)\]", key_path)]
+            raise self.locate_error(keys, explain_mismatch(error)) from None
+
+    def parse(self, keys: KeyPath, parse: Callable[[A], B], value: A) -> B:
+        """Return `parse(value)`. If it raises ValueError, raise BadTomlFile, whose message names the place of `keys`."""
+        try:
+            return parse(value)
+        except ValueError as error:
+            raise self.locate_error(keys, str(error)) from None
+
+    def locate_error(self, keys: KeyPath, why: str) -> BadTomlFile:
+        """Return an error with the file, the line of the value to which `keys` lead, its keys, and the reason."""
+        line = self.find_line(keys)
+        place = f"{self.path}:{line}" if line else str(self.path)
+        return BadTomlFile(f"{place}: {'.'.join(key for key in keys if isinstance(key, str))}: {why}")
+
+    def find_line(self, keys: KeyPath) -> int:
+        """Return the number, from 1, of the line on which the statement of a value begins; 0 if there is none.
+
+        A statement may span several lines. Its last line is the first one for which the text up to that line is valid
+        TOML and contains the value.
+        """
+        lines, first_line = self.text.split("\n"), 1
+        for number in range(1, len(lines) + 1):
+            try:
+                parsed: Any = tomllib.loads("\n".join(lines[:number]))
+            except tomllib.TOMLDecodeError:
+                continue
+            if _contains(parsed, keys):
+                return first_line
+            first_line = number + 1
+        return 0
+
+    def _check_keys(self, table: dict[str, Any], struct: type[Struct], keys: KeyPath) -> None:
+        """Raise BadTomlFile if a table, or a table in one of its lists, has a key that its struct does not have."""
+        known_fields = {field.encode_name: field for field in fields(struct)}
+        for key, value in table.items():
+            if key not in known_fields:
+                raise self.locate_error((*keys, key), f"unknown key; {suggest_name(key, known_fields)}")
+            for item_type in get_args(known_fields[key].type):
+                if isinstance(item_type, type(Struct)) and isinstance(value, list):
+                    for index, item in enumerate(value):
+                        if isinstance(item, dict):
+                            self._check_keys(item, item_type, (*keys, key, index))
+
+
+def explain_mismatch(error: msgspec.ValidationError) -> str:
+    """Return what a value must be, in words of TOML, such as `expected a whole number >= 1`.
+
+    The alternative `null` is left out, because TOML has no null: a key is left out instead.
+    """
+    why = str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "").replace(" | ", " or ")
+    return why[0].lower() + re.sub(r"\b\w+\b", lambda word: TYPE_NAMES.get(word[0], word[0]), why[1:])
+
+
+def _contains(parsed: Any, keys: KeyPath) -> bool:
+    for key in keys:
+        try:
+            parsed = parsed[key]
+        except (LookupError, TypeError):
+            return False
+    return True
