@@ -114,7 +114,7 @@ def test_a_command_without_a_store_loads_no_store_modules() -> None:
     runs = [
         ["maps", "list"],
         ["trace", "HandoutBig", "alphabeta"],
-        ["analyse", "--engine", "minimax:reference", "--depth", "2"],
+        ["analyse", "--engine", "minimax", "--depth", "2"],
     ]
     words = [*([name, "--help"] for name in helping), *runs]
     for each, found in zip(words, loaded_packages(*words), strict=True):

@@ -1,16 +1,19 @@
-"""Lookup of the engine and the game named on a command line."""
+"""Lookup of the engine, the game and the tree named on a command line."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 from arena.bots.api.engine_spec import BadSpec, IntegerOption, parse_spec
 from arena.bots.engines.registry import Engine, make_engine
-from arena.console import UsageError, register_game
-from arena.games.core import AnyGame, GameError
+from arena.bots.review.trees import TreeError, UnknownTree, load_tree
+from arena.console import UsageError
+from arena.games.catalogue import CATALOGUE
+from arena.games.core import AnyGame, Game, GameError, UnknownGame
 from arena.games.hexapawn import MAX_SIDE, Hexapawn
-from arena.maps.game_on_map import make_game_on_map, require_maps
+from arena.games.riskless import Riskless
+from arena.maps.game_on_map import DEFAULT_MAP, make_game_on_map, require_maps
 from arena.maps.loader import MapError
 
 HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {
@@ -26,16 +29,43 @@ def load_game(game: str, map: str) -> AnyGame:
     Raises UsageError if the game or the map is unknown or invalid.
     """
     try:
-        if game.startswith(f"{Hexapawn.name}:"):
-            size_spec = parse_spec(game, {Hexapawn.name: HEXAPAWN_SIZE_OPTIONS}, "game")
-            return cast("AnyGame", Hexapawn(size_spec.values["width"], size_spec.values["height"]))
-        name = register_game(game)
-        require_maps(name, map)
-        return make_game_on_map(name, map)
+        return _make_game(game, map)
     except (GameError, BadSpec) as error:
         raise UsageError(f"--game: {error}") from None
     except MapError as error:
         raise UsageError(f"--map: {error}") from None
+
+
+def load_tree_game(name: str) -> Game[Any, Any]:
+    """Return the game whose tree is called `name`: an explicit tree, else Riskless on the map `name`, else the game `name`.
+
+    Raises UsageError if `name` is none of these, or the file of the tree or game is invalid.
+    """
+    try:
+        return load_tree(name)
+    except UnknownTree as error:
+        unknown_tree = f"{error}, or give the name of a Riskless map or of a game"
+    except TreeError as error:
+        raise UsageError(str(error)) from None
+    try:
+        return make_game_on_map(Riskless.name, name)
+    except MapError:
+        pass  # a game may have the name
+    try:
+        return _make_game(name, DEFAULT_MAP)
+    except UnknownGame:
+        raise UsageError(unknown_tree) from None
+    except (GameError, BadSpec) as error:
+        raise UsageError(str(error)) from None
+
+
+def _make_game(game: str, map: str) -> AnyGame:
+    if game.startswith(f"{Hexapawn.name}:"):
+        size_spec = parse_spec(game, {Hexapawn.name: HEXAPAWN_SIZE_OPTIONS}, "game")
+        return cast("AnyGame", Hexapawn(size_spec.values["width"], size_spec.values["height"]))
+    name = CATALOGUE.register(game)
+    require_maps(name, map)
+    return make_game_on_map(name, map)
 
 
 def load_engine(spec: str) -> Engine:

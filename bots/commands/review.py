@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from contextlib import ExitStack
 from pathlib import Path
 
 from msgspec.structs import asdict
@@ -12,14 +10,7 @@ from rich.table import Table
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.perfect import find_unplayable_reason
 from arena.bots.evaluators.linear import BadWeights
-from arena.bots.review.analysis import (
-    REFERENCE_DEPTH,
-    Analyst,
-    EngineAnalyst,
-    ReferenceAnalyst,
-    SearchLimits,
-    parse_engine,
-)
+from arena.bots.review.analysis import Analyst, SearchLimits, parse_engine
 from arena.bots.review.review import (
     TABLEBASE_ENGINE,
     ReviewedMove,
@@ -51,8 +42,8 @@ def print_review(
         return
     reviews: list[ReviewedMove] = []
     try:
-        with ExitStack() as stack:
-            for review in review_moves(replay, _make_analyst(replay, engine, limits, stack)):
+        with Analyst(replay.game, parse_engine(engine), limits) as analyst:
+            for review in review_moves(replay, analyst):
                 reviews.append(review)
                 if err.is_terminal:
                     err.print(f"\rply {review.ply + 1} of {replay.plies}", end="")
@@ -83,15 +74,6 @@ def print_review(
         _print_reviews(replay, reviews, engine)
         if solved is not None:
             _print_solved_moves(solved)
-
-
-def _make_analyst(replay: Replay, engine: str, limits: SearchLimits, stack: ExitStack) -> Analyst:
-    spec, reference = parse_engine(engine)
-    if not reference:
-        return stack.enter_context(EngineAnalyst(replay.game, spec, limits))
-    if limits.nodes is not None or limits.seconds < math.inf:
-        raise BadSpec(f"{spec.name} searches once, to the depth of --depth: leave out --nodes and --time")
-    return ReferenceAnalyst(replay.game, spec, limits.depth or REFERENCE_DEPTH)
 
 
 def _load_solved_moves(replay: Replay) -> list[SolvedMove] | None:

@@ -1,4 +1,4 @@
-"""`arena trace` and `arena analyse`, which show searches in detail."""
+"""`arena trace`, which shows how an algorithm searches, and `arena analyse`, which shows what an engine finds."""
 
 from __future__ import annotations
 
@@ -12,19 +12,16 @@ from rich.table import Table
 
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.commands.compare import compare_command
-from arena.bots.commands.lookup import load_game
+from arena.bots.commands.lookup import load_game, load_tree_game
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import (
     DEFAULT_NODES,
     DEFAULT_PYTHON_NODES,
     ENGINE_OPTIONS,
-    REFERENCE_DEPTH,
-    REFERENCE_OPTIONS,
-    EngineAnalyst,
+    Analyst,
     SearchLimits,
     SearchTooLarge,
     line_to_path,
-    make_report,
     parse_engine,
     parse_reference,
     run_reference_search,
@@ -32,10 +29,10 @@ from arena.bots.review.analysis import (
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.review.review import SolvedPosition, probe_tablebase
 from arena.bots.review.savings import Saving, measure_node_savings
-from arena.bots.review.trees import TreeError, list_tree_names, load_tree_game
+from arena.bots.review.trees import list_tree_names
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH, Report
-from arena.bots.search.monitor import SearchMonitor, TraceEvent
+from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.reports.trace_text import (
     format_closing_lines,
     format_results_line,
@@ -59,8 +56,17 @@ from arena.games.explicit import ExplicitGame, NodeWithoutValue
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.solved.header import BadTable
 
-REFERENCE_ONLY = [name for name in REFERENCE_OPTIONS if name not in ENGINE_OPTIONS]
+COMPARED_DEPTH = 4
+"""Default of --depth with --compare, in plies."""
 
+PositionOption = Annotated[
+    str,
+    typer.Option(
+        "--position",
+        metavar="POSITION",
+        help="Position on one line, as `arena analyse --json -` prints it; default: the start.",
+    ),
+]
 NodesOption = Annotated[
     int | None,
     typer.Option(
@@ -77,14 +83,6 @@ TimeOption = Annotated[
         "--time", metavar="SECONDS", min=0.001, max=86_400, help="Maximum time per search, in seconds."
     ),
 ]
-SvgOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--svg",
-        metavar="FILE",
-        help="Draw the search as SVG in this file (- for standard output).",
-    ),
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -98,7 +96,7 @@ def trace_command(
         str,
         typer.Argument(
             metavar="TREE",
-            help=f"Tree to search: {', '.join(list_tree_names())}, a file NAME.json, or a Riskless map, e.g. path4.",
+            help=f"Tree to search: {', '.join(list_tree_names())}, a file NAME.json, a Riskless map, or a game.",
         ),
     ],
     algorithm: Annotated[
@@ -108,12 +106,17 @@ def trace_command(
             help=f"Algorithm ({', '.join(ALGORITHMS)}), with options if any, e.g. jamboree:prune=0.5.",
         ),
     ],
+    position: PositionOption = "",
     depth: Annotated[
         int | None,
         typer.Option(
             "--depth", metavar="PLIES", min=0, help="Search depth, in plies; default: the whole tree."
         ),
     ] = None,
+    summary: Annotated[
+        bool,
+        typer.Option("--summary", help="Print only the result, without the nodes of the search."),
+    ] = False,
     estimates: Annotated[
         bool,
         typer.Option(
@@ -123,34 +126,35 @@ def trace_command(
     results: Annotated[
         bool, typer.Option("--results", help="Also list the value of each root move.")
     ] = False,
-    svg: SvgOption = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option(
+            "--svg", metavar="FILE", help="Draw the search as SVG in this file (- for standard output)."
+        ),
+    ] = None,
     json: JsonOption = None,
 ) -> None:
     """Print how an algorithm searches a tree.
 
     The output has the format of the traces in source 001 (docs/search.md).
 
-    The tree is an explicit one, or the game tree of a Riskless map, searched to --depth.
+    The tree is an explicit one, or the game tree of a Riskless map or of a game, searched to --depth.
 
     Example: arena trace HandoutBig alphabeta --svg tree.svg
+
+    Example: arena trace tictactoe minimax --position X.O/.../... --depth 3
     """
+    game = load_tree_game(tree)
+    start = _parse_position(game, position) if position else game.start()
     try:
-        game = load_tree_game(tree)
         spec = parse_reference(algorithm)
-    except (TreeError, BadSpec) as error:
+    except BadSpec as error:
         raise UsageError(str(error)) from None
-    if isinstance(game, ExplicitGame):
-        depth = game.height if depth is None else min(depth, game.height)
-    elif depth is None:
-        raise UsageError(f"--depth is needed for {tree}: give the number of plies to search, e.g. --depth 3")
-    if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
-        unlimited_names = ", ".join(name for name, algorithm in ALGORITHMS.items() if not algorithm.recursive)
-        raise UsageError(
-            f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {unlimited_names}"
-        )
-    start = game.start()
+    depth = _choose_depth(tree, game, depth, spec)
     try:
-        result, monitor = run_reference_search(game, start, depth, spec, tracing=True)
+        result, monitor = run_reference_search(
+            game, start, depth, spec, tracing=not summary or results or svg is not None
+        )
         savings = list(measure_node_savings(game, start, depth, spec))
     except NodeWithoutValue as error:
         raise CommandError(f"{tree}, {spec.name} to depth {depth}: {error}") from None
@@ -159,12 +163,14 @@ def trace_command(
     except (BadSpec, BadWeights) as error:
         raise UsageError(str(error)) from None
     events = monitor.events or ()
-    lines = [*format_trace_lines(game, events, estimates=estimates)]
+    lines = [] if summary else [*format_trace_lines(game, events, estimates=estimates)]
     lines += [format_results_line(game, events)] if results else []
     lines += [*format_closing_lines(game, start, result, monitor.leaves), *_describe_memory(monitor, savings)]
     if svg is not None:
-        title = f"{tree}: {algorithm}, {monitor.leaves} leaves, value {result.value}"
-        _draw_tree(svg, game, start, depth, events, title, result.line)
+        value = format_value(result.value).replace("Guess: ", "value ").replace("~", "-")
+        title = f"{tree}: {algorithm}, {monitor.leaves} leaves, {value}"
+        path = line_to_path(game, start, result.line)
+        write_text(render_search(game, start, depth, events, title, path), svg)
     if json is not None:
         row = {
             "tree": tree,
@@ -184,6 +190,20 @@ def trace_command(
         typer.echo("\n".join(lines))
 
 
+def _choose_depth(tree: str, game: Game[Any, Any], depth: int | None, spec: Spec) -> int:
+    """Return the search depth: `depth`, but at most the height of an explicit tree. Raises UsageError for an invalid one."""
+    if isinstance(game, ExplicitGame):
+        depth = game.height if depth is None else min(depth, game.height)
+    elif depth is None:
+        raise UsageError(f"--depth is needed for {tree}: give the number of plies to search, e.g. --depth 3")
+    if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
+        unlimited_names = ", ".join(name for name, algorithm in ALGORITHMS.items() if not algorithm.recursive)
+        raise UsageError(
+            f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {unlimited_names}"
+        )
+    return depth
+
+
 def _describe_memory(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[str]:
     """Return lines about the part of the tree held in memory, and about the work that each pruning option saved."""
     memory = (
@@ -198,21 +218,13 @@ def analyse_command(
     context: typer.Context,
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,
-    position: Annotated[
-        str,
-        typer.Option(
-            "--position",
-            metavar="POSITION",
-            help="Position on one line, as in the output of --json; default: the start.",
-        ),
-    ] = "",
+    position: PositionOption = "",
     engine: Annotated[
         str,
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help=f"Engine with options ({', '.join(ENGINE_OPTIONS)}), or a reference algorithm in Python "
-            f"(NAME:reference, {', '.join(REFERENCE_ONLY)}).",
+            help=f"Engine with options: {', '.join(ENGINE_OPTIONS)}.",
         ),
     ] = "alphabeta",
     nodes: NodesOption = None,
@@ -224,7 +236,7 @@ def analyse_command(
             metavar="PLIES",
             min=1,
             max=MAX_DEPTH,
-            help=f"Maximum search depth, in plies; NAME:reference searches exactly this deep (default {REFERENCE_DEPTH}).",
+            help=f"Maximum search depth, in plies; default with --compare: {COMPARED_DEPTH}.",
         ),
     ] = None,
     lines: Annotated[
@@ -237,10 +249,6 @@ def analyse_command(
             help="Number of best moves to show, each with its main line.",
         ),
     ] = 1,
-    trace: Annotated[
-        bool,
-        typer.Option("--trace", help="Print every node of the search; needs --engine NAME:reference."),
-    ] = False,
     compare: Annotated[
         bool,
         typer.Option(
@@ -258,7 +266,14 @@ def analyse_command(
             help="Maximum number of leaves per search; needs --compare.",
         ),
     ] = 20_000,
-    svg: SvgOption = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option(
+            "--svg",
+            metavar="FILE",
+            help="Plot the leaves as SVG in this file (- for standard output); needs --compare.",
+        ),
+    ] = None,
     json: JsonOption = None,
 ) -> None:
     """Rank the moves of a position with an engine.
@@ -267,68 +282,41 @@ def analyse_command(
     limit of nodes, time or depth is reached. --lines 3 also searches the second and the third best move, each with
     the same budget.
 
-    With --engine NAME:reference a reference algorithm, written in plain Python, searches once, in move order; --trace
-    and --svg show its search.
-
     On a solved map (`arena solve`) a line shows the true value of each move for the player.
 
     With --compare, count instead the leaves that each algorithm visits at each depth, next to q^p, q^(3p/4) and q^(p/2),
     and show the depth that each algorithm reaches with as many leaves as minimax.
 
     Example: arena analyse --map world --nodes 1000000 --lines 3
-
-    Example: arena analyse --game tictactoe --position X.O/.../... --engine minimax:reference --depth 3 --trace
     """
     loaded_game: Game[Any, Any] = load_game(game, map)
     start = _parse_position(loaded_game, position)
     _reject_unused_options(context, compare=compare)
     if compare:
-        compare_command(loaded_game, start, depth or REFERENCE_DEPTH, budget, svg, json)
+        compare_command(loaded_game, start, depth or COMPARED_DEPTH, budget, svg, json)
         return
     try:
         truth = probe_tablebase(loaded_game, start)
     except BadTable as error:
         raise CommandError(str(error)) from None
     try:
-        spec, reference = parse_engine(engine)
-        if reference:
-            _reject_options(
-                context, ("nodes", "time", "lines"), f"{spec.name} searches once, to the depth of --depth"
-            )
-            _show_search(
-                loaded_game, start, depth or REFERENCE_DEPTH, spec, truth, trace=trace, svg=svg, json=json
-            )
-            return
-        _reject_options(
-            context,
-            ("trace", "svg"),
-            f"the search of an engine cannot be shown: use --engine {spec.name}:reference",
-        )
-        with EngineAnalyst(loaded_game, spec, SearchLimits(nodes, time or math.inf, depth)) as analyst:
+        spec = parse_engine(engine)
+        with Analyst(loaded_game, spec, SearchLimits(nodes, time or math.inf, depth)) as analyst:
             reports = analyst.analyse(start)
             best_reports = analyst.analyse_best_moves(start, lines)
-    except SearchTooLarge as error:
-        raise CommandError(f"--depth: {error}") from None
     except (BadSpec, BadWeights) as error:
         raise UsageError(f"--engine: {error}") from None
     _show_analysis(loaded_game, start, spec, reports, best_reports, truth, json)
 
 
-def _reject_options(context: typer.Context, options: Sequence[str], reason: str) -> None:
-    """Raise UsageError with this reason if the user gave one of these options."""
-    for option in options:
-        if is_option_given(context, option):
-            raise UsageError(f"--{option}: {reason}")
-
-
 def _reject_unused_options(context: typer.Context, *, compare: bool) -> None:
-    """Reject the options of a single search with --compare, and --budget without --compare."""
-    for name in ("engine", "trace", "nodes", "time", "lines") if compare else ("budget",):
+    """Reject the options of an analysis with --compare, and the options of --compare without it."""
+    for name in ("engine", "nodes", "time", "lines") if compare else ("budget", "svg"):
         if is_option_given(context, name):
             reason = (
                 f"--compare searches with every algorithm: leave out --{name}"
                 if compare
-                else "--budget needs --compare"
+                else f"--{name} needs --compare"
             )
             raise UsageError(reason)
 
@@ -344,39 +332,6 @@ def _parse_position(game: Game[Any, Any], text: str) -> Any:
     return position
 
 
-def _show_search(
-    game: Game[Any, Any],
-    position: Any,
-    depth: int,
-    spec: Spec,
-    truth: SolvedPosition | None,
-    *,
-    trace: bool,
-    svg: Path | None,
-    json: Path | None,
-) -> None:
-    """Search once with a reference algorithm. Show the result, with `trace` also each node, and with `svg` a picture."""
-    result, monitor = run_reference_search(game, position, depth, spec, tracing=trace or svg is not None)
-    savings = list(measure_node_savings(game, position, depth, spec))
-    report = make_report(result, monitor, depth)
-    events = monitor.events or ()
-    if svg is not None:
-        title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
-        _draw_tree(svg, game, position, depth, events, title, report.line)
-    if json is not None:
-        summary = _make_json_summary(game, position, spec, [report], truth)
-        lines = list(format_trace_lines(game, monitor.events)) if monitor.events is not None else None
-        write_json({**summary, "trace": lines, "held": monitor.max_live_nodes, "savings": savings}, json)
-    if "-" in (str(json), str(svg)):
-        return
-    if trace:
-        typer.echo("\n".join(format_trace_lines(game, events)))
-    _print_reports(game, [report], chances=False)
-    for line in _describe_memory(monitor, savings):
-        out.print(line)
-    _print_best_move(game, position, truth, report)
-
-
 def _show_analysis(
     game: Game[Any, Any],
     position: Any,
@@ -387,8 +342,16 @@ def _show_analysis(
     json: Path | None,
 ) -> None:
     if json is not None:
-        summary = _make_json_summary(game, position, spec, reports, truth)
-        write_json({**summary, "lines": [_make_json_report(game, report) for report in best]}, json)
+        summary = {
+            "game": game.name,
+            "position": game.position_to_text(position),
+            "engine": spec.name,
+            "options": dict(spec.values),
+            "reports": [_make_json_report(game, report) for report in reports],
+            "truth": truth,
+            "lines": [_make_json_report(game, report) for report in best],
+        }
+        write_json(summary, json)
         if str(json) == "-":
             return
     _print_reports(game, reports)
@@ -398,16 +361,17 @@ def _show_analysis(
     _print_best_move(game, position, truth, best[0])
 
 
-def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]], *, chances: bool = True) -> None:
-    headings = ("depth", "value", *(("chance",) if chances else ()), "nodes", "line")
-    table = Table(*headings, box=None, header_style="bold")
+def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]]) -> None:
+    table = Table("depth", "value", "chance", "nodes", "line", box=None, header_style="bold")
     for column in table.columns[:-1]:
         column.justify = "right"
     for report in reports:
-        value_text = format_value(report.value).removeprefix("Guess: ").replace("~", "-")
-        chance_cells = (f"{100 * compute_winning_chance(game, report.value):.0f} %",) if chances else ()
         table.add_row(
-            str(report.depth), value_text, *chance_cells, f"{report.nodes:,}", _format_line(game, report.line)
+            str(report.depth),
+            format_value(report.value).removeprefix("Guess: ").replace("~", "-"),
+            f"{100 * compute_winning_chance(game, report.value):.0f} %",
+            f"{report.nodes:,}",
+            ", ".join(game.move_to_text(move) for move in report.line),
         )
     out.print(table)
 
@@ -424,27 +388,6 @@ def _print_best_move(
     out.print(f"{game.player(position)} plays {game.move_to_text(best.move)}")
 
 
-def _format_line(game: Game[Any, Any], line: Sequence[Any]) -> str:
-    return ", ".join(game.move_to_text(move) for move in line)
-
-
-def _make_json_summary(
-    game: Game[Any, Any],
-    position: Any,
-    spec: Spec,
-    reports: Sequence[Report[Any]],
-    truth: SolvedPosition | None,
-) -> dict[str, Any]:
-    return {
-        "game": game.name,
-        "position": game.position_to_text(position),
-        "engine": spec.name,
-        "options": dict(spec.values),
-        "reports": [_make_json_report(game, report) for report in reports],
-        "truth": truth,
-    }
-
-
 def _make_json_report(game: Game[Any, Any], report: Report[Any]) -> dict[str, Any]:
     return {
         "depth": report.depth,
@@ -454,15 +397,3 @@ def _make_json_report(game: Game[Any, Any], report: Report[Any]) -> dict[str, An
         "line": [game.move_to_text(move) for move in report.line],
         "nodes": report.nodes,
     }
-
-
-def _draw_tree(
-    path: Path,
-    game: Game[Any, Any],
-    position: Any,
-    depth: int,
-    events: Sequence[TraceEvent],
-    title: str,
-    line: tuple[Any, ...],
-) -> None:
-    write_text(render_search(game, position, depth, events, title, line_to_path(game, position, line)), path)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from arena.bots.review.analysis import line_to_path, make_report, parse_reference, run_reference_search
+from arena.bots.review.analysis import line_to_path, parse_reference, run_reference_search
 from arena.bots.search.reports.trace_text import format_trace_lines
 from arena.bots.search.reports.tree_picture import render_search
 from arena.charts import PlotArea, render_svg_document, render_text_element
@@ -69,7 +69,7 @@ def make_search_picture(game: Game[Any, Any], position: Any, algorithm: str, dep
     result, monitor = run_reference_search(game, position, depth, spec, tracing=True)
     events = monitor.events or ()
     title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
-    line = line_to_path(game, position, make_report(result, monitor, depth).line)
+    line = line_to_path(game, position, result.line)
     return Picture(
         "\n".join(format_trace_lines(game, events)),
         lambda: render_search(game, position, depth, events, title, line),

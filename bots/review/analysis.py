@@ -1,14 +1,12 @@
-"""Engines and reference algorithms for `arena analyse`, `arena replay --analyse`, `arena trace` and the website.
+"""Searches that explain positions: engines for `arena analyse` and `arena replay --analyse`, algorithms for `arena trace`.
 
 An engine searches as it plays, compiled if possible, within a budget. A reference algorithm is one of
-`bots.search.algorithms`: plain Python that searches once to one depth in move order, and can be traced. If an engine
-has the same name, `NAME:reference` selects the algorithm.
+`bots.search.algorithms`: plain Python that searches once to one depth in move order, and can be traced.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -40,10 +38,6 @@ from arena.clock import MONOTONIC
 from arena.cores import list_usable_cores
 from arena.games.core import Game, Player
 
-REFERENCE_WORD = "reference"
-"""Option that selects a reference algorithm instead of the engine of the same name."""
-REFERENCE_DEPTH = 4
-"""Default depth of a reference algorithm, in plies."""
 DEFAULT_NODES = 200_000
 """Default node limit of a compiled search: enough for a few tenths of a second."""
 FURTHER_MOVE_FACTOR = 4
@@ -86,7 +80,7 @@ ENGINE_OPTIONS: Mapping[str, Options] = {name: ENGINES[name] for name in ("minim
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """Limits of one search of an engine. A reference algorithm uses only `depth`."""
+    """Limits of one search of an engine."""
 
     nodes: int | None = None
     """Maximum number of nodes; None for the default of `get_max_nodes`."""
@@ -108,25 +102,15 @@ def parse_reference(text: str) -> Spec:
     return parse_spec(text, REFERENCE_OPTIONS, "algorithm")
 
 
-def parse_engine(text: str) -> tuple[Spec, bool]:
-    """Return the parsed spec of an engine or a reference algorithm, and True if it is a reference algorithm.
-
-    Raises BadSpec if `text` is not a valid spec of either kind.
-    """
-    name, _, rest = (part.strip() for part in text.partition(":"))
-    options = [part.strip() for part in rest.split(",") if part.strip()]
-    if REFERENCE_WORD in options:
-        options.remove(REFERENCE_WORD)
-        return parse_reference(f"{name}:{','.join(options)}" if options else name), True
-    if name in ENGINE_OPTIONS:
-        spec = parse_spec(text, ENGINE_OPTIONS)
-        if "truth" in spec.explicit:
-            raise BadSpec(
-                f"{name}: truth is an option for matches: leave it out, because the tablebase is shown beside the search anyway"
-            )
-        check_evaluator_name(spec)
-        return spec, False
-    return parse_spec(text, {**ENGINE_OPTIONS, **REFERENCE_OPTIONS}, "engine that searches"), True
+def parse_engine(text: str) -> Spec:
+    """Return the parsed spec of an engine that searches. Raises BadSpec if `text` is not a valid spec."""
+    spec = parse_spec(text, ENGINE_OPTIONS, "engine that searches")
+    if "truth" in spec.explicit:
+        raise BadSpec(
+            f"{spec.name}: truth is an option for matches: leave it out, because the tablebase is shown beside the search anyway"
+        )
+    check_evaluator_name(spec)
+    return spec
 
 
 def run_reference_search(
@@ -173,42 +157,14 @@ def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool)
     )
 
 
-class Analyst(ABC):
-    """Analysis of positions of one game, by an engine or by a reference algorithm."""
-
-    def __init__(self, game: Game[Any, Any]) -> None:
-        self._game = game
-
-    @abstractmethod
-    def analyse(self, position: Any) -> list[Report[Any]]:
-        """Return a report for each depth, the deepest last."""
-
-    @abstractmethod
-    def _analyse_reply(self, position: Any) -> list[Report[Any]]:
-        """Return the reports of a position that is one ply below the root."""
-
-    def analyse_move(self, position: Any, move: Any) -> list[Report[Any]]:
-        """Return the reports of the position after `move`. Their distances to a win are counted from `position`.
-
-        The list is empty if the move ends the match.
-        """
-        position_after = self._game.successor(position, move)
-        if self._game.outcome(position_after) is not None:
-            return []
-        return [
-            replace(report, value=to_root_value(report.value, 1))
-            for report in self._analyse_reply(position_after)
-        ]
-
-
-class EngineAnalyst(Analyst):
-    """Analyst that uses an engine, which searches as it plays, within `limits` for each search.
+class Analyst:
+    """Analyst of the positions of one game: an engine that searches as it plays, within `limits` for each search.
 
     Use it in a `with` statement, which ends the engine's threads.
     """
 
     def __init__(self, game: Game[Any, Any], spec: Spec, limits: SearchLimits) -> None:
-        super().__init__(game)
+        self._game = game
         self._depth = min(limits.depth or MAX_DEPTH, spec.values["depth"])
         self._seconds = limits.seconds
         self._nodes = spec.values["nodes"] or limits.get_max_nodes(compiled=choose_form(spec, game).compiled)
@@ -226,13 +182,22 @@ class EngineAnalyst(Analyst):
         self._searcher.close()
 
     def analyse(self, position: Any) -> list[Report[Any]]:
+        """Return a report for each depth, the deepest last."""
         if self._last_analysis is None or self._last_analysis[0] != position:
             self._last_analysis = position, self._search_position(position, self._depth, self._nodes)
         return self._last_analysis[1]
 
-    def _analyse_reply(self, position: Any) -> list[Report[Any]]:
-        """Return the reports of a search with the same budget as for the root."""
-        return self.analyse(position)
+    def analyse_move(self, position: Any, move: Any) -> list[Report[Any]]:
+        """Return the reports of the position after `move`. Their distances to a win are counted from `position`.
+
+        The list is empty if the move ends the match.
+        """
+        position_after = self._game.successor(position, move)
+        if self._game.outcome(position_after) is not None:
+            return []
+        return [
+            replace(report, value=to_root_value(report.value, 1)) for report in self.analyse(position_after)
+        ]
 
     def analyse_best_moves(self, position: Any, count: int) -> list[Report[Any]]:
         """Return the `count` best moves, the best first. Each search excludes the moves already found.
@@ -267,32 +232,6 @@ class EngineAnalyst(Analyst):
             )
         )
         return [report for report in reports if report.depth] or reports
-
-
-class ReferenceAnalyst(Analyst):
-    """Analyst that uses a reference algorithm, which searches to the fixed depth `depth`."""
-
-    def __init__(self, game: Game[Any, Any], spec: Spec, depth: int) -> None:
-        super().__init__(game)
-        self._spec = spec
-        self._depth = depth
-
-    def analyse(self, position: Any) -> list[Report[Any]]:
-        """Return a list with a single report, of the only depth."""
-        return [self._search_position(position, self._depth)]
-
-    def _analyse_reply(self, position: Any) -> list[Report[Any]]:
-        """Return the report of a search to one ply less than the depth of the analysis."""
-        return [self._search_position(position, self._depth - 1)]
-
-    def _search_position(self, position: Any, depth: int) -> Report[Any]:
-        result, monitor = run_reference_search(self._game, position, depth, self._spec, tracing=False)
-        return make_report(result, monitor, depth)
-
-
-def make_report(result: SearchResult[Any], monitor: SearchMonitor, depth: int) -> Report[Any]:
-    """Return the result of a reference algorithm as a report."""
-    return Report(depth, result.value, result.move, result.line, monitor.nodes, finished=True)
 
 
 def line_to_path(game: Game[Any, Any], position: Any, line: tuple[Any, ...]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Trees to search, by name: explicit trees of the project, JSON files, and the game trees of Riskless maps.
+"""Explicit trees to search, by name: those of the project, and JSON files.
 
 A file contains {"tree": node, "player": "maxie", "source": "…"} or just a node, as `games.explicit` describes.
 """
@@ -8,13 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from arena import games
-from arena.games.core import BadData, Game, Player
+from arena.games.core import BadData, Player
 from arena.games.explicit import ExplicitGame
-from arena.maps.game_on_map import make_game_on_map
-from arena.maps.loader import MapError
 
 TREES_FOLDER = Path(games.__file__).parent / "trees"
 
@@ -45,20 +42,6 @@ def load_tree(name: str) -> ExplicitGame:
     raise UnknownTree(
         f"no tree is called {name!r:.60}: choose from {', '.join(list_tree_names())}, or a file NAME.json"
     )
-
-
-def load_tree_game(name: str) -> Game[Any, Any]:
-    """Return the game called `name`: an explicit tree, or else Riskless on the map of that name.
-
-    Raises TreeError if there is neither, or the file of the tree is invalid.
-    """
-    try:
-        return load_tree(name)
-    except UnknownTree as error:
-        try:
-            return make_game_on_map("riskless", name)
-        except MapError:
-            raise UnknownTree(f"{error}; or give the name of a Riskless map") from None
 
 
 def _read_tree(path: Path) -> ExplicitGame:

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from arena.bots.commands.lookup import load_engine
+from arena.bots.commands.lookup import load_engine, load_tree_game
 from arena.console import UsageError
+from arena.games.riskless import Riskless
 from tests.bots.command_line import arena
 
 
@@ -18,7 +19,19 @@ def test_a_wrong_spec_is_misuse_in_one_line(spec: str) -> None:
     assert "\n" not in str(told.value)
 
 
+def test_a_map_and_a_game_are_trees_where_no_tree_has_their_name() -> None:
+    game = load_tree_game("path4")
+    assert isinstance(game, Riskless)
+    assert game.map.name == "path4"
+    assert load_tree_game("intro").name == "explicit"
+    assert load_tree_game("tictactoe").name == "tictactoe"
+    with pytest.raises(
+        UsageError, match=r"no tree is called 'x': .*, or give the name of a Riskless map or of a game"
+    ):
+        load_tree_game("x")
+
+
 def test_hexapawn_of_any_size() -> None:
-    words = ("analyse", "--engine", "stack-memo", "--depth", "20", "--game")
-    assert "Minnie wins in 6" in arena(*words, "hexapawn").stdout
-    assert "Maxie wins in" in arena(*words, "hexapawn:width=4,height=4").stdout
+    words = ("stack-memo", "--depth", "20", "--summary")
+    assert "Minnie wins in 6" in arena("trace", "hexapawn", *words).stdout
+    assert "Maxie wins in" in arena("trace", "hexapawn:width=4,height=4", *words).stdout

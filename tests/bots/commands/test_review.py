@@ -54,10 +54,10 @@ def test_a_thrown_game_is_marked(blunder: Path, tmp_path: Path) -> None:
 
 
 def test_json_has_every_move(blunder: Path) -> None:
-    result = arena("replay", blunder, "--analyse", "minimax:reference", "--depth", "2", "--json", "-")
+    result = arena("replay", blunder, "--analyse", "minimax", "--depth", "2", "--json", "-")
     data = json.loads(result.stdout)
     rows = data["moves"]
-    assert (data["engine"], data["players"]["minnie"]["moves"]) == ("minimax:reference", 2)
+    assert (data["engine"], data["players"]["minnie"]["moves"]) == ("minimax", 2)
     assert (rows[3]["mark"], rows[3]["line"][0], rows[4]["line"]) == ("??", "c1", [])
     assert [row["move"] for row in rows] == ["a1", "a2", "b1", "b2", "c1"]
     assert rows[3]["better"] == "c1"
@@ -76,5 +76,3 @@ def test_matches_that_cannot_be_reviewed(blunder: Path) -> None:
     )
     fails("give --analyse", 2, "replay", blunder, "--svg", "x.svg")
     fails("give --analyse", 2, "replay", blunder, "--nodes", "1000")
-    algorithm = ("replay", blunder, "--analyse", "minimax:reference")
-    fails("leave out --nodes and --time", 2, *algorithm, "--time", "1")

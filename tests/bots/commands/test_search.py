@@ -46,10 +46,6 @@ def test_analyse_reports_every_depth() -> None:
         assert (data["reports"][0]["move"], data["reports"][0]["value"]) == (2, 999_999)
         assert data["lines"] == data["reports"]
         assert data["lines"][0]["chance"] == 1
-    code, printed, _ = run(*words, "--engine", "minimax:reference")
-    assert json.loads(printed)["trace"] is None
-    code, printed, _ = run(*words, "--engine", "scouts")
-    assert json.loads(printed)["reports"][0]["move"] == 2
 
 
 def test_analyse_shows_lines_as_a_person_types_them() -> None:
@@ -61,12 +57,23 @@ def test_analyse_shows_lines_as_a_person_types_them() -> None:
     assert len(printed.splitlines()) == 6
 
 
-def test_a_reference_algorithm_searches_once_and_trace_shows_it() -> None:
-    words = ("analyse", "--game", "hexapawn", "--depth", "2", "--trace", "--engine", "alphabeta:reference")
-    _, printed, _ = run(*words)
+def test_a_game_is_traced_from_any_position() -> None:
+    _, printed, _ = run("trace", "hexapawn", "alphabeta", "--depth", "2")
     assert "F: state (Maxie,BBB/.../WWW maxie 0) with ab=(Leaf(Minnie wins!),Leaf(Maxie wins!))" in printed
     assert "Estimating state BBB/W../.WW minnie 1[0]" not in printed
     assert "Estimating state" in printed
+    words = ("tictactoe", "scouts", "--position", "XX.OO....", "--depth", "5", "--summary")
+    code, printed, _ = run("trace", *words)
+    assert (code, printed.splitlines()) == (
+        0,
+        [
+            "Therefore value of (Maxie,XX.OO....) is Maxie wins in 1, and best move is c1.",
+            "Terminals visited: 13",
+            "Overall choice: move c1",
+        ],
+    )
+    code, _, complaint = run("trace", *words, "--results")
+    assert (code, complaint) == (0, "")
 
 
 def test_lines_are_the_best_moves_of_an_engine() -> None:
@@ -88,6 +95,12 @@ def test_lines_are_the_best_moves_of_an_engine() -> None:
     ("words", "code", "told"),
     [
         (["trace", "x", "minimax"], 2, "no tree is called 'x': choose from Cuts, HandoutBig"),
+        (["trace", "hexapawn:width=0", "minimax"], 2, "hexapawn: width must be a whole number from 1 to 26"),
+        (
+            ["trace", "tictactoe", "minimax", "--position", "x", "--depth", "1"],
+            2,
+            "--position: 'x' is not a board",
+        ),
         (["trace", "Intro", "x"], 2, "no algorithm is called 'x': choose from minimax"),
         (
             ["trace", "Intro", "lazy:dynamic=1"],
@@ -113,30 +126,10 @@ def test_lines_are_the_best_moves_of_an_engine() -> None:
             2,
             "jamboree: write form=course",
         ),
-        (
-            ["analyse", "--engine", "alphabeta", "--trace"],
-            2,
-            "--trace: the search of an engine cannot be shown: use",
-        ),
-        (["analyse", "--engine", "jamboree", "--svg", "-"], 2, "use --engine jamboree:reference"),
-        (
-            ["analyse", "--engine", "lazy", "--lines", "2"],
-            2,
-            "--lines: lazy searches once, to the depth of --depth",
-        ),
-        (
-            ["analyse", "--engine", "minimax:reference", "--nodes", "1000"],
-            2,
-            "--nodes: minimax searches once",
-        ),
         (["analyse", "--engine", "alphabeta:truth=root"], 2, "truth is an option for matches"),
         (["trace", "HandoutSmall", "minimax:evaluator=features"], 2, "explicit has no features"),
         (["analyse", "--budget", "100"], 2, "--budget needs --compare"),
-        (
-            ["analyse", "--compare", "--trace"],
-            2,
-            "--compare searches with every algorithm: leave out --trace",
-        ),
+        (["analyse", "--svg", "-"], 2, "--svg needs --compare"),
         (
             ["analyse", "--compare", "--lines", "2"],
             2,
@@ -220,18 +213,9 @@ def test_a_map_is_traced_as_deep_as_is_said() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("trace", "path4", "minimax", "--depth", "40"),
-        ("analyse", "--map", "path4", "--engine", "minimax:reference", "--depth", "40", "--trace"),
-    ],
-)
-def test_a_trace_too_large_for_memory_is_refused(
-    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trace_too_large_for_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena.bots.review.analysis.MAX_TRACED_NODES", 1_000)
-    assert run(*words) == (
+    assert run("trace", "path4", "minimax", "--depth", "40") == (
         1,
         "",
         "arena: --depth: minimax visits more than 1,000 nodes at depth 40, too many to show: give a smaller depth\n",

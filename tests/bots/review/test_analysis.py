@@ -4,13 +4,13 @@ import pytest
 
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.review.analysis import (
-    ENGINE_OPTIONS,
     REFERENCE_OPTIONS,
-    EngineAnalyst,
-    ReferenceAnalyst,
+    Analyst,
     SearchLimits,
     line_to_path,
     parse_engine,
+    parse_reference,
+    run_reference_search,
 )
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.search.search_values import WIN
@@ -21,10 +21,8 @@ PATH4 = make_game_on_map("riskless", "path4")
 ITALY = make_game_on_map("riskless", "italy")
 
 
-def engine(game: AnyGame, text: str, limits: SearchLimits) -> EngineAnalyst:
-    spec, reference = parse_engine(text)
-    assert not reference
-    return EngineAnalyst(game, spec, limits)
+def engine(game: AnyGame, text: str, limits: SearchLimits) -> Analyst:
+    return Analyst(game, parse_engine(text), limits)
 
 
 @pytest.mark.parametrize("depth", [1, 3, 5])
@@ -32,9 +30,8 @@ def test_every_algorithm_and_every_exact_engine_has_minimaxs_value(depth: int) -
     start = PATH4.start()
     values = {}
     for name in REFERENCE_OPTIONS:
-        spec, reference = parse_engine(f"{name}:reference")
-        assert reference
-        values[name] = ReferenceAnalyst(PATH4, spec, depth).analyse(start)[-1].value
+        result, _ = run_reference_search(PATH4, start, depth, parse_reference(name), tracing=False)
+        values[name] = result.value
     exact = "evaluator=plain,exact=yes"
     for text in ("minimax", f"alphabeta:{exact}", f"jamboree:{exact},threads=2"):
         with engine(PATH4, text, SearchLimits(depth=depth)) as analyst:
@@ -78,23 +75,18 @@ def test_lines_begin_with_different_moves_the_best_first(game: AnyGame) -> None:
 
 
 def test_the_path_of_a_line_leads_along_its_moves() -> None:
-    spec, _ = parse_engine("alphabeta:reference")
-    line = ReferenceAnalyst(PATH4, spec, 4).analyse(PATH4.start())[-1].line
     position = PATH4.start()
+    line = run_reference_search(PATH4, position, 4, parse_reference("failsoft"), tracing=False)[0].line
+    assert len(line) == 4
     for index, move in zip(line_to_path(PATH4, position, line), line, strict=True):
         assert PATH4.moves(position)[index] == move
         position = PATH4.successor(position, move)
 
 
-def test_an_algorithm_is_meant_where_reference_is_said_and_where_no_engine_has_its_name() -> None:
-    for name in REFERENCE_OPTIONS:
-        assert parse_engine(name)[1] is (name not in ENGINE_OPTIONS)
-        assert parse_engine(f"{name}:reference")[1]
-    spec, _ = parse_engine("jamboree:reference,prune=0.2")
-    assert spec.values["prune"] == 0.2
-    for wrong in ("nobody", "greedy:reference", "minimax:reference,depth=3", "alphabeta:truth=root"):
-        with pytest.raises(BadSpec):
-            parse_engine(wrong)
+@pytest.mark.parametrize("text", ["nobody", "greedy", "lazy", "minimax:reference", "alphabeta:truth=root"])
+def test_only_engines_that_search_are_analysts(text: str) -> None:
+    with pytest.raises(BadSpec):
+        parse_engine(text)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from arena.bots.review.analysis import EngineAnalyst, ReferenceAnalyst, SearchLimits, parse_engine
+from arena.bots.review.analysis import (
+    Analyst,
+    SearchLimits,
+    parse_engine,
+    parse_reference,
+    run_reference_search,
+)
 from arena.bots.review.review import MARKS, ReviewedMove, review_moves, summarize_players
+from arena.bots.search.deepening import Report
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import make_game_on_map
 from arena.match.replay import Replay, verify_record
@@ -27,6 +34,25 @@ DEPTH = 3
 
 def minimax(game: AnyGame, position: object, depth: int, distance: int = 0) -> int:
     return minimax_value(game, position, depth, lambda each: 100 * game.estimate(each), distance)
+
+
+class FixedDepthAnalyst(Analyst):
+    """Analyst that searches with a reference algorithm, to DEPTH plies from the position before the move."""
+
+    def __init__(self, game: AnyGame, algorithm: str) -> None:
+        self._game = game
+        self._spec = parse_reference(algorithm)
+        self._depth = DEPTH
+
+    def analyse(self, position: Any) -> list[Report[Any]]:
+        result, monitor = run_reference_search(self._game, position, self._depth, self._spec, tracing=False)
+        return [Report(self._depth, result.value, result.move, result.line, monitor.nodes, finished=True)]
+
+    def analyse_move(self, position: Any, move: Any) -> list[Report[Any]]:
+        self._depth = DEPTH - 1
+        reports = super().analyse_move(position, move)
+        self._depth = DEPTH
+        return reports
 
 
 def by_chance(game: AnyGame, seed: int, plies: int) -> Replay:
@@ -46,16 +72,15 @@ def by_chance(game: AnyGame, seed: int, plies: int) -> Replay:
     return verify_record(structs.replace(record, moves=moves, result=result))
 
 
-@pytest.mark.parametrize("engine", ["alphabeta", "minimax"])
+@pytest.mark.parametrize("algorithm", ["alphabeta", "minimax"])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("name", "map_"), [("tictactoe", "m2"), ("riskless", "path4")])
 def test_the_loss_of_a_move_equals_that_by_plain_minimax(
-    name: str, map_: str, seed: int, engine: str
+    name: str, map_: str, seed: int, algorithm: str
 ) -> None:
     game = make_game_on_map(name, map_)
     match = by_chance(game, seed, 12)
-    spec, _ = parse_engine(f"{engine}:reference")
-    judged = list(review_moves(match, ReferenceAnalyst(game, spec, DEPTH)))
+    judged = list(review_moves(match, FixedDepthAnalyst(game, algorithm)))
     assert [each.ply for each in judged] == list(range(match.plies))
     for each in judged:
         position, after = match.positions[each.ply : each.ply + 2]
@@ -112,8 +137,7 @@ def test_a_loss_weighs_more_where_the_chances_swing() -> None:
 
 def judged_by_engine(played: Replay, nodes: int) -> list[ReviewedMove]:
     """Return a match judged by `alphabeta` as it plays."""
-    spec, _ = parse_engine("alphabeta")
-    with EngineAnalyst(played.game, spec, SearchLimits(nodes)) as analyst:
+    with Analyst(played.game, parse_engine("alphabeta"), SearchLimits(nodes)) as analyst:
         return list(review_moves(played, analyst))
 
 
@@ -140,9 +164,8 @@ def test_an_engine_judges_alike_each_time_and_a_mark_is_a_loss_of_chance(name: s
 
 def test_a_review_does_not_blame_the_engines_own_moves() -> None:
     game = make_game_on_map("riskless", "italy")
-    spec, _ = parse_engine("alphabeta:exact=yes,depth=5")
     position, moves = game.start(), []
-    with EngineAnalyst(game, spec, SearchLimits()) as analyst:
+    with Analyst(game, parse_engine("alphabeta:exact=yes,depth=5"), SearchLimits()) as analyst:
         for _ in range(10):
             move = analyst.analyse(position)[-1].move
             moves.append(RecordedMove(game.move_to_data(move), 1.0))

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots.review.trees import TreeError, list_tree_names, load_tree, load_tree_game
+from arena.bots.review.trees import TreeError, list_tree_names, load_tree
 from arena.games.core import Player
-from arena.games.riskless import Riskless
 
 
 def test_the_trees_of_the_sources() -> None:
@@ -54,12 +53,3 @@ def test_unknown_names() -> None:
         load_tree("x")
     with pytest.raises(TreeError, match="cannot read nowhere.json: No such file"):  # noqa: RUF043
         load_tree("nowhere.json")
-
-
-def test_a_map_is_the_tree_of_its_game_where_no_tree_has_that_name() -> None:
-    game = load_tree_game("path4")
-    assert isinstance(game, Riskless)
-    assert game.map.name == "path4"
-    assert load_tree_game("intro").name == "explicit"
-    with pytest.raises(TreeError, match=r"no tree is called 'x': .*; or give the name of a Riskless map"):
-        load_tree_game("x")
