@@ -46,6 +46,13 @@ async def nats_server(**settings: Any) -> AsyncIterator[NatsServer]:
     await asyncio.to_thread(held.__exit__, None, None, None)
 
 
+@pytest.fixture
+async def own_nats() -> AsyncIterator[NatsServer]:
+    """Yield a NATS that a test may stop."""
+    async with nats_server() as server:
+        yield server
+
+
 @asynccontextmanager
 async def over_a_line(server: NatsServer) -> AsyncIterator[ForwarderProcess]:
     with closing(await asyncio.to_thread(ForwarderProcess, server.port)) as line:
@@ -185,11 +192,11 @@ async def test_a_server_that_is_not_nats_is_reported_in_one_line() -> None:
     assert error.endswith(": no NATS server listens there")
 
 
-async def test_another_of_several_servers_is_taken(nats: NatsServer) -> None:
+async def test_another_of_several_servers_is_taken(own_nats: NatsServer) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     payloads: list[bytes] = []
-    async with open_bus(f"nats://127.0.0.1:{port},{nats.url}") as bus:
+    async with open_bus(f"nats://127.0.0.1:{port},{own_nats.url}") as bus:
         await bus.subscribe("several", payloads.append)
         await arrives(bus, payloads, "several")
 
@@ -218,7 +225,7 @@ async def test_a_password_lets_in_and_a_wrong_one_does_not(
         assert bus.is_connected
 
 
-async def test_a_nats_that_takes_too_little_is_told(own_nats: NatsServer) -> None:
+async def test_a_nats_that_takes_too_little_is_told() -> None:
     async with nats_server(max_payload=1000) as server:
         assert (await refusal(server.url)).endswith(
             f": it accepts only messages of up to 1000 bytes; set its max_payload to {MAX_PAYLOAD}"

@@ -422,3 +422,10 @@ async def rig(limits: HostLimits | None = None, **options: Any) -> AsyncIterator
         yield Rig(core, edge)
         with suppress(asyncio.CancelledError):
             await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def entered(limits: HostLimits | None = None, **options: Any) -> AsyncIterator[tuple[Rig, Peer, int]]:
+    """Open an edge with one client that is in, anna. Yield the edge, the client, and its number."""
+    async with rig(limits, **options) as arena:
+        yield arena, *await arena.enter()

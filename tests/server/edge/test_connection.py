@@ -22,7 +22,7 @@ from arena.server.edge.pings import PING_SECONDS, PONG_SECONDS
 from arena.server.edge.session import CONTROL_BURST, FRAGMENT_BURST, MAX_QUEUED
 from arena.server.ports import AdmissionRequest
 from tests.properties import examples
-from tests.server.edge.rig import ELSEWHERE, HERE, Peer, masked, rig, turn
+from tests.server.edge.rig import ELSEWHERE, HERE, Peer, entered, masked, rig, turn
 from tests.virtual import virtual
 
 MS = 1_000_000
@@ -52,8 +52,7 @@ async def test_a_message_larger_than_one_read_arrives_whole() -> None:
 
 @virtual
 async def test_newcomers_take_turns_and_a_players_move_meets_few_of_them() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         crowd = [Peer(arena.edge, ELSEWHERE) for _ in range(50)]
         openings = [asyncio.create_task(each.open()) for each in crowd]
         await asyncio.sleep(0.01)
@@ -70,8 +69,7 @@ async def test_newcomers_take_turns_and_a_players_move_meets_few_of_them() -> No
 
 @virtual
 async def test_messages_of_a_crowd_wait_for_turns_and_a_players_move_does_not() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         crowd = [(await arena.enter(f"eve {number}", ELSEWHERE))[0] for number in range(20)]
         await asyncio.sleep(1)
         arena.send(client, turn())
@@ -88,8 +86,7 @@ async def test_messages_of_a_crowd_wait_for_turns_and_a_players_move_does_not() 
 
 @virtual
 async def test_a_turn_parses_a_few_messages_of_a_piece() -> None:
-    async with rig() as arena:
-        anna, _ = await arena.enter()
+    async with entered() as (arena, anna, _):
         await asyncio.sleep(1)  # the rest after the turn of the hello
         anna.say(*[Watch("m") for _ in range(30)])
         count = arena.edge.metrics.messages
@@ -121,8 +118,7 @@ async def test_beyond_its_share_an_address_waits_for_turns_and_no_other_does() -
 
 @virtual
 async def test_a_move_that_waits_for_a_turn_is_stamped_with_its_arrival() -> None:
-    async with rig(HostLimits(moves_per_second=1)) as arena:
-        anna, client = await arena.enter()
+    async with entered(HostLimits(moves_per_second=1)) as (arena, anna, client):
         anna.wire.arrive(20 * control(Opcode.PONG))
         await asyncio.sleep(0.001)
         other = await arena.connect(ELSEWHERE)
@@ -139,8 +135,7 @@ async def test_a_move_that_waits_for_a_turn_is_stamped_with_its_arrival() -> Non
 @virtual
 async def test_a_connection_with_too_many_waiting_messages_is_read_once_more_and_then_paused() -> None:
     limits = HostLimits(message_burst=100_000, work_ms_per_second=10**6, moves_per_second=10**6)
-    async with rig(limits) as arena:
-        anna, _ = await arena.enter()
+    async with entered(limits) as (arena, anna, _):
         before, size = sum(anna.wire.reads), len(masked(Watch("m")))
         anna.say(*[Watch("m") for _ in range(2000)])
         await asyncio.sleep(0.1)
@@ -152,8 +147,7 @@ async def test_a_connection_with_too_many_waiting_messages_is_read_once_more_and
 
 @virtual
 async def test_a_flood_of_pings_is_reset_and_is_a_fault() -> None:
-    async with rig(HostLimits(cut_offs=1)) as arena:
-        anna, client = await arena.enter()
+    async with entered(HostLimits(cut_offs=1)) as (arena, anna, client):
         anna.wire.arrive((CONTROL_BURST + 1) * control(Opcode.PING))
         await anna.wire.lost.wait()
         assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client, "too many control frames")]
@@ -162,8 +156,7 @@ async def test_a_flood_of_pings_is_reset_and_is_a_fault() -> None:
 
 @virtual
 async def test_pings_within_the_limit_are_answered() -> None:
-    async with rig() as arena:
-        anna, _ = await arena.enter()
+    async with entered() as (_, anna, _):
         for number in range(30):
             anna.wire.arrive(control(Opcode.PING, b"%d" % number))
             await asyncio.sleep(0.2)
@@ -173,8 +166,7 @@ async def test_pings_within_the_limit_are_answered() -> None:
 
 @virtual
 async def test_a_message_in_too_many_fragments_is_reset() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         anna.wire.arrive(fragment(first=True) + 2 * FRAGMENT_BURST * fragment())
         await anna.wire.lost.wait()
         assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client, "too many fragments")]
@@ -192,8 +184,7 @@ def test_however_a_stream_is_cut_its_messages_are_given_in_order(
 ) -> None:
     @virtual
     async def talk() -> None:
-        async with rig() as arena:
-            anna, _ = await arena.enter()
+        async with entered() as (arena, anna, _):
             stream = b""
             for each in sent:
                 data = encode(each)
@@ -225,8 +216,7 @@ def test_however_a_stream_is_cut_its_messages_are_given_in_order(
 async def test_a_breach_of_the_websocket_protocol_is_closed_as_rfc_6455_says_and_is_a_fault(
     bad: bytes, code: int
 ) -> None:
-    async with rig(HostLimits(cut_offs=1)) as arena:
-        anna, client = await arena.enter()
+    async with entered(HostLimits(cut_offs=1)) as (arena, anna, client):
         anna.say(Ping())
         anna.wire.arrive(bad)
         anna.say(Ping())
@@ -248,8 +238,7 @@ async def test_a_breach_of_the_websocket_protocol_is_closed_as_rfc_6455_says_and
 async def test_a_client_that_closes_is_answered_and_gone_at_once_without_fault_whatever_its_reason(
     code: int,
 ) -> None:
-    async with rig(HostLimits(cut_offs=1)) as arena:
-        anna, client = await arena.enter()
+    async with entered(HostLimits(cut_offs=1)) as (arena, anna, client):
         assert anna.library is not None
         anna.library.send_close(code, "done")
         anna.wire.arrive(b"".join(anna.library.data_to_send()))
@@ -263,8 +252,7 @@ async def test_a_client_that_closes_is_answered_and_gone_at_once_without_fault_w
 
 @virtual
 async def test_a_peer_that_never_answers_the_close_is_reset_in_time() -> None:
-    async with rig() as arena:
-        anna, _ = await arena.enter()
+    async with entered() as (_, anna, _):
         anna.reading = False
         anna.say(b"\xc1")
         await asyncio.sleep(CLOSE_SECONDS / 2)
@@ -275,8 +263,7 @@ async def test_a_peer_that_never_answers_the_close_is_reset_in_time() -> None:
 
 @virtual
 async def test_after_the_close_frame_little_is_read() -> None:
-    async with rig() as arena:
-        anna, _ = await arena.enter()
+    async with entered() as (arena, anna, _):
         anna.reading = False
         anna.say(b"\xc1", *[Ping() for _ in range(10_000)])
         await asyncio.sleep(CLOSE_SECONDS / 2)
@@ -301,8 +288,7 @@ async def test_half_of_a_connection_is_closed_where_that_is_possible(eof: bool) 
 
 @virtual
 async def test_a_peer_that_answers_no_pings_is_given_up() -> None:
-    async with rig(HostLimits(cut_offs=1)) as arena:
-        anna, client = await arena.enter()
+    async with entered(HostLimits(cut_offs=1)) as (arena, anna, client):
         anna.reading = False
         await asyncio.sleep(PING_SECONDS + PONG_SECONDS + PING_SECONDS + 1)
         assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client)]
@@ -334,8 +320,7 @@ async def test_a_client_that_never_reads_is_cut_off_within_bounds_and_others_go_
 
 @virtual
 async def test_one_message_larger_than_the_bound_reaches_a_client_that_reads() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         anna.reading = False
         arena.send(client, turn(3 * MAX_UNSENT_BYTES))
         anna.read()
@@ -347,8 +332,7 @@ async def test_one_message_larger_than_the_bound_reaches_a_client_that_reads() -
 
 @virtual
 async def test_one_connection_too_many_from_an_address_is_refused_and_the_others_go_on() -> None:
-    async with rig(HostLimits(connections=4, connections_per_address=1)) as arena:
-        anna, client = await arena.enter()
+    async with entered(HostLimits(connections=4, connections_per_address=1)) as (arena, anna, client):
         stranger = Peer(arena.edge, HERE)
         stranger.wire.arrive(b"GET / HTTP/1.1\r\n\r\n")
         await asyncio.sleep(0.5)

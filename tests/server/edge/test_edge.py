@@ -27,7 +27,7 @@ from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageRe
 from arena.server.edge.connection import CLOSE_SECONDS
 from arena.server.edge.page_client import ANSWER_SECONDS, IDLE_SECONDS
 from arena.server.ports import AdmissionRequest, RequestResync
-from tests.server.edge.rig import CLOCKS, ELSEWHERE, SECRET, Peer, Rig, rig, welcome
+from tests.server.edge.rig import CLOCKS, ELSEWHERE, SECRET, Peer, Rig, entered, rig, welcome
 from tests.virtual import virtual
 
 VIEW = View("m", "e", "t", {}, Players("a", "b"), TimeControl.parse("1+0"), [], CLOCKS, "maxie")
@@ -101,8 +101,7 @@ async def test_a_hello_without_an_answer_is_said_again() -> None:
 
 @virtual
 async def test_messages_for_who_is_gone_are_dropped() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         anna.wire.reset()
         await asyncio.sleep(0.1)
         arena.core.deliver(
@@ -217,8 +216,7 @@ async def test_the_pages_client_comes_in_anew_after_a_refusal() -> None:
 
 @virtual
 async def test_an_edge_that_is_cut_off_sends_its_clients_away_and_lets_none_in_until_it_is_back() -> None:
-    async with rig() as arena:
-        anna, _ = await arena.enter()
+    async with entered() as (arena, anna, _):
         arena.edge.set_cut_off(cut_off=True)
         error, code = await anna.refused()
         assert (error.code, code) == (Code.SHUTTING_DOWN, 1001)
@@ -234,8 +232,7 @@ async def test_an_edge_that_is_cut_off_sends_its_clients_away_and_lets_none_in_u
 @pytest.mark.parametrize(("code", "close_code"), [(Code.SHUTTING_DOWN, 1001), (Code.EVENT_OVER, 1000)])
 @virtual
 async def test_every_connected_client_is_told_that_the_server_stops(code: Code, close_code: int) -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         greeting = await arena.connect(ELSEWHERE)
         silent = Peer(arena.edge, ELSEWHERE)
         closing = asyncio.create_task(arena.edge.close(code))
@@ -263,8 +260,7 @@ async def test_an_end_waits_for_nobody_for_long() -> None:
 
 @virtual
 async def test_a_bug_of_one_connection_ends_that_one_alone() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         eve = await arena.connect(ELSEWHERE)
         give = arena.core.submit
 

@@ -38,7 +38,19 @@ from arena.server.edge.limits import HostLimits
 from arena.server.edge.message_costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from arena.server.edge.session import ADMISSION_SECONDS
 from arena.server.ports import AdmissionRequest
-from tests.server.edge.rig import CLOCKS, ELSEWHERE, HERE, SECRET, Peer, Rig, Wire, rig, turn, welcome
+from tests.server.edge.rig import (
+    CLOCKS,
+    ELSEWHERE,
+    HERE,
+    SECRET,
+    Peer,
+    Rig,
+    Wire,
+    entered,
+    rig,
+    turn,
+    welcome,
+)
 from tests.virtual import virtual
 
 MS = 1_000_000
@@ -161,8 +173,7 @@ async def test_a_client_that_goes_before_its_welcome_is_gone() -> None:
 )
 @virtual
 async def test_the_core_closes_a_client(code: Code, close_code: int) -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         arena.core.deliver(CloseClient(client, code, code.meaning))
         error, found = await anna.refused()
         assert (error.code, error.detail, error.fatal, found) == (code, code.meaning, True, close_code)
@@ -175,8 +186,7 @@ async def test_the_core_closes_a_client(code: Code, close_code: int) -> None:
 
 @virtual
 async def test_a_close_gives_the_reason_however_long_it_is_in_bytes() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         arena.core.deliver(CloseClient(client, Code.NAME_TAKEN, 100 * "𝕬"))
         await anna.hear(Error)
         anna.finish()
@@ -200,8 +210,7 @@ async def test_a_close_gives_the_reason_however_long_it_is_in_bytes() -> None:
 async def test_a_frame_that_is_no_message_ends_the_connection_and_is_a_fault(
     frame: bytes | str, code: Code, closed: int
 ) -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         anna.say(frame)
         error, close_code = await anna.refused()
         assert (error.code, close_code) == (code, closed)
@@ -211,8 +220,7 @@ async def test_a_frame_that_is_no_message_ends_the_connection_and_is_a_fault(
 
 @virtual
 async def test_an_unknown_type_is_told_and_ignored() -> None:
-    async with rig() as arena:
-        anna, _ = await arena.enter()
+    async with entered() as (arena, anna, _):
         anna.say(b"\x81\xa4type\xa5dance")
         error = await anna.hear(Error)
         assert (error.code, error.fatal) == (Code.UNKNOWN_TYPE, False)
@@ -226,8 +234,7 @@ async def test_an_unknown_type_is_told_and_ignored() -> None:
 
 @virtual
 async def test_a_move_is_timed_from_the_writing_of_its_turn_to_its_arrival() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         arena.core.deliver(SendToClient(client, turn(), clock_ran_ns=30 * MS))
         assert (await anna.hear(Turn)).ply == 0
         sent = arena.core.last(TurnSent)
@@ -241,8 +248,7 @@ async def test_a_move_is_timed_from_the_writing_of_its_turn_to_its_arrival() -> 
 
 @virtual
 async def test_nobody_pays_for_the_time_in_which_the_edge_stood_still() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         arena.send(client, turn())
         await asyncio.sleep(0.2)
         asyncio.get_running_loop().advance(3.0)  # type: ignore[attr-defined]
@@ -254,8 +260,7 @@ async def test_nobody_pays_for_the_time_in_which_the_edge_stood_still() -> None:
 
 @virtual
 async def test_each_turn_of_each_match_is_timed_by_itself_and_only_its_first_answer() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         arena.send(client, turn(0, "a"))
         await asyncio.sleep(0.1)
         arena.send(client, turn(6, "b"))
@@ -275,8 +280,7 @@ async def test_each_turn_of_each_match_is_timed_by_itself_and_only_its_first_ans
 
 @virtual
 async def test_a_new_core_is_given_the_answer_that_the_old_one_has_not_spoken_of() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         arena.send(client, turn())
         await asyncio.sleep(0.25)
         anna.say(Move("m", 0, 4))
@@ -295,8 +299,7 @@ async def test_a_new_core_is_given_the_answer_that_the_old_one_has_not_spoken_of
 
 @virtual
 async def test_a_move_that_crosses_with_the_end_of_its_match_is_dropped_once() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         arena.send(client, turn(), End("m", None, EndReason.PROTOCOL_ERROR, "", [], CLOCKS))
         anna.say(Move("m", 0, 4), Move("m", 0, 4))
         await settle()
@@ -308,8 +311,7 @@ async def test_a_move_that_crosses_with_the_end_of_its_match_is_dropped_once() -
 @pytest.mark.parametrize("told", [accepted(), Error(Code.OUT_OF_TURN, "", "m", 0)])
 @virtual
 async def test_an_answer_is_kept_until_the_core_has_spoken_of_it(told: Accepted | Error) -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         arena.send(client, turn())
         anna.say(Move("m", 0, 4))
         await settle()
@@ -323,8 +325,7 @@ async def test_an_answer_is_kept_until_the_core_has_spoken_of_it(told: Accepted 
 
 @virtual
 async def test_a_turn_that_is_sent_again_without_an_answer_is_timed_anew() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         arena.send(client, turn())
         await asyncio.sleep(0.25)
         arena.core.deliver(SendToClient(client, turn(), clock_ran_ns=100 * MS))
@@ -336,8 +337,7 @@ async def test_a_turn_that_is_sent_again_without_an_answer_is_timed_anew() -> No
 
 @virtual
 async def test_the_time_from_arrival_to_announcement_is_measured() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         arena.send(client, turn())
         anna.say(Move("m", 0, 4))
         await settle()
@@ -352,8 +352,7 @@ async def test_the_time_from_arrival_to_announcement_is_measured() -> None:
 
 @virtual
 async def test_as_many_messages_at_once_as_are_allowed_are_each_given_in_order() -> None:
-    async with rig(HostLimits(message_burst=100)) as arena:
-        anna, _ = await arena.enter()
+    async with entered(HostLimits(message_burst=100)) as (arena, anna, _):
         requests = [Watch(f"match {number}") for number in range(100)]
         anna.say(*requests)
         await asyncio.sleep(5)
@@ -363,8 +362,7 @@ async def test_as_many_messages_at_once_as_are_allowed_are_each_given_in_order()
 @virtual
 async def test_more_than_is_allowed_is_a_fault_and_next_to_nothing_is_handled() -> None:
     limits = HostLimits(message_burst=20, messages_per_second=1, cut_offs=1)
-    async with rig(limits) as arena:
-        anna, client = await arena.enter()
+    async with entered(limits) as (arena, anna, client):
         anna.say(*[Ping() for _ in range(200)])
         error, code = await anna.refused()
         assert (error.code, error.detail, code) == (
@@ -381,8 +379,7 @@ async def test_more_than_is_allowed_is_a_fault_and_next_to_nothing_is_handled() 
 async def test_messages_of_a_player_about_its_matches_are_free_and_all_others_cost_what_the_table_says() -> (
     None
 ):
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         requests: list[float] = []
 
         def ask(address: str, cost: float, now: float) -> float:
@@ -407,8 +404,7 @@ async def test_messages_of_a_player_about_its_matches_are_free_and_all_others_co
 
 @virtual
 async def test_an_address_without_work_left_is_refused_and_goes_on() -> None:
-    async with rig(HostLimits(work_ms_per_second=1)) as arena:
-        anna, _ = await arena.enter()
+    async with entered(HostLimits(work_ms_per_second=1)) as (arena, anna, _):
         anna.say(*[Watch("m") for _ in range(11)])
         error = await anna.hear(Error)
         assert (error.code, error.match, error.fatal) == (Code.RATE_LIMITED, "m", False)
@@ -435,8 +431,7 @@ async def test_the_servers_own_bots_pay_for_nothing() -> None:
 
 @virtual
 async def test_a_move_waits_for_no_request_of_others_or_of_its_player() -> None:
-    async with rig() as arena:
-        anna, client = await arena.enter()
+    async with entered() as (arena, anna, client):
         arena.send(client, turn())
         anna.say(*[Watch("m") for _ in range(20)], Move("m", 0, 4))
         await asyncio.sleep(0.0001)
@@ -449,8 +444,7 @@ async def test_a_move_waits_for_no_request_of_others_or_of_its_player() -> None:
 @virtual
 async def test_a_last_move_counts_though_the_connection_ends_right_behind_it() -> None:
     for end in (Peer.finish, lambda peer: peer.wire.reset(), lambda peer: peer.wire.arrive_eof()):
-        async with rig() as arena:
-            anna, client = await arena.enter()
+        async with entered() as (arena, anna, client):
             arena.send(client, turn())
             anna.say(Watch("x"), Move("m", 0, 4))
             await asyncio.sleep(0)
@@ -522,8 +516,7 @@ async def test_a_new_core_is_told_how_many_matches_a_bot_takes_yet() -> None:
 
 @virtual
 async def test_each_start_deserves_a_ready_however_often_a_match_is_told_again() -> None:
-    async with rig(HostLimits(message_burst=1, messages_per_second=1)) as arena:
-        anna, client = await arena.enter()
+    async with entered(HostLimits(message_burst=1, messages_per_second=1)) as (arena, anna, client):
         for _ in range(20):
             arena.send(client, START, turn(0))
         await settle()

@@ -15,15 +15,13 @@ from arena.games.riskless import Riskless
 from arena.maps.chance import compute_winning_chance
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import list_map_names, load_map_file
-from arena.protocol.messages import Played, Ready, Start, View
+from arena.protocol.messages import Played, View
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players, Thinking
 from arena.server.host import Host
 from arena.server.web.initial_page import HEADLINE_ELEMENT, HeroMatch, InitialPage, load_demo, render_hero
 from arena.server.web.page_messages import LiveRequest, LiveResponse
-from tests.server.matches import game_of, spec
-from tests.server.peer import enter
-from tests.server.web.test_pages import get
+from tests.server.web.test_pages import get, live_match
 
 CONTROL = TimeControl.parse("1/move")
 
@@ -151,16 +149,10 @@ async def test_without_any_match_the_built_in_one_is_shown() -> None:
 
 async def test_the_start_page_shows_a_match_in_progress_and_no_other_view_does(host: Host) -> None:
     assert b">Live</span>" not in (await get(host, "/"))[2]
-    async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
-        terms = spec("anna", "bert", game="riskless")
-        tasks.start_soon(host.play, terms)
-        await anna.hear(Start)
+    async with live_match(host, "riskless") as match:
         with anyio.fail_after(500):
             while b">Live</span>" not in (page := (await get(host, "/"))[2]):
                 await anyio.sleep(0.1)
-        assert f"/match/{terms.match}".encode() in page
+        assert f"/match/{match}".encode() in page
         assert HEADLINE_ELEMENT in (await get(host, "/play"))[2]
-        assert HEADLINE_ELEMENT in (await get(host, f"/match/{terms.match}"))[2]
-        await anna.say(Ready(terms.match))
-        tasks.start_soon(anna.play, game_of("riskless"))
-        tasks.start_soon(bert.play, game_of("riskless"))
+        assert HEADLINE_ELEMENT in (await get(host, f"/match/{match}"))[2]

@@ -10,15 +10,12 @@ import pytest
 import sqlalchemy as sa
 from websockets.datastructures import Headers
 
-from arena.protocol.messages import Ready, Start
 from arena.server.edge.request import Request
 from arena.server.host import Host
 from arena.server.web.link_previews import GENERAL_PREVIEW, LinkPreview, render_preview
 from arena.server.web.routes import ROUTES, find_route
 from tests.server.edge.rig import settled
-from tests.server.matches import game_of, spec
-from tests.server.peer import enter
-from tests.server.web.test_pages import get, pages_of, play
+from tests.server.web.test_pages import get, live_match, pages_of, play
 
 
 def preview_tags(body: bytes) -> dict[str, str]:
@@ -53,16 +50,10 @@ async def test_a_finished_match_says_who_played_and_how_it_ended(host: Host) -> 
 
 async def test_a_match_in_progress_says_so(host: Host) -> None:
     await get(host, "/api/maps")  # now the page process runs, and the match waits for nothing
-    async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
-        terms = spec("anna", "bert")
-        tasks.start_soon(host.play, terms)
-        await anna.hear(Start)
-        _, og = await page_at(host, f"/match/{terms.match}")
+    async with live_match(host) as match:
+        _, og = await page_at(host, f"/match/{match}")
         assert og["title"] == "anna v bert"
         assert og["description"] == "Tic-tac-toe, 600+1 · live, move 0"
-        await anna.say(Ready(terms.match))
-        tasks.start_soon(anna.play, game_of())
-        tasks.start_soon(bert.play, game_of())
 
 
 async def test_a_match_or_an_event_alone_may_be_shown_within_other_pages(host: Host) -> None:

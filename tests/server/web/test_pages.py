@@ -10,6 +10,8 @@ import http.client
 import io
 import json
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import quote
 
@@ -72,15 +74,22 @@ async def play(host: Host, count: int) -> list[str]:
     """Return the ids of so many finished matches."""
     ids = []
     for _ in range(count):
-        async with (
-            enter(host, "anna") as anna,
-            enter(host, "bert") as bert,
-            anyio.create_task_group() as tasks,
-        ):
-            tasks.start_soon(anna.play, game_of())
-            tasks.start_soon(bert.play, game_of())
-            ids.append((await host.play(spec("anna", "bert"))).match)
+        async with live_match(host) as match:
+            ids.append(match)
     return ids
+
+
+@asynccontextmanager
+async def live_match(host: Host, game: str = "tictactoe") -> AsyncIterator[str]:
+    """Yield the id of a match that waits for a player who is not ready. Play it to its end after the block."""
+    async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
+        terms = spec("anna", "bert", game=game)
+        tasks.start_soon(host.play, terms)
+        await anna.hear(Start)
+        yield terms.match
+        await anna.say(Ready(terms.match))
+        for peer in (anna, bert):
+            tasks.start_soon(peer.play, game_of(game))
 
 
 async def test_the_page_is_asked_for_anew_and_its_files_are_kept(host: Host) -> None:
@@ -230,19 +239,9 @@ async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
 
 async def test_the_table_of_an_event_whose_first_match_goes_on_is_empty(host: Host) -> None:
     await ask(host, "maps")  # now the page process runs, and the match waits for nothing
-    async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
-        tasks.start_soon(host.play, spec("anna", "bert"))
-        match = (await anna.hear(Start)).match
-        assert await ask(host, "table?event=test") == {
-            "event": "test",
-            "rows": [],
-            "crosses": [],
-            "counted": 0,
-            "bracket": [],
-        }
-        await anna.say(Ready(match))
-        tasks.start_soon(anna.play, game_of())
-        tasks.start_soon(bert.play, game_of())
+    async with live_match(host):
+        empty = {"event": "test", "rows": [], "crosses": [], "counted": 0, "bracket": []}
+        assert await ask(host, "table?event=test") == empty
 
 
 async def test_the_map_and_what_the_server_is(host: Host) -> None:
