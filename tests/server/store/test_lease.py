@@ -118,7 +118,7 @@ async def test_a_lease_of_a_clock_that_has_jumped_is_not_waited_for(
 async def test_a_standby_waits_for_as_long_as_the_lease_is_renewed_and_takes_over_when_it_is_not(
     engine: AsyncEngine,
 ) -> None:
-    clock, looks = HurriedClock(), 200
+    clock, looks = HurriedClock(), 30
     old = await take_lease(engine, "north")
 
     async def renew_for_a_while() -> None:

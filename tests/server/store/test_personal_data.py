@@ -209,24 +209,25 @@ async def test_a_name_that_cannot_be_had_changes_nothing(engine: AsyncEngine) ->
         assert await everything(engine) == before, other
 
 
-async def test_a_name_with_a_match_in_play_is_left_as_it_is(engine: AsyncEngine) -> None:
+async def test_a_name_in_play_or_in_an_event_that_is_not_over_is_left_as_it_is(engine: AsyncEngine) -> None:
     await fill(engine)
+    await count_new_matches(engine)
+    ladders = metadata.tables["ladders"]
+
+    async def stays(why: str) -> None:
+        before = await everything(engine)
+        with pytest.raises(NameInUse, match=why):
+            await forget_name(engine, ADA)
+        assert await everything(engine) == before
+
+    async with engine.begin() as connection:
+        await connection.execute(sa.update(ladders).values(finished=None))
+    await stays("in the event 'a ladder'")
+    async with engine.begin() as connection:
+        await connection.execute(sa.update(ladders).values(finished=day(2)))
     async with open_journal(engine, "north") as journal:
         await journal.commit([opens("in play", replace(terms(), players=Players(ADA, "bert")))])
-    await count_new_matches(engine)
-    before = await everything(engine)
-    with pytest.raises(NameInUse, match="has a match in progress"):
-        await forget_name(engine, ADA)
-    assert await everything(engine) == before
-
-
-async def test_a_name_in_an_event_that_is_not_over_is_left_as_it_is(engine: AsyncEngine) -> None:
-    await fill(engine)
-    await count_new_matches(engine)
-    async with engine.begin() as connection:
-        await connection.execute(sa.update(metadata.tables["ladders"]).values(finished=None))
-    with pytest.raises(NameInUse, match="in the event 'a ladder'"):
-        await forget_name(engine, ADA)
+    await stays("has a match in progress")
 
 
 async def test_an_owner_leaves_no_trace_once_the_last_bot_is_deleted(engine: AsyncEngine) -> None:

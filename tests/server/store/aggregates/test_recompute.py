@@ -19,7 +19,9 @@ async def fill(engine: AsyncEngine) -> list[Record]:
     """Return matches of every kind, one a day, counted."""
     # Of the last one the server stopped, and the record says so.
     kinds = [*KINDS, events((4, 4)), events((4,))]
-    records = [await keep(engine, day(1 + number), kind) for number, kind in enumerate(kinds)]
+    records = [
+        await keep(engine, day(1 + number), kind, match=f"{number:032}") for number, kind in enumerate(kinds)
+    ]
     await count_new_matches(engine)
     return records
 
@@ -88,34 +90,33 @@ async def test_a_changed_event_is_named(engine: AsyncEngine) -> None:
         await recompute_ratings(engine)
 
 
-@pytest.mark.parametrize("column", ["rating", "deviation", "volatility"])
-async def test_a_changed_rating_is_named(engine: AsyncEngine, column: str) -> None:
-    record = (await fill(engine))[3]
-    which = (schema.rating_steps.c.match == record.match) & (schema.rating_steps.c.seat == "minnie")
-    raised = {column: schema.rating_steps.c[column] * 1.000001}
-    async with engine.begin() as connection:
-        await connection.execute(sa.update(schema.rating_steps).where(which).values(raised))
-    with pytest.raises(
-        RecomputeMismatch, match=f"match {record.match}: recomputed, bert has .* but the store has"
-    ):
-        await recompute_ratings(engine)
+STEPS, TABLE = schema.rating_steps, schema.standings
+ONE_STEP = (STEPS.c.match == f"{3:032}") & (STEPS.c.seat == "minnie")
 
 
-async def test_a_lost_rating_is_named(engine: AsyncEngine) -> None:
-    record = (await fill(engine))[0]
-    which = (schema.rating_steps.c.match == record.match) & (schema.rating_steps.c.seat == "maxie")
-    async with engine.begin() as connection:
-        await connection.execute(sa.delete(schema.rating_steps).where(which))
-    with pytest.raises(RecomputeMismatch, match="but the store has nothing"):
-        await recompute_ratings(engine)
-
-
-async def test_a_changed_row_of_the_table_is_named(engine: AsyncEngine) -> None:
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        *(
+            (
+                sa.update(STEPS).where(ONE_STEP).values({column: STEPS.c[column] * 1.000001}),
+                f"match {3:032}: recomputed, bert has .* but the store has",
+            )
+            for column in ("rating", "deviation", "volatility")
+        ),
+        (sa.delete(STEPS).where(ONE_STEP), "but the store has nothing"),
+        (
+            sa.update(TABLE).where(TABLE.c.bot == "anna", TABLE.c.time_control == "").values(rating=1234),
+            r"^recomputed, anna has .* in tictactoe, but the store has 1234\.0000 ± ",
+        ),
+    ],
+    ids=["rating", "deviation", "volatility", "lost", "table"],
+)
+async def test_a_changed_or_lost_rating_is_named(
+    engine: AsyncEngine, change: sa.Executable, why: str
+) -> None:
     await fill(engine)
-    which = (schema.standings.c.bot == "anna") & (schema.standings.c.time_control == "")
     async with engine.begin() as connection:
-        await connection.execute(sa.update(schema.standings).where(which).values(rating=1234))
-    with pytest.raises(
-        RecomputeMismatch, match=r"^recomputed, anna has .* in tictactoe, but the store has 1234\.0000 ± "
-    ):
+        await connection.execute(change)
+    with pytest.raises(RecomputeMismatch, match=why):
         await recompute_ratings(engine)
