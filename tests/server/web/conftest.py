@@ -18,9 +18,6 @@ def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def forked_pages(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, loaded_commands: None
-) -> None:
-    """Fork page processes, for each of them would load its modules for half a second. Only their own test starts them as servers do."""
-    if request.path.name != "test_page_process.py":
-        monkeypatch.setattr(page_process, "_start_process", ForkedPageProcess)
+def forked_pages(monkeypatch: pytest.MonkeyPatch, loaded_commands: None) -> None:
+    """Fork page processes, for each would load its modules for half a second. `test_it_ends_with_its_parent` starts one anew."""
+    monkeypatch.setattr(page_process, "_start_process", ForkedPageProcess)
