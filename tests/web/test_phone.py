@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
@@ -11,7 +12,7 @@ from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from testkit.browser import BrowserArena, wait_until
 from tests.web.test_director import HURRIED
-from tests.web.test_map import OWN, show_replay
+from tests.web.test_map import OWN, show_replay, shown
 
 WIDER = "document.documentElement.scrollWidth - innerWidth"
 
@@ -185,6 +186,48 @@ def test_on_a_phone_on_its_side_all_is_beside_a_board_of_the_whole_height(
     wait_until(lambda: box_of(page.locator(".board"))["height"] > 360)
     for button in page.locator(".doing button:visible").all():
         expect(button).to_be_in_viewport(ratio=1)
+
+
+def test_on_a_phone_on_its_side_a_replay_shows_all_its_buttons(played: BrowserArena, page: Page) -> None:
+    page.set_viewport_size({"width": 844, "height": 390})
+    match = played.fetch_json("records")["matches"][0]["match"]
+    page.goto(f"{played.url}match/{match}")
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("button", name="Share")).to_be_visible()
+    for button in page.locator(".controls button:visible, .doing button:visible").all():
+        expect(button).to_be_in_viewport(ratio=1)
+
+
+def test_on_a_phone_on_its_side_a_record_file_needs_no_scrolling(
+    empty: BrowserArena, page: Page, tmp_path: Path
+) -> None:
+    page.set_viewport_size({"width": 844, "height": 390})
+    shown(page, empty, tmp_path / "one.jsonl", "usa")
+    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0
+
+
+def test_the_bar_of_ones_turn_is_below_the_board_near_the_thumb(empty: BrowserArena, page: Page) -> None:
+    page.goto(f"{empty.url}table")
+    page.evaluate(OWN, [load_map("usa").to_data(), "maxie", []])
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    for chosen in (False, True):
+        if chosen:
+            page.locator("[data-source]").first.dispatch_event("click")
+        board, turn, buttons = (box_of(page.locator(sign)) for sign in (".board", ".turn", ".controls"))
+        assert board["y"] + board["height"] <= turn["y"]
+        assert turn["y"] + turn["height"] <= buttons["y"]
+        expect(page.locator(".controls")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("name", ["Rules", "Settings"])
+def test_a_dialog_is_a_sheet_at_the_bottom(empty: BrowserArena, page: Page, name: str) -> None:
+    page.goto(f"{empty.url}table")
+    page.get_by_role("button", name=name).click()
+    sheet = box_of(page.get_by_role("dialog"))
+    assert (sheet["x"], sheet["width"]) == (0, 360)
+    assert sheet["y"] + sheet["height"] == 640
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (844, 390)])
