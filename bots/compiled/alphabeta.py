@@ -111,6 +111,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def enter_node(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
+        """Count the node, and list its moves, unless a bound or the transposition table already gives its value."""
         at = get(mem, Register.AT)
         node = at + words
         entered = get(mem, Register.ENTERED) + 1
@@ -164,6 +165,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def list_moves(mem: Any, rules: Any, at: Any, distance: Any) -> None:
+        """Write the moves of a node to its move list; at the root, only the moves that the caller wants searched."""
         node = at + words
         list_at = get(mem, Register.LISTS) + (at - FIRST) // frame_words * get(mem, Register.WIDTH)
         count = moves(rules, mem, at, list_at)
@@ -175,7 +177,7 @@ def make_search(game: Kernel) -> Any:
             put(mem, node + Frame.COUNT, count)
             for i in range(count):
                 put(mem, list_at + i, get(mem, get(mem, Register.ROOT) + i))
-            # only the search to depth 1 sorts the root's moves; for greater depths the caller gives their order
+            # Only the search to depth 1 sorts the root's moves. For greater depths, the caller gives their order.
             if get(mem, node + Frame.DEPTH) > 1:
                 put(mem, node + Frame.ORDER, ListState.FINAL)
 
@@ -188,6 +190,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def next_move(mem: Any, shared: Any, rules: Any) -> Any:
+        """Choose the next move of the node, or open a split point with the remaining moves if other threads are idle."""
         at = get(mem, Register.AT)
         node = at + words
         if get(mem, node + Frame.ROLE) != SplitPointRole.NONE:
@@ -267,6 +270,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def receive_value(mem: Any, shared: Any) -> Any:
+        """Compare the value of MOVE with THRESHOLD. After a test between alpha and beta, search the move again."""
         at = get(mem, Register.AT)
         node = at + words
         value = get(mem, Register.VALUE)
@@ -305,6 +309,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def finish_node(mem: Any, shared: Any, table: Any, helping: Any) -> Any:
+        """Store the node's value in the transposition table, and return it to the parent; at the root, end the search."""
         at = get(mem, Register.AT)
         node = at + words
         best = get(mem, node + Frame.BEST)
@@ -334,9 +339,10 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def next_shared_move(mem: Any, shared: Any, at: Any) -> Any:
+        """Take the next move of a split point. If none is left, leave the split point, or wait for its helpers."""
         node = at + words
         if take_move(mem, shared, at):
-            # a claimed move is searched with the whole window, like a node's first move
+            # A claimed move is searched with the whole window, like a node's first move.
             place = get(mem, node + Frame.INDEX) + get(shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED)
             put(mem, node + Frame.RANK, 0 if get(mem, node + Frame.CLAIMED) != 0 else place)
             put(mem, Register.FAILED_LOOKS, 0)

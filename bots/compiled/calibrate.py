@@ -53,13 +53,13 @@ def calibrate(game: Game[Any, Any], search_value: Callable[[Any, int], int]) -> 
     search_value   returns the exact value of a position to a depth of 1 to 3 plies, for the player to move, in hundredths
                    of an army
     """
-    found = []
+    samples = []
     for position in sample_positions(game, random.Random(1)):
         values = [search_value(position, depth) for depth in range(1, MAX_SEARCH_DEPTH + 1)]
-        if all(abs(each) < ESTIMATE_LIMIT for each in values):
-            found.append(values)
-    if len(found) < MIN_SAMPLES:
+        if all(abs(value) < ESTIMATE_LIMIT for value in values):
+            samples.append(values)
+    if len(samples) < MIN_SAMPLES:
         return None
-    tempo = statistics.median(one - 2 * two + three for one, two, three in found) / 4
-    spread = statistics.pstdev(two - one for one, two, _ in found)
+    tempo = statistics.median(depth_1 - 2 * depth_2 + depth_3 for depth_1, depth_2, depth_3 in samples) / 4
+    spread = statistics.pstdev(depth_2 - depth_1 for depth_1, depth_2, _ in samples)
     return Calibration(round(tempo), round(spread))

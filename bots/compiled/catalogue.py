@@ -45,8 +45,8 @@ def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGa
 def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
     """Return the weights or the network with which a kernel computes the same estimates as the evaluator.
 
-    `evaluator` is a name for `bots.evaluators.catalogue.evaluator_for`; a file NAME.npz contains a network. Raises
-    BadWeights.
+    `evaluator` is a name for `bots.evaluators.catalogue.evaluator_for`; a file NAME.npz contains a network.
+    Raises BadWeights if the file is missing or invalid.
     """
     if not (type(game) is Riskless or type(game) is TicTacToe):
         return {}  # a user-defined kernel contains the game's estimate
@@ -54,7 +54,7 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
         return load_network(Path(evaluator))
     names = riskless.NAMES if isinstance(game, Riskless) else tictactoe.NAMES
     if evaluator == "plain":
-        # the first feature of each game is its own estimate
+        # The first feature of each game is the game's own estimate.
         return {name: 100 if i == 0 else 0 for i, name in enumerate(names)}
     return load_named_weights(game, evaluator, names)
 

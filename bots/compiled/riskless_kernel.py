@@ -25,7 +25,7 @@ from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, CompiledGame, K
 from arena.bots.compiled.riskless_estimate import make_estimate
 from arena.bots.compiled.riskless_leaves import UNFORESEEN, make_leaves
 from arena.bots.compiled.riskless_network import NETWORK, make_network, make_network_words
-from arena.bots.evaluators.network import Network, Tables
+from arena.bots.evaluators.network import Network, NetworkTables
 from arena.bots.evaluators.riskless import NAMES
 from arena.games.riskless import Armies, Riskless
 
@@ -37,38 +37,47 @@ _HALF = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Layout:
-    """Offsets in the words of a position (first block) and in the rules (second block)."""
+    """Number of planes, offsets in the words of a position, and offsets in the rules.
 
-    planes: int
-    foe: int
-    own: int
-    totals: int
-    trained: int
-    trained_totals: int
-    at_least: int
-    by_own: int
-    by_foe: int
-    full: int
-    border: int
-    their_border: int
-    by_empty: int
-    words: int
+    A word that holds a set of territories has one bit for each territory. `own` in a comment is the player to move, and
+    `foe` the opponent.
+    """
 
-    cap: int
-    goal: int
-    first: int
-    weights: int
-    only_armies: int
-    beside: int
-    rows: int
-    neighbours: int
-    source: int
-    target: int
-    around: int
-    change: int
-    result: int
-    most: int
-    nearness: int
+    planes: int  # number of bits of a number of armies
+
+    # Offsets in a position. The first `planes` words hold the armies in binary.
+    foe: int  # set of foe's territories
+    own: int  # set of own's territories
+    totals: int  # total armies: own's in the upper half of the word, foe's in the lower half
+    # `moves` computes these two from the words before:
+    trained: int  # armies after training, in binary
+    trained_totals: int  # total armies after training
+    # The estimate computes these from the words before:
+    at_least: int  # for each number n, the set of territories with at least n armies; only with four planes
+    by_own: int  # set of the neighbours of own's territories
+    by_foe: int  # set of the neighbours of foe's territories
+    full: int  # set of the territories at the cap
+    border: int  # number of own's armies next to foe's territories
+    their_border: int  # number of foe's armies next to own's territories
+    by_empty: int  # set of the neighbours of empty territories
+    words: int  # size of a position
+
+    # Offsets in the rules.
+    cap: int  # for each bit of the cap, a word of only this bit
+    goal: int  # armies that win
+    first: int  # for each territory, the number of its first road; then the number of all roads
+    weights: int  # weight of each feature
+    only_armies: int  # 1 if the feature `armies` alone has a weight
+    beside: int  # 1 if a feature that depends on neighbours has a weight
+    rows: int  # number of bytes in a set of territories
+    neighbours: int  # for each territory, the set of its neighbours
+    source: int  # for each road, the territory at its start
+    target: int  # for each road, the territory at its end
+    around: int  # for each byte of a set and each of its 256 values, the set of all neighbours
+    change: int  # effect of a move on `totals` (`_fill_tables`)
+    result: int  # effect of a move on its target (`_fill_tables`)
+    most: int  # the cap as a number
+    nearness: int  # for each number of armies, its square divided by the goal: the feature `goal`
 
 
 @cache
@@ -102,7 +111,7 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
 
     numbers = {road: number for number, road in enumerate(roads)}
     if isinstance(weights, Network):
-        tables = Tables.of(weights, map)
+        tables = NetworkTables.of(weights, map)
         rules = _make_rules_array(game, dict.fromkeys(NAMES, 0), planes)
         rules = np.concatenate([rules, make_network_words(tables, map, planes)])
     else:
@@ -171,9 +180,11 @@ def _make_rules_array(game: Riskless, weights: Weights, planes: int) -> Words:
 
 
 def _fill_tables(rules: Words, layout: Layout, cap: int) -> None:
-    """Fill the tables of move effects: the change in the totals after training, and the target's new armies and owner.
+    """Fill the tables of the effects of moves, including the training after the move.
 
-    The key of both tables is (armies moved, True if the target is an enemy's, armies on the target).
+    The table `change` has the change of the word `totals`. The table `result` has twice the number of armies on the target
+    after the move, plus 1 if the mover then holds the target. The index of both tables consists of the number of armies
+    moved, one bit that is 1 if the target is an enemy's, and the number of armies on the target.
     """
 
     moved = np.arange(1, cap + 1, dtype=np.int64)[:, None]

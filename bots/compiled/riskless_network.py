@@ -15,7 +15,7 @@ from arena.bots.compiled.availability import MAX_TERRITORIES
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import bit_column, get, put
 from arena.bots.compiled.kernel import Words
-from arena.bots.evaluators.network import KINDS, SHIFT, UNITS, Rows, Tables
+from arena.bots.evaluators.network import KINDS, SHIFT, UNITS, NetworkTables, Rows
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.riskless_map import RisklessMap
 
@@ -35,7 +35,7 @@ KIND_OF = ROAD_ROWS + KINDS * KINDS * ROW
 """Offsets in the words of a network that are the same for all maps. Kinds, territories and totals follow."""
 
 
-def make_network_words(tables: Tables, map: RisklessMap, planes: int) -> Words:
+def make_network_words(tables: NetworkTables, map: RisklessMap, planes: int) -> Words:
     """Return the network as words, which follow those of the rules and are read by the function of `make_network`."""
     roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
     head = np.zeros(KIND_OF, np.int64)

@@ -41,9 +41,10 @@ POLL_SECONDS = 0.001
 
 @dataclass(frozen=True)
 class Settings:
-    """Search options. The defaults play best; other values are for comparison.
+    """Options of a compiled search. The defaults play best; other values are for comparison.
 
     threads      number of search threads
+    table_mb     size of the transposition table, in MiB
     exact        True for the value and leftmost best move of plain minimax at every depth; False for selective search,
                  which plays better
     course       True for the course's form of Jamboree, with `prune`; False for the original form
@@ -51,17 +52,21 @@ class Settings:
     split_depth  minimum depth of a node whose moves are shared among threads, and for which the course's form freezes
                  the window; 1 gives the course's Jamboree down to the leaves
 
-    foresee      value leaves from the node above them, if the game can; only used if `exact`, because the selective
-                 search examines only a few leaves of each node
+    These options each switch on a technique:
 
-    The other options each switch on a technique of move ordering or pruning.
+    table         use of the transposition table's values
+    hints         search of the transposition table's move first
+    promise       order of the other moves by the game's cheap estimate (`Kernel.promise`)
+    foresee       values of leaves from the node above them, if the game can; only used if `exact`, because the selective
+                  search examines only a few leaves of each node
+    null_windows  tests of all moves after the first with a null window
     """
 
     threads: int = 1
     table_mb: int = 64
     exact: bool = False
     course: bool = False
-    prune: float = 0.25
+    prune: float = 0.5
     split_depth: int = 4
     table: bool = True
     hints: bool = True
@@ -210,7 +215,7 @@ class Searcher(Generic[P, M]):
         all_moves = self.game.moves(position)
         moves = all_moves if chosen_moves is None else chosen_moves
         if not moves:
-            raise ValueError(f"nothing to search: the match is over: {self.game.outcome(position)}")
+            raise ValueError(f"nothing to search: the match is over ({self.game.outcome(position)})")
         compiled, shared = self._compiled, self._shared
         self._order = [compiled.move_to_number(move) for move in moves]
         self._moves = dict(zip(self._order, moves, strict=True))

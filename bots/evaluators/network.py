@@ -14,7 +14,7 @@ A file has two arrays of floating-point numbers, `hidden` of shape (INPUTS, UNIT
     log-odds that the mover wins = max(inputs @ hidden, 0) @ output
 
 Odds of e to 1 are worth GOAL_SHARE of the goal, which converts the log-odds to hundredths of an army. For a given map
-the rows are rounded to whole numbers (`Tables`), so that the compiled search and Python agree exactly.
+the rows are rounded to whole numbers (`NetworkTables`), so that the compiled search and Python agree exactly.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ GOAL_SHARE = 1 / 16
 MAX_UNIT = 30_000
 """Maximum value of a hidden unit, which is stored as a signed 16-bit integer."""
 SHIFT = 20
-"""Number of fractional bits of the integers in `Tables.output`."""
+"""Number of fractional bits of the integers in `NetworkTables.output`."""
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Rows = npt.NDArray[np.int64]
@@ -134,7 +134,7 @@ def _compute_step_shares(values: FloatArray | Rows, steps: int) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Tables:
+class NetworkTables:
     """Network converted to integers for one map. The last axis of each array except `kinds` runs over the hidden units."""
 
     territories: Rows
@@ -158,7 +158,7 @@ class Tables:
     """Weight of each hidden unit, in hundredths of an army with SHIFT fractional bits. Its shape is (UNITS,)."""
 
     @classmethod
-    def of(cls, network: Network, map: RisklessMap) -> Tables:
+    def of(cls, network: Network, map: RisklessMap) -> NetworkTables:
         """Return lookup tables computed from `network`, which serve all positions on `map`."""
         cap, goal, hidden = map.territory_cap, map.armies_to_win, network.hidden
         levels = np.arange(cap + 1) * (LEVELS / cap)
@@ -187,7 +187,7 @@ class Tables:
 
 def make_network_evaluator(game: Riskless, network: Network) -> Evaluator[Armies]:
     """Return the evaluator that applies a network to positions on the game's map."""
-    tables = Tables.of(network, game.map)
+    tables = NetworkTables.of(network, game.map)
     roads = [(v, w) for v, near in enumerate(game.map.neighbours) for w in near if v < w]
     sources, targets = np.array(roads, np.int64).T
 
