@@ -45,9 +45,9 @@ class ResultsPage:
         """Return the whole text: the present head, the table of promises if there are any, and the given sections."""
         head = _MARK.split(self._read_text())[0].partition(_TABLE)[0].strip()
         rows = [
-            f"| {what} | {bound} | {'**missed:** ' * (verdict == '**Missed:**')}{figure} |"
+            f"| {subject} | {bound} | {'**missed:** ' * (verdict == '**Missed:**')}{figure} |"
             for name in self.parts
-            for what, bound, verdict, figure in _CLAIM.findall(sections.get(name, ""))
+            for subject, bound, verdict, figure in _CLAIM.findall(sections.get(name, ""))
         ]
         table = ["\n".join([_TABLE, "| --- | --- | --- |", *rows])] if rows else []
         parts = [f"<!-- part {name} -->\n{sections[name]}" for name in self.parts if name in sections]

@@ -223,8 +223,8 @@ def _print_solution(solved: SolvedMap) -> None:
     header, start = solved.table.header, solved.start
     totals = header.totals
     shares = ", ".join(
-        f"{number:,} {what} ({100 * number / max(1, totals.open):.2f} %)"
-        for number, what in ((totals.won, "won"), (totals.lost, "lost"), (totals.drawn, "drawn"))
+        f"{number:,} {outcome} ({100 * number / max(1, totals.open):.2f} %)"
+        for number, outcome in ((totals.won, "won"), (totals.lost, "lost"), (totals.drawn, "drawn"))
     )
     lines = [
         f"{solved.map.name}: from the start {_describe_start_value(start)}",
