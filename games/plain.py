@@ -64,18 +64,18 @@ def from_json(text: str) -> Plain:
     return data
 
 
-def format_move(value: object, cell_names: Sequence[str] = ()) -> str:
+def format_move(move: object, cell_names: Sequence[str] = ()) -> str:
     """Return a move as text: its whole numbers and texts separated by spaces, or else compact JSON.
 
     cell_names   names of the cells, if the whole numbers are cell numbers; else empty
     """
-    parts = value if isinstance(value, tuple) and value else (value,)
+    parts = move if isinstance(move, tuple) and move else (move,)
     if all(_is_word(part) for part in parts):
         return " ".join(
             cell_names[part] if isinstance(part, int) and 0 <= part < len(cell_names) else str(part)
             for part in parts
         )
-    return to_json(to_plain(value))
+    return to_json(to_plain(move))
 
 
 def parse_move(text: str, example: object, cell_numbers: dict[str, int]) -> Plain:

@@ -164,12 +164,13 @@ def _describe_faults(effects: Sequence[RefereeEffect]) -> str:
     return next((effect.detail for effect in effects if isinstance(effect, FinishMatch)), "")
 
 
-def _format_move(referee: Referee, data: Data) -> str:
+def _format_move(referee: Referee, move: Data) -> str:
+    """Return a received move as text; an excerpt of its data if it is not a move of the game."""
     game = referee.terms.game
     try:
-        return game.move_to_text(game.move_from_data(data))
+        return game.move_to_text(game.move_from_data(move))
     except BadData:
-        data_text = repr(data)
+        data_text = repr(move)
         return f"{data_text[:MAX_EXCERPT_LENGTH]}…" if len(data_text) > MAX_EXCERPT_LENGTH else data_text
 
 

@@ -64,10 +64,10 @@ class RemoteEdge:
         self._requested_stream = -1
         """Number of the stream that the core has asked the edge to replace since the last heartbeat; -1 if none."""
 
-    def begin_stream(self, stream: int, number: int) -> None:
-        """Begin stream number `stream`. `number`: number of the first frame expected from the edge in this stream."""
+    def begin_stream(self, stream: int, first_frame: int) -> None:
+        """Begin stream number `stream`. `first_frame`: number of the first frame expected from the edge in this stream."""
         self.stream = stream
-        self.incoming = IncomingStream[MessageToCore](TO_CORE_DECODER, number)
+        self.incoming = IncomingStream[MessageToCore](TO_CORE_DECODER, first_frame)
         self._sent_frame_count = 0
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:

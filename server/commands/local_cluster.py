@@ -63,10 +63,10 @@ class ServerProcess:
         """Exit code of the process; None while it runs, and before its start."""
         return None if self.process is None else self.process.returncode
 
-    def send_signal(self, number: int) -> None:
+    def send_signal(self, signal_number: int) -> None:
         """Send a signal to the process, unless it has ended."""
         if self.process is not None and self.exit_code is None:
-            self.process.send_signal(signal.Signals(number))
+            self.process.send_signal(signal.Signals(signal_number))
 
     async def wait(self) -> int:
         """Wait for the end of the process, and return its exit code."""
@@ -155,24 +155,24 @@ async def _run_children(settings: ArenaSettings, port: int, forward_sighup: bool
                 async with open_background_tasks() as tasks:
                     for child in children:
                         tasks.start_soon(_restart_on_exit, child)
-                    async for number in signals:
-                        if number in stop_signals:
+                    async for signal_number in signals:
+                        if signal_number in stop_signals:
                             break
                         for child in children:
-                            child.send_signal(number)
+                            child.send_signal(signal_number)
                 async with open_background_tasks() as tasks:
 
                     async def forward_signals() -> None:
-                        async for signal_number in signals:
+                        async for further_signal in signals:
                             for child in children:
-                                child.send_signal(signal_number)
+                                child.send_signal(further_signal)
 
                     tasks.start_soon(forward_signals)
                     for child in children:
-                        child.send_signal(number)
+                        child.send_signal(signal_number)
                     exit_codes = [await child.wait() for child in children]
                 # A process that got the signal before it had a handler was ended by the signal, which is no error.
-                return max(0 if exit_code == 128 + number else exit_code for exit_code in exit_codes)
+                return max(0 if exit_code == 128 + signal_number else exit_code for exit_code in exit_codes)
         finally:
             for child in children:
                 await child.close()

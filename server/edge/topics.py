@@ -128,8 +128,8 @@ class Topic:
         elif MISSED_MESSAGE in self._followers.values() and not self.is_over:
             self._clock.call_later(RECHECK_SECONDS, self._start_delivery_if_idle)
 
-    def _send_latest(self, follower: Session, number: int) -> None:
-        """Send a follower the messages from `number` on, or of the listing only the latest.
+    def _send_latest(self, follower: Session, first_number: int) -> None:
+        """Send a follower the messages from number `first_number` on, or of the listing only the latest.
 
         A follower that reads slowly, or whose address has used up its work budget, misses them. Once it can receive
         again, request the whole match for it.
@@ -139,23 +139,24 @@ class Topic:
             if not is_slow:
                 self._followers[follower] = self._frame_count
                 follower.write(self._frames[-1])
-        elif number >= 0 and not is_slow and follower.try_spend(UPDATE_COST):
+        elif first_number >= 0 and not is_slow and follower.try_spend(UPDATE_COST):
             self._followers[follower] = self._frame_count
-            follower.write(b"".join(self._list_frames_from(number)))
-        elif number == MISSED_MESSAGE and not is_slow and follower.try_spend(VIEW_COST):
+            follower.write(b"".join(self._list_frames_from(first_number)))
+        elif first_number == MISSED_MESSAGE and not is_slow and follower.try_spend(VIEW_COST):
             self._followers[follower] = AWAITING_VIEW
             follower.request_view(self.name)
-        elif number >= 0:
+        elif first_number >= 0:
             self._followers[follower] = MISSED_MESSAGE
 
-    def _send_end(self, follower: Session, number: int) -> None:
-        """Send a follower the messages from `number` on and the `end`, even if it is slow, and remove it."""
+    def _send_end(self, follower: Session, first_number: int) -> None:
+        """Send a follower the messages from number `first_number` on and the `end`, even if it is slow, and remove it."""
         self.remove_follower(follower)
         follower.handle_topic_end(self.name)
         follower.write(
-            b"".join(self._list_frames_from(number) if number >= 0 else ()) + (self._end_frame or b"")
+            b"".join(self._list_frames_from(first_number) if first_number >= 0 else ())
+            + (self._end_frame or b"")
         )
 
-    def _list_frames_from(self, number: int) -> list[bytes]:
-        """Return the frames of the messages from `number` on that are still kept."""
-        return self._frames[max(0, number - self._frame_count + len(self._frames)) :]
+    def _list_frames_from(self, first_number: int) -> list[bytes]:
+        """Return the frames of the messages from number `first_number` on that are still kept."""
+        return self._frames[max(0, first_number - self._frame_count + len(self._frames)) :]

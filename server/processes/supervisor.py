@@ -68,11 +68,11 @@ def main(command: list[str]) -> int:
         sys.stderr.write(f"cannot start {command[0]!r}: {error.strerror}\n")
         return CANNOT_START_EXIT_CODE
 
-    def forward_signal(number: int, _frame: FrameType | None) -> None:
-        os.killpg(child, number)
+    def forward_signal(signal_number: int, _frame: FrameType | None) -> None:
+        os.killpg(child, signal_number)
 
-    for number in FORWARDED_SIGNALS:
-        signal.signal(number, forward_signal)
+    for forwarded_signal in FORWARDED_SIGNALS:
+        signal.signal(forwarded_signal, forward_signal)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED_SIGNALS)
     while True:
         # The child is not reaped before the end, so its process and group ids cannot be reused.

@@ -176,10 +176,10 @@ class HostPage:
         return HostState(bots, spectators, current, renames)
 
     async def _list_bots(
-        self, entries: list[ListedBot], local_clients: list[ConnectedClient]
+        self, listed_bots: list[ListedBot], local_clients: list[ConnectedClient]
     ) -> list[ConnectedBot]:
         clients_by_name = {client.name: client for client in local_clients if client.role == "bot"}
-        bots = [entry for entry in entries if not entry.house][:MAX_BOTS]
+        bots = [bot for bot in listed_bots if not bot.house][:MAX_BOTS]
         names = [bot.name for bot in bots]
         forfeits = await count_forfeits(self._engine, names)
         owners = await load_owners(self._engine, names)

@@ -145,7 +145,7 @@ def _render_board_elements(game: AnyGame | None, position: Any, move: Any) -> li
     ]
 
 
-def _render_side_elements(match: MatchTexts, result: str, x: float) -> list[str]:
+def _render_side_elements(match: MatchTexts, progress_text: str, x: float) -> list[str]:
     column_width = WIDTH - x - MARGIN
     return [
         *_render_name_elements(match.maxie, x + 20, 120, 40, column_width - 20, MAXIE),
@@ -153,7 +153,7 @@ def _render_side_elements(match: MatchTexts, result: str, x: float) -> list[str]
         *_render_name_elements(match.minnie, x + 20, 230, 40, column_width - 20, MINNIE, square=True),
         render_text(x + 20, 310, 26, match.conditions, column_width, MUTED),
         render_text(x + 20, 355, 26, match.result or "in progress", column_width),
-        render_text(x + 20, 395, 22, result, column_width, MUTED),
+        render_text(x + 20, 395, 22, progress_text, column_width, MUTED),
     ]
 
 
