@@ -43,17 +43,17 @@ def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> Nat
     Raises BusError for an invalid URL, for URLs with different credentials or schemes, and for an unreadable password
     file.
     """
-    parts = [_split_url(part.strip()) for part in text.split(",")]
-    if len({part.scheme for part in parts}) > 1:
+    urls = [_split_url(url_text.strip()) for url_text in text.split(",")]
+    if len({url.scheme for url in urls}) > 1:
         raise BusError(
             "bus.url mixes servers with and without TLS: write all with tls:// or all with nats://"
         )
-    credentials = {(part.username, part.password) for part in parts if part.username is not None}
+    credentials = {(url.username, url.password) for url in urls if url.username is not None}
     if len(credentials) > 1:
         raise BusError("bus.url has different credentials: name all servers with the same user and password")
     user, password = next(iter(credentials), (None, None))
-    servers = tuple(f"{part.scheme}://{_format_url_host(part)}:{part.port or DEFAULT_PORT}" for part in parts)
-    tls = parts[0].scheme == "tls"
+    servers = tuple(f"{url.scheme}://{_format_url_host(url)}:{url.port or DEFAULT_PORT}" for url in urls)
+    tls = urls[0].scheme == "tls"
     if user is None:
         return NatsAddress(servers, tls=tls)
     if password is None and PASSWORD_FILE in environment:

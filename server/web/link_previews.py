@@ -43,6 +43,7 @@ PLY_PATTERN = re.compile(r"[0-9]{1,6}")
 """Pattern of a ply in a page address."""
 MAX_NAME = 128
 """Maximum length of a name in a page address, in characters. A longer name gets a general preview."""
+# URL paths of pictures: of a match, with a ply or without one, of a film of a match, and of a map, a bot or an event.
 _MATCH_PICTURE_PATH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
 _FILM_PATH = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")
 _NAMED_PICTURE_PATH = re.compile(r"/picture/(map|bot|event)/(.{1,128})\.png")
@@ -111,13 +112,15 @@ class LinkPreviews:
         summary = await load_summary(self._engine, match)
         if summary is not None:
             conditions = titles.make_match_title(summary.game, summary.map, summary.time_control)
-            line = f"{conditions} · {titles.make_result_title(summary.players, summary.result)} · {summary.plies} moves{ply_text}"
-            return LinkPreview(" v ".join(titles.make_bot_titles(summary.players)), line, f"{path}.png")
+            description = f"{conditions} · {titles.make_result_title(summary.players, summary.result)} · {summary.plies} moves{ply_text}"
+            return LinkPreview(
+                " v ".join(titles.make_bot_titles(summary.players)), description, f"{path}.png"
+            )
         view = await self._find_live_view(match)
         if view is None:
             return GENERAL_PREVIEW
-        line = f"{titles.make_live_match_title(view)} · live, move {len(view.moves)}{ply_text}"
-        return LinkPreview(" v ".join(titles.make_bot_titles(view.players)), line, f"{path}.png")
+        description = f"{titles.make_live_match_title(view)} · live, move {len(view.moves)}{ply_text}"
+        return LinkPreview(" v ".join(titles.make_bot_titles(view.players)), description, f"{path}.png")
 
     async def _find_live_view(self, match: str) -> View | None:
         """Return the spectators' view of a match in progress; None if there is no such match.
@@ -157,38 +160,39 @@ class LinkPreviews:
             return await _answer_with_picture(
                 partial(drawing.draw_arena, DEMO_FILE.read_text(encoding="utf-8")), is_permanent=True
             )
-        if parts := _FILM_PATH.fullmatch(path):
-            line, is_finished = await find_record(self._engine, parts[1])
-            if line is None:
-                return responses.make_not_found_response(f"no finished match is called {parts[1]!r:.80}")
+        if film_path := _FILM_PATH.fullmatch(path):
+            match = film_path[1]
+            record_line, is_finished = await find_record(self._engine, match)
+            if record_line is None:
+                return responses.make_not_found_response(f"no finished match is called {match!r:.80}")
             return await _answer_with_picture(
-                partial(drawing.draw_film, line), is_permanent=is_finished, media_type="image/gif"
+                partial(drawing.draw_film, record_line), is_permanent=is_finished, media_type="image/gif"
             )
-        if parts := _MATCH_PICTURE_PATH.fullmatch(path):
-            ply = None if parts[2] is None else int(parts[2])
-            line, is_finished = await find_record(self._engine, parts[1])
-            if line is not None:
+        if match_path := _MATCH_PICTURE_PATH.fullmatch(path):
+            match, ply = match_path[1], None if match_path[2] is None else int(match_path[2])
+            record_line, is_finished = await find_record(self._engine, match)
+            if record_line is not None:
                 return await _answer_with_picture(
-                    partial(drawing.draw_record, line, ply), is_permanent=is_finished
+                    partial(drawing.draw_record, record_line, ply), is_permanent=is_finished
                 )
-            view = await self._find_live_view(parts[1])
+            view = await self._find_live_view(match)
             if view is None:
-                return responses.make_not_found_response(f"no match is called {parts[1]!r:.80}")
+                return responses.make_not_found_response(f"no match is called {match!r:.80}")
             return await _answer_with_picture(partial(drawing.draw_view, view, ply), is_permanent=False)
-        if parts := _NAMED_PICTURE_PATH.fullmatch(path):
-            kind, name = parts.groups()
-            if kind == "map":
+        if named_path := _NAMED_PICTURE_PATH.fullmatch(path):
+            subject, name = named_path.groups()
+            if subject == "map":
                 if name in list_map_names():
                     return await _answer_with_picture(partial(drawing.draw_map, name), is_permanent=True)
                 return responses.make_not_found_response(f"no built-in map is called {name!r:.80}")
             summary_and_rows = await (
-                self._load_rating_rows(name) if kind == "bot" else self._load_event_rows(name)
+                self._load_rating_rows(name) if subject == "bot" else self._load_event_rows(name)
             )
             if summary_and_rows is None:
                 return responses.make_not_found_response(
-                    f"no {kind} called {name!r:.80} has finished matches"
+                    f"no {subject} called {name!r:.80} has finished matches"
                 )
-            title = titles.make_event_title(name) if kind == "event" else titles.make_bot_title(name)
+            title = titles.make_event_title(name) if subject == "event" else titles.make_bot_title(name)
             return await _answer_with_picture(
                 partial(drawing.draw_table, title, *summary_and_rows), is_permanent=False
             )
