@@ -45,19 +45,25 @@ def test_the_last_time_is_the_one_before_the_next(before: int, zone: str, day: s
     assert (local.hour, local.minute) == (20, 0)
 
 
-def test_a_weekly_event_stays_at_its_hour_when_daylight_saving_ends() -> None:
-    again = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
-    begins = unix("2026-10-23T18:00")
-    plan = EventPlan(
-        event=make_event_name("weekly", again, begins),
+def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> EventPlan:
+    """Return the plan of an event that is repeated."""
+    return EventPlan(
+        event=make_event_name(series, again, begins),
         uid="7",
-        series="weekly",
+        series=series,
         start_time=begins,
-        closing_time=find_last_time_before(again.closing_time, again.zone, begins),
+        closing_time=closes,
         format="swiss",
         starts=(PoolGame(game_of(), TimeControl.parse("1+0")),),
         recurrence=again,
     )
+
+
+def test_a_weekly_event_stays_at_its_hour_when_daylight_saving_ends() -> None:
+    again = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
+    begins = unix("2026-10-23T18:00")
+    closes = find_last_time_before(again.closing_time, again.zone, begins)
+    plan = plan_repeated("weekly", again, begins, closes)
     names, times, shut, uids = [], [], [], set()
     for _ in range(3):
         names.append(plan.event)
@@ -74,26 +80,11 @@ def test_a_weekly_event_stays_at_its_hour_when_daylight_saving_ends() -> None:
 
 
 def test_an_event_that_was_missed_for_weeks_comes_next_in_the_future() -> None:
-    again = Recurrence("20:00", "", "UTC", 1)
-    begins = unix("2026-10-23T20:00")
-    start = PoolGame(game_of(), TimeControl.parse("1+0"))
-    plan = EventPlan(
-        event="d",
-        uid="7",
-        series="d",
-        start_time=begins,
-        closing_time=begins,
-        format="swiss",
-        starts=(start,),
-        recurrence=again,
-    )
+    begins, then = unix("2026-10-23T20:00"), unix("2026-11-21T20:00")
+    plan = plan_repeated("d", Recurrence("20:00", "", "UTC", 1), begins, begins)
     found = plan_next_event(plan, unix("2026-11-20T21:00"))
     assert found is not None
-    assert (found.start_time, found.closing_time, found.event) == (
-        unix("2026-11-21T20:00"),
-        unix("2026-11-21T20:00"),
-        "d-2026-11-21",
-    )
+    assert (found.start_time, found.closing_time, found.event) == (then, then, "d-2026-11-21")
 
 
 @pytest.mark.parametrize("at", ["", "noon", "Fri", "Foo 20:00", "24:00", "20:61", "2026-02-30 20:00"])

@@ -138,66 +138,43 @@ def test_a_returning_bot_is_sent_its_open_challenges() -> None:
     assert bert.back().hear(Challenged).challenge == id
 
 
+NEVER, LATER = Code.BAD_CHALLENGE, Code.OPPONENT_UNAVAILABLE
+"""Codes for a challenge that cannot be played, and for one that can be played later."""
+
+
 @pytest.mark.parametrize(
-    ("challenge", "why"),
+    ("challenge", "code", "why"),
     [
-        (Challenge("house-greddy"), 'did you mean "house-greedy"?'),
-        (Challenge("anna"), "against itself"),
-        (Challenge(game="chess"), "no game is called"),
-        (Challenge(map="nowhere"), "no such map"),
-        (Challenge(map="/etc/passwd.toml"), "is a file: name a map"),
-        (Challenge(game="capitals", map="/etc/passwd.toml"), "is a file: name a map"),
-        (Challenge(game="capitals", map="grid:31x32"), "this server allows at most 200"),
-        (Challenge(map="grid:9999x9999"), "grid:WxH"),
-        (
-            Challenge(map="grid:31x32"),
-            "grid:31x32 has 992 territories; this server allows at most 200",
-        ),
+        (Challenge("house-greddy"), NEVER, 'did you mean "house-greedy"?'),
+        (Challenge("anna"), NEVER, "against itself"),
+        (Challenge(game="chess"), NEVER, "no game is called"),
+        (Challenge(map="nowhere"), NEVER, "no such map"),
+        (Challenge(map="/etc/passwd.toml"), NEVER, "is a file: name a map"),
+        (Challenge(game="capitals", map="/etc/passwd.toml"), NEVER, "is a file: name a map"),
+        (Challenge(game="capitals", map="grid:31x32"), NEVER, "this server allows at most 200"),
+        (Challenge(map="grid:9999x9999"), NEVER, "grid:WxH"),
+        (Challenge(map="grid:31x32"), NEVER, "has 992 territories; this server allows at most 200"),
+        (Challenge("nobody"), LATER, "no bot called 'nobody' is connected"),
+        (Challenge("berta"), LATER, "no bot called 'berta' is connected; did you mean \"bert\"?"),
+        (Challenge("bert", game="tictactoe"), LATER, "plays riskless only"),
+        (Challenge("bert", map="m2"), LATER, "on m1 only"),
+        (Challenge("bert", map="m1"), LATER, "at 1+0 only"),
     ],
 )
-def test_a_challenge_that_cannot_be_is_refused(
-    challenge: Challenge, why: str, monkeypatch: pytest.MonkeyPatch
+def test_a_challenge_that_cannot_be_played_is_refused_and_another_one_is_not(
+    challenge: Challenge, code: Code, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if challenge.game == "capitals":
         forget_games(monkeypatch)
         CATALOGUE.register(str(EXAMPLES / "capitals.py"))
-    told = refusal(challenge, Code.BAD_CHALLENGE)
-    assert why in told
-    assert "--game" not in told  # a client in another language has no options or files here
-    assert ".toml file" not in told
-
-
-@pytest.mark.parametrize(
-    ("challenge", "why"),
-    [
-        (Challenge("nobody"), "no bot called 'nobody' is connected"),
-        (Challenge("berta"), "no bot called 'berta' is connected; did you mean \"bert\"?"),
-        (Challenge("bert", game="tictactoe"), "plays riskless only"),
-        (Challenge("bert", map="m2"), "on m1 only"),
-        (Challenge("bert", map="m1"), "at 1+0 only"),
-    ],
-)
-def test_a_challenge_that_can_be_played_later_is_refused_with_another_code(
-    challenge: Challenge, why: str
-) -> None:
-    assert why in refusal(challenge, Code.OPPONENT_UNAVAILABLE)
-
-
-def refusal(challenge: Challenge, code: Code) -> str:
-    """Return why a challenge of anna is refused. It must be refused with this code."""
     arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
     anna = arena.enter("anna")
-    arena.enter(Hello("bert", games=["riskless"], maps=["m1"], time_controls=["1+0"]))
+    bert = arena.enter(Hello("bert", games=["riskless"], maps=["m1"], time_controls=["1+0"]))
     anna.say(challenge)
     error = anna.hear(Error)
-    assert error.code is code
-    return error.detail
-
-
-def test_a_bot_is_challenged_only_to_its_own_games() -> None:
-    arena = Arena()
-    anna = arena.enter("anna")
-    bert = arena.enter(Hello("bert", games=["riskless"], maps=["m1"], time_controls=["1+0"]))
+    assert (error.code, why in error.detail) == (code, True), error
+    assert "--game" not in error.detail  # a client in another language has no options or files here
+    assert ".toml file" not in error.detail
     anna.say(Challenge("bert", map="m1", time_control=TimeControl.parse("1+0")))
     assert bert.hear(Challenged).map == "m1"
 

@@ -16,14 +16,11 @@ from arena.server.edge import server_log
 
 @pytest.fixture(autouse=True)
 def own_logging() -> Iterator[None]:
-    """Put the logging of the whole process back as it was."""
-    root, arena, wire = (logging.getLogger(name) for name in (None, "arena", "arena.wire"))
-    kept = root.handlers[:], root.level, arena.level, wire.level
+    """Put back the hooks of the process; `tests.conftest.log_as_it_was` puts back its loggers."""
     hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
     yield
     sys.excepthook, sys.unraisablehook, threading.excepthook = hooks
     logging.captureWarnings(capture=False)
-    root.handlers[:], root.level, arena.level, wire.level = kept
 
 
 def record(message: str = "hello %s", **about: object) -> logging.LogRecord:
