@@ -1,4 +1,4 @@
-"""Whole matches under a referee, with their journals and records."""
+"""Matches under a referee, turn by turn, or whole with their journals and records."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from arena.match.referee_events import (
     FinishMatch,
     MatchOpened,
     MoveReceived,
+    NotifyPlayer,
     PlayerReady,
     RefereeEvent,
     TurnStarted,
@@ -21,20 +22,21 @@ from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, from_line, to_line
 from arena.protocol.values import Thinking
-from tests.server.matches import record
+from tests.server.matches import record, terms
 
-BEGINNING: tuple[RefereeEvent, ...] = (MatchOpened(), PlayerReady(Player.MAXIE), PlayerReady(Player.MINNIE))
+MAXIE, MINNIE = Player
+BEGINNING: tuple[RefereeEvent, ...] = (MatchOpened(), PlayerReady(MAXIE), PlayerReady(MINNIE))
 Journal = list[tuple[int, RefereeEvent]]
 
 
 def play_match(
-    terms: Terms, moves: Iterable[tuple[object, float | None]]
+    agreed: Terms, moves: Iterable[tuple[object, float | None]]
 ) -> tuple[Referee, Journal, list[Any]]:
     """Play moves after the opening, each with a value of the position, until all are played or the match is over.
 
     Return the referee, the events that it took, and its last effects.
     """
-    referee = Referee(terms)
+    referee = Referee(agreed)
     journal: Journal = []
     effects: list[Any] = []
 
@@ -57,13 +59,38 @@ def play_match(
 
 def record_of(referee: Referee) -> Record:
     """Return the match as a room writes it down, resigned where it is not over."""
-    finish = referee.result or FinishMatch(Player.MAXIE, EndReason.RESIGNATION, "")
-    terms = referee.terms
+    finish = referee.result or FinishMatch(MAXIE, EndReason.RESIGNATION, "")
+    agreed = referee.terms
     made = replace(
-        record(game=terms.game.name),
-        setup=dict(terms.game.setup()),
+        record(game=agreed.game.name),
+        setup=dict(agreed.game.setup()),
         moves=referee.moves,
-        adjudication=terms.adjudication,
+        adjudication=agreed.adjudication,
         result=Result(SEATS[finish.winner] if finish.winner else None, finish.reason, finish.detail),
     )
     return from_line(to_line(made))
+
+
+def started_referee(**how: Any) -> Referee:
+    """Return a referee whose players are ready and whose first turn has left at time 0."""
+    referee = Referee(terms(**how))
+    for event in (*BEGINNING, TurnStarted(0)):
+        referee.handle(event, 0)
+    return referee
+
+
+def messages_to(effects: list[Any], player: Player, kind: type) -> list[Any]:
+    return [
+        each.message
+        for each in effects
+        if isinstance(each, NotifyPlayer) and each.player is player and isinstance(each.message, kind)
+    ]
+
+
+def play(referee: Referee, *cells: int, at: int = 0) -> list[Any]:
+    """Play these cells in turn, all at one time. Return the effects of the last move."""
+    effects: list[Any] = []
+    for cell in cells:
+        effects = referee.handle(MoveReceived(referee.mover, referee.ply, cell), at)
+        referee.handle(TurnStarted(referee.ply), at)
+    return effects

@@ -21,10 +21,9 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import End
 from arena.protocol.record import BadRecord, RecordedMove
 from arena.protocol.values import Thinking
-from tests.match.refereed import Journal, play_match, record_of
+from tests.match.refereed import MAXIE, MINNIE, Journal, messages_to, play_match, record_of
 from tests.server.matches import game_of, terms
 from tests.server.played import NOBODY_WINS
-from tests.server.refereed import MAXIE, MINNIE, messages_to
 
 VALUES = st.none() | st.sampled_from([-500.0, -20.0, 0.0, 20.0, 500.0]) | st.floats(-1e12, 1e12)
 

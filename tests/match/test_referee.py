@@ -33,8 +33,8 @@ from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import Accepted, End, Error, Start, Turn
 from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.protocol.values import Clocks
+from tests.match.refereed import MAXIE, MINNIE, messages_to, play, started_referee
 from tests.server.matches import terms
-from tests.server.refereed import MAXIE, MINNIE, messages_to, play, started_referee
 
 
 def test_both_are_told_the_start_and_the_turn_comes_when_both_are_ready() -> None:

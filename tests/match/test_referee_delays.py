@@ -19,8 +19,8 @@ from arena.match.referee_events import (
 )
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, Start, Turn
+from tests.match.refereed import MAXIE, MINNIE, messages_to, play, started_referee
 from tests.server.matches import terms
-from tests.server.refereed import MAXIE, MINNIE, messages_to, play, started_referee
 
 
 def test_the_lag_of_the_turn_is_credited_and_told() -> None:
