@@ -50,12 +50,9 @@ export class Plot {
       return label;
     });
     this.plies = h("div", { class: "plies", "aria-hidden": "true" });
-    this.chanceKey = h("span", { class: "key chance-key" }, word("chance", "Chance of winning"));
-    this.judgeKey = h("span", null, " by the engine");
-    this.chanceKey.append(this.judgeKey);
     this.turnKey = h("span", { class: "key turn-key" });
     this.rest = h("button", { type: "button", class: "small", hidden: true, title: "The rest of the match, with its result", onclick: reveal }, "Show the rest");
-    this.element = h("figure", { class: "plot" }, h("figcaption", null, this.chanceKey, this.turnKey),
+    this.element = h("figure", { class: "plot" }, h("figcaption", null, h("span", { class: "key" }, word("chance", "Chance of winning")), this.turnKey),
       h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", { class: "drawn" }, this.svg, this.rest, this.plies)), this.words);
   }
 
@@ -99,7 +96,6 @@ export class Plot {
     this.turns = turns;
     const led = this.points.some(([, share]) => Math.abs(share) >= MIN_VISIBLE_LEAD);
     set(this.element, { hidden: this.points.length < 2 || !(end || led || judged) });
-    set(this.judgeKey, { hidden: !judged });
     set(this.turnKey, { hidden: !match.game.told && !judged, "data-judged": judged });
     say(this.turnKey, judged ? "Mistake" : "Key moment");
     set(this.rest, { hidden: seen > MAX_SHARE_WITH_BUTTON * known });
@@ -111,8 +107,13 @@ export class Plot {
 
   draw(judged) {
     const { points } = this;
+    // Each area ends where the curve crosses the middle.
+    const crossed = points.flatMap(([n, share], k) => {
+      const [m, before] = points[k - 1] ?? [n, share];
+      return before * share < 0 ? [[m + ((n - m) * before) / (before - share), 0], [n, share]] : [[n, share]];
+    });
     SEATS.forEach((_, side) => {
-      const part = points.map(([n, share]) => [n, side ? Math.min(0, share) : Math.max(0, share)]);
+      const part = crossed.map(([n, share]) => [n, side ? Math.min(0, share) : Math.max(0, share)]);
       set(this.areas[side], { d: `${this.path([[part[0][0], 0], ...part, [part[part.length - 1][0], 0]])}Z` });
     });
     set(this.curve, { d: this.path(points) });

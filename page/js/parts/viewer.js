@@ -119,7 +119,8 @@ export class Viewer {
       document.fullscreenEnabled ? this.alone : null,
       step("Keys", "?", () => this.keys.toggle(), "extra"), this.keys.element, this.board.overview?.element);
     const names = match.started && !this.seat ? h("span", { class: "names-of-title" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
-    const more = [match.control, eventTitle(match.event), match.started && dateOf(match.started)].filter(Boolean).join(" · ");
+    const more = [match.control, eventTitle(match.event), match.started && dateOf(match.started)]
+      .filter(Boolean).map((each) => each.replaceAll(" ", "\u00a0")).join(" · "); // broken between its parts alone
     this.title = h("div", { class: "title" },
       h("h1", { class: "quiet", tabindex: -1 }, names, gameTitle(match.gameName, match.setup.map), more ? h("span", { class: "more-of-title" }, more) : null),
       h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
