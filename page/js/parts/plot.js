@@ -81,9 +81,10 @@ export class Plot {
     return points.map(([n, share]) => `M${this.x(n)} ${this.y(share).toFixed(1)}h0`).join("") || null;
   }
 
-  // Show the match up to the last ply that was shown, on an axis as long as the reader may know, and mark the current ply.
+  // Show the match up to the last ply that was shown, on an axis as long as the reader may know, and mark the current ply. In the
+  // reader's own match there is room for it once somebody leads.
   // `turns`: the turning points that the reader has seen, as { ply, words }.
-  show({ at, seen, known, end }, turns) {
+  show({ at, seen, known, end, atOnce }, turns) {
     const { match } = this;
     const judged = match.judged.length > 0;
     this.at = at;
@@ -95,7 +96,8 @@ export class Plot {
     });
     this.turns = turns;
     const led = this.points.some(([, share]) => Math.abs(share) >= MIN_VISIBLE_LEAD);
-    set(this.element, { hidden: this.points.length < 2 || !(end || led || judged) });
+    const hasChances = chanceAt(match, 0) !== null || judged;
+    set(this.element, { hidden: !hasChances || (atOnce && !(end || led || judged)) });
     set(this.turnKey, { hidden: !match.game.told && !judged, "data-judged": judged });
     say(this.turnKey, judged ? "Mistake" : "Key moment");
     set(this.rest, { hidden: seen > MAX_SHARE_WITH_BUTTON * known });
