@@ -124,11 +124,11 @@ def test_the_graph_of_a_match_in_play_has_what_there_is_to_draw(timed: Page) -> 
         ]
         timed.evaluate(UNVALUED, {**setup, "start": start})
         for _ in range(2):
-            expect(timed.locator(".plot")).to_be_hidden()
             timed.evaluate("play()")
         timed.clock.run_for(1000)
         expect(timed.locator(".told")).to_contain_text("Move 2,")
         expect(timed.locator(".plot")).to_be_visible(visible=factor > 1)
+    expect(timed.get_by_role("button", name="Show the rest")).to_be_hidden()
     expect(timed.locator(".plot .area").first).to_be_visible()
     expect(timed.locator(".plot .key").filter(visible=True)).to_have_text(
         [re.compile("^Chance of winning"), "Key moment"]

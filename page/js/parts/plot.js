@@ -100,7 +100,7 @@ export class Plot {
     set(this.element, { hidden: !hasChances || (atOnce && !(end || led || judged)) });
     set(this.turnKey, { hidden: !match.game.told && !judged, "data-judged": judged });
     say(this.turnKey, judged ? "Mistake" : "Key moment");
-    set(this.rest, { hidden: seen > MAX_SHARE_WITH_BUTTON * known });
+    set(this.rest, { hidden: seen === known || seen > MAX_SHARE_WITH_BUTTON * known });
     set(this.unseen, { x: this.x(seen), width: Math.max(0, WIDTH - Number(this.x(seen))), hidden: seen >= known });
     if (this.points.length) this.draw(judged);
     this.rule();
