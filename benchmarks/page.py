@@ -234,7 +234,7 @@ def measure_frames(browser: Browser, folder: Path, _loads: int) -> None:
     late_count = sum(gap > FRAME_MS * 1.5 for gap in gaps)
     print(f"armies travel on usa, {len(gaps)} pictures:")
     print(
-        f"  {1000 * len(gaps) / sum(gaps):.0f} a second; {late_count} came late_count; the longest took {max(gaps):.0f} ms"
+        f"  {1000 * len(gaps) / sum(gaps):.0f} a second; {late_count} came late; the longest took {max(gaps):.0f} ms"
     )
     print(
         f"  the page's thread worked {statistics.median(frame_times):.1f} ms for one (median), {max(frame_times):.1f} ms at most, of "

@@ -164,13 +164,11 @@ class InvariantMonitor:
         journal = self.arena.journals.get(process)
         if journal is None:
             return  # the process has not acquired the name yet
-        current_token, held_token = (
-            self.arena.store.fencing_token(journal.lease.name),
-            journal.lease.number + increase,
-        )
+        current_token = self.arena.store.fencing_token(journal.lease.name)
+        held_token = journal.lease.number + increase
         self.require_true(
             current_token == held_token,
-            f"{process} wrote with fencing current_token {held_token}, although the store has current_token {current_token}",
+            f"{process} wrote with fencing token {held_token}, although the store has {current_token}",
         )
 
     def _check_append(self, name: str, seq: int, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Boards as numbers: there and back, the find_automorphisms of a map, and one board that stands for all that look alike."""
+"""Boards as numbers: there and back, the automorphisms of a map, and one board that stands for all that look alike."""
 
 from __future__ import annotations
 
