@@ -176,7 +176,7 @@ async def main(url: str) -> None:
     subjects = RequestSubjects(url, json.loads(await _read_line()))
     await fill_request_subjects(subjects)
     live_matches_task = asyncio.create_task(track_live_matches(subjects))
-    print_report(learnt=True)
+    print_report(prepared=True)
     while text := await _read_line():
         order = json.loads(text)
         kind = KINDS[order["kind"]]
@@ -184,7 +184,7 @@ async def main(url: str) -> None:
             subjects.finished = await load_finished_matches(subjects, "limit=50")
 
         async def wait_for_start() -> None:
-            print_report(there=True)
+            print_report(ready=True)
             await _read_line()
 
         tally = await execute_order(subjects, kind, order, wait_for_start)

@@ -22,10 +22,10 @@ def make_script() -> list[Data]:
     """Return the moves of the match as data of the protocol: the first random match, by seed, with a length in PLIES."""
     game: Any = make_game_on_map(GAME, MAP)
     for seed in range(10_000):
-        chance, position = random.Random(seed), game.start()
+        rng, position = random.Random(seed), game.start()
         moves: list[Data] = []
         while game.outcome(position) is None and len(moves) <= PLIES.stop:
-            move = chance.choice(game.moves(position))
+            move = rng.choice(game.moves(position))
             moves.append(game.move_to_data(move))
             position = game.play(position, move)
         if len(moves) in PLIES:
