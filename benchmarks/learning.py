@@ -52,11 +52,11 @@ def measure_rate(play: Play, seconds: float) -> float:
     return moves / duration
 
 
-def play_by_rules(game: Game[Any, Any], dice: Random) -> int:
+def play_by_rules(game: Game[Any, Any], rng: Random) -> int:
     """Play a random match by the game's rules in Python. Return its number of steps."""
     position, steps = game.start(), 0
     while game.outcome(position) is None:
-        position = game.successor(position, dice.choice(game.moves(position)))
+        position = game.successor(position, rng.choice(game.moves(position)))
         steps += 1
     return steps
 
@@ -67,16 +67,16 @@ def play_batch(batch: Any) -> int:
     return SIZE
 
 
-def play_openspiel(game: Any, dice: Random) -> int:
+def play_openspiel(game: Any, rng: Random) -> int:
     """Play a random match of an OpenSpiel game. Return its number of steps."""
     state, steps = game.new_initial_state(), 0
     while not state.is_terminal():
-        state.apply_action(dice.choice(state.legal_actions()))
+        state.apply_action(rng.choice(state.legal_actions()))
         steps += 1
     return steps
 
 
-def play_pettingzoo(zoo: Any, dice: Random, seeds: Iterator[int]) -> int:
+def play_pettingzoo(zoo: Any, rng: Random, seeds: Iterator[int]) -> int:
     """Play a random match of a PettingZoo environment. Return its number of steps. `seeds`: seeds of its resets."""
     zoo.reset(seed=next(seeds))
     steps = 0
@@ -87,7 +87,7 @@ def play_pettingzoo(zoo: Any, dice: Random, seeds: Iterator[int]) -> int:
             if terminated or truncated
             else [action for action, is_legal in enumerate(observation["action_mask"]) if is_legal]
         )
-        zoo.step(dice.choice(legal) if legal else None)
+        zoo.step(rng.choice(legal) if legal else None)
         steps += bool(legal)
     return steps
 

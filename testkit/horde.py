@@ -134,12 +134,12 @@ async def attack_frames(connection: AttackerConnection, host: str) -> None:
 
 async def send_repeatedly(connection: AttackerConnection, block: bytes) -> None:
     """Send the bytes of `block` again and again until the server closes the connection."""
-    heard = asyncio.create_task(connection.read_to_end())
+    reading_task = asyncio.create_task(connection.read_to_end())
     try:
-        while not heard.done():
+        while not reading_task.done():
             await connection.send(block)
     finally:
-        heard.cancel()
+        reading_task.cancel()
 
 
 async def attack_connections(connection: AttackerConnection, _host: str) -> None:

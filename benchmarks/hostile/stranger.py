@@ -188,30 +188,30 @@ async def open_socket(url: str, source: str) -> tuple[asyncio.StreamReader, asyn
 async def send_get(
     url: str, source: str, path: str, counts: TrafficCounts, authorization: str = "", method: str = "GET"
 ) -> bytes:
-    """Send an HTTP request on a new connection, count its answer, and return the body. `authorization`: header's value.
+    """Send an HTTP request on a new connection, count the response, and return its body. `authorization`: header's value.
 
-    Raises OSError if the server cannot be reached, and EOFError if it closes the connection without an answer.
+    Raises OSError if the server cannot be reached, and EOFError if it closes the connection without a response.
     """
     reader, writer = await open_socket(url, source)
     try:
-        allowed = f"Authorization: {authorization}\r\n" if authorization else ""
+        authorization_line = f"Authorization: {authorization}\r\n" if authorization else ""
         counts.sent += 1
         host = urlsplit(url).netloc
-        head = f"{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{allowed}\r\n"
+        head = f"{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{authorization_line}\r\n"
         writer.write(head.encode())
-        answer = await reader.read(-1)
+        response = await reader.read(-1)
     finally:
         writer.close()
-    status = answer[9:12].decode(errors="replace")
-    if not answer:
-        raise EOFError("no answer")
-    counts.bytes += len(answer)
+    status = response[9:12].decode(errors="replace")
+    if not response:
+        raise EOFError("no response")
+    counts.bytes += len(response)
     counts.count_code(status)
     if status == "429":
         counts.refused += 1
     else:
         counts.answered += 1
-    return answer.partition(b"\r\n\r\n")[2]
+    return response.partition(b"\r\n\r\n")[2]
 
 
 async def repeat_until_cancelled(

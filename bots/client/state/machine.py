@@ -434,9 +434,8 @@ class Machine:
             ending = Ending(None, None, error.detail, len(state.moves), state.position)
             return self._end_match(state, ending)
         if error.code is Code.UNKNOWN_TYPE:
-            self._is_quota_confirmed = (
-                True  # an older server does not know the message `status`, and never confirms a quota
-            )
+            # An older server does not know the message `status`, and never confirms a quota.
+            self._is_quota_confirmed = True
             return []
         if error.code in CHALLENGE_CODES and error.match is None and self._challenger.handle_refusal():
             if error.code is not Code.BAD_CHALLENGE:
