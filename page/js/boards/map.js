@@ -340,9 +340,9 @@ export class MapBoard {
     this.ring(null);
   }
 
-  // Ring the target of the last move; null for none.
-  ring(target) {
-    this.spots.forEach(({ group }, v) => set(group, { "data-last": v === target }));
+  // Ring the target of the last move, and keep its arrow off the number of its source; null for none.
+  ring(target, source = null) {
+    this.spots.forEach(({ group }, v) => set(group, { "data-last": v === target, "data-from": v === source }));
   }
 
   showMove(move, before) {
@@ -358,7 +358,7 @@ export class MapBoard {
   showFight(move, { what, came, stood }, parts) {
     this.drawMove(this.arrows(parts));
     if (this.isBare) {
-      this.ring(move[1]);
+      this.ring(move[1], move[0]);
       return;
     }
     if (what !== "won" && what !== "lost") return;
