@@ -1,6 +1,7 @@
 // Keyboard shortcuts of a match, and a list of them.
 
 import { h } from "../dom.js";
+import { openDialog } from "./dialog.js";
 
 const KEYS = [
   ["← →", "previous move, next move"],
@@ -15,16 +16,16 @@ const KEYS = [
 
 export class KeyList {
   constructor() {
-    this.element = h("dialog", { class: "keys", "aria-label": "Keys" },
-      h("h2", null, "Keys"),
-      h("dl", null, KEYS.flatMap(([keys, what]) => [h("dt", null, h("kbd", null, keys)), h("dd", null, what)])),
-      h("form", { method: "dialog" }, h("button", { type: "submit" }, "Close")));
-    this.element.addEventListener("click", (event) => event.target === this.element && this.element.close());
+    this.dialog = /** @type {HTMLDialogElement | null} */ (null);
+  }
+
+  get isOpen() {
+    return Boolean(this.dialog?.open);
   }
 
   toggle() {
-    if (this.element.open) this.element.close();
-    else this.element.showModal();
+    if (this.isOpen) this.dialog?.close();
+    else this.dialog = openDialog("keys", "Keys", h("dl", null, KEYS.flatMap(([keys, what]) => [h("dt", null, h("kbd", null, keys)), h("dd", null, what)])));
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { GAME_NAMES, mapTitle, plural } from "../text.js";
+import { openDialog } from "./dialog.js";
 
 const WORDS = {
   Maxie: "The player who moves first: blue, with round markers. High values favour Maxie.",
@@ -59,24 +60,16 @@ function lessons(setup) {
     again.addEventListener("click", () => pictures.play());
     pictures.play();
   }, () => again.remove());
-  return { again, elements: [
+  return [
     h("p", null, "Two players, no dice. Blue moves first; then the players take turns, and nobody may pass."),
-    h("ol", { class: "lessons" }, places), setup ? h("p", { class: "quiet" }, onMap(setup)) : null] };
+    h("ol", { class: "lessons" }, places), setup ? h("p", { class: "quiet" }, onMap(setup)) : null, again];
 }
-
-const dialog = h("dialog", { class: "rules", "aria-labelledby": "rules-title" });
-dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 
 // Open the rules of a game, or of a match with the numbers of its setup.
 export function showRules(game = "riskless", setup = /** @type {any} */ (null)) {
   const title = GAME_NAMES[game] ?? game;
-  const { elements, again = null } = game === "riskless" ? lessons(setup) : { elements: [h("ol", null, rulesInShort(game).map((each) => h("li", null, each)))] };
-  dialog.replaceChildren(...[
-    h("h2", { id: "rules-title", tabindex: -1, autofocus: true }, `Rules: ${title}${setup?.map ? ` on ${mapTitle(setup.map)}` : ""}`),
-    ...elements,
+  openDialog("rules", `Rules: ${title}${setup?.map ? ` on ${mapTitle(setup.map)}` : ""}`,
+    ...(game === "riskless" ? lessons(setup) : [h("ol", null, rulesInShort(game).map((each) => h("li", null, each)))]),
     h("details", null, h("summary", null, "Glossary"),
-      h("dl", null, Object.entries(WORDS).flatMap(([name, meaning]) => [h("dt", null, name), h("dd", null, meaning)]))),
-    h("form", { method: "dialog" }, again, h("button", { type: "submit", class: "button" }, "Close"))].filter(Boolean));
-  (document.fullscreenElement ?? document.body).append(dialog);
-  dialog.showModal();
+      h("dl", null, Object.entries(WORDS).flatMap(([name, meaning]) => [h("dt", null, name), h("dd", null, meaning)]))));
 }

@@ -2,13 +2,11 @@
 
 import { setPreferences, preferences } from "../preferences.js";
 import { h } from "../dom.js";
+import { openDialog } from "./dialog.js";
 import { sound } from "./sound.js";
 
 const THEMES = [["system", "Same as system"], ["light", "Light"], ["dark", "Dark"]];
 const PACES = [[0, "No animation"], [0.5, "Slow"], [1, "Normal"], [2, "Fast"]];
-
-const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { class: "settings", "aria-labelledby": "comfort-title" }));
-dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 
 export function showSettings() {
   const { theme, pace } = preferences();
@@ -24,14 +22,10 @@ export function showSettings() {
     setPreferences({ notify: granted });
   } });
   called.checked = preferences().notify;
-  dialog.replaceChildren(
-    h("div", { class: "share-head" }, h("h2", { id: "comfort-title", tabindex: -1, autofocus: true }, "Settings"),
-      h("button", { type: "button", class: "bare", "aria-label": "Close", title: "Close", onclick: () => dialog.close() }, "✕")),
+  openDialog("settings", "Settings",
     h("p", null, h("label", { class: "row" }, "Theme", select(THEMES, theme, (value) => setPreferences({ theme: value })))),
     h("p", null, h("label", { class: "row" }, "Pace", select(PACES, pace, (value) => setPreferences({ pace: Number(value) })))),
     h("p", null, h("label", { class: "tick" }, noise, " Sounds")),
     "Notification" in window ? h("p", null, h("label", { class: "tick" }, called, " Notify me when it is my turn")) : "",
     h("p", { class: "quiet" }, "If your system asks for reduced motion, nothing moves by itself."));
-  document.body.append(dialog);
-  dialog.showModal();
 }

@@ -2,36 +2,30 @@
 
 import { addressOf } from "../router.js";
 import { capitalized, h, say, set } from "../dom.js";
+import { openDialog } from "./dialog.js";
 
 // Return the button that opens the dialog. ply() returns the reader's ply; null for the newest. A match in progress has no film yet.
 export function share(id, ply, { over }) {
-  const title = h("h2", null);
   const told = h("span", { class: "quiet", role: "status" });
   const link = h("input", { type: "text", readonly: true, "aria-label": "Link", onfocus: () => link.select() });
   const code = h("input", { type: "text", readonly: true, "aria-label": "Embed in your page", onfocus: () => code.select() });
   const picture = h("a", { class: "button plain", download: `${id}.png` }, "Picture");
-  const copying = (what, input, style = "") => h("button", { type: "button", class: style, autofocus: Boolean(style), onclick: async () => say(told, await copy(input) ? `${capitalized(what)} copied.` : "Press Ctrl-C to copy.") }, `Copy ${what}`);
+  const copying = (what, input, style = "") => h("button", { type: "button", class: style, onclick: async () => say(told, await copy(input) ? `${capitalized(what)} copied.` : "Press Ctrl-C to copy.") }, `Copy ${what}`);
   const files = [picture,
     over && h("a", { class: "button plain", href: `/film/${encodeURIComponent(id)}.gif`, download: `${id}.gif` }, "Highlights"),
     over && h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(id)}?download` }, "Moves")];
-  const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { class: "share-box" },
-    h("div", { class: "share-head" }, title, h("button", { type: "button", class: "bare", "aria-label": "Close", title: "Close", onclick: () => dialog.close() }, "✕")),
+  const content = [
     h("label", null, "Link", h("span", { class: "copied" }, link, copying("link", link, "button"))),
     h("label", null, "Embed in your page", h("span", { class: "copied" }, code, copying("HTML", code))),
     h("div", { class: "files", role: "group", "aria-label": "Download" }, h("span", null, "Download"), files),
-    told));
-  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
-  dialog.addEventListener("close", () => dialog.remove());
+    told];
   const open = () => {
     const at = ply();
-    say(title, at === null ? "Share this match" : at ? `Share move ${at}` : "Share the start");
-    set(dialog, { "aria-label": title.textContent });
     link.value = location.origin + addressOf("match", id, at);
     code.value = `<iframe src="${location.origin}${addressOf("embed", id, at)}" width="800" height="640" title="A match on Riskless Arena"></iframe>`;
     set(picture, { href: `/picture${addressOf("match", id, at)}.png` });
     say(told, "");
-    (document.fullscreenElement ?? document.body).append(dialog);
-    dialog.showModal();
+    openDialog("share-box", at === null ? "Share this match" : at ? `Share move ${at}` : "Share the start", ...content);
   };
   return h("button", { type: "button", class: "button plain", "aria-haspopup": "dialog", onclick: open }, "Share");
 }

@@ -117,7 +117,7 @@ export class Viewer {
       step(this.live ? "Newest move" : "Last move", "»", () => this.go(null)),
       h("div", { class: "track" }, this.slider, this.marks), this.speed, this.review.button, this.review.next, this.board.zoom?.keys,
       document.fullscreenEnabled ? this.alone : null,
-      step("Keys", "?", () => this.keys.toggle(), "extra"), this.keys.element, this.board.overview?.element);
+      step("Keys", "?", () => this.keys.toggle(), "extra"), this.board.overview?.element);
     const names = match.started && !this.seat ? h("span", { class: "names-of-title" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
     const more = [match.control, eventTitle(match.event), match.started && dateOf(match.started)]
       .filter(Boolean).map((each) => each.replaceAll(" ", "\u00a0")).join(" · "); // broken between its parts alone
@@ -422,7 +422,7 @@ export class Viewer {
       slower: () => this.hurry(-1),
       alone: () => this.toggleAlone(),
     });
-    if (!act || (this.keys.element.open && event.key !== "?")) return;
+    if (!act || (this.keys.isOpen && event.key !== "?")) return;
     event.preventDefault();
     act();
   }
