@@ -81,41 +81,29 @@ class MatchClock(Struct, frozen=True, gc=False):
             raise ValueError(
                 f"the time spent on a move must be 0 to {time_left_ns + self.margin_ns} ns, not {elapsed_ns} ns"
             )
-        if self.total_ns:
-            return self._deduct_with_total_limit(player, elapsed_ns)
-        control = self.maxie_control if player is MAXIE else self.minnie_control
-        if control.per_move:
-            return self
-        remaining_ns = (
-            time_left_ns - elapsed_ns if elapsed_ns < time_left_ns else 0
-        ) + control.increment_ms * NS_PER_MS
-        maxie_ns, minnie_ns = (
-            (remaining_ns, self.minnie_ns) if player is MAXIE else (self.maxie_ns, remaining_ns)
-        )
-        return MatchClock(self.maxie_control, self.minnie_control, self.margin_ns, maxie_ns, minnie_ns)
-
-    def _deduct_with_total_limit(self, player: Player, elapsed_ns: int) -> MatchClock:
-        """Return the clock after a move of a player that took `elapsed_ns`, in a match whose total time is limited."""
         is_maxie = player is MAXIE
-        maxie_spent_ns = self.maxie_spent_ns + (elapsed_ns if is_maxie else 0)
-        minnie_spent_ns = self.minnie_spent_ns + (0 if is_maxie else elapsed_ns)
         control = self.maxie_control if is_maxie else self.minnie_control
-        if control.per_move:
+        if not control.per_move:
+            unused_ns = time_left_ns - elapsed_ns if elapsed_ns < time_left_ns else 0
+            remaining_ns = unused_ns + control.increment_ms * NS_PER_MS
+        elif self.total_ns:
             remaining_ns = control.base_ms * NS_PER_MS
         else:
-            remaining_ns = (
-                max(0, self.get_time_left_ns(player) - elapsed_ns) + control.increment_ms * NS_PER_MS
-            )
-        remaining_ns = min(
-            remaining_ns, max(0, self.total_ns - (maxie_spent_ns if is_maxie else minnie_spent_ns))
-        )
-        maxie_ns, minnie_ns = (remaining_ns, self.minnie_ns) if is_maxie else (self.maxie_ns, remaining_ns)
+            return self
+        maxie_spent_ns, minnie_spent_ns = self.maxie_spent_ns, self.minnie_spent_ns
+        if self.total_ns:
+            if is_maxie:
+                maxie_spent_ns += elapsed_ns
+            else:
+                minnie_spent_ns += elapsed_ns
+            spent_ns = maxie_spent_ns if is_maxie else minnie_spent_ns
+            remaining_ns = min(remaining_ns, max(0, self.total_ns - spent_ns))
         return MatchClock(
             self.maxie_control,
             self.minnie_control,
             self.margin_ns,
-            maxie_ns,
-            minnie_ns,
+            remaining_ns if is_maxie else self.maxie_ns,
+            self.minnie_ns if is_maxie else remaining_ns,
             self.total_ns,
             maxie_spent_ns,
             minnie_spent_ns,
