@@ -7,7 +7,6 @@ matches. The file contains no moves, because the server's `turn` message contain
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
@@ -16,8 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-if sys.platform != "win32":
-    import fcntl
+from arena.locked_file import open_locked
 
 MAX_FILE_BYTES = 1 << 20
 """Maximum number of bytes read from a session file. A thousand matches need a tenth of this limit."""
@@ -46,7 +44,8 @@ class SessionFile:
         Raises BlockingIOError if another process uses the file, and another OSError if the file cannot be opened.
         """
         self._path = path
-        self._file: int | None = _open_locked(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file: int | None = open_locked(path)
         """Descriptor of the locked file; None while no match is in play."""
         self._entry = _read_session(self._file)
         if not self._entry.matches:
@@ -77,7 +76,7 @@ class SessionFile:
         data = msgspec.json.encode(session_entry) + b"\n"
         with suppress(OSError):
             if self._file is None:
-                self._file = _open_locked(self._path)
+                self._file = open_locked(self._path)
             os.lseek(self._file, 0, os.SEEK_SET)
             os.write(self._file, data)
             os.ftruncate(self._file, len(data))
@@ -100,27 +99,6 @@ def make_session_file_name(name: str, url: str) -> str:
     readable = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name[:32])
     digest = sha256(f"{name}\n{url}".encode()).hexdigest()
     return f"{readable}-{digest[:12]}.session"
-
-
-def _open_locked(path: Path) -> int:
-    """Open and lock a file, creating it if needed.
-
-    Raises BlockingIOError if another process uses the file, and another OSError if the file cannot be opened.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
-        try:
-            if sys.platform != "win32":
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(file), path.stat()):
-                return file
-        except FileNotFoundError:
-            pass  # an ending process removed the file after it was opened here
-        except OSError:
-            os.close(file)
-            raise
-        os.close(file)
 
 
 def _read_session(file: int) -> StoredSession:

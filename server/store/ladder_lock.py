@@ -5,7 +5,6 @@ When the process that holds the lock ends, the lock is released, even if the pro
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from arena.locked_file import open_locked
 from arena.server.store.database import Engine
 
 
@@ -49,27 +49,15 @@ async def lock_event(engine: Engine, event: str) -> AsyncIterator[None]:
 
 @contextmanager
 def _lock_file(path: Path, event: str) -> Iterator[None]:
-    while True:
-        with path.open("ab") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise _make_already_playing_error(event) from None
-            if not _is_file_at(path, file.fileno()):
-                continue  # the previous holder deleted the file after it was opened here
-            try:
-                yield
-            finally:
-                path.unlink(missing_ok=True)
-            return
-
-
-def _is_file_at(path: Path, file: int) -> bool:
-    """Return True if the open file with the descriptor `file` is still the file at `path`."""
     try:
-        return os.path.samestat(path.stat(), os.fstat(file))
-    except FileNotFoundError:
-        return False
+        file = open_locked(path)
+    except BlockingIOError:
+        raise _make_already_playing_error(event) from None
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(file)
 
 
 def _make_already_playing_error(event: str) -> CannotResume:
