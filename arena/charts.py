@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -42,10 +42,25 @@ class PlotArea:
         path = " ".join(f"{self.to_x(a):.1f},{self.to_y(b):.1f}" for a, b in points)
         return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{attributes}>{_render_title(tip)}</polyline>'
 
-    def render_horizontal_lines(self, values: Iterable[float], colour: str) -> list[str]:
-        """Return a horizontal line across the area for each of `values`."""
+    def render_value_axis(self, labels: Mapping[float, str], colour: str, grid: str, gap: float) -> list[str]:
+        """Return a horizontal line across the area for each value in `labels`, and its label at the left.
+
+        colour  colour of the labels
+        grid    colour of the lines
+        gap     distance between a label and the area
+        """
         return [
-            render_line(self.left, self.to_y(value), self.right, self.to_y(value), colour) for value in values
+            *(render_line(self.left, self.to_y(y), self.right, self.to_y(y), grid) for y in labels),
+            *(
+                render_text_element(self.left - gap, self.to_y(y) + 4, label, colour, "end")
+                for y, label in labels.items()
+            ),
+        ]
+
+    def render_x_labels(self, values: Iterable[float], colour: str, gap: float) -> list[str]:
+        """Return a label below the area for each of `values`, at the distance `gap` from the area."""
+        return [
+            render_text_element(self.to_x(x), self.bottom + gap, f"{x:g}", colour, "middle") for x in values
         ]
 
 

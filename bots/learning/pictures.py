@@ -91,21 +91,14 @@ def _render_match(replay: Replay) -> str:
     leads = [replay.game.estimate(position) for position in replay.positions]
     max_lead, plies = max(1, *map(abs, leads)), replay.plies
     area = PlotArea(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-max_lead, max_lead))
-    axis_values = (max_lead, 0, -max_lead)
+    axis_labels: dict[float, str] = {lead: f"{lead:+d}" for lead in (max_lead, 0, -max_lead)}
     return render_svg_document(
         WIDTH,
         HEIGHT,
         [
             render_text_element(LEFT, 26, summarize_record(replay.record), INK),
-            *area.render_horizontal_lines(axis_values, GRID),
-            *(
-                render_text_element(LEFT - 8, area.to_y(axis_value) + 4, f"{axis_value:+d}", INK, "end")
-                for axis_value in axis_values
-            ),
-            *(
-                render_text_element(area.to_x(ply), HEIGHT - 28, str(ply), INK, "middle")
-                for ply in sorted({0, plies // 2, plies})
-            ),
+            *area.render_value_axis(axis_labels, INK, GRID, 8),
+            *area.render_x_labels(sorted({0, plies // 2, plies}), INK, 20),
             render_text_element(LEFT, HEIGHT - 10, "ply; the estimate of the game, high for maxie", INK),
             area.render_curve(enumerate(leads), LEAD_COLOUR, 2),
         ],

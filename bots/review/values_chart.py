@@ -44,19 +44,11 @@ def render_review(
     def clamp(value: float) -> float:
         return max(-max_value, min(max_value, value))
 
-    axis_values = (max_value, 0, -max_value)
+    axis_labels = {value: f"{value / 100:+g}" for value in (max_value, 0, -max_value)}
     elements = [
         render_text_element(LEFT, 26, title, INK, attributes=' font-size="15"'),
-        *area.render_horizontal_lines(axis_values, GRID),
-    ]
-    elements += [
-        render_text_element(LEFT - 8, area.to_y(axis_value) + 4, f"{axis_value / 100:+g}", INK, "end")
-        for axis_value in axis_values
-    ]
-    label_y = HEIGHT - BOTTOM + 20
-    elements += [
-        render_text_element(area.to_x(ply), label_y, str(ply), INK, "middle")
-        for ply in sorted({0, plies // 2, plies})
+        *area.render_value_axis(axis_labels, INK, GRID, 8),
+        *area.render_x_labels(sorted({0, plies // 2, plies}), INK, 20),
     ]
     unit = "in armies" if armies else "in hundreds"
     legend = f"ply; values {unit}, high for maxie, a certain win on the edge; ?!, ?, ??: lost chances"

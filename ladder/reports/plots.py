@@ -104,14 +104,9 @@ def plot_by_ply(
     ply_ticks = choose_axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
     top, bottom = 22, 22 + PLOT_HEIGHT
     area = PlotArea(LEFT, WIDTH - RIGHT, top, bottom, (0, ply_ticks[-1]), (0, value_ticks[-1]))
-    elements = area.render_horizontal_lines(value_ticks, GRID)
-    elements += [
-        render_text_element(LEFT - 5, area.to_y(mark) + 4, f"{mark:g}", INK, "end") for mark in value_ticks
-    ]
-    elements += [
-        render_text_element(area.to_x(mark), bottom + 16, f"{mark:g}", INK, "middle") for mark in ply_ticks
-    ]
-    elements += [
+    elements = [
+        *area.render_value_axis({mark: f"{mark:g}" for mark in value_ticks}, INK, GRID, 5),
+        *area.render_x_labels(ply_ticks, INK, 16),
         render_line(LEFT, top, LEFT, bottom, INK),
         render_line(LEFT, bottom, area.right, bottom, INK),
         render_text_element(2, 12, unit, INK),

@@ -55,11 +55,8 @@ def _to_log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
 
 
 def _draw_axes(area: PlotArea, depth: int, powers: range) -> Iterator[str]:
-    yield from area.render_horizontal_lines(powers, GRID)
-    for power in powers:
-        yield render_text_element(LEFT - 10, area.to_y(power) + 4, f"{10**power:,}", INK, "end")
-    for level in range(1, depth + 1):
-        yield render_text_element(area.to_x(level), HEIGHT - BOTTOM + 20, str(level), INK, "middle")
+    yield from area.render_value_axis({power: f"{10**power:,}" for power in powers}, INK, GRID, 10)
+    yield from area.render_x_labels(range(1, depth + 1), INK, 20)
     yield render_text_element((LEFT + area.right) / 2, HEIGHT - 14, "depth p, in plies", INK, "middle")
     rotation = f' transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2:.0f}) rotate(-90)"'
     yield render_text_element(0, 0, "leaves", INK, "middle", rotation)
