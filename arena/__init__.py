@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from arena.bots.learning.environment import Environment, batch, make
     from arena.bots.learning.matches import play_match
     from arena.bots.search.deepening import deepen
-    from arena.bots.search.play import Table, alphabeta_search
+    from arena.bots.search.play import AlphaBeta, Table
     from arena.games.basics import MAXIE, MINNIE, BadData, GameError, IllegalMove, Outcome, Player
     from arena.games.boards import Grid, Points
     from arena.games.core import Game
@@ -39,6 +39,7 @@ __all__ = [
     "PLAYING",
     "UNSEEN",
     "WON",
+    "AlphaBeta",
     "BadData",
     "Bot",
     "Budget",
@@ -62,7 +63,6 @@ __all__ = [
     "Table",
     "Thinking",
     "adapters",
-    "alphabeta_search",
     "batch",
     "deepen",
     "evaluator_for",
@@ -92,7 +92,7 @@ _NAMES_BY_MODULE = {
     "arena.bots.learning.environment": ("Environment", "batch", "make"),
     "arena.bots.learning.matches": ("play_match",),
     "arena.bots.search.deepening": ("deepen",),
-    "arena.bots.search.play": ("Table", "alphabeta_search"),
+    "arena.bots.search.play": ("AlphaBeta", "Table"),
     "arena.games.basics": ("MAXIE", "MINNIE", "BadData", "GameError", "IllegalMove", "Outcome", "Player"),
     "arena.games.boards": ("Grid", "Points"),
     "arena.games.core": ("Game",),

@@ -16,7 +16,7 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.search.deepening import MAX_DEPTH, DeepeningSearcher, PythonSearcher, Report
-from arena.bots.search.play import Table, alphabeta_search
+from arena.bots.search.play import AlphaBeta, Table
 from arena.bots.search.search_values import is_decided, outcome_value
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Riskless
@@ -38,7 +38,7 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> D
     """
     if not has_compiled_search(game):
         evaluate = evaluator_for(game, evaluator)
-        return PythonSearcher(game, lambda: alphabeta_search(evaluate, table=Table()))
+        return PythonSearcher(game, lambda: AlphaBeta(evaluate, table=Table()))
     return Searcher(game, weights_for(game, evaluator), settings)
 
 

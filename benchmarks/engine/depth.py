@@ -10,7 +10,7 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import deepen
-from arena.bots.search.play import Search, Table, alphabeta_search
+from arena.bots.search.play import AlphaBeta, Search, Table
 from benchmarks.kit.measure import Ratio, Section, make_middle_games, make_riskless
 from benchmarks.kit.results import format_claim
 
@@ -36,7 +36,7 @@ def measure() -> dict[str, Any]:
     compiled = (Searcher(board, weights, Settings(exact=True)), Searcher(board, weights, Settings()))
     depths: dict[str, list[int]] = {name: [] for name in MODES}
     for position in make_middle_games(board, POSITION_COUNT):
-        search: Search[Any, Any] = alphabeta_search(evaluator_for(board, "features"), table=Table())
+        search: Search[Any, Any] = AlphaBeta(evaluator_for(board, "features"), table=Table())
         depths[REFERENCE].append(_completed_depth(deepen(board, position, search, stop=_make_time_limit())))
         for name, searcher in zip((EXACT, SELECTIVE), compiled, strict=True):
             searcher.warm_up()

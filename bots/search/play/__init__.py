@@ -18,10 +18,8 @@ from arena.bots.search.play.alphabeta import AlphaBeta
 from arena.bots.search.play.jamboree import Jamboree
 from arena.bots.search.play.minimax import Minimax
 from arena.bots.search.play.root import Progress, Search
-from arena.bots.search.problem import Evaluator
 from arena.bots.search.table import Table
 from arena.bots.search.thread_pool import ThreadPool
-from arena.games.core import M, P
 
 __all__ = [
     "AlphaBeta",
@@ -31,10 +29,4 @@ __all__ = [
     "Search",
     "Table",
     "ThreadPool",
-    "alphabeta_search",
 ]
-
-
-def alphabeta_search(evaluator: Evaluator[P], *, table: Table[P, M] | None = None) -> AlphaBeta[P, M]:
-    """Return an alpha-beta search for `deepen`. A `table` keeps the values of positions for later searches."""
-    return AlphaBeta(evaluator, table=table)

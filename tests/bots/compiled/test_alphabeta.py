@@ -11,7 +11,7 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.bots.search.deepening import deepen
-from arena.bots.search.play import alphabeta_search
+from arena.bots.search.play import AlphaBeta
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from tests.bots.compiled.positions import make_random_position, minimax, random_map, some_weights
@@ -73,7 +73,7 @@ def test_deeper_searches_agree_with_the_reference(threads: int) -> None:
         position = make_random_position(game, rng)
         searcher = Searcher(game, weights, Settings(**EXACT, threads=threads))
         mine = {report.depth: report for report in searcher.deepen(position, max_depth=7)}
-        for report in deepen(game, position, alphabeta_search(evaluate), max_depth=7):
+        for report in deepen(game, position, AlphaBeta(evaluate), max_depth=7):
             if report.depth and report.depth in mine:
                 found = mine[report.depth]
                 assert (found.value, found.move) == (report.value, report.move)
