@@ -132,6 +132,7 @@ class _Canvas:
         return False
 
     def draw_text(self, armies: Sequence[int], *, dots: bool) -> Text:
+        """Return the drawing, with each label in the colour of the player whose `armies` are there. `dots` as in `draw_map`."""
         rows = self._draw_road_rows(dots=dots)
         styles: dict[tuple[int, int], str] = {}
         for label, box, n in zip(self.labels, self.boxes, armies, strict=True):

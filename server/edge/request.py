@@ -18,7 +18,7 @@ class Request:
     protocol: str = "HTTP/1.1"
     """HTTP version, as sent in the request line."""
     is_abandoned: Callable[[], bool] = lambda: False
-    """Function that returns True once the client has stopped waiting for the answer."""
+    """Function that returns True once the client has stopped waiting for the response."""
 
     def list_header_values(self, header: str) -> list[str]:
         """Return the elements of a list header: its values, split at commas and stripped."""

@@ -39,7 +39,7 @@ ANALYSIS_ENGINE = "alphabeta"
 ANALYSIS_NODES = 200_000
 """Number of nodes that the analysis of a position searches. This takes some tenths of a second.
 
-A limit in nodes gives equal positions equal answers.
+With a limit in nodes, equal positions have equal analyses.
 """
 MAX_LINES = 3
 """Maximum number of best moves in an analysis."""

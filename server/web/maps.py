@@ -71,7 +71,7 @@ class MapInfo(Struct, frozen=True):
 
 @cache
 def answer_maps_request() -> Response:
-    """Return an answer with all built-in maps, as JSON."""
+    """Return a response with all built-in maps, as JSON."""
     return responses.make_json_response(list_built_in_maps())
 
 
@@ -144,7 +144,7 @@ def _split_row(line: str) -> list[str]:
 
 @lru_cache(maxsize=64)  # bounded, because clients may ask for any name
 def answer_map_request(name: str, *, gzip: bool) -> Response:
-    """Return an answer with all data for drawing a built-in map, as JSON; status 404 for an unknown name.
+    """Return a response with all data for drawing a built-in map, as JSON; status 404 for an unknown name.
 
     The setup of a match lacks some of these data, such as the shapes of the territories.
     """

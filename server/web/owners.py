@@ -78,7 +78,7 @@ class OwnerPages:
         self._engine = engine
 
     async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response | PageResponse:
-        """Return the answer to a POST. A PageResponse also contains a change to make before the answer is sent.
+        """Return the response to a POST. A PageResponse also contains a change to make before the response is sent.
 
         The status is 401 for an invalid secret, 403 for a banned owner, and 409 for a change that is not possible.
         """
