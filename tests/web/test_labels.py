@@ -139,9 +139,7 @@ UNNAMED = """async () => {
 """The territories of moves whose whole names are not on the map, or are there twice, each with its move."""
 
 
-def test_the_territories_of_a_move_the_chosen_one_and_the_one_pointed_at_have_their_whole_names(
-    table: Page,
-) -> None:
+def test_the_territories_of_a_move_and_the_chosen_one_have_their_whole_names(table: Page) -> None:
     show(table, "usa", 1024, 768)
     assert table.locator(".place").filter(has_text=re.compile("^Kent.$")).count(), "others are abbreviated"
     assert table.evaluate(UNNAMED) == []

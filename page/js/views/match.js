@@ -94,8 +94,9 @@ export class MatchView {
   }
 
   fail(error) {
-    this.main.replaceChildren(h("h1", null, "Match not found"), h("p", error.status === 404 ? { class: "quiet", role: "status" } : { class: "fault", role: "alert" }, capitalized(error.message)),
-      h("p", null, h("a", { class: "button plain", href: "/" }, "Back to the start page")));
+    this.main.replaceChildren(h("h1", null, "Match not found"), h("div", { class: "lone" },
+      h("p", error.status === 404 ? { role: "status" } : { class: "fault", role: "alert" }, capitalized(error.message).replace(/\.?$/, ".")),
+      h("a", { class: "button", href: "/" }, "Back to the start page")));
   }
 
   stop() {
