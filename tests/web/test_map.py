@@ -516,6 +516,35 @@ def test_the_land_in_reach_is_framed_and_rings_touch_no_name(
     assert page.evaluate(ON_RINGS) == []
 
 
+def focused_spots(page: Page) -> set[str]:
+    """Return the names of the territories that Tab reaches, from the first element of the page to the last one."""
+    page.locator("body").focus()
+    names = set()
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        found = page.evaluate("document.activeElement.closest('.spot')?.dataset.spot ?? ''")
+        names |= {load_map("usa").territories[int(found)]} if found else set()
+    return names
+
+
+def test_tab_goes_through_the_territories_that_can_move_and_then_through_the_targets(
+    empty: BrowserArena, page: Page
+) -> None:
+    page.goto(f"{empty.url}table")
+    usa = load_map("usa")
+    start = [
+        ["maxie", 3] if name in {"Florida", "Oregon"} else ["minnie", 3] if name == "Maine" else None
+        for name in usa.territories
+    ]
+    page.evaluate(OWN, [{**usa.to_data(), "start": start}, "maxie", []])
+    expect(page.locator("[data-source]")).to_have_count(2)
+    assert focused_spots(page) == {"Florida", "Oregon"}
+    florida = page.locator(f'[data-spot="{usa.territories.index("Florida")}"]')
+    florida.focus()
+    page.keyboard.press("Enter")
+    assert focused_spots(page) == {"Florida", "Georgia", "Alabama"}
+
+
 def test_a_move_is_shown_with_its_source_and_its_target(empty: BrowserArena, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 780})
     page.goto(f"{empty.url}table")

@@ -70,6 +70,13 @@ export class MapBoard {
     this.hatch = new Hatch(this.picture);
     this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : MIN_SCALE, () => this.label());
     this.element = this.zoom.element;
+    // With a listener of their own for the focus, Tab would reach all elements of the picture.
+    for (const [type, pointed] of /** @type {[string, boolean][]} */ ([["focusin", true], ["focusout", false]])) {
+      this.element.addEventListener(type, ({ target }) => {
+        const spot = /** @type {Element} */ (target).closest(".spot");
+        if (spot) this.point(Number(/** @type {SVGElement} */ (spot).dataset.spot), pointed);
+      });
+    }
     this.overview = seat === null ? null : new Overview(game, this.zoom);
     this.ringed = seat !== null; // names leave room for rings
     this.march = new MoveAnimation();
@@ -258,8 +265,8 @@ export class MapBoard {
       svg("rect", { class: "minnie", x: -side / 2, y: -side / 2, width: side, height: side, rx: 3 }),
       number);
     group.addEventListener("click", () => this.onSpot(v));
-    for (const type of ["pointerenter", "focus"]) group.addEventListener(type, () => this.point(v, true));
-    for (const type of ["pointerleave", "blur"]) group.addEventListener(type, () => this.point(v, false));
+    group.addEventListener("pointerenter", () => this.point(v, true));
+    group.addEventListener("pointerleave", () => this.point(v, false));
     group.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
