@@ -27,7 +27,7 @@ const [PLUS_WIDTH, PLUS_HEIGHT] = [16, 12]; // room for it
 const MAX_SIZE_WITH_TEXT = 1.3; // from this scale of marks on there is no room for text beside them
 const MAX_SIZE_WITH_NAMES = 1.6; // from this scale of names on a map that is only looked at has none but where the reader points
 const NUMBER_SIZE = 0.7; // radius of a number without its mark, relative to a mark
-const MIN_LINE_DISTANCE = 2.5 * RADIUS; // distance of a badge from its place from which on a line joins them
+const MIN_LINE_DISTANCE = 1.6 * RADIUS; // distance of a badge from its place from which on a line joins them
 const MAX_BADGE_DISTANCE = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
 const [FIGURE_WIDE, FIGURE_HIGH] = [20, 14]; // room for a number of armies
 const DESCENT = 2.5; // of the letters of a name below its line
@@ -97,6 +97,7 @@ export class MapBoard {
     this.advice = /** @type {any} */ (null); // the word at that arrow
     this.fought = /** @type {any[]} */ ([]); // boxes of the numbers of the last battle
     this.foretold = /** @type {any[]} */ ([]); // boxes of the results that may be chosen
+    this.tagged = /** @type {any[]} */ ([]); // boxes of the tags
     this.options = /** @type {any[]} */ ([]); // arrows from the chosen territory to its targets, and the band around them
     this.suggested = /** @type {any} */ (null);
     this.moveGround = /** @type {any} */ (null);
@@ -245,8 +246,9 @@ export class MapBoard {
     if (!pointed || selected === null || ahead || !targets.has(v) || !this.shown) return;
     const [short, threats = ""] = this.game.foretell(this.shown[0], [selected, v]).split(" · ");
     const line = this.layout.lines(selected, v).at(-1);
-    this.preview.append(this.badge(short, v, line, { hides: "data-previewed" }));
-    if (threats) this.preview.append(this.badge(threats, v, line, { below: 1, hides: "data-previewed" }));
+    const { tagged: taken } = this;
+    this.preview.append(this.badge(short, v, line, { taken, hides: "data-previewed" }));
+    if (threats) this.preview.append(this.badge(threats, v, line, { taken, below: 1, hides: "data-previewed" }));
   }
 
   spot(v) {
@@ -384,10 +386,11 @@ export class MapBoard {
     const radii = this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) ? RING : radius(n)));
     const [x, middle] = placeBadge(v, [width * size, BADGE_HEIGHT * size], radii, taken, this.boxes, layout, size, line);
     const y = middle + below * (BADGE_HEIGHT + 2) * size;
-    const [dx, dy] = [Math.abs(layout.at[v][0] - x) / size - width / 2, Math.abs(layout.at[v][1] - y) / size - BADGE_HEIGHT / 2];
+    const [left, top] = layout.at[v];
+    const [dx, dy] = [Math.abs(left - x) / size - width / 2, Math.abs(top - y) / size - BADGE_HEIGHT / 2];
     const far = lead ? Math.hypot(Math.max(0, dx), Math.max(0, dy)) : 0;
     if (far > MAX_BADGE_DISTANCE && !always) return svg("g");
-    if (far > MIN_LINE_DISTANCE) set(lead, { d: arrow([[x, y], layout.at[v]], 0, 0) });
+    if (far > MIN_LINE_DISTANCE) set(lead, { d: arrow([[left, top], [x, y]], RADIUS * size, 0) });
     const covered = box(x, y, width * size, BADGE_HEIGHT * size);
     noted.push(covered);
     this.hideNames(covered, hides);
@@ -403,6 +406,7 @@ export class MapBoard {
   // Name the chosen territory or else those of the last move, and the one that is pointed at, where the map has no whole name of them.
   showTags() {
     this.clearBadges(this.tags, "data-tagged");
+    this.tagged = [];
     if (!this.shown) return;
     const { selected = null } = this.marked ?? {};
     const current = this.isBare ? [] : selected === null ? this.shown[1] ?? [] : [selected];
@@ -411,7 +415,7 @@ export class MapBoard {
       const place = this.layout.at[v];
       if (this.placed[v] && !this.placed[v].short && !this.names[v].matches("[data-fought], [data-foretold]")) continue;
       const lead = svg("path", { class: "lead" });
-      this.tags.append(lead, this.badge(this.game.names[v], v, [place, place], { taken, noted: taken, hides: "data-tagged", lead, always: true }));
+      this.tags.append(lead, this.badge(this.game.names[v], v, [place, place], { taken: [...taken, ...this.tagged], noted: this.tagged, hides: "data-tagged", lead, always: true }));
       set(this.names[v], { "data-tagged": true });
     }
   }
@@ -524,7 +528,9 @@ export class MapBoard {
   // Show at each target how its battle would end, or how many armies would stand there.
   showOutcomes() {
     const { selected = null, targets, ahead } = this.marked ?? {};
-    this.drawOptions(selected, targets);
+    const [from, to] = ahead?.cells ?? [];
+    if (to === undefined) this.drawOptions(selected, targets);
+    else this.drawOptions(from, [to]); // of a premove
     this.clearBadges(this.outcomes, "data-foretold");
     this.foretold = [];
     if (selected !== null && !ahead && this.shown) this.foretell(selected, targets);

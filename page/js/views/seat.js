@@ -116,7 +116,9 @@ export class SeatView {
     if (alone && !mine) return alone;
     if (mine && !this.viewer.playback.follows) return "Your turn. You are looking back: press » to play on.";
     if (mine) return `${alone ? `${alone} ` : ""}Your turn${this.short ? `, less than ${SHORT_MS / 1000} s left` : ""}: ${this.next(match)}`;
-    const next = playing.premove === null ? "" : ` Your next move: ${match.game.text(playing.premove)}.`;
+    const { source } = this.viewer.picker;
+    const chosen = playing.premove !== null ? `${match.game.text(playing.premove)}.` : source !== null && match.game.names ? `${match.game.names[source]} → …` : "";
+    const next = chosen && ` Your next move: ${chosen}`;
     return match.moves.length || match.running ? `${match.players[other(playing.seat)]} is thinking…${next}` : "";
   }
 
