@@ -1,4 +1,4 @@
-// The land of a map: coasts, an area for each territory in the colour of its owner, and the outlines of continents.
+// The land of a map: coasts, an area for each territory in the colour of its owner, and the outlines of continents, or of all land.
 
 import { set, svg } from "../dom.js";
 import { landAround } from "./cells.js";
@@ -17,7 +17,8 @@ export class Land {
       class: "area-of", d, "data-owner": "nobody",
       onclick: () => tell("click", v), onpointerenter: () => tell("enter", v), onpointerleave: () => tell("leave", v),
     }));
-    const borders = (cells ? continents : []).map(([, members]) => border(layout, members.map((v) => cells[v])));
+    const parts = continents.length ? continents.map(([, members]) => members) : [drawn.map((_, v) => v)];
+    const borders = cells ? parts.map((members) => border(layout, members.map((v) => cells[v]))) : [];
     this.elements = [
       svg("path", { class: "shelf", d: drawn.join("") }), svg("path", { class: "coast", d: drawn.join("") }), ...this.areas, ...this.frames,
       ...borders.map((edges) => svg("path", { class: "border-of", d: edges.map(line).join("") })),
