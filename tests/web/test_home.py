@@ -370,6 +370,17 @@ def test_a_card_has_lines_on_land_and_a_smaller_picture_has_none(timed: Page) ->
     assert card > 10 * row
 
 
+def test_small_boards_change_between_light_and_dark_with_the_page(timed: Page) -> None:
+    timed.evaluate(SMALL_BOARDS, to_line(made_up("usa")))
+    timed.evaluate("show(boards[0], 30); show(boards[3], 30)")
+    timed.clock.run_for(600)
+    for scheme in ("dark", "light"):
+        timed.emulate_media(
+            color_scheme=scheme
+        )  # the page's clock stands still, so nothing that waits is drawn
+        wait_until(lambda: timed.evaluate(COMPARED)["coloured"] == [True] * 4)
+
+
 def test_the_chance_in_the_page_is_that_of_its_scripts(empty: BrowserArena, page: Page) -> None:
     page.goto(empty.url)
     cases = [
