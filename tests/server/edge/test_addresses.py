@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import ssl
 
 import pytest
 
 from arena.server.edge.addresses import (
-    describe_listen_error,
     get_peer_address,
     make_loopback_url,
     make_websocket_url,
@@ -38,14 +36,6 @@ def test_a_url_says_whether_the_line_is_in_clear() -> None:
     assert (
         make_websocket_url("arena.example", 1, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
         == "wss://arena.example:1"
-    )
-
-
-def test_the_error_for_a_used_port_says_what_helps() -> None:
-    told = describe_listen_error("127.0.0.1", 80, OSError(errno.EADDRINUSE, "x"))
-    assert told == "cannot listen on 127.0.0.1:80: the port is in use; choose another, or 0 for any free one"
-    assert describe_listen_error("h", 1, OSError(errno.EACCES, "Permission denied")).endswith(
-        ": Permission denied"
     )
 
 
