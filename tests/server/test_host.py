@@ -39,10 +39,6 @@ from tests.server.matches import game_of, spec, terms
 from tests.server.peer import Peer, dial, enter
 
 
-async def play_in(host: Host, records: list[Record], maxie: str, minnie: str, **how: object) -> None:
-    records.append(await host.play(spec(maxie, minnie, **how)))  # type: ignore[arg-type]
-
-
 async def test_two_bots_play_a_match_to_its_end(host: Host) -> None:
     game = game_of("riskless")
     records: list[Record] = []

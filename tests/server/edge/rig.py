@@ -26,7 +26,7 @@ from arena.protocol.messages import (
     Welcome,
 )
 from arena.protocol.values import Clocks, Limits
-from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
+from arena.server.core.effects import PublishToTopic, SendToClient
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.limits import HostLimits
@@ -395,9 +395,6 @@ class Rig:
 
     def publish(self, topic: str, *messages: ServerMessage) -> None:
         self.core.deliver(*(PublishToTopic(topic, each, (self.edge.number,)) for each in messages))
-
-    def close(self, client: int, close: CloseClient) -> None:
-        self.core.deliver(close)
 
 
 @asynccontextmanager
