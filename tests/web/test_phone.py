@@ -221,6 +221,20 @@ def test_the_bar_of_ones_turn_is_below_the_board_near_the_thumb(empty: BrowserAr
         expect(page.locator(".controls")).to_be_in_viewport(ratio=1)
 
 
+def test_the_board_of_arena_tv_keeps_its_place_when_its_match_is_there(
+    empty: BrowserArena, page: Page
+) -> None:
+    page.add_init_script(
+        "window.places = []; addEventListener('DOMContentLoaded', () => {"
+        " const place = () => { const board = document.querySelector('.tv .stage-board');"
+        " if (board) places.push(board.getBoundingClientRect().top); requestAnimationFrame(place); }; place(); })"
+    )
+    page.goto(f"{empty.url}tv")
+    expect(page.locator(".stage .held").first).to_have_text(re.compile(r"\d"))
+    expect(page.locator(".stage .map .area-of").first).to_be_visible()
+    assert page.evaluate("[Math.min(...places), Math.max(...places)]") == [page.evaluate("places.at(-1)")] * 2
+
+
 @pytest.mark.parametrize("name", ["Rules", "Settings"])
 def test_a_dialog_is_a_sheet_at_the_bottom(empty: BrowserArena, page: Page, name: str) -> None:
     page.goto(f"{empty.url}table")
