@@ -19,15 +19,15 @@ def main() -> None:
         "parts",
         nargs="*",
         metavar="NAME",
-        help=f"benchmarks to run, of {', '.join(raw.MEASURED)}; default: all",
+        help=f"benchmarks to run, of {', '.join(raw.MEASURED_PARTS)}; default: all",
     )
     parser.add_argument("--page", action="store_true", help="only write RESULTS.md from the saved results")
     arguments = parser.parse_args()
-    unknown = set(arguments.parts) - set(raw.MEASURED)
+    unknown = set(arguments.parts) - set(raw.MEASURED_PARTS)
     if unknown:
-        names = ", ".join(raw.MEASURED)
+        names = ", ".join(raw.MEASURED_PARTS)
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {names}")
-    for name in () if arguments.page else arguments.parts or raw.MEASURED:
+    for name in () if arguments.page else arguments.parts or raw.MEASURED_PARTS:
         print(raw.render_section(name, raw.measure_and_save(name)), "\n", flush=True)
         raw.PAGE.write_text(raw.render_page(), encoding="utf-8")
     raw.PAGE.write_text(raw.render_page(), encoding="utf-8")

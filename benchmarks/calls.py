@@ -52,8 +52,8 @@ REPETITIONS = 40
 QUIET_SECONDS = 0.01
 """Seconds from an answer to the next request, within which the server finishes all work for the answered one."""
 PROMISED_CALLS = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
-SOURCE = "127.0.0.1"
-GET = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
+SOURCE_ADDRESS = "127.0.0.1"
+TABLE_REQUEST = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
 class CallCounter:
@@ -115,7 +115,9 @@ async def count_all() -> dict[str, Counter[CodeType]]:
 
 
 async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
-    clients = [await open_websocket(host.url, SOURCE, TrafficCounts()) for _ in range(REPETITIONS + 1)]
+    clients = [
+        await open_websocket(host.url, SOURCE_ADDRESS, TrafficCounts()) for _ in range(REPETITIONS + 1)
+    ]
 
     async def send_hello(number: int) -> None:
         await clients[number].send_answer(type="hello", name=f"watcher {number}", pool=False)
@@ -130,7 +132,9 @@ async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType
 
 
 async def _count_move_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
-    pair = [await connect(host.url, SOURCE, TrafficCounts(), name=name) for name in ("maxie", "minnie")]
+    pair = [
+        await connect(host.url, SOURCE_ADDRESS, TrafficCounts(), name=name) for name in ("maxie", "minnie")
+    ]
     seats = {}
     for client in pair:
         start = await read_type(client, "start")
@@ -150,10 +154,10 @@ async def _count_move_calls(host: Host, calls: CallCounter) -> Counter[CodeType]
 
 
 async def _count_page_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
-    reader, writer = await open_socket(host.url, SOURCE)
+    reader, writer = await open_socket(host.url, SOURCE_ADDRESS)
 
     async def send_get(_number: int) -> None:
-        writer.write(GET)
+        writer.write(TABLE_REQUEST)
         head = await reader.readuntil(b"\r\n\r\n")
         await reader.readexactly(int(re.findall(rb"Content-Length: (\d+)", head)[0]))
 

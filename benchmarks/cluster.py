@@ -33,7 +33,7 @@ from tests.server.databases import Postgresql, running_postgresql
 
 IDLE_SECONDS = 3.0
 WARM_SECONDS = 3.0
-SERVE = (
+SERVE_OPTIONS = (
     *SCRIPT_OPTIONS,
     "--set=limits.work_ms_per_second=100000",
     "--set=limits.messages_per_second=1000",
@@ -108,7 +108,7 @@ async def run_members(
     try:
         for number, role in enumerate(roles):
             member = ClusterMember(
-                role, f"{role}-{number}", folder / f"{number}.log", (*bus, "--db", url, *SERVE)
+                role, f"{role}-{number}", folder / f"{number}.log", (*bus, "--db", url, *SERVE_OPTIONS)
             )
             members.append(member)
             member.start()

@@ -38,7 +38,7 @@ from testkit.nats_server import NatsServer, run_nats
 from testkit.parts import find_postgresql_folder, missing_reason
 from tests.server.databases import Postgresql, running_postgresql
 
-SERVE = (
+SERVE_OPTIONS = (
     *("--game", "riskless", "--map", "italy", "--tc", "60+1", "--set=pool.pause_seconds=0"),
     *("--set=pool.concurrency=1000", "--set=log.verbose=true"),
 )
@@ -56,7 +56,9 @@ async def run_failures(
     kinds = [arguments.kinds[number % len(arguments.kinds)] for number in range(arguments.rounds)]
     rng.shuffle(kinds)
     database = urlsplit(url).path[1:]
-    async with run_cluster(arguments.edges, 2, folder, nats, postgresql.folder, database, *SERVE) as cluster:
+    async with run_cluster(
+        arguments.edges, 2, folder, nats, postgresql.folder, database, *SERVE_OPTIONS
+    ) as cluster:
         players = make_players(cluster.edges, arguments.bots, lambda: random.uniform(0.1, arguments.think))
         injector = FaultInjector(cluster, nats, lambda: postgresql.processes, rng)
         return await inject_faults(

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from benchmarks.kit.filling import NAMES, create_database, create_filled_store
-from benchmarks.kit.flat import LIMITS, WARM_SECONDS, measure_moves
+from benchmarks.kit.flat import LIMIT_OPTIONS, WARM_SECONDS, measure_moves
 from benchmarks.kit.load_processes import ARENA, IDLE, LoadProcesses, run_loads
 from benchmarks.kit.measure import format_spread, make_parser, make_table
 from benchmarks.kit.results import SERVER, describe_measurement, format_claim
@@ -61,7 +61,7 @@ class CostOnStore:
 def measure_beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> Iterator[CostBesideIdle]:
     """Yield the cost of a move at each number of connections in `sizes`, ascending, in `rounds` rounds of `seconds`."""
     with (
-        run_arena_server(PLAYING_CONNECTIONS // 2, *LIMITS, cores=server_cores()) as running,
+        run_arena_server(PLAYING_CONNECTIONS // 2, *LIMIT_OPTIONS, cores=server_cores()) as running,
         ExitStack() as stack,
     ):
         idle = 0
@@ -106,7 +106,9 @@ def measure_on_store(store: str, count: int, seconds: float, rounds: int) -> Cos
 @contextmanager
 def _start_server(url: str) -> Iterator[tuple[RunningServer, float]]:
     start_time = time.perf_counter()
-    with run_arena_server(PLAYERS_ON_STORE // 2, *LIMITS, database=url, cores=server_cores()) as running:
+    with run_arena_server(
+        PLAYERS_ON_STORE // 2, *LIMIT_OPTIONS, database=url, cores=server_cores()
+    ) as running:
         yield running, time.perf_counter() - start_time
 
 

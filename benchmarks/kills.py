@@ -25,29 +25,32 @@ from benchmarks.kit.results import print_faults
 from testkit.crash import kill_repeatedly
 from testkit.kills import LadderEvent
 
-BOT = """
+BOT_SOURCE = """
 import time
 
 from arena.bots.api.bot import Bot
 
-class Alike(Bot):
+class FixedIndexBot(Bot):
     def choose(self, position, clock):
         time.sleep({seconds})
         moves = self.game.moves(position)
-        return moves[{place} % len(moves)]
+        return moves[{index} % len(moves)]
 """
 
 PAUSE = 0.02
 """Seconds that a bot takes for a move, long enough for an event of 200 matches to last until the 50th kill."""
 
-PLACES = (0, 1, 2, 3, -1)
+MOVE_INDEXES = (0, 1, 2, 3, -1)
+"""For each bot, the index of the move that it always chooses, modulo the number of legal moves."""
 
 
 def make_event(folder: Path, rounds: int) -> LadderEvent:
     """Write deterministic bots to a folder, and return an event in which they play."""
-    for place in PLACES:
-        (folder / f"bot{place}.py").write_text(BOT.format(place=place, seconds=PAUSE), encoding="utf-8")
-    bots = [word for place in PLACES for word in ("--bot", f"bot{place}.py")]
+    for index in MOVE_INDEXES:
+        (folder / f"bot{index}.py").write_text(
+            BOT_SOURCE.format(index=index, seconds=PAUSE), encoding="utf-8"
+        )
+    bots = [word for index in MOVE_INDEXES for word in ("--bot", f"bot{index}.py")]
     terms = ("--game", "tictactoe", "--tc", "60+1", "--openings", "3", "--event", "kills")
     return LadderEvent(folder, (*terms, "--rounds", str(rounds), *bots))
 

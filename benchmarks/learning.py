@@ -30,7 +30,7 @@ from arena.games.core import Game
 from benchmarks.kit.measure import Ratio, make_table
 
 MAP = "italy"
-SIZE = 4096
+BATCH_SIZE = 4096
 RUNS = 3
 """Number of measurements of `arena.play_match` and of `arena match`."""
 GAMES = {"tic-tac-toe": ("tictactoe", "tic_tac_toe"), f"Riskless on {MAP}": ("riskless", "")}
@@ -62,9 +62,9 @@ def play_by_rules(game: Game[Any, Any], rng: Random) -> int:
 
 
 def play_batch(batch: Any) -> int:
-    """Play a random step of each of the SIZE matches of `batch` by the compiled rules. Return the number of steps."""
+    """Play a random step in each match of `batch` by the compiled rules. Return the number of steps."""
     batch.step(batch.random)
-    return SIZE
+    return BATCH_SIZE
 
 
 def play_openspiel(game: Any, rng: Random) -> int:
@@ -95,8 +95,8 @@ def play_pettingzoo(zoo: Any, rng: Random, seeds: Iterator[int]) -> int:
 def list_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
     """Yield each row as (title, function that plays). `openspiel_name`: empty if OpenSpiel does not have the game."""
     env = arena.make(name, map=MAP)
-    batch = arena.batch(name, map=MAP, size=SIZE, seed=1)
-    yield f"`arena.batch`, {SIZE:,} matches", partial(play_batch, batch)
+    batch = arena.batch(name, map=MAP, size=BATCH_SIZE, seed=1)
+    yield f"`arena.batch`, {BATCH_SIZE:,} matches", partial(play_batch, batch)
     yield "the rules in plain Python", partial(play_by_rules, env.game, Random(1))
     if find_spec("pyspiel"):
         spiel: Any = import_module("pyspiel")

@@ -52,8 +52,8 @@ SHIFT_SECONDS = 30.0
 AT_ONCE = 6
 """Number of views that are open at the same time while their layout shift is measured."""
 FRAME_MS = 1000 / 60
-TRACED = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]
-CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
+TRACE_CATEGORIES = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]
+AUDIT_CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 LIGHTHOUSE_LOADS = 3
 VIEWS = [
     *("", "tv", "tv/4", "match/{match}", "embed/{match}", "play", "table", "event/serve", "bot/ann"),
@@ -227,7 +227,7 @@ def measure_frames(browser: Browser, folder: Path, _loads: int) -> None:
         page.goto(f"{running.url}#/play")
         page.evaluate("(line) => { window.record = JSON.parse(line); }", to_line(made_up("usa")))
         page.evaluate(SHOW_BOARD_SCRIPT)
-        browser.start_tracing(page=page, categories=TRACED)
+        browser.start_tracing(page=page, categories=TRACE_CATEGORIES)
         gaps = page.evaluate(PLAY_MOVES_SCRIPT)
         frame_times = extract_frame_times(json.loads(browser.stop_tracing())["traceEvents"])
         page.close()
@@ -294,7 +294,7 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
         print("Lighthouse is not measured, for it is not installed: npm install --global lighthouse")
         return
     below = 0
-    print(f"Lighthouse: {', '.join(CATEGORIES)}, medians of {LIGHTHOUSE_LOADS} loads")
+    print(f"Lighthouse: {', '.join(AUDIT_CATEGORIES)}, medians of {LIGHTHOUSE_LOADS} loads")
     with run_fast_server(folder) as (running, match):
         running.slow_down_bots(1.0)
         for view in VIEWS:
@@ -316,11 +316,12 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
 
 
 def score_address(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
-    """Run Lighthouse on a URL. Return its scores, 0 to 100, in the order of CATEGORIES, and the audits that lower them.
+    """Run Lighthouse on a URL. Return its scores (0 to 100, as in AUDIT_CATEGORIES), and the audits that lower them.
 
     tool: path of the program; options: further options of the program
     """
-    command = [tool, url, "--quiet", "--output=json", f"--only-categories={','.join(CATEGORIES)}", *options]
+    categories = ",".join(AUDIT_CATEGORIES)
+    command = [tool, url, "--quiet", "--output=json", f"--only-categories={categories}", *options]
     command += ["--throttling-method=simulate", "--chrome-flags=--headless --no-sandbox --disable-gpu"]
     result = subprocess.run(
         command, env={**os.environ, "CHROME_PATH": str(chromium_path())}, capture_output=True, check=False
@@ -329,12 +330,12 @@ def score_address(tool: str, url: str, options: list[str]) -> tuple[list[int], l
         sys.exit(f"lighthouse {url} failed: {result.stderr.decode().strip().splitlines()[-1]}")
     data = json.loads(result.stdout)
     faults = []
-    for category in CATEGORIES:
+    for category in AUDIT_CATEGORIES:
         for audit_reference in data["categories"][category]["auditRefs"]:
             audit = data["audits"][audit_reference["id"]]
             if audit_reference["weight"] and audit["score"] is not None and audit["score"] < 1:
                 faults.append(f"{audit['title']}: {audit.get('displayValue', audit['score'])}")
-    return [round(100 * data["categories"][category]["score"]) for category in CATEGORIES], faults
+    return [round(100 * data["categories"][category]["score"]) for category in AUDIT_CATEGORIES], faults
 
 
 def count_accepted_moves(running: BrowserArena) -> float:

@@ -39,7 +39,7 @@ TURN, ANSWER = 0x81, 0x82
 ROW = "x" * 200
 """Text of a stored row, as large as the row that the server stores for a move."""
 HOST = "127.0.0.1"
-LIMITS = replace(PRIVATE_LIMITS, hello_seconds=60.0)
+RELAY_LIMITS = replace(PRIVATE_LIMITS, hello_seconds=60.0)
 """Limits of the relay. A handshake may take 60 s, as on the server when a thousand bots connect."""
 
 
@@ -171,7 +171,7 @@ async def run_relay(port: int, answer: bytes, turn: bytes, file: str = "") -> No
     store = RelayStore(file) if file else None
     metrics = Metrics()
     lag = LoopLag(MONOTONIC, metrics.loop_seconds.observe)
-    async with Edge(1, NullCore(), LIMITS, metrics=metrics, program="relay", lag=lag) as edge:
+    async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, program="relay", lag=lag) as edge:
         edge.make_session = RelayPairs(answer, turn, store).make_session
         await edge.listen(HOST, port)
         with tune_interpreter():

@@ -22,7 +22,7 @@ from typing import Any
 import uvloop
 
 from benchmarks.kit.flat import (
-    LIMITS,
+    LIMIT_OPTIONS,
     make_claims,
     make_full_speed_section,
     serve_relay,
@@ -71,7 +71,7 @@ class PacedFigures:
 async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures:
     """Run `bots` idle bots, then as many that play `rate` moves per second together, and measure them for `seconds`."""
     load = Load()
-    with run_arena_server(bots // 2, *LIMITS) as running:
+    with run_arena_server(bots // 2, *LIMIT_OPTIONS) as running:
         async with asyncio.TaskGroup() as tasks:
             empty = running.memory_bytes
             jobs = [

@@ -25,7 +25,7 @@ from arena.bots.api.engine_spec import ENGINES
 from testkit.forked import ForkedCommand
 from testkit.parts import find_browser, skip_without
 
-FLAGS = [
+CHROMIUM_FLAGS = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -81,7 +81,7 @@ def open_chromium() -> Iterator[Browser]:
     """Run a headless Chromium until the end of the block. Skip the test if this machine has none."""
     skip_without("chromium")
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
+        running = playwright.chromium.launch(executable_path=find_browser(), args=CHROMIUM_FLAGS)
         try:
             yield running
         finally:

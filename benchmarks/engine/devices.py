@@ -21,13 +21,14 @@ ALL_OFF: dict[str, Any] = {
     "promise": False,
     "null_windows": False,
 }
-STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
+ADDED_TECHNIQUES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("plain alpha-beta", {}),
     ("+ the game's promise", {"promise": True}),
     ("+ the table's move", {"hints": True}),
     ("+ the table's values", {"table": True}),
     ("+ null windows", {"null_windows": True}),
 )
+"""Name and search settings of each step of the comparison. A step keeps the settings of the steps before it."""
 
 
 def count_minimal_tree_leaves(branching_factor: float, depth: int) -> float:
@@ -36,13 +37,13 @@ def count_minimal_tree_leaves(branching_factor: float, depth: int) -> float:
 
 
 def measure() -> dict[str, Any]:
-    """Search the same positions with each set of techniques in STEPS. Return their numbers of moves, and of nodes."""
+    """Search the same positions after each step of ADDED_TECHNIQUES. Return the numbers of moves, and of nodes."""
     board = make_riskless("m2")
     middle_games = make_middle_games(board, POSITION_COUNT)
     weights = weights_for(board, "features")
     counts: dict[str, list[int]] = {}
     settings = dict(ALL_OFF)
-    for name, more in STEPS:
+    for name, more in ADDED_TECHNIQUES:
         settings |= more
         searcher = Searcher(board, weights, Settings(**settings))
         row = []
@@ -59,7 +60,7 @@ def measure() -> dict[str, Any]:
 
 def make_section(data: dict[str, Any]) -> Section:
     """Return the section of RESULTS.md that compares the sets of techniques. `data`: result of `measure`."""
-    plain, breadths = data["nodes"][STEPS[0][0]], data["moves"]
+    plain, breadths = data["nodes"][ADDED_TECHNIQUES[0][0]], data["moves"]
     rows = []
     for name, row in data["nodes"].items():
         fewer = Ratio([first / nodes for first, nodes in zip(plain, row, strict=True)])

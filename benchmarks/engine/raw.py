@@ -24,7 +24,7 @@ from benchmarks.kit.results import ResultsPage
 
 PARTS = ("devices", "depth", "threads", "delay", "finished")
 """Names of the sections of RESULTS.md in order. `finished`, experiments whose programs were removed, is not measured."""
-MEASURED = PARTS[:-1]
+MEASURED_PARTS = PARTS[:-1]
 FOLDER = Path(__file__).parents[1] / "results"
 PAGE = Path(__file__).parents[1] / "RESULTS.md"
 
@@ -70,7 +70,7 @@ def render_section(name: str, raw: RawResults) -> str:
         f"benchmarks.engine.{name}"
     ).make_section
     text = make(raw.data).to_markdown()
-    if name not in MEASURED:
+    if name not in MEASURED_PARTS:
         return text
     return (
         f"{text}\n\nMeasured at commit {raw.commit} on {raw.date} in {raw.seconds:.0f} s by `python -m benchmarks {name}`; "

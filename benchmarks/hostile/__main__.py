@@ -35,9 +35,9 @@ import uvloop
 
 from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.rounds import (
-    ADDRESSES,
     CLIENTS,
     SECONDS,
+    STRANGER_ADDRESSES,
     list_faults,
     list_verdicts,
     make_section,
@@ -56,7 +56,7 @@ def main() -> int:
     parser = make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="seconds of each hostile period")
     parser.add_argument(
-        "--clients", type=int, default=CLIENTS, help=f"clients at each of the {ADDRESSES} addresses"
+        "--clients", type=int, default=CLIENTS, help=f"clients at each of the {STRANGER_ADDRESSES} addresses"
     )
     parser.add_argument("--kinds", default=";".join(KINDS), metavar="KIND;KIND")
     arguments = parser.parse_args()

@@ -33,10 +33,10 @@ MAX_LINE_MOVES = 64
 """Maximum number of moves in the main line (the line of play that a bot expects) of a `move` message."""
 THINKERS = "thinker-a", "thinker-b"
 """Players of the finished matches in which every move has analysis (`thinking`) of maximum size."""
-HOUSE = "house-random"
+HOUSE_BOT = "house-random"
 REVOKED = [f"revoked {number}" for number in range(20)]
 """Names of bots whose tokens were revoked before the benchmark."""
-CLOCK = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
+TIME_CONTROL = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
 
 
 @dataclass
@@ -193,7 +193,9 @@ def challenge_and_withdraw(**content: object) -> RequestKind:
             while True:
                 if opened:
                     await stranger.send(type="withdraw", challenge=opened.pop())
-                await stranger.send(type="challenge", opponent="", rated=False, time_control=CLOCK, **content)
+                await stranger.send(
+                    type="challenge", opponent="", rated=False, time_control=TIME_CONTROL, **content
+                )
 
     return RequestKind("challenge", send_requests, frozenset({"challenged"}))
 
@@ -221,7 +223,7 @@ def play_each_other(
 
         async def send_challenge() -> None:
             await stranger.send(
-                type="challenge", opponent=opponent, rated=False, time_control=CLOCK, **content
+                type="challenge", opponent=opponent, rated=False, time_control=TIME_CONTROL, **content
             )
 
         if is_challenger:
@@ -300,12 +302,12 @@ async def watch_repeatedly(client: LoadClient) -> None:
 
 
 async def play_house_engines(client: LoadClient) -> None:
-    """Play match after match against the server's own bot HOUSE, by challenges."""
+    """Play match after match against the server's own bot HOUSE_BOT, by challenges."""
     stranger = client.connection
 
     async def send_challenge() -> None:
         await stranger.send(
-            type="challenge", opponent=HOUSE, game="tictactoe", rated=False, time_control=CLOCK
+            type="challenge", opponent=HOUSE_BOT, game="tictactoe", rated=False, time_control=TIME_CONTROL
         )
 
     await send_challenge()

@@ -34,7 +34,7 @@ from benchmarks.hostile.kinds import (
     ATTACKERS,
     CONTROL,
     HELLO_SECONDS,
-    HOUSE,
+    HOUSE_BOT,
     KINDS,
 )
 from benchmarks.hostile.seeds import fill_store
@@ -55,7 +55,7 @@ NEIGHBOURS = 8
 
 The p99 of one quiet period has a standard error of 13%, and the median of 17 periods one of 4%.
 """
-ADDRESSES = 10
+STRANGER_ADDRESSES = 10
 CLIENTS = 8
 """Default number of strangers' clients at each address."""
 MATCHES = 1000
@@ -281,7 +281,7 @@ async def play_all_rounds(folder: str, kinds: list[str], seconds: float, clients
 
     folder: for the servers' stores; seconds: length of a hostile period; clients: strangers at each address
     """
-    stranger_names = [f"stranger {number:03}" for number in range(ADDRESSES * clients)]
+    stranger_names = [f"stranger {number:03}" for number in range(STRANGER_ADDRESSES * clients)]
     results = RoundResults()
     for number, options in enumerate(sorted({KINDS[kind].options for kind in kinds})):
         kinds_of_server = [kind for kind in kinds if KINDS[kind].options == options]
@@ -305,7 +305,7 @@ async def _play_rounds(
     database: URL of the server's store; tokens: tokens of honest bots and strangers, by name
     """
     command = ("arena", "serve", "--port", "PORT", "--map", MAP, *options)
-    house = f"--set=house.engines={HOUSE.removeprefix('house-')}"
+    house = f"--set=house.engines={HOUSE_BOT.removeprefix('house-')}"
     pool = ("--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
     limits = (f"--set=pool.concurrency={MATCHES}", "--db", database)
     stranger_tokens = {name: token for name, token in tokens.items() if name not in HONEST_NAMES}
@@ -389,7 +389,7 @@ class RoundPlayer:
     async def play(self, kind: str) -> None:
         """Play a round: a quiet period, then a hostile one, in which the strangers send requests of this kind."""
         rounds = self._results.rounds.setdefault(kind, KindRounds(self._quiet))
-        seconds, addresses, clients = self._seconds, ADDRESSES, self._clients
+        seconds, addresses, clients = self._seconds, STRANGER_ADDRESSES, self._clients
         if KINDS[kind].is_attack:
             seconds, clients = attack_seconds(seconds), ATTACKERS
             addresses = len(horde.KINDS) if kind == ALL_ATTACKS else 1
@@ -476,7 +476,7 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
     return Section(
         "Honest bots while strangers use all limits",
         f"This section shows how much strangers can delay honest bots. {BOTS} honest bots play {RATE:.0f} moves a second in total, "
-        f"on a server with default limits. *Strangers* are {clients} clients on each of {ADDRESSES} addresses.\n\n"
+        f"on a server with default limits. *Strangers* are {clients} clients on each of {STRANGER_ADDRESSES} addresses.\n\n"
         "A *round* measures one kind of request. First the strangers are connected and silent for "
         f"{QUIET_SECONDS:g} s (*quiet*). Then they send requests of this kind for {seconds:g} s, as often as the limits allow "
         "(*hostile*). At the start of a round, each address has its full budget. Each kind gets one round in each of "

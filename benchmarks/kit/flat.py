@@ -21,7 +21,7 @@ from benchmarks.kit.running_server import (
 )
 from benchmarks.kit.script import measure_frame_sizes
 
-LIMITS = (
+LIMIT_OPTIONS = (
     *(
         "--set=limits.connections=10000",
         "--set=limits.connections_per_address=10000",
@@ -57,7 +57,7 @@ RunServer = Callable[[int], AbstractContextManager[RunningServer]]
 
 def serve_arena(bots: int) -> AbstractContextManager[RunningServer]:
     """Run a server on which `bots` bots can play at the same time."""
-    return run_arena_server(bots // 2, *LIMITS, cores=server_cores())
+    return run_arena_server(bots // 2, *LIMIT_OPTIONS, cores=server_cores())
 
 
 def serve_relay(_bots: int) -> AbstractContextManager[RunningServer]:

@@ -35,7 +35,7 @@ MAX_PARALLEL_CONNECTS = 50
 
 RETRY_SECONDS = 0.3
 """Seconds from a failed challenge to the next one."""
-CLOCK = TimeControl.parse("60+1")
+TIME_CONTROL = TimeControl.parse("60+1")
 
 MOVE = encode(Move(ID, 50, make_script()[50]))
 """Payload of a frame to a relay, as large as a typical `move` message."""
@@ -171,7 +171,7 @@ class _Bot:
                 self.load.errors.append(message.code)
 
     async def _challenge(self) -> None:
-        challenge = Challenge(self.opponent, GAME, MAP, CLOCK, "maxie", rated=False)
+        challenge = Challenge(self.opponent, GAME, MAP, TIME_CONTROL, "maxie", rated=False)
         await self.connection.send(encode(challenge))
 
 

@@ -165,8 +165,8 @@ def _make_example_option(options: Options) -> str:
     )
 
 
-_EVALUATOR = TextOption("plain")
-_LEARNED = TextOption("features")
+_PLAIN_EVALUATOR = TextOption("plain")
+_FEATURES_EVALUATOR = TextOption("features")
 _EXACT = TextOption("no", ("no", "yes"))
 _TRUTH = TextOption("no", ("no", "root"))
 _DEPTH = IntegerOption(100, 1, 100)
@@ -179,24 +179,24 @@ _SEED = IntegerOption(0, 0, 2**31 - 1)
 
 ENGINES: Mapping[str, Options] = {
     "random": {"seed": _SEED},
-    "greedy": {"evaluator": _EVALUATOR, "seed": _SEED},
+    "greedy": {"evaluator": _PLAIN_EVALUATOR, "seed": _SEED},
     "minimax": {
         "depth": _DEPTH,
         "nodes": _NODES,
-        "evaluator": _EVALUATOR,
+        "evaluator": _PLAIN_EVALUATOR,
         "truth": _TRUTH,
     },
     "alphabeta": {
         "depth": _DEPTH,
         "nodes": _NODES,
-        "evaluator": _LEARNED,
+        "evaluator": _FEATURES_EVALUATOR,
         "exact": _EXACT,
         "truth": _TRUTH,
     },
     "jamboree": {
         "depth": _DEPTH,
         "nodes": _NODES,
-        "evaluator": _LEARNED,
+        "evaluator": _FEATURES_EVALUATOR,
         "exact": _EXACT,
         "truth": _TRUTH,
         "threads": IntegerOption(0, 0, 64),

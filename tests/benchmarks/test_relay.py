@@ -12,7 +12,7 @@ from arena.server.edge.edge import Edge
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from benchmarks.kit.load import open_connection
-from benchmarks.relay import ANSWER, HOST, LIMITS, TURN, NullCore, RelayPairs, RelayStore
+from benchmarks.relay import ANSWER, HOST, RELAY_LIMITS, TURN, NullCore, RelayPairs, RelayStore
 
 TOLD, ASKED = bytes([ANSWER]) + b"told", bytes([TURN]) + b"asked for a move"
 
@@ -25,7 +25,7 @@ async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_ne
     store = RelayStore(str(file)) if stores else None
     metrics = Metrics()
     lag = LoopLag(MONOTONIC, metrics.loop_seconds.observe)
-    async with Edge(1, NullCore(), LIMITS, metrics=metrics, program="relay", lag=lag) as edge:
+    async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, program="relay", lag=lag) as edge:
         edge.make_session = RelayPairs(TOLD, ASKED, store).make_session
         _, port = await edge.listen(HOST, 0)
         url = f"ws://{HOST}:{port}"
