@@ -304,7 +304,7 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
                 loads = [score_address(tool, url, options) for _ in range(LIGHTHOUSE_LOADS)]
                 scores = [
                     round(statistics.median(values))
-                    for values in zip(*(one for one, _ in loads), strict=True)
+                    for values in zip(*(load_scores for load_scores, _ in loads), strict=True)
                 ]
                 _, faults = min(loads)
                 below += any(score < 100 for score in scores)

@@ -92,10 +92,10 @@ def measure_match(
     """
     # The last move of a line biases an estimate towards the player who makes it; the mean of two plies removes the bias.
     chances = [
-        compute_winning_chance(game, round((one.value + other.value) / 2))
-        for one, other in pairwise(match.reports)
+        compute_winning_chance(game, round((report.value + next_report.value) / 2))
+        for report, next_report in pairwise(match.reports)
     ]
-    leads = [
+    leaders = [
         Player.MAXIE if chance > 0.5 else Player.MINNIE
         for chance in chances
         if abs(chance - 0.5) >= MIN_LEAD_CHANCE - 0.5
@@ -111,7 +111,7 @@ def measure_match(
         )
     return MatchStatistics(
         moves=len(match.reports),
-        lead_changes=sum(one is not other for one, other in pairwise(leads)),
+        lead_changes=sum(leader is not next_leader for leader, next_leader in pairwise(leaders)),
         comeback=comeback,
         recaptures=_count_recaptures(match),
         chance_gap=chance_gap,
@@ -120,13 +120,13 @@ def measure_match(
 
 def _count_recaptures(match: PlayedMatch) -> int:
     """Return the number of moves that take the same territory as the two moves before."""
-    captures = [
+    captures = [  # for each ply, the captured territory or None
         report.move[1] if position.armies[report.move[0]] * position.armies[report.move[1]] < 0 else None
         for position, report in zip(match.positions, match.reports, strict=True)
     ]
     return sum(
-        one is not None and one == other == another
-        for one, other, another in zip(captures, captures[1:], captures[2:], strict=False)
+        captured is not None and captured == next_captured == third_captured
+        for captured, next_captured, third_captured in zip(captures, captures[1:], captures[2:], strict=False)
     )
 
 

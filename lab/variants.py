@@ -59,19 +59,20 @@ def load_variant(name: str) -> RisklessMap:
         return _load_base_map(name)
     if not colon:
         raise MapError(f"{name:.60}", "", f"no such map; the form of a variant is {VARIANT_FORM}")
-    changes = {}
+    new_values = {}
     for part in numbers.split(","):
         key, _, number = part.partition("=")
-        if key not in ("cap", "goal") or key in changes or not (number.isascii() and number.isdecimal()):
+        if key not in ("cap", "goal") or key in new_values or not (number.isascii() and number.isdecimal()):
             raise MapError(
                 f"{name:.60}",
                 "",
                 f"{part:.20} is not cap=N or goal=N, or is given twice; the form is {VARIANT_FORM}",
             )
-        changes[key] = int(number)
+        new_values[key] = int(number)
     try:
         return replace(
-            _replace_cap_and_goal(_load_base_map(base), changes.get("cap"), changes.get("goal")), name=name
+            _replace_cap_and_goal(_load_base_map(base), new_values.get("cap"), new_values.get("goal")),
+            name=name,
         )
     except BadMap as error:
         raise MapError(f"{name:.60}", error.key, error.why) from None

@@ -126,10 +126,10 @@ class BrowserArena:
                     stdout=subprocess.DEVNULL,
                     stderr=err,
                 )
-        found = wait_until(
+        address = wait_until(
             lambda: re.search(r"listening on ws://127\.0\.0\.1:(\d+)", log.read_text()), 2 * PATIENCE
         )
-        self.port = int(found[1])
+        self.port = int(address[1])
 
     def connect_bot(self, engine: str, name: str = "", matches: int = 1, token: str = "") -> None:
         """Start `arena bot ENGINE` in a separate process, which connects to the server.

@@ -53,20 +53,20 @@ class NatsServer:
 
         Raises FileNotFoundError if this machine has no nats-server, and RuntimeError if it does not start.
         """
-        found = find_program("nats-server")
-        if found is None:
+        program = find_program("nats-server")
+        if program is None:
             raise FileNotFoundError("nats-server")
         (self.folder / "nats.conf").write_text(self.make_configuration())
         ports = self.folder / "ports"
         ports.mkdir(exist_ok=True)
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [found, "--config", str(self.folder / "nats.conf"), "--ports_file_dir", str(ports)],
+                [program, "--config", str(self.folder / "nats.conf"), "--ports_file_dir", str(ports)],
                 stdout=log,
                 stderr=log,
                 cwd=self.folder,
             )
-        file = ports / f"{Path(found).name}_{self._process.pid}.ports"
+        file = ports / f"{Path(program).name}_{self._process.pid}.ports"
         end = time.monotonic() + START_SECONDS
         while True:
             try:

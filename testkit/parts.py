@@ -44,8 +44,8 @@ def find_program(name: str) -> str | None:
 def find_postgresql_folder() -> Path | None:
     """Return the folder of PostgreSQL's programs, those of the newest version if there are several; None if none."""
     packaged = map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))
-    found = shutil.which("postgres", path=os.pathsep.join([*packaged, os.environ.get("PATH", os.defpath)]))
-    return Path(found).resolve().parent if found else None
+    program = shutil.which("postgres", path=os.pathsep.join([*packaged, os.environ.get("PATH", os.defpath)]))
+    return Path(program).resolve().parent if program else None
 
 
 def find_browser() -> Path | None:

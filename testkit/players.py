@@ -74,8 +74,8 @@ class RandomPlayer:
 
     def clear_received(self) -> None:
         """Forget everything received so far. Matches in progress continue."""
-        for kept in (self.acknowledged, self.ends, self.started, self.refused, self.turns):
-            kept.clear()
+        for collection in (self.acknowledged, self.ends, self.started, self.refused, self.turns):
+            collection.clear()
 
     async def run(self, quota: int | None = None) -> None:
         """Play until cancelled, and reconnect whenever the connection is lost.

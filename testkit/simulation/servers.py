@@ -161,8 +161,8 @@ class RestartedServer:
             case _:
                 async with host.open_host(
                     settings["all"], pool=pool, resumed_event=pool.event, clock=clock
-                ) as one:
-                    await self._drain(one)
+                ) as single_process:
+                    await self._drain(single_process)
 
     async def _drain(self, running: host.Host) -> None:
         await self._upgraded.wait()
