@@ -231,6 +231,24 @@ def test_a_whole_map_is_in_sight_in_ones_own_match_after_each_change_of_the_wind
             assert telling["y"] + telling["height"] <= height
 
 
+def test_the_sentences_of_ones_own_match_on_a_laptop_are_beside_its_board(
+    empty: BrowserArena, page: Page
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{empty.url}table")
+    page.evaluate(OWN, [make_game_on_map("riskless", "usa").setup(), "maxie", []])
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    board, telling, controls = (
+        page.locator(f".viewer {sign}").bounding_box() for sign in (".zoomed", ".telling", ".controls")
+    )
+    assert board is not None
+    assert telling is not None
+    assert controls is not None
+    assert board["height"] >= 400
+    assert board["x"] + board["width"] < telling["x"]
+    assert board["y"] + board["height"] < controls["y"] < 720 - controls["height"]
+
+
 SCALE = """() => {
   const map = document.querySelector('.map');
   return map.getBoundingClientRect().width / map.viewBox.baseVal.width;
