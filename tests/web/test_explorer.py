@@ -322,7 +322,7 @@ def test_what_was_played_from_a_position_is_told_and_tried(
         text = f"{names[source]} → {names[target]}"
         row = opening.locator("tbody tr").filter(has_text=text)
         expect(row.locator("td")).to_have_text([text, "1", "100 %", "0 %", "0 %"])
-        expect(opening.locator("[role=status]")).to_have_text("of the newest 1 match on Italy")
+        expect(opening.locator("[role=status]")).to_have_text("Played from here in the newest match on Italy.")
         row.get_by_role("button").click()
         expect(page.locator(".told")).to_have_text(f"Your own line, move {ply}: {text}")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

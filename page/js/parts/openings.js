@@ -2,7 +2,7 @@
 
 import { fetchJson } from "../api.js";
 import { h, say, set } from "../dom.js";
-import { SIDES, mapTitle, plural } from "../text.js";
+import { SIDES, mapTitle } from "../text.js";
 import { isBuiltIn, read, written } from "./engine.js";
 import { percent } from "./values.js";
 
@@ -49,8 +49,8 @@ export class Openings {
     const { position } = this;
     try {
       const { examined, moves } = await fetchJson(`openings/${encodeURIComponent(this.map)}?position=${encodeURIComponent(written(position))}`);
-      const where = `of the newest ${plural(examined, "match", "matches")} on ${mapTitle(this.map)}`;
-      if (position === this.position) this.list(moves, moves.length ? where : `No move was played from here in any ${where}.`);
+      const where = `in the newest ${examined === 1 ? "match" : `${examined} matches`} on ${mapTitle(this.map)}`;
+      if (position === this.position) this.list(moves, moves.length ? `Played from here ${where}.` : examined ? `Nobody played on from here ${where}.` : `No match on ${mapTitle(this.map)} yet.`);
     } catch (error) {
       if (position === this.position) this.list([], error.message);
     }
