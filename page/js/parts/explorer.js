@@ -28,7 +28,7 @@ export class Explorer {
     this.told = h("p", { role: "status" });
     this.reasons = h("p", null);
     this.details = h("details", { hidden: true }, h("summary", null, "Details"), this.reasons);
-    this.element = h("div", { class: "explorer" }, this.best, this.told, this.details, h("div", { class: "actions" }, this.leave, this.undo));
+    this.element = h("div", { class: "explorer" }, this.best, this.told, h("div", { class: "actions" }, this.leave, this.undo), this.details);
     this.ply = 0;
     this.playing = false;
     engineFor(match).then((found) => {
@@ -165,11 +165,10 @@ export class Explorer {
     }
   }
 
-  // Return the engine's best move in one line, with its chance of winning.
+  // Return the chance of winning with the best move, which the button above names.
   answer({ value: said }) {
-    const [best] = this.advised;
     const odds = winChances(said, this.match.setup) || valueText(said);
-    return best === undefined ? odds : `Best move: ${this.match.game.text(best)} (${odds})`;
+    return this.advised.length ? `Best move: ${odds}` : odds;
   }
 
   // Return how the engine came to its answer.
