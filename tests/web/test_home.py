@@ -335,6 +335,12 @@ def test_a_card_tells_both_names_in_full(timed: Page, width: int) -> None:
         assert name.evaluate("(name) => name.scrollWidth - name.clientWidth") == 0
 
 
+def test_a_card_without_a_picture_names_its_map_or_game(timed: Page) -> None:
+    timed.evaluate(LISTED, ["one"])
+    picture = timed.locator(".wall .picture-of")
+    assert picture.evaluate("(picture) => getComputedStyle(picture, '::after').content") == '"Italy" / ""'
+
+
 def test_with_reduced_motion_nothing_starts_by_itself(empty: BrowserArena, page: Page) -> None:
     page.emulate_media(reduced_motion="reduce")
     page.goto(empty.url)

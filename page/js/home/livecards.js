@@ -78,6 +78,7 @@ export class LiveCards {
   // Show a listed match, of which no more may be known.
   tell(card, listed) {
     card.title = gameTitle(listed.game, listed.map);
+    set(card.picture, { "data-title": card.title });
     if (!card.state) say(card.words, `${card.title} · move ${listed.ply}`);
   }
 
