@@ -55,7 +55,7 @@ def test_the_first_click_after_a_drag_that_ends_beside_the_board_is_taken(shown:
 
 
 def test_moves_of_ones_own_are_tried_and_the_match_is_as_it_was(shown: Page) -> None:
-    owners = "() => [...document.querySelectorAll('.map > .spot')].map((each) => each.querySelector('title').textContent)"
+    owners = "() => [...document.querySelectorAll('.map > .spot')].map((each) => each.dataset.owner + each.textContent)"
     before = shown.evaluate(owners)
     shown.get_by_role("button", name="Try moves").click()
     expect(shown.locator(".told")).to_have_text("Your own moves from move 2: Blue to move")

@@ -254,10 +254,8 @@ export class MapBoard {
   spot(v) {
     const side = 1.8 * RADIUS;
     const number = svg("text", { class: "armies", y: 4.8 });
-    const title = svg("title");
     const reach = svg("circle", { class: "reach", r: PRESS_RADIUS });
     const group = svg("g", { class: "spot", "data-spot": v },
-      title,
       reach,
       svg("circle", { class: "focus", r: RADIUS + 10 }),
       svg("circle", { class: "halo", r: RING }),
@@ -275,7 +273,7 @@ export class MapBoard {
       event.stopPropagation();
       this.onSpot(v);
     });
-    return { group, number, title, reach };
+    return { group, number, reach };
   }
 
   // Show a position; `move` led to it from `before`, or both are null.
@@ -323,13 +321,12 @@ export class MapBoard {
   }
 
   showSpot(v, n) {
-    const { group, number, title } = this.spots[v];
+    const { group, number } = this.spots[v];
     const owner = n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody";
     for (const each of [group, this.names[v]]) set(each, { "data-owner": owner });
     this.land.own(v, owner);
     say(number, n ? String(Math.abs(n)) : "");
     set(number, { "data-long": Math.abs(n) > 99 });
-    say(title, this.words(v, n));
   }
 
   // Create the mark of travelling armies, around 0 0.
@@ -489,13 +486,13 @@ export class MapBoard {
     }
     this.clearBadges(this.preview, "data-previewed");
     set(this.picture, { role: marks ? "group" : "img" });
-    this.spots.forEach(({ group, title }, v) => {
+    this.spots.forEach(({ group }, v) => {
       const source = marks?.sources.has(v);
       const target = marks?.targets.has(v);
       const ahead = marks?.ahead;
       const premove = ahead?.cells.includes(v);
       const foretold = target && !ahead && marks.selected !== null ? `, ${this.game.foretell(this.shown[0], [marks.selected, v])}` : "";
-      const said = `${title.textContent}${target ? `, ${ahead ? "possible" : "legal"} target${foretold}` : ""}${marks?.selected === v ? ", chosen" : ""}${premove ? ", your next move" : ""}`;
+      const said = `${this.words(v, this.shown?.[0].armies[v] ?? 0)}${target ? `, ${ahead ? "possible" : "legal"} target${foretold}` : ""}${marks?.selected === v ? ", chosen" : ""}${premove ? ", your next move" : ""}`;
       set(group, {
         "data-source": source && !ahead, "data-target": target && !ahead, "data-selected": marks?.selected === v,
         "data-ahead": target && Boolean(ahead), "data-premove": premove,

@@ -10,7 +10,7 @@ const KEYS = [
   ["− +", "slower, faster"],
   ["F", "full screen on, off"],
   ["Tab, Enter", "next choice, choose it"],
-  ["Esc", "cancel the premove"],
+  ["Esc", "cancel the choice or the premove"],
   ["?", "this list"],
 ];
 
