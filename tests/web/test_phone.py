@@ -196,7 +196,7 @@ def test_on_a_phone_on_its_side_a_replay_shows_all_its_buttons(played: BrowserAr
     page.keyboard.press("End")
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("button", name="Share")).to_be_visible()
-    for button in page.locator(".controls button:visible, .doing button:visible").all():
+    for button in page.locator(".controls > button:visible, .doing button:visible").all():
         expect(button).to_be_in_viewport(ratio=1)
 
 
@@ -208,17 +208,22 @@ def test_on_a_phone_on_its_side_a_record_file_needs_no_scrolling(
     assert page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0
 
 
-def test_the_bar_of_ones_turn_is_below_the_board_near_the_thumb(empty: BrowserArena, page: Page) -> None:
+def test_the_bar_of_ones_turn_is_below_the_board_and_keeps_its_place(empty: BrowserArena, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{empty.url}table")
     page.evaluate(OWN, [load_map("usa").to_data(), "maxie", []])
     expect(page.locator(".map .area-of").first).to_be_visible()
-    for chosen in (False, True):
+    places = set()
+    for chosen in (0, 1):
         if chosen:
             page.locator("[data-source]").first.dispatch_event("click")
+        expect(page.locator("[data-selected]")).to_have_count(chosen)
         board, turn, buttons = (box_of(page.locator(sign)) for sign in (".board", ".turn", ".controls"))
         assert board["y"] + board["height"] <= turn["y"]
         assert turn["y"] + turn["height"] <= buttons["y"]
         expect(page.locator(".controls")).to_be_in_viewport(ratio=1)
+        places.add(turn["y"])
+    assert len(places) == 1
 
 
 def test_the_board_of_arena_tv_keeps_its_place_when_its_match_is_there(

@@ -65,9 +65,10 @@ export class Zoom {
     return Math.max(MIN_HEIGHT_PX, lowest, window.innerHeight - top - below);
   }
 
-  // Return true if the frame fills its room, whatever the picture needs: the style says so where all else is beside the board.
-  get isFilled() {
-    return getComputedStyle(this.place).getPropertyValue("--fill").trim() === "1";
+  // Return what the frame is as high as, by the style: its "room" where all else is beside the board, a "choice" where what is below the
+  // board keeps its place while the picture is zoomed to choose, otherwise the picture.
+  get fill() {
+    return getComputedStyle(this.place).getPropertyValue("--fill").trim();
   }
 
   // Return the scale at which the whole picture is visible.
@@ -94,7 +95,9 @@ export class Zoom {
     const scale = Math.max(whole, Math.min(this.factor ?? least, MAX_SCALE));
     set(this.smaller, { disabled: scale <= whole * 1.001 });
     set(this.larger, { disabled: scale >= MAX_SCALE });
-    const height = Math.ceil(this.isFilled ? room : Math.min(room, this.size[1] * scale)) + 2;
+    const { fill } = this;
+    const largest = fill === "choice" && whole < this.tight ? Math.max(scale, this.least) : scale;
+    const height = Math.ceil(fill === "room" ? room : Math.min(room, this.size[1] * largest)) + 2;
     if (Math.abs(scale - this.scale) < 0.001 && height === this.height && this.drawn === this.size) return;
     this.drawn = this.size;
     this.scale = scale;
