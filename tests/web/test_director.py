@@ -482,7 +482,7 @@ def test_a_finished_match_opens_at_its_start_tells_its_end_last_and_is_reviewed(
     page.keyboard.press("End")
     finale = page.get_by_role("region", name="Result")
     expect(finale).to_contain_text(f"{winner} wins")
-    finale.get_by_role("button", name="See the board").click()
+    finale.get_by_role("button", name="View board").click()
     expect(finale).to_be_hidden()
     expect(page.locator(".moves li")).to_have_count(match["plies"])
     page.get_by_role("button", name="Play highlights").click()

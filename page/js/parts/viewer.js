@@ -342,7 +342,7 @@ export class Viewer {
     if (!playback.isOver) this.reviewed = false;
     const over = playback.isOver && !this.reviewed && !this.explorer.active;
     this.finale.show(match, over);
-    say(this.aside, this.review.offered ? "Analyse" : "See the board");
+    say(this.aside, this.review.offered ? "Analyse" : "View board");
     const place = over ? this.finale.place : this.own ? this.controls : this.doing;
     if (this.actions.parentElement === place) return;
     if (over) place.append(this.aside, this.again);
