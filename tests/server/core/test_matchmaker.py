@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import Any, cast
 
 import msgspec
@@ -445,15 +445,6 @@ def test_a_season_begins_with_no_ratings() -> None:
     arena.give(SeasonClosed("tictactoe"))
     assert anna.hear(Standing).ratings == {"riskless": 1600.0}
     assert (bert.news(), carl.news()) == ([], [])
-
-
-def test_pairings_are_remembered_for_any_order_of_names() -> None:
-    known = history()
-    for pair in permutations("abc", 2):
-        known.record_start(*pair)
-    known.record_end("b", "a", 5)
-    assert (known.count_matches("a", "b"), known.count_matches("b", "a")) == (2, 2)
-    assert (known.find_last_match_end("a", "b"), known.find_last_match_end("a", "c")) == (5, None)
 
 
 def test_the_bot_that_waited_longest_is_first_and_queues_again_after_each_match() -> None:
