@@ -176,7 +176,12 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="seconds per round")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--most", type=int, default=MATCHES[-1], help="matches of the largest store")
+    parser.add_argument(
+        "--most",
+        type=int,
+        default=MATCHES[-1],
+        help="number of matches in the largest store (default %(default)s)",
+    )
     parser.add_argument("--most-connections", type=int, default=CONNECTIONS[-1])
     parser.add_argument("--stores", default=",".join(NAMES))
     arguments = parser.parse_args()

@@ -142,7 +142,8 @@ async def measure_answers(
 
 
 async def make_lone_move_section(seconds: float) -> list[str]:
-    """Measure disk, relays and server by turns, each for `seconds` in total. Return the lines of SERVER.md's section."""
+    """Measure a single move's latency: on the disk alone, through the relays and in the server, in alternating turns of
+    `seconds` in total for each. Return the lines of SERVER.md's section."""
     disk, relay, storing, answer = list[float](), list[float](), list[float](), list[float]()
     each_seconds = seconds / MEASUREMENTS
     for _ in range(MEASUREMENTS):

@@ -138,7 +138,7 @@ def _parse_arguments() -> argparse.Namespace:
         choices=("seeds", "planted"),
         help="seeds: run simulations; planted: find the planted defects",
     )
-    parser.add_argument("--seeds", type=int, default=1, help="seeds to run (default 1)")
+    parser.add_argument("--seeds", type=int, default=1, help="number of seeds to run (default 1)")
     parser.add_argument("--seed", type=_parse_seed, default=1, help="first seed, or `today` (default 1)")
     parser.add_argument("--minutes", type=float, help="begin new seeds for this number of minutes instead")
     parser.add_argument("--hours", type=float, default=0.1, help="simulated hours of each seed (default 0.1)")

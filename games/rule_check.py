@@ -202,7 +202,8 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
         hash(position)
     except TypeError as error:
         raise _RuleViolation(
-            rule, f"a position must be immutable, as with @dataclass(frozen=True): {error}"
+            rule,
+            f"a position must be hashable: use @dataclass(frozen=True), and tuples instead of lists: {error}",
         ) from None
     data = json.loads(_to_json(rule, _call_game(rule, game.position_to_data, position)))
     parsed_position = _call_game(rule, game.position_from_data, data)
@@ -216,7 +217,7 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
     text = _call_game(rule, game.position_to_text, position)
     if not isinstance(text, str) or "\n" in text or not text.strip():
         raise _RuleViolation(
-            rule, f"position_to_text(position) is {_make_excerpt(text)}: it must be one line"
+            rule, f"position_to_text(position) is {_make_excerpt(text)}: it must be one line of text"
         )
     parsed_position = _call_game(rule, game.position_from_text, f" {text} ")
     if parsed_position != position:
@@ -306,7 +307,7 @@ def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -
     if moves_twice and _call_game("turns", game.compiled) is not None:
         raise _RuleViolation(
             "turns",
-            f"the same player moves twice after {ply + 1} moves: with a compiled kernel, players must take turns",
+            f"the player of move {ply + 1} also makes the next one: with a compiled kernel, players must take turns",
         )
     return position_after
 
@@ -352,7 +353,7 @@ def _check_move_text(
         if not isinstance(text, str) or not text.strip() or "\n" in text:
             raise _RuleViolation(
                 "move text",
-                f"move_to_text({_make_excerpt(move)}) is {_make_excerpt(text)}: it must be one line",
+                f"move_to_text({_make_excerpt(move)}) is {_make_excerpt(text)}: it must be one line of text",
             )
         if text in texts:
             raise _RuleViolation(

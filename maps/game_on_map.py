@@ -45,7 +45,7 @@ def require_maps(game: str, map: str) -> None:
     An empty `map` and the default map are always allowed.
     """
     if map not in ("", DEFAULT_MAP) and not has_maps(game):
-        raise MapError("", "", f"{game} has no maps: leave the option out")
+        raise MapError("", "", f"{game} has no maps: leave out the map")
 
 
 @lru_cache(maxsize=MAX_CACHED_MAPS)

@@ -413,7 +413,7 @@ class KnockoutFormat:
 
     @property
     def _pair_numbers_per_encounter(self) -> int:
-        """Return the number of pair numbers for each encounter: one per regular pair and per possible tie-break."""
+        """Return how many pair numbers an encounter reserves: one per scheduled pair of matches and per possible tie-break."""
         return self.rounds * self.starts + MAX_TIE_BREAKS
 
     def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known

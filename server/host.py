@@ -273,7 +273,7 @@ class Host:
             self._has_records.set()
 
     async def _write_records(self) -> None:
-        """Call `on_record` with the record of each finished match, until cancelled. If it is None, return at once."""
+        """Call `on_record` with the record of each finished match, until cancelled. Return at once if `on_record` is None."""
         while self._on_record is not None:
             await self._has_records.wait()
             self._has_records = anyio.Event()
@@ -355,7 +355,7 @@ class Host:
         return False
 
     def list_players_of(self, game: str) -> set[str]:
-        """Return the names of the connected bots that play a game."""
+        """Return the names of the connected bots that can play the game named `game`."""
         connected = self.shell.core.connected_bots
         return {bot.name for bot in connected if not bot.preferences.games or game in bot.preferences.games}
 

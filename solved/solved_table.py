@@ -18,9 +18,9 @@ MAX_CACHED_BLOCKS = 64
 
 
 class SolvedTable:
-    """Solved table: the values of all unfinished boards of maps with the same roads, cap and goal.
+    """Exact values of all unfinished boards of the maps with the same roads, cap (of armies on a territory) and goal.
 
-    The file is mapped into memory, so only the parts that are looked up are read. Threads may use it in parallel.
+    The file is memory-mapped, so only the parts that are looked up are read. Threads may use it in parallel.
     """
 
     def __init__(self, path: Path) -> None:

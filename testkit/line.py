@@ -29,7 +29,9 @@ class ForwarderProcess:
     def send_order(self, *arguments: str) -> int:
         """Send an order that `testkit.forwarder` describes, and return the number of affected connections."""
         if self._process.stdin is None:
-            raise RuntimeError("the forwarder was started without a pipe for its orders")
+            raise RuntimeError(
+                "the forwarder was started without a pipe for its orders: start it with stdin=PIPE"
+            )
         self._process.stdin.write(" ".join(arguments) + "\n")
         self._process.stdin.flush()
         return int(self._read_response().split()[0])

@@ -123,7 +123,7 @@ def main() -> None:
     parser.add_argument("--checkout", type=Path, help="folder of the checkout of the other engine")
     parser.add_argument("--map", action="append", help="map, repeatable; default: the held-out maps")
     parser.add_argument("--tc", action="append", help="time control, repeatable; default 0.1/move")
-    parser.add_argument("--rounds", type=int, default=10, help="pairs on each map")
+    parser.add_argument("--rounds", type=int, default=10, help="pairs of matches on each map (default 10)")
     parser.add_argument(
         "--concurrency", type=int, default=0, help="parallel matches; 0: as many as the cores allow"
     )

@@ -51,9 +51,9 @@ class MoveChosen:
 
 @dataclass(frozen=True)
 class BotFailed:
-    """Report that the bot of `match` raised an exception: `reason` is one line, `trace` the traceback for its author.
+    """Message that the bot of `match` resigned or raised an exception.
 
-    `trace` is empty if the bot resigned or raised Crash, or if the traceback contains no line of the bot's code.
+    `reason` is one line, and `trace` the traceback for the bot's author. `trace` is empty if the bot resigned or raised Crash, or if the traceback contains no line of the bot's code.
     """
 
     match: str

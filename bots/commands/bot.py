@@ -41,7 +41,7 @@ def bot(
         str,
         typer.Argument(
             metavar="ENGINE",
-            help="Built-in engine, FILE.py[:Class], exec:COMMAND, image:NAME, submit:FILE.zip, or a settings file such as bot.toml.",
+            help="Built-in engine, FILE.py[:Class], exec:PROGRAM, image:CONTAINER_IMAGE, submit:SUBMISSION.zip, or a settings file such as bot.toml.",
         ),
     ] = "",
     program: Annotated[

@@ -94,10 +94,10 @@ class SearchDeadline:
     of a node, the machine was running something else.
     """
 
-    def __init__(self, hard_limit: float, stopped: Callable[[], bool]) -> None:
+    def __init__(self, hard_limit: float, is_stopped: Callable[[], bool]) -> None:
         self.stall = 0.0
         self._hard_limit = hard_limit
-        self._stopped = stopped
+        self._is_stopped = is_stopped
         self._last_reading = time.monotonic()
 
     def read_clock(self) -> float:
@@ -109,7 +109,7 @@ class SearchDeadline:
 
     def has_passed(self) -> bool:
         """Return True if the search must end. Called at every node."""
-        return self.read_clock() >= self._hard_limit or self._stopped()
+        return self.read_clock() >= self._hard_limit or self._is_stopped()
 
 
 def _log_line(line: str) -> None:

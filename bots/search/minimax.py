@@ -22,9 +22,9 @@ def minimax(
 ) -> SearchResult[M]:
     """Search with two mutually recursive functions, one for each player.
 
-    This is the form of source 003, the standard form of source 002, and source 000's maximize and minimize. A later move
-    must be strictly better to replace an earlier one, so the leftmost wins ties. (The last equation of source 000's
-    `minimize` takes the maximum by mistake.)
+    This is the form of source 003, the standard form of source 002, and source 000's maximize and minimize (docs/search.md
+    lists the sources). A later move must be strictly better to replace an earlier one, so of equally good moves the
+    leftmost is chosen. (The last equation of source 000's `minimize` takes the maximum by mistake.)
     """
     monitor = monitor or SearchMonitor()
     game = problem.game

@@ -66,7 +66,9 @@ def show(
         ),
     ] = None,
 ) -> None:
-    """Draw a map with its territories, its roads and the armies at the start (+2: two of Maxie's; -3: three of Minnie's).
+    """Draw a map with the armies at the start.
+
+    +2 are two of Maxie's armies, -3 are three of Minnie's.
 
     Example: arena maps show world --svg world.svg
     """

@@ -88,7 +88,9 @@ def measure_command(
     seed: SeedOption = 1,
     json: JsonOption = None,
 ) -> None:
-    """Measure how decisive and eventful the matches on a map are, and how often the stronger engine wins.
+    """Measure how decisive and eventful the matches on a map are.
+
+    Also measure how often the stronger engine wins.
 
     An engine plays against itself with 500, 4,000 and 32,000 nodes per move. An engine with 4,000 nodes also plays against
     one with 500, in pairs with swapped seats. Each match begins with 4 to 9 random plies. A position that occurs for the

@@ -62,7 +62,7 @@ def make(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help="Engine that tests the openings: alphabeta, with or without options.",
+            help="Engine that tests the openings: alphabeta, or with options, as alphabeta:depth=4.",
         ),
     ] = DEFAULT_ENGINE,
     nodes: Annotated[
@@ -82,7 +82,7 @@ def make(
             metavar="PERCENT",
             min=0,
             max=50,
-            help="Maximum deviation of the winning chance from 50 %, in percentage points.",
+            help="Maximum deviation of the estimated winning chance from 50 %, in percentage points.",
         ),
     ] = 5.0,
     strengths: Annotated[

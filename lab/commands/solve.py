@@ -48,7 +48,7 @@ class SolvedMap:
 
     @property
     def start(self) -> SolvedValue:
-        """Value of the start for Maxie, who moves first, in a match without a ply limit."""
+        """Value of the map's starting position for Maxie, who moves first, in a match without a ply limit."""
         return self.table.probe(self.map.start)
 
 
@@ -57,7 +57,7 @@ def solve_command(
         str,
         typer.Argument(
             metavar="MAP",
-            help="Map name, .toml file, ring:N or grid:WxH; append :cap=N,goal=N to change the cap and goal.",
+            help="Map name, .toml file, ring:N or grid:WxH; append :cap=N,goal=N to change its cap and goal (in armies).",
         ),
     ],
     again: Annotated[

@@ -52,7 +52,7 @@ MAX_PLIES = 250
 class FitResult:
     """Result of a fit: the new weights, and mean log losses in bits. A coin toss has a log loss of 1 bit.
 
-    loss_before, loss_after                    losses of the weights that played (at their best scale) and of the new weights
+    loss_before, loss_after                    losses of the weights that played (with their values scaled to fit best) and of the new weights
     held_out_loss_before, held_out_loss_after  the same on the held-out matches
     """
 

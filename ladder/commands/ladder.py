@@ -122,7 +122,7 @@ def ladder(
         typer.Option(
             "--host",
             metavar="ADDRESS",
-            help="Address on which --external listens; 0.0.0.0 for all interfaces.",
+            help="With --external: address on which to accept bots; 0.0.0.0 for all interfaces.",
         ),
     ] = "127.0.0.1",
     port: Annotated[

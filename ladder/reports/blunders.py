@@ -40,13 +40,13 @@ def count_blunders(bots: Iterable[str], records: Iterable[Record]) -> list[Blund
 
 
 def _add_blunders(record: Record, counts: dict[str, list[int]]) -> None:
-    qualities = classify_moves(record)
-    if qualities is None:
+    classified_moves = classify_moves(record)
+    if classified_moves is None:
         return
     seats = {Player.MAXIE: record.players.maxie, Player.MINNIE: record.players.minnie}
     for bot in set(seats.values()) & counts.keys():
         counts[bot][0] += 1
-    for move, (player, quality, _) in zip(record.moves, qualities, strict=True):
+    for move, (player, quality, _) in zip(record.moves, classified_moves, strict=True):
         numbers = counts.get(seats[player])
         if numbers is not None and not move.opening:
             numbers[1] += 1

@@ -44,8 +44,8 @@ def audit(
     """Show suspicious results, resignations, play and addresses.
 
     The audit finds improbable results, bots that resign to one opponent, and bots of two owners that play alike or from
-    one address on the same day. A finding is a reason to look at the matches of two bots, not a proof. `chance` is the
-    probability of such a finding by chance alone in a whole audit.
+    one address on the same day. A finding is a reason to look at the matches of two bots, not a proof. The column
+    `chance` is the probability that a whole audit shows such a finding by chance alone.
 
     Example: arena audit --event weekly-2026-11-27
     """

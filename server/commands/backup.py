@@ -141,7 +141,7 @@ def import_command(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE.jsonl", help="File of records, one JSON object per line, optionally gzipped."
+            metavar="FILE.jsonl", help="File of match records, one JSON object per line; may be gzipped."
         ),
     ],
     trust: Annotated[

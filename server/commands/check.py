@@ -89,7 +89,7 @@ def check(
             metavar="SECONDS",
             min=0.1,
             max=600,
-            help="Seconds to wait for the bot while no clock runs.",
+            help="Seconds to wait for the bot while its clock does not run, as for its start.",
         ),
     ] = 10.0,
     only: Annotated[

@@ -134,7 +134,9 @@ def new(
     server: ServerOption = "",
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
-    """Announce an event. Bots enter with `arena bot --enter NAME`. Those connected at the start play.
+    """Announce an event.
+
+    Bots enter with `arena bot --enter NAME`. Those connected at the start play.
 
     A round is one pair of matches on each map. A weekly event keeps its local time when daylight saving time begins
     or ends.
@@ -203,7 +205,9 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
 
 
 def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
-    """Show an event with its entries and table. For a series, show the latest event that has begun.
+    """Show an event with its entries and table.
+
+    For a series, show the latest event that has begun.
 
     Example: arena event show weekly
     """
@@ -246,7 +250,9 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
 
 
 def pause(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
-    """Start no more matches of an event until it is resumed. Matches in progress continue.
+    """Start no more matches of an event until it is resumed.
+
+    Matches in progress continue.
 
     Example: arena event pause weekly
     """
@@ -270,7 +276,9 @@ def cancel(
     server: ServerOption = "",
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
-    """Cancel an event. The next event of a series still takes place, unless --series is given.
+    """Cancel an event.
+
+    The next event of a series still takes place, unless --series is given.
 
     Example: arena event cancel weekly
     """
@@ -280,7 +288,7 @@ def cancel(
 def enter(
     name: NameArgument, bot: BotArgument, server: ServerOption = "", db: DatabaseOption = DEFAULT_DATABASE_URL
 ) -> None:
-    """Enter a bot in an event. The server's own bots can be entered too.
+    """Enter a bot in an event, which may be one of the server's own.
 
     Example: arena event enter weekly house-greedy
     """
@@ -297,13 +305,13 @@ def withdraw(
     _send_request(db, server, ControlEvent(name, "withdraw", bot))
 
 
-async def _request_entry(engine: Engine, server: str, name: str, bot: str) -> RequestAnswer | None:
+async def _request_entry(engine: Engine, server: str, event_name: str, bot: str) -> RequestAnswer | None:
     known_names = await load_known_names(engine)
     # Only the server knows the names of its own engines.
     if bot not in known_names and not bot.startswith(HOUSE_PREFIX):
         hint = did_you_mean(bot, known_names) or ": connect it, or create a token for it, first"
         raise CommandError(f"no bot is called {bot!r:.80}{hint}")
-    return await send_request(engine, server, await make_entry_request(engine, name, bot))
+    return await send_request(engine, server, await make_entry_request(engine, event_name, bot))
 
 
 def _send_request(db: str | None, server: str, request: ControlEvent) -> None:

@@ -82,7 +82,9 @@ def ban(
     lift: LiftOption = False,
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
-    """Disconnect all bots of an owner now, and let neither them nor new bots of the owner connect.
+    """Disconnect all bots of an owner now, and refuse them from now on.
+
+    New bots of the owner are refused too.
 
     `arena ban` lists the bans in force.
 

@@ -39,7 +39,9 @@ def create(
     ] = "",
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
-    """Create a token for a name, and show it. Only its hash is stored, so it is never shown again.
+    """Create a token for a name, and show it once.
+
+    Only its hash is stored, so it is never shown again.
 
     Servers on the same database accept the token immediately. Owners take turns in the pool, and bots of one owner never
     meet in a rated match.
@@ -51,7 +53,9 @@ def create(
 
 
 def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
-    """List names with their roles and owners, and the times their tokens were created, rotated and revoked.
+    """List names with their roles, owners and the times of their tokens.
+
+    These are the times at which a token was created, rotated and revoked.
 
     Example: arena token list --json -
     """
@@ -63,7 +67,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
 
 
 def rotate(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
-    """Create a new token for a name, and show it. The old token becomes invalid.
+    """Create a new token for a name, and make the old one invalid.
 
     Example: arena token rotate my-bot
     """
@@ -71,7 +75,9 @@ def rotate(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
 
 
 def revoke(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
-    """Revoke the token of a name. Running servers disconnect the name within a second.
+    """Revoke the token of a name.
+
+    Running servers disconnect the name within a second.
 
     Example: arena token revoke my-bot
     """

@@ -70,7 +70,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
 
 
 class EventState(Struct, frozen=True):
-    """Current state of an event, without its results."""
+    """Current state of an event (a tournament): its plan, bots and progress, without the results of its matches."""
 
     plan: EventPlan
     phase: EventPhase = "open"

@@ -189,7 +189,7 @@ class RenameEntry(Struct, frozen=True, tag="rename"):
 
 
 class FindClient(Struct, frozen=True, tag="find"):
-    """Query for a connected client of this name. `CommandAnswered.done` is True if there is one."""
+    """Query whether a client called `name` is connected. `CommandAnswered.done` is the answer."""
 
     name: str
 

@@ -78,7 +78,7 @@ class OpenChallenges:
             )
 
     def add(self, challenger: str, challenge: Challenge, game: AnyGame, expiry_time: int) -> OpenChallenge:
-        """Open a challenge that expires at `expiry_time` (ns), and return it. `game`: game that the challenge names."""
+        """Open a challenge that expires at `expiry_time` (monotonic ns), and return it. `game`: game that it names."""
         self._count += 1
         open_challenge = OpenChallenge(
             f"{self._prefix}{self._count}", challenger, challenge, game, expiry_time

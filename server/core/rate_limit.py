@@ -20,9 +20,9 @@ class RateLimit:
         """GCRA's theoretical arrival time of each key: the time by which its events so far are paid for."""
 
     def try_spend(self, key: str, cost: float, now: float) -> float:
-        """Count an event and return 0. If the key has saved too little time, count nothing, and return the time to wait.
+        """Charge `cost` to the key and return 0. If its allowance is too small, charge nothing, and return the time to wait.
 
-        An event that costs more than the burst is allowed if all of the burst is saved.
+        A cost above the burst is allowed if the allowance is full.
         """
         unpaid = max(0, self._paid_until.get(key, now) - now)
         excess = unpaid + min(cost, self._burst) - self._burst

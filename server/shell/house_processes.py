@@ -101,7 +101,7 @@ def parse_engines(text: str) -> list[HouseEngine]:
         name = f"{name}-{same_name_count + 1}" if same_name_count else name
         if not spec or not is_valid_name(name):
             raise HouseEngineError(
-                f"{text!r:.80} is not a list of engines: write greedy,alphabeta:depth=6, or {NO_ENGINES}"
+                f"{text!r:.80} is not a list of engines: write one such as `greedy,alphabeta:depth=6`, or `{NO_ENGINES}` for none"
             )
         engines.append(HouseEngine(name, spec))
     return engines

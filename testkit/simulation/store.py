@@ -175,9 +175,9 @@ class SimulatedWriterThread:
         deliver = partial(self._deliver_result, future, result, error)
         self._process.schedule(deliver, store.world.now + store._rng.randrange(MS // 10, MS))
 
-    def _notify_observer(self, kind: object, operation: Any) -> None:
+    def _notify_observer(self, method: object, operation: Any) -> None:
         store, process = self._store, self._process
-        if kind is SqliteWriter._commit:
+        if method is SqliteWriter._commit:
             store.committed(process, *operation.args)
         else:
             [inner] = operation.args

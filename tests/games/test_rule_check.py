@@ -103,7 +103,7 @@ BROKEN = {
     "a position that can change": (
         [("@dataclass(frozen=True)", "@dataclass")],
         "position data",
-        r"^a position must be immutable, as with @dataclass\(frozen=True\): unhashable type: 'Heap'$",
+        r"^a position must be hashable: use @dataclass\(frozen=True\), and tuples instead of lists: unhashable type: 'Heap'$",
     ),
     "a board without marks": (
         [("size = 9\n", "size = 9\n    board = Grid(3, 3)\n"), ("Game, Outcome", "Game, Grid, Outcome")],

@@ -44,7 +44,7 @@ class CannotDraw(Exception):
 
 
 class DrawnMatch(Struct, frozen=True):
-    """Match from which pictures are drawn."""
+    """Board, moves and result of a match, as the pictures need them."""
 
     texts: MatchTexts
     game: str
