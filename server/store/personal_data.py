@@ -130,8 +130,10 @@ async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
     return deleted_name, count
 
 
-async def rename_in_store(engine: Engine, name: str, new_name: str) -> int:
+async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban: bool = True) -> int:
     """Rename a bot in all stored data, including its token, and return the number of its matches.
+
+    moves_ban: True to ban the new name if the old one is banned
 
     The old name stays taken. To resume an interrupted rename, call the function again. Raises NameInUse if the bot has
     a match in progress or is in an event that has begun, and TokenError if the new name is not available.
@@ -140,7 +142,7 @@ async def rename_in_store(engine: Engine, name: str, new_name: str) -> int:
     write = make_transaction_writer(engine)
     row = await write(partial(_retire_name, name=name, new_name=new_name))
     count = await _change_all_matches(write, name, new_name, forgets=False)
-    await write(partial(_transfer_data, name=name, new_name=new_name, row=row))
+    await write(partial(_transfer_data, name=name, new_name=new_name, row=row, moves_ban=moves_ban))
     return count
 
 
@@ -206,19 +208,23 @@ def _has_history(connection: sa.Connection, new_name: str, row: dict[str, Any] |
     return any(connection.execute(query.limit(1)).scalar() is not None for query in queries)
 
 
-def _transfer_data(connection: sa.Connection, name: str, new_name: str, row: dict[str, Any]) -> None:
+def _transfer_data(
+    connection: sa.Connection, name: str, new_name: str, row: dict[str, Any], *, moves_ban: bool
+) -> None:
     """Transfer the old name's data, except matches, to the new name, and delete the old name's sessions.
 
     row: row of the table `tokens` for the new name; empty if it gets no token
+    moves_ban: see `rename_in_store`
     """
     _rename_in_other_tables(connection, name, new_name)
     connection.execute(sa.delete(sessions).where(sessions.c.name == name))
     connection.execute(sa.update(addresses).where(addresses.c.name == name).values(name=new_name))
     of_name = directives.c.kind == "name"
     connection.execute(sa.delete(directives).where(of_name, directives.c.subject == new_name))
-    connection.execute(
-        sa.update(directives).where(of_name, directives.c.subject == name).values(subject=new_name)
-    )
+    if moves_ban:
+        connection.execute(
+            sa.update(directives).where(of_name, directives.c.subject == name).values(subject=new_name)
+        )
     if row:
         connection.execute(sa.delete(tokens).where(tokens.c.name == new_name))
         connection.execute(sa.insert(tokens).values(**row | {"name": new_name}))

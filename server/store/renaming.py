@@ -71,12 +71,10 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
         engine,
         name,
         "the host renames it",
-        lambda: personal_data.rename_in_store(engine, name, new_name),
+        lambda: personal_data.rename_in_store(engine, name, new_name, moves_ban=is_banned),
         banned=is_banned,
     )
     await _rename_entries(engine, name, new_name)
-    if not is_banned:
-        await lift_directive(engine, "name", new_name)
     # For some seconds, servers refuse the old name and name the new one as the reason, and they drop cached answers.
     is_hidden = new_name.startswith(HIDDEN_PREFIX)
     message = "the host has hidden this name" if is_hidden else f"this name is {new_name!r:.80} now"

@@ -26,7 +26,7 @@ from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.archive import export_lines
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import make_transaction_writer
-from arena.server.store.directives import issue_directive
+from arena.server.store.directives import issue_directive, load_directives
 from arena.server.store.invitations import create_invitations, find_invited_owner
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.names import HIDDEN_PREFIX
@@ -163,6 +163,16 @@ async def test_a_name_that_becomes_another_one_leaves_nothing_else_changed(
         await rename_in_store(engine, "bert", ADA)
     assert await rename_in_store(engine, "wolf", ADA) == 6
     assert await contents(engine, *gone) == before
+
+
+@pytest.mark.parametrize(("moves_ban", "banned"), [(True, "wolf"), (False, ADA)])
+async def test_only_a_ban_by_the_host_moves_to_the_new_name(
+    engine: AsyncEngine, moves_ban: bool, banned: str
+) -> None:
+    await fill(engine)
+    assert await rename_in_store(engine, ADA, "wolf", moves_ban=moves_ban) == 6
+    bans = [each.subject for each in await load_directives(engine) if each.kind == "name"]
+    assert bans == [banned]
 
 
 async def test_a_rename_that_is_interrupted_again_and_again_goes_on(
