@@ -111,7 +111,7 @@ def test_a_cell_of_a_cross_table_leads_to_all_matches_of_the_two(played: Browser
     page.goto(f"{played.url}table")
     page.locator("table.cross td a").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(" against ")
-    expect(page.get_by_text(re.compile(r"\d+ won, \d+ drawn, \d+ lost in \d+ rated match"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"\d+ won, \d+ drawn, \d+ lost · \d+ rated match"))).to_be_visible()
     expect(page.locator(".card").first).to_be_visible()
 
 

@@ -76,10 +76,10 @@ export class Home {
     say(this.counted, boards ? plural(boards, "match", "matches") : "Nobody is playing right now.");
     const { element } = this.primer;
     const room = WIDE.matches && boards <= (HIGH.matches ? 2 : 1);
-    if (room && !this.wall.contains(element)) this.wall.append(element);
-    else if (!room && !this.below.contains(element)) this.below.prepend(element);
-    if (boards && !this.below.contains(this.against)) this.below.append(this.against);
-    else if (!boards && !this.wall.contains(this.against)) this.live.element.after(this.against);
+    if (room && mayMove(element, this.wall)) this.wall.append(element);
+    else if (!room && mayMove(element, this.below)) this.below.prepend(element);
+    if (boards && mayMove(this.against, this.below)) this.below.append(this.against);
+    else if (!boards && mayMove(this.against, this.wall)) this.live.element.after(this.against);
   }
 
   bot({ name, program, matches, capacity, benched, house }) {
@@ -152,4 +152,9 @@ export class Home {
     this.primer.stop();
     this.live.stop();
   }
+}
+
+// Return whether to move a section to another place. A section with the focus stays, because it would lose the focus.
+function mayMove(section, place) {
+  return !place.contains(section) && !section.contains(document.activeElement);
 }
