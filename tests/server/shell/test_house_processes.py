@@ -84,7 +84,7 @@ def test_lists_of_engines(text: str, engines: list[tuple[str, str]]) -> None:
 
 @pytest.mark.parametrize("text", ["", "greedy,", ",", "x" * 70])
 def test_an_invalid_list_is_refused(text: str) -> None:
-    with pytest.raises(HouseEngineError, match="write greedy"):
+    with pytest.raises(HouseEngineError, match="write one such as `greedy"):
         parse_engines(text)
 
 
