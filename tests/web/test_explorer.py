@@ -74,10 +74,10 @@ def test_moves_of_ones_own_are_tried_and_the_match_is_as_it_was(shown: Page) -> 
     expect(shown.locator(".told")).to_contain_text("Move 3,")
 
 
-def test_a_battle_is_foretold_with_the_replies_that_threaten(
-    served: BrowserArena, page: Page, tmp_path: Path
+def show_three_territories(
+    page: Page, address: str, folder: Path, armies: int, moves: list[RecordedMove]
 ) -> None:
-    start = [["maxie", 5], ["minnie", 3], ["minnie", 9]]
+    """Show a match on three territories in a row: Mali with Blue's `armies`, then Orange's Egypt with 3 and Gaul with 9."""
     setup = {
         "territories": ["Mali", "Egypt", "Gaul"],
         "neighbours": [[1], [0, 2], [1]],
@@ -85,12 +85,18 @@ def test_a_battle_is_foretold_with_the_replies_that_threaten(
         "territory_cap": 50,
         "armies_to_win": 50,
         "ply_limit": 100,
-        "start": start,
+        "start": [["maxie", armies], ["minnie", 3], ["minnie", 9]],
     }
-    file = tmp_path / "one.jsonl"
-    file.write_text(to_line(replace(made_up("m2"), setup=setup, moves=[])) + "\n", encoding="utf-8")
-    page.goto(f"{served.url}file")
+    file = folder / "one.jsonl"
+    file.write_text(to_line(replace(made_up("m2"), setup=setup, moves=moves)) + "\n", encoding="utf-8")
+    page.goto(address)
     page.locator("input[type=file]").set_input_files(file)
+
+
+def test_a_battle_is_foretold_with_the_replies_that_threaten(
+    served: BrowserArena, page: Page, tmp_path: Path
+) -> None:
+    show_three_territories(page, f"{served.url}file", tmp_path, 5, [])
     page.get_by_role("button", name="Try moves").click()
     page.locator("[data-source]").click()
     preview = page.locator(".map .preview text")
@@ -103,20 +109,7 @@ def test_a_battle_is_foretold_with_the_replies_that_threaten(
 
 
 def test_an_attacker_who_wins_a_tie_is_told_so(empty: BrowserArena, page: Page, tmp_path: Path) -> None:
-    setup = {
-        "territories": ["Mali", "Egypt", "Gaul"],
-        "neighbours": [[1], [0, 2], [1]],
-        "places": [[0, 0], [20, 0], [40, 0]],
-        "territory_cap": 50,
-        "armies_to_win": 50,
-        "ply_limit": 100,
-        "start": [["maxie", 3], ["minnie", 3], ["minnie", 9]],
-    }
-    file = tmp_path / "one.jsonl"
-    moves = [RecordedMove([0, 1], 1.0)]
-    file.write_text(to_line(replace(made_up("m2"), setup=setup, moves=moves)) + "\n", encoding="utf-8")
-    page.goto(f"{empty.url}file/0")
-    page.locator("input[type=file]").set_input_files(file)
+    show_three_territories(page, f"{empty.url}file/0", tmp_path, 3, [RecordedMove([0, 1], 1.0)])
     page.get_by_role("button", name="Try moves").click()
     page.locator("[data-source]").click()
     expect(page.locator(".map .outcomes text")).to_have_text("win the tie")

@@ -14,7 +14,7 @@ from arena.maps.loader import list_map_names, load_map, load_map_file
 from arena.protocol.record import to_line
 from testkit.browser import BrowserArena, evaluate_large
 from tests.web.screenshots import made_up
-from tests.web.test_map import OWN, show_replay
+from tests.web.test_map import OWN, WALK_PLIES, show_replay
 
 SIZES = [(390, 780), (768, 1024), (1440, 900)]
 LEAST_SHARE = {390: 0.5, 768: 0.7, 1440: 0.8}
@@ -120,22 +120,20 @@ def test_each_name_lies_on_its_land_and_overlaps_nothing(table: Page, name: str)
             larger.press("Enter")
 
 
-UNNAMED = """async () => {
-  const slider = document.querySelector('input[type=range]');
+UNNAMED = (
+    "async () => { const walkPlies = "
+    + WALK_PLIES
+    + """;
   const seen = (sign) => [...document.querySelectorAll(sign)].filter((each) => each.getBoundingClientRect().width > 0);
   const unnamed = [];
-  for (let ply = 1; ply <= Number(slider.max); ply++) {
-    slider.value = ply;
-    slider.dispatchEvent(new Event('input'));
-    await new Promise((ready) => setTimeout(ready));
-    document.querySelector('.march').getAnimations({ subtree: true }).forEach((each) => each.finish());
-    await new Promise((ready) => setTimeout(ready));
+  await walkPlies((ply) => {
     const names = seen('.place, .tags text').map((each) => each.textContent.replaceAll(' ', ''));
     const move = /: (.+) → ([^,]+)/.exec(document.querySelector('.told').textContent).slice(1);
     unnamed.push(...move.filter((name) => names.filter((each) => each === name.replaceAll(' ', '')).length !== 1).map((name) => `${ply}: ${name}`));
-  }
+  });
   return unnamed;
 }"""
+)
 """The territories of moves whose whole names are not on the map, or are there twice, each with its move."""
 
 

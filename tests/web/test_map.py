@@ -38,26 +38,37 @@ TURNED = """() => {
 }"""
 """Counts the turning of the wheel that has arrived: a wheel event is sent without waiting for it."""
 
-FIGHTS = """async () => {
+WALK_PLIES = """async (look) => {
   const slider = document.querySelector('input[type=range]');
-  const box = (each) => each.getBoundingClientRect();
-  let [fights, hidden] = [0, 0];
   for (let ply = 1; ply <= Number(slider.max); ply++) {
     slider.value = ply;
     slider.dispatchEvent(new Event('input'));
     await new Promise((ready) => setTimeout(ready));
     document.querySelector('.march').getAnimations({ subtree: true }).forEach((each) => each.finish());
     await new Promise((ready) => setTimeout(ready));
+    look(ply);
+  }
+}"""
+"""JavaScript function that shows each move of a replay in turn, to its end, and calls `look(ply)` after each."""
+
+FIGHTS = (
+    "async () => { const walkPlies = "
+    + WALK_PLIES
+    + """;
+  const box = (each) => each.getBoundingClientRect();
+  let [fights, hidden] = [0, 0];
+  await walkPlies(() => {
     const badge = document.querySelector('.fight rect');
-    if (!badge) continue;
+    if (!badge) return;
     fights += 1;
     const at = box(badge);
     const covers = [...document.querySelectorAll('.place, .spot .maxie, .spot .minnie')].map(box).some((other) => other.width > 0
       && Math.min(at.right, other.right) - Math.max(at.left, other.left) > 3 && Math.min(at.bottom, other.bottom) - Math.max(at.top, other.top) > 4);
     if (covers) hidden += 1;
-  }
+  });
   return { fights, hidden };
 }"""
+)
 
 
 def shown(page: Page, empty: BrowserArena, file: Path, name: str) -> None:
@@ -122,21 +133,19 @@ def test_what_is_told_of_a_fight_hides_no_name_and_no_figure(
     assert found["hidden"] == 0
 
 
-ARROWS = """async () => {
-  const slider = document.querySelector('input[type=range]');
+ARROWS = (
+    "async () => { const walkPlies = "
+    + WALK_PLIES
+    + """;
   const [lengths, told] = [[], []];
-  for (let ply = 1; ply <= Number(slider.max); ply++) {
-    slider.value = ply;
-    slider.dispatchEvent(new Event('input'));
-    await new Promise((ready) => setTimeout(ready));
-    document.querySelector('.march').getAnimations({ subtree: true }).forEach((each) => each.finish());
-    await new Promise((ready) => setTimeout(ready));
+  await walkPlies(() => {
     const { width, height } = document.querySelector('.move').getBoundingClientRect();
     lengths.push(Math.hypot(width, height));
     told.push(document.querySelector('.told').textContent);
-  }
+  });
   return { shortest: Math.min(...lengths), rings: document.querySelectorAll('.spot[data-last]').length, told };
 }"""
+)
 
 
 def test_on_a_phone_each_move_has_an_arrow_and_the_numbers_of_its_battle_are_below_the_board(

@@ -190,7 +190,7 @@ async def test_every_list_is_read_from_an_index_in_its_order(
                 async with engine.connect() as connection:
                     plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given)).all()
                 reads += [row.detail for row in plan if " matches " in f"{row.detail} "]
-            # What is told of the chosen ones is read by their numbers.
+            # The data of the chosen matches is read by their numbers.
             by_place = [line for line in reads if "INTEGER PRIMARY KEY" not in line]
             assert all("INDEX ix_matches_" in line for line in by_place), (wanted, reads)
             assert any(f"INDEX ix_matches_{index}" in line for line in by_place), (wanted, reads)
