@@ -30,13 +30,18 @@ export function layOut(setup, wraps, cells = /** @type {any} */ (undefined)) {
   return {
     width,
     height,
-    room: { x1: 2, x2: width - 2, y1: 2, y2: height - 2 }, // where words may lie; a wide frame has more of it
+    room: roomFor(width, height),
     at,
     near,
     point,
     roads,
     lines: (v, w) => lines(at[v], at[w], edges),
   };
+}
+
+// Return the box in which words may lie. `beside`: how much wider than the map its frame is, on each side.
+export function roomFor(width, height, beside = 0) {
+  return { x1: 2 - beside, x2: width - 2 + beside, y1: 2, y2: height - 2 };
 }
 
 // Return the numbers of places from the top left to the bottom right, row by row.

@@ -3,9 +3,10 @@
 
 import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
+import { winWords } from "../games/riskless.js";
 import { SIDES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
-import { MIN_DISTANCE, RADIUS, arrow, box, inReadingOrder, layOut, overlap, placeBadge } from "./geometry.js";
+import { MIN_DISTANCE, RADIUS, arrow, box, inReadingOrder, layOut, overlap, placeBadge, roomFor } from "./geometry.js";
 import { Hatch } from "./hatch.js";
 import { Land } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
@@ -49,7 +50,7 @@ const widthIn = (/** @type {string} */ font) => (/** @type {string} */ text) => 
 };
 
 // Return the result of a move at its target in a few letters; empty for an empty territory, which is just taken.
-const outcome = ({ what, came, stood }) => ({ won: came > stood ? `win, ${came - stood} left` : "win the tie", lost: "lose", joined: `join: ${came + stood}`, took: "" }[what]);
+const outcome = ({ what, came, stood }) => ({ won: winWords(came, stood), lost: "lose", joined: `join: ${came + stood}`, took: "" }[what]);
 
 // Write a name in its box; null hides it.
 function write(element, placed, size) {
@@ -188,11 +189,11 @@ export class MapBoard {
     if (!this.names) return;
     this.overview?.place();
     const { size, layout } = this;
-    set(this.picture, { "data-small": size > MAX_SIZE_WITH_TEXT, "data-bare": this.isBare });
+    set(this.picture, { "data-bare": this.isBare });
     this.picture.style.setProperty("--size", size.toFixed(2));
     this.hatch.fit(this.zoom.scale, layout.width);
     const { beside } = this.zoom;
-    Object.assign(layout.room, { x1: 2 - beside, x2: layout.width - 2 + beside });
+    layout.room = roomFor(layout.width, layout.height, beside);
     const space = new NameSpace(layout, this.land.regions, size, this.ringed ? BESIDE_RING : undefined);
     const reach = this.isBare ? Math.min(PRESS_RADIUS, MIN_DISTANCE / 2 / size) : PRESS_RADIUS; // where marks would overlap, land is pressed instead
     this.placed = this.ways.map((ways, v) => {
@@ -492,14 +493,14 @@ export class MapBoard {
       const ahead = marks?.ahead;
       const premove = ahead?.cells.includes(v);
       const foretold = target && !ahead && marks.selected !== null ? `, ${this.game.foretell(this.shown[0], [marks.selected, v])}` : "";
-      const said = `${this.words(v, this.shown?.[0].armies[v] ?? 0)}${target ? `, ${ahead ? "possible" : "legal"} target${foretold}` : ""}${marks?.selected === v ? ", chosen" : ""}${premove ? ", your next move" : ""}`;
+      const said = () => `${this.words(v, this.shown?.[0].armies[v] ?? 0)}${target ? `, ${ahead ? "possible" : "legal"} target${foretold}` : ""}${marks?.selected === v ? ", chosen" : ""}${premove ? ", your next move" : ""}`;
       set(group, {
         "data-source": source && !ahead, "data-target": target && !ahead, "data-selected": marks?.selected === v,
         "data-ahead": target && Boolean(ahead), "data-premove": premove,
         role: source || target ? "button" : null,
         // Tab goes through the sources, and then through the targets. A focused element keeps its focus when it can no longer be chosen.
         tabindex: target || (source && (selected === null || selected === v)) ? 0 : source || group === document.activeElement ? -1 : null,
-        "aria-label": source || target ? said : null,
+        "aria-label": source || target ? said() : null,
       });
       this.land.mark(v, marks?.selected === v ? "selected" : target ? "target" : source ? "source" : null);
       set(this.names[v], { "data-reach": target });

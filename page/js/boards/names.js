@@ -124,7 +124,7 @@ export class NameSpace {
 }
 
 // Return the ways to write a name: in one line, in two lines, and abbreviated. `width` measures a line.
-export function spellings(name, width) {
+function spellings(name, width) {
   const parts = name.match(/[^ -]+-?/g) ?? [name];
   return [
     { lines: [name], short: false },

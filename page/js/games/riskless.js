@@ -1,5 +1,8 @@
 // Riskless, as games/riskless.py has it: positions keep signed armies, Maxie's above 0.
 
+// Return the result of a battle that is won, in a few words.
+export const winWords = (came, stood) => (came > stood ? `win, ${came - stood} left` : "win the tie");
+
 export class Riskless {
   static title = "Riskless";
 
@@ -61,7 +64,7 @@ export class Riskless {
     const [, target] = move;
     const { what, came, stood } = this.told(position, move);
     const words = {
-      won: `${came} vs ${stood}: ${came > stood ? `win, ${came - stood} left` : "win the tie"}`, lost: `${came} vs ${stood}: lose, ${stood - came} hold`,
+      won: `${came} vs ${stood}: ${winWords(came, stood)}`, lost: `${came} vs ${stood}: lose, ${stood - came} hold`,
       joined: `${came} join ${stood}`, took: `${came} march in`,
     }[what];
     const after = this.play(position, move);

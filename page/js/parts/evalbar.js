@@ -6,7 +6,7 @@ import { h, say, set, svg } from "../dom.js";
 import { SEATS, SIDES } from "../text.js";
 
 export class EvalBar {
-  // names: true if both players are named above the bar. wide: true for a thin bar with its number below it; if the players are named,
+  // names: true if both players are named above the bar. wide: true for a thin bar with its number beside it; if the players are named,
   // their armies are beside their names, `title` is between them, and the bar is their race. own: the reader's seat, null for a
   // spectator.
   constructor({ names = true, wide = false, own = /** @type {string | null} */ (null), title = /** @type {HTMLElement | null} */ (null) } = {}) {

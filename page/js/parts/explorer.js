@@ -73,8 +73,12 @@ export class Explorer {
   // Return the move that the engine would play in the position shown, or instead of the last move of the match; undefined if it
   // was not asked, or knows no better one.
   get suggested() {
-    const [move] = this.active ? this.advised : this.review.better(this.ply);
-    return move;
+    return this.line[0];
+  }
+
+  // Return the engine's line of moves from that position; empty without one.
+  get line() {
+    return this.active ? this.advised : this.review.better(this.ply);
   }
 
   start(ply) {
@@ -132,17 +136,16 @@ export class Explorer {
 
   // Play the engine's move, with its line to follow, or ask for it.
   playBest() {
-    const { suggested } = this;
-    if (suggested === undefined) {
+    const { line } = this;
+    if (!line.length) {
       this.ask();
       return;
     }
     if (!this.active) {
-      const line = this.review.better(this.ply);
       this.start(this.ply - 1);
       this.advised = line;
     }
-    this.tryMove(suggested);
+    this.tryMove(line[0]);
   }
 
   async ask() {

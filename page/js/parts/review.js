@@ -9,8 +9,9 @@ import { percent } from "./values.js";
 const FEW = 5; // mistakes that the reader is led to before asking for all: those that cost most
 
 export class Review {
-  // changed(ply) is called when the review is ready, with the ply after the largest mistake, and go(ply) where the reader goes to a mistake. `of`: the server reviews the "stored"
-  // match or its "moves"; empty for no review.
+  // changed(ply) is called after each change of what the review says; when it is ready, with the ply after the largest mistake.
+  // go(ply) is called where the reader goes to a mistake. `of`: the server reviews the "stored" match or its "moves"; empty for no
+  // review.
   constructor(match, { changed, go, of = "" }) {
     this.match = match;
     this.of = of;

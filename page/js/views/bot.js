@@ -101,7 +101,7 @@ function curve(history) {
   },
     marked.map((each) => svg("line", { class: "tick", x1: 0, x2: width, y1: y(each), y2: y(each) })),
     svg("path", { class: "band", d: `M${[...upper, ...lower].join("L")}Z` }),
-    svg("path", { class: "line", "data-owner": "maxie", d: `M${history.map((each, n) => at(n, each.rating)).join("L")}` }));
+    svg("path", { class: "line", d: `M${history.map((each, n) => at(n, each.rating)).join("L")}` }));
   return h("figure", { class: "plot" },
     h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, labels), drawn),
     h("figcaption", { class: "quiet dates" }, h("span", null, when(history[0].finished)), h("span", null, `Rating ± 95 % error, ${plural(history.length, "match", "matches")}`), h("span", null, when(last.finished))));
