@@ -288,7 +288,7 @@ def cancel(
 def enter(
     name: NameArgument, bot: BotArgument, server: ServerOption = "", db: DatabaseOption = DEFAULT_DATABASE_URL
 ) -> None:
-    """Enter a bot in an event, which may be one of the server's own.
+    """Enter a bot, which may be one of the server's own, in an event.
 
     Example: arena event enter weekly house-greedy
     """

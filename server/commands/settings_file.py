@@ -60,9 +60,10 @@ class LoadedSettings:
         """Return `bad_setting` as an error that also names the place of the key: file and line, or option."""
         if bad_setting.key in self.options:
             return BadSettings(f"{self.options[bad_setting.key]}: {bad_setting.why}")
-        if self.file is None or not self.file.find_line(bad_setting.key.split(".")):
-            return BadSettings(str(bad_setting))
-        return BadSettings(str(self.file.locate_error(bad_setting.key.split("."), bad_setting.why)))
+        line = self.file.find_line(bad_setting.key.split(".")) if self.file else 0
+        return BadSettings(
+            f"{self.file.path}:{line}: {bad_setting}" if self.file and line else str(bad_setting)
+        )
 
 
 def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> LoadedSettings:

@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def stats_command(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
-    """Show the matches in a store, and the bytes of each table.
+    """Show the number and dates of matches, and the bytes of each table.
 
     Example: arena store stats --db sqlite:///arena.db --json -
     """

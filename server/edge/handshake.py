@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from arena.protocol.messages import SUBPROTOCOL
 from arena.server.edge.request import Request
 from arena.server.edge.responses import (
+    MakeResponse,
     PageHandler,
     Response,
     make_method_not_allowed_response,
@@ -120,7 +121,7 @@ def answer_page(
     return partial(_make_response, response, address) if callable(response) else response or NO_PAGE_RESPONSE
 
 
-async def _make_response(make_response: Callable[[], Awaitable[Response | None]], address: str) -> Response:
+async def _make_response(make_response: MakeResponse, address: str) -> Response:
     try:
         return await make_response() or NO_PAGE_RESPONSE
     except Exception:

@@ -26,7 +26,9 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-PageHandler = Callable[[Request, str], Response | Callable[[], Awaitable[Response | None]] | None]
+MakeResponse = Callable[[], Awaitable[Response | None]]
+"""Function that makes the response to a request."""
+PageHandler = Callable[[Request, str], Response | MakeResponse | None]
 """Function that answers a plain request. Its second argument is the client's address.
 
 If the response takes a while, the function returns a coroutine function that makes it. The response is None if there is

@@ -131,6 +131,8 @@ class Topic:
     def _send_latest(self, follower: Session, first_number: int) -> None:
         """Send a follower the messages from number `first_number` on, or of the listing only the latest.
 
+        `first_number` may be MISSED_MESSAGE or AWAITING_VIEW instead, as in `_followers`.
+
         A follower that reads slowly, or whose address has used up its work budget, misses them. Once it can receive
         again, request the whole match for it.
         """
@@ -149,7 +151,10 @@ class Topic:
             self._followers[follower] = MISSED_MESSAGE
 
     def _send_end(self, follower: Session, first_number: int) -> None:
-        """Send a follower the messages from number `first_number` on and the `end`, even if it is slow, and remove it."""
+        """Send a follower the messages from number `first_number` on and the `end`, even if it is slow, and remove it.
+
+        If `first_number` is MISSED_MESSAGE or AWAITING_VIEW, as in `_followers`, send the `end` alone.
+        """
         self.remove_follower(follower)
         follower.handle_topic_end(self.name)
         follower.write(

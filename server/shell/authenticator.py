@@ -59,7 +59,7 @@ A move waits for all clients that are admitted in its round, so the clients of a
 
 
 class Authenticator:
-    """Checks the credentials of one server's clients. They are answered from the store, and only while `run` is running."""
+    """Authenticator of one server's clients. It looks clients up in the store only while `run` is running."""
 
     def __init__(
         self,

@@ -324,7 +324,7 @@ async def open_readonly(url: str) -> AsyncIterator[Engine]:
     read_only_statement = "PRAGMA query_only=ON" if is_sqlite else "SET default_transaction_read_only = on"
 
     @sa.event.listens_for(engine.sync_engine, "connect")
-    def _read_only_statement(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
+    def _refuse_writes(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
         cursor.execute(read_only_statement)
         cursor.close()
@@ -384,7 +384,7 @@ def make_transaction_writer(engine: Engine) -> WriteFunction:
 
 
 def lock_exclusively(connection: sa.Connection) -> None:
-    """Acquire the lock of `open_exclusive_transaction` in a transaction that has just begun, until the end of that transaction."""
+    """Acquire the lock of `open_exclusive_transaction` in a transaction that has just begun. The transaction's end frees it."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER_LOCK_KEY)))
     elif not getattr(connection.connection.driver_connection, "in_transaction", False):

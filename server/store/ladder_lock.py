@@ -56,8 +56,10 @@ def _lock_file(path: Path, event: str) -> Iterator[None]:
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)
-        os.close(file)
+        try:
+            path.unlink(missing_ok=True)
+        finally:
+            os.close(file)
 
 
 def _make_already_playing_error(event: str) -> CannotResume:

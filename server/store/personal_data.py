@@ -130,7 +130,7 @@ async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
     return deleted_name, count
 
 
-async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban: bool = True) -> int:
+async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban: bool) -> int:
     """Rename a bot in all stored data, including its token, and return the number of its matches.
 
     moves_ban: True to ban the new name if the old one is banned

@@ -144,7 +144,7 @@ ladders = sa.Table(  # plans of events, needed to resume them: server.store.ladd
     metadata,
     sa.Column("event", sa.String(128), primary_key=True),
     sa.Column("uid", sa.String(32), nullable=False),  # seed of the ids of its matches
-    # Player of the event: the command `ladder` or `match`, or `event` for a server.
+    # What plays the event: `ladder` or `match` for a command, `event` for a server.
     sa.Column("kind", sa.String(16), nullable=False),
     # True if the user chose the event's name; otherwise it is generated.
     sa.Column("named", sa.Boolean, nullable=False),

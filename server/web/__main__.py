@@ -26,7 +26,7 @@ from arena.server.web.analysis import analyse_position, review_moves
 from arena.server.web.board_pages import answer_board_request
 from arena.server.web.event_calendar import answer_calendar_request
 from arena.server.web.host_page import HostPage
-from arena.server.web.initial_page import HEADLINE_ELEMENT, InitialPage
+from arena.server.web.initial_page import PITCH_ELEMENT, InitialPage
 from arena.server.web.link_previews import LinkPreviews
 from arena.server.web.maps import answer_map_request, answer_maps_request
 from arena.server.web.match_log import MatchLogs
@@ -128,7 +128,7 @@ class RequestHandler:
     async def _render_page(self, request: PageRequest) -> Response:
         """Return an HTML page, with a general title if the store is too slow or unavailable."""
         route_match = request.route_match
-        initial_html = await self._initial.render() if route_match.route == "/" else HEADLINE_ELEMENT
+        initial_html = await self._initial.render() if route_match.route == "/" else PITCH_ELEMENT
         preview = link_previews.GENERAL_PREVIEW
         with anyio.move_on_after(HEAD_SHARE * request.seconds):
             try:

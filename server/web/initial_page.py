@@ -26,16 +26,16 @@ from arena.protocol.values import Data, Players
 from arena.server.web import titles
 from arena.server.web.page_messages import LiveRequest, RequestLiveData
 
-HEADLINE = (
+PITCH = (
     "<h1><span>Bots fight over maps, live.</span> <span>Can you beat one?</span></h1>"
     "<p>Riskless is a war game without dice: take land, gather armies, and reach the goal first.</p>"
 )
-HEADLINE_ELEMENT = f'<div class="pitch">{HEADLINE}</div>'.encode()
-"""HTML elements without a match, for the start page if its match cannot be drawn, and for all other pages."""
-HEADLINE_WITH_BUTTON = (
-    f'<div class="pitch">{HEADLINE}<a class="button big" href="/play">Play against a bot</a></div>'
+PITCH_ELEMENT = f'<div class="pitch">{PITCH}</div>'.encode()
+"""The pitch without a match, for the start page if its match cannot be drawn, and for all other pages."""
+PITCH_WITH_BUTTON = (
+    f'<div class="pitch">{PITCH}<a class="button big" href="/play">Play against a bot</a></div>'
 )
-"""HTML elements above the picture of a match: the headline, the game in one sentence, and a button."""
+"""HTML elements above the picture of a match: the pitch and a button."""
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 NAMES = {"maxie": "Blue", "minnie": "Orange"}
@@ -84,17 +84,17 @@ def load_demo() -> HeroMatch:
 
 
 def render_hero(hero_match: HeroMatch) -> bytes:
-    """Return HTML with the headline and the picture of a match; only the headline if no map can be drawn for it.
+    """Return HTML with the pitch and the picture of a match; only the pitch if no map can be drawn for it.
 
     This takes one or two milliseconds.
     """
     try:
         game = make_game(hero_match.game, hero_match.setup)
         if not isinstance(game, Riskless):
-            return HEADLINE_ELEMENT
+            return PITCH_ELEMENT
         position = find_position_after(game, [move.move for move in hero_match.moves])
     except GameError:
-        return HEADLINE_ELEMENT
+        return PITCH_ELEMENT
     armies: Sequence[int] = position.armies
     army_sums = {"maxie": sum(n for n in armies if n > 0), "minnie": -sum(n for n in armies if n < 0)}
     players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
@@ -121,7 +121,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         f"{NAMES[seat]} has {army_sums[seat]} armies" for seat in NAMES
     )
     return (
-        f'<div>{preload_link}{HEADLINE_WITH_BUTTON}<div class="hero"><section class="stage first">'
+        f'<div>{preload_link}{PITCH_WITH_BUTTON}<div class="hero"><section class="stage first">'
         f'<div class="tug wide" data-goal=""{even}><h2 class="stage-title">{badge}<span class="kind">'
         f"{'' if hero_match.live else 'Replay · '}{escape(title)}</span></h2>"
         f"{''.join(_render_side(seat, players[seat], percent, army_sums[seat]) for seat in NAMES)}"

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
@@ -27,7 +27,7 @@ from arena.server.edge import responses
 from arena.server.edge.handshake import refuse_other_origin
 from arena.server.edge.page_client import PageClient
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Response
+from arena.server.edge.responses import MakeResponse, Response
 from arena.server.edge.work_budget import WorkBudget
 from arena.server.failed_logins import FailedLogins
 from arena.server.metrics import Metrics
@@ -62,8 +62,6 @@ ABANDONED_RESPONSE = responses.make_text_response(
 
 Key = tuple[object, ...]
 """Key of a cached response: everything on which the response depends."""
-MakeResponse = Callable[[], Awaitable[Response | None]]
-"""Function that makes the response to a request."""
 
 
 class ServerInfo(Struct, frozen=True):

@@ -96,7 +96,7 @@ async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None
         assert await load_events_of_match(engine, match.match) == before
 
 
-@pytest.mark.parametrize("change", [partial(rename_in_store, new_name="wolf"), forget_name])
+@pytest.mark.parametrize("change", [partial(rename_in_store, new_name="wolf", moves_ban=True), forget_name])
 async def test_a_name_that_changes_between_the_reading_and_the_writing_of_a_match_does_not_come_back(
     engine: AsyncEngine, change: Callable[[AsyncEngine, str], Awaitable[Any]]
 ) -> None:

@@ -151,7 +151,7 @@ async def test_a_name_that_becomes_another_one_leaves_nothing_else_changed(
     await count_new_matches(engine)
     gone = "requests", "sessions", "tokens"
     before = await contents(engine, *gone)
-    assert await rename_in_store(engine, ADA, "wolf") == 6
+    assert await rename_in_store(engine, ADA, "wolf", moves_ban=True) == 6
     after = await contents(engine, *gone)
     assert after == sorted(each.replace(ADA, "wolf") for each in before)
     found = {each.name: each for each in await tokens.list_tokens(engine)}
@@ -160,8 +160,8 @@ async def test_a_name_that_becomes_another_one_leaves_nothing_else_changed(
     assert found["wolf"].hash == found[ADA].hash
     assert await recompute_ratings(engine) is not None
     with pytest.raises(TokenError, match=f"'{ADA}' is taken"):
-        await rename_in_store(engine, "bert", ADA)
-    assert await rename_in_store(engine, "wolf", ADA) == 6
+        await rename_in_store(engine, "bert", ADA, moves_ban=True)
+    assert await rename_in_store(engine, "wolf", ADA, moves_ban=True) == 6
     assert await contents(engine, *gone) == before
 
 
@@ -192,7 +192,7 @@ async def test_a_rename_that_is_interrupted_again_and_again_goes_on(
     for step in range(1, 40):
         left = step
         try:
-            await rename_in_store(engine, ADA, "wolf")
+            await rename_in_store(engine, ADA, "wolf", moves_ban=True)
         except TimeoutError:
             continue
         break
@@ -215,7 +215,7 @@ async def test_a_name_that_cannot_be_had_changes_nothing(engine: AsyncEngine) ->
         (ADA, ADA, "is taken"),
     ):
         with pytest.raises(TokenError, match=why):
-            await rename_in_store(engine, name, other)
+            await rename_in_store(engine, name, other, moves_ban=True)
         assert await everything(engine) == before, other
 
 
@@ -295,7 +295,7 @@ async def test_all_bots_of_an_owner_are_hidden_but_those_that_are_hidden_already
     await tokens.revoke_token(engine, "lynx")
     await keep(engine, day(1), events(MAXIE_WINS), maxie="lynx", minnie="bert")
     hidden = personal_data.make_hidden_name()
-    await rename_in_store(engine, "bear", hidden)
+    await rename_in_store(engine, "bear", hidden, moves_ban=True)
     changes = {each.name: each.new_name for each in await make_hidden_names(engine, "byron")}
     assert changes.keys() == {"lynx", "wolf"}, "a bot whose token was revoked is hidden too"
     assert all(other.startswith(HIDDEN_PREFIX) for other in changes.values())

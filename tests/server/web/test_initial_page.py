@@ -19,7 +19,7 @@ from arena.protocol.messages import Played, View
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players, Thinking
 from arena.server.host import Host
-from arena.server.web.initial_page import HEADLINE_ELEMENT, HeroMatch, InitialPage, load_demo, render_hero
+from arena.server.web.initial_page import PITCH_ELEMENT, HeroMatch, InitialPage, load_demo, render_hero
 from arena.server.web.page_messages import LiveRequest, LiveResponse
 from tests.server.web.test_pages import get, live_match
 
@@ -117,7 +117,7 @@ def test_an_unknown_game_is_not_drawn() -> None:
     shown, _ = random_match("m2", 3)
     wrong = [Played([0, 0], 20.0)]
     for game, moves in (("tictactoe", []), ("nothing", []), ("riskless", wrong)):
-        assert render_hero(replace(shown, game=game, moves=moves)) == HEADLINE_ELEMENT
+        assert render_hero(replace(shown, game=game, moves=moves)) == PITCH_ELEMENT
 
 
 async def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last() -> None:
@@ -154,5 +154,5 @@ async def test_the_start_page_shows_a_match_in_progress_and_no_other_view_does(h
             while b">Live</span>" not in (page := (await get(host, "/"))[2]):
                 await anyio.sleep(0.1)
         assert f"/match/{match}".encode() in page
-        assert HEADLINE_ELEMENT in (await get(host, "/play"))[2]
-        assert HEADLINE_ELEMENT in (await get(host, f"/match/{match}"))[2]
+        assert PITCH_ELEMENT in (await get(host, "/play"))[2]
+        assert PITCH_ELEMENT in (await get(host, f"/match/{match}"))[2]
