@@ -210,7 +210,7 @@ def measure_slow_network(browser: Browser, folder: Path, loads: int) -> None:
             context.close()
     print(f"first view at {LATENCY_MS} ms and 400 kbit/s, {loads} loads with an empty cache:")
     print(
-        f"  paint_times after {statistics.median(paint_times):.2f} s (median), {max(paint_times):.2f} s at most"
+        f"  painted after {statistics.median(paint_times):.2f} s (median), {max(paint_times):.2f} s at most"
     )
     print(
         f"  a match on the large board after {statistics.median(board_times):.2f} s, {max(board_times):.2f} s at most,"
@@ -238,7 +238,7 @@ def measure_frames(browser: Browser, folder: Path, _loads: int) -> None:
     )
     print(
         f"  the page's thread worked {statistics.median(frame_times):.1f} ms for one (median), {max(frame_times):.1f} ms at most, of "
-        f"{FRAME_MS:.1f} ms; {sum(milliseconds > FRAME_MS for milliseconds in frame_times)} of {len(frame_times)} frame_times longer"
+        f"{FRAME_MS:.1f} ms; {sum(milliseconds > FRAME_MS for milliseconds in frame_times)} of {len(frame_times)} took longer"
     )
 
 

@@ -18,7 +18,15 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    FloatRect,
+    Locator,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from arena import console
 from arena.bots.api.engine_spec import ENGINES
@@ -294,6 +302,14 @@ def evaluate_large(page: Page, function: str, argument: Any = None) -> Any:
     """
     script = f"async (text) => JSON.stringify(await ({function})(JSON.parse(text)))"
     return json.loads(page.evaluate(script, json.dumps(argument)))
+
+
+def box_of(found: Locator) -> FloatRect:
+    """Return the box of an element in the window."""
+    expect(found).to_be_visible()
+    box = found.bounding_box()
+    assert box is not None
+    return box
 
 
 def wait_until_live(page: Page, title: str = "") -> None:

@@ -38,6 +38,8 @@ PLAY_SECONDS = 150.0
 """Seconds after a failure within which a match must continue. Otherwise, it counts as stuck."""
 FAULT_SECONDS = (1.0, 6.0)
 """Shortest and longest duration of a temporary failure, in seconds."""
+MAX_OUTAGE_SECONDS = 2.0
+"""Longest failure of NATS or PostgreSQL, in seconds. Nobody can play meanwhile."""
 IN_PLAY_SECONDS = 200.0
 SETTLE_SECONDS = 200.0
 MATCHES_IN_PROGRESS_QUERY = "SELECT match FROM matches WHERE finished IS NULL"
@@ -102,7 +104,7 @@ class FaultInjector:
         target, _, fault = kind.partition(" ")
         duration = self.rng.uniform(*FAULT_SECONDS)
         if target in ("nats", "postgresql"):
-            duration = min(duration, 2.0)  # nobody can play meanwhile
+            duration = min(duration, MAX_OUTAGE_SECONDS)
         member = await self._choose_member(target)
         matches = await list_matches_in_progress(self.cluster.database)
         fault_time = time.monotonic()

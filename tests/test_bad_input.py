@@ -14,6 +14,7 @@ from arena.ladder import bot_processes
 from arena.server.commands import hosting
 from arena.server.processes.bot_process import RestartPolicy
 from arena.server.shell.house_processes import HousePlan
+from tests.bots.command_line import keep_switch_interval
 
 MISUSE, FAILURE = 2, 1
 START_SECONDS = 500
@@ -192,7 +193,7 @@ def test_bad_input_is_told_in_one_line(
     monkeypatch.setattr(bot_processes, "RestartPolicy", patient)
     monkeypatch.setattr(hosting, "HousePlan", partial(HousePlan, restart_policy=patient()))
     words = [word.replace("PORT", str(taken_port)).replace("CLOSED", str(closed_port)) for word in words]
-    with pytest.raises(SystemExit) as left:
+    with keep_switch_interval(), pytest.raises(SystemExit) as left:
         main(words)
     output = capfd.readouterr()
     lines = output.err.splitlines()

@@ -45,9 +45,9 @@ async def _measure_sleep_delays(seconds: float) -> list[float]:
     return delays
 
 
-def _stop_at(deadline: float, stop: threading.Event) -> Callable[[], bool]:
-    """Return a function that tells whether the time is up or `stop` is set."""
-    return lambda: time.perf_counter() >= deadline or stop.is_set()
+def _stop_at(deadline: float, is_stopped: Callable[[], bool] = lambda: False) -> Callable[[], bool]:
+    """Return a function that tells whether the time is up or `is_stopped` returns True."""
+    return lambda: time.perf_counter() >= deadline or is_stopped()
 
 
 def _search_until_stopped(
@@ -55,7 +55,7 @@ def _search_until_stopped(
 ) -> None:
     """Search one position after another by iterative deepening, as a bot does, until `stop` is set."""
     for position in cycle(middle_games):
-        for _ in searcher.deepen(position, stop=_stop_at(time.perf_counter() + THINKING, stop)):
+        for _ in searcher.deepen(position, stop=_stop_at(time.perf_counter() + THINKING, stop.is_set)):
             pass
         if stop.is_set():
             return
@@ -66,7 +66,7 @@ def _measure_stop_delays(searcher: Searcher[Any, Any], games: Sequence[Any]) -> 
     overruns = []
     for i in range(STOPPED_SEARCHES):
         deadline = time.perf_counter() + 0.001 * (2 + i % 17)
-        for _ in searcher.deepen(games[i % len(games)], stop=_stop_at(deadline, threading.Event())):
+        for _ in searcher.deepen(games[i % len(games)], stop=_stop_at(deadline)):
             pass
         overruns.append(1000 * (time.perf_counter() - deadline))
     return overruns

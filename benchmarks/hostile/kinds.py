@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from arena.bots.client.state.moves import MAX_LINE_MOVES
 from arena.server.web.credentials import make_basic_header
 from benchmarks.hostile.stranger import (
     Stranger,
@@ -29,8 +30,6 @@ from testkit import horde
 
 REFUSED_SECONDS = 0.1
 """Seconds from a refusal to the next attempt of a client whose next step depends on the answer."""
-MAX_LINE_MOVES = 64
-"""Maximum number of moves in the main line (the line of play that a bot expects) of a `move` message."""
 THINKERS = "thinker-a", "thinker-b"
 """Players of the finished matches in which every move has analysis (`thinking`) of maximum size."""
 HOUSE_BOT = "house-random"

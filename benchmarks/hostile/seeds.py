@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from arena.bots.client.state.moves import MAX_LINE_MOVES
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
@@ -16,7 +17,7 @@ from arena.protocol.values import Players, Thinking
 from arena.server.store import tokens
 from arena.server.store.archive import import_lines
 from arena.server.store.database import close_engine, make_engine, prepare_store
-from benchmarks.hostile.kinds import MAX_LINE_MOVES, REVOKED, THINKERS
+from benchmarks.hostile.kinds import REVOKED, THINKERS
 from benchmarks.kit.script import make_longest_match
 
 LONG_MATCHES = 40

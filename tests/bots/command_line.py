@@ -3,7 +3,8 @@
 import io
 import os
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,15 +28,26 @@ class Result(NamedTuple):
     stderr: str
 
 
+@contextmanager
+def keep_switch_interval() -> Iterator[None]:
+    """Restore the switch interval of threads, which a bot's command changes, after the block."""
+    interval = sys.getswitchinterval()
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+
+
 def arena(*arguments: str | Path) -> Result:
     """Run the command to its end, in this process: starting one takes most of a second."""
     out, err = io.StringIO(), io.StringIO()
-    interval = sys.getswitchinterval()
-    try:
-        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
-            main([str(each) for each in arguments])
-    finally:
-        sys.setswitchinterval(interval)
+    with (
+        keep_switch_interval(),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        pytest.raises(SystemExit) as ended,
+    ):
+        main([str(each) for each in arguments])
     code = ended.value.code
     assert isinstance(code, int)
     return Result(code, out.getvalue(), err.getvalue())

@@ -19,18 +19,13 @@ from arena.match.referee_events import (
 )
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, Start, Turn
-from tests.match.refereed import MAXIE, MINNIE, messages_to, play, started_referee
+from tests.match.refereed import BEGINNING, MAXIE, MINNIE, messages_to, play, started_referee
 from tests.server.matches import terms
 
 
 def test_the_lag_of_the_turn_is_credited_and_told() -> None:
     referee = Referee(terms(tc="1+0", margin=0))
-    for event in (
-        MatchOpened(),
-        PlayerReady(MINNIE),
-        PlayerReady(MAXIE),
-        TurnStarted(0, lag_ns=80 * NS_PER_MS),
-    ):
+    for event in (*BEGINNING, TurnStarted(0, lag_ns=80 * NS_PER_MS)):
         referee.handle(event, 0)
     assert referee.next_deadline == 1080 * NS_PER_MS, "the flag falls that much later"
     (accepted,) = messages_to(referee.handle(MoveReceived(MAXIE, 0, 4), 300 * NS_PER_MS), MAXIE, Accepted)
@@ -40,7 +35,7 @@ def test_the_lag_of_the_turn_is_credited_and_told() -> None:
 
 def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_move() -> None:
     referee = Referee(terms(tc="100+0", game="riskless"))
-    for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE)):
+    for event in BEGINNING:
         referee.handle(event, 0)
     now = 0
     credits: list[float] = []

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from arena import maps
 from arena.maps.chance import compute_winning_chance
 from arena.protocol.record import to_line
-from testkit.browser import BrowserArena, new_context, run_arena, wait_until, wait_until_live
+from testkit.browser import BrowserArena, box_of, new_context, run_arena, wait_until, wait_until_live
 from tests.web.screenshots import made_up
 
 BUSY = """() => { const board = document.querySelector('.small-board');
@@ -316,10 +316,7 @@ def test_below_the_board_a_card_fills_its_row_and_moves_nothing_as_it_comes_and_
     places = [top_below()]
     timed.evaluate(LISTED, ["one"])
     places.append(top_below())
-    card, room = wall.locator(".card").bounding_box(), wall.bounding_box()
-    assert card is not None
-    assert room is not None
-    assert card["width"] == room["width"]
+    assert box_of(wall.locator(".card"))["width"] == box_of(wall)["width"]
     timed.evaluate(LISTED, ["one", "two"])
     places.append(top_below())
     assert max(places) - min(places) < 1
@@ -381,9 +378,8 @@ def test_small_boards_change_between_light_and_dark_with_the_page(timed: Page) -
     timed.evaluate("show(boards[0], 30); show(boards[3], 30)")
     timed.clock.run_for(600)
     for scheme in ("dark", "light"):
-        timed.emulate_media(
-            color_scheme=scheme
-        )  # the page's clock stands still, so nothing that waits is drawn
+        # the page's clock stands still, so nothing that waits is drawn
+        timed.emulate_media(color_scheme=scheme)
         wait_until(lambda: timed.evaluate(COMPARED)["coloured"] == [True] * 4)
 
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from arena.protocol.record import to_line
-from testkit.browser import BrowserArena, evaluate_large, new_context, wait_until
+from testkit.browser import BrowserArena, box_of, evaluate_large, new_context, wait_until
 from tests.web.screenshots import made_up
 
 MEASURED = """() => {
@@ -235,8 +235,7 @@ def test_a_whole_map_is_in_sight_in_ones_own_match_after_each_change_of_the_wind
         page.set_viewport_size({"width": width, "height": height})
         if width > 1000:
             page.wait_for_function(IS_WHOLE)
-            telling = page.locator(".telling").bounding_box()
-            assert telling is not None
+            telling = box_of(page.locator(".telling"))
             assert telling["y"] + telling["height"] <= height
 
 
@@ -248,11 +247,8 @@ def test_the_sentences_of_ones_own_match_on_a_laptop_are_beside_its_board(
     page.evaluate(OWN, [make_game_on_map("riskless", "usa").setup(), "maxie", []])
     expect(page.locator(".map .area-of").first).to_be_visible()
     board, telling, controls = (
-        page.locator(f".viewer {sign}").bounding_box() for sign in (".zoomed", ".telling", ".controls")
+        box_of(page.locator(f".viewer {sign}")) for sign in (".zoomed", ".telling", ".controls")
     )
-    assert board is not None
-    assert telling is not None
-    assert controls is not None
     assert board["height"] >= 400
     assert board["x"] + board["width"] < telling["x"]
     assert board["y"] + board["height"] < controls["y"] < 720 - controls["height"]

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import FloatRect, Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
-from testkit.browser import BrowserArena, wait_until
+from testkit.browser import BrowserArena, box_of, wait_until
 from tests.web.test_director import HURRIED
 from tests.web.test_map import OWN, show_replay, shown
 
@@ -20,14 +20,6 @@ WIDER = "document.documentElement.scrollWidth - innerWidth"
 @pytest.fixture(autouse=True)
 def phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 640})
-
-
-def box_of(found: Locator) -> FloatRect:
-    """Return the box of an element in the window."""
-    expect(found).to_be_visible()
-    box = found.bounding_box()
-    assert box is not None
-    return box
 
 
 def test_the_board_is_above_its_buttons(empty: BrowserArena, page: Page) -> None:

@@ -14,17 +14,12 @@ from tests.bots.command_line import arena
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def run(*words: str | Path) -> tuple[int, str, str]:
-    result = arena(*words)
-    return result.code, result.stdout, result.stderr
-
-
 def test_trace_as_json(tmp_path: Path) -> None:
     path = tmp_path / "tree.json"
     path.write_text(
         '{"player": "minnie", "tree": {"children": [{"value": 2}, {"value": 1}]}}', encoding="utf-8"
     )
-    code, printed, _ = run("trace", str(path), "failsoft", "--json", "-")
+    code, printed, _ = arena("trace", str(path), "failsoft", "--json", "-")
     data = json.loads(printed)
     assert (code, data["value"], data["move"], data["nodes"]) == (0, 1, 1, 3)
     assert data["trace"][-2:] == ["Terminals visited: 2", "Overall choice: move 1[right]"]
@@ -32,14 +27,14 @@ def test_trace_as_json(tmp_path: Path) -> None:
 
 
 def test_svg_to_the_output() -> None:
-    _, printed, _ = run("trace", "Holden", "clamped", "--svg", "-")
+    _, printed, _ = arena("trace", "Holden", "clamped", "--svg", "-")
     assert ET.fromstring(printed).tag == f"{SVG}svg"
 
 
 def test_analyse_reports_every_depth() -> None:
     words = ("analyse", "--game", "tictactoe", "--position", "XX.OO....", "--depth", "5", "--json", "-")
     for engine in ("minimax", "alphabeta", "jamboree:form=course,prune=0.2,threads=2"):
-        code, printed, _ = run(*words, "--engine", engine)
+        code, printed, _ = arena(*words, "--engine", engine)
         data = json.loads(printed)
         assert code == 0
         assert [each["depth"] for each in data["reports"]] == [1]
@@ -49,7 +44,7 @@ def test_analyse_reports_every_depth() -> None:
 
 
 def test_analyse_shows_lines_as_a_person_types_them() -> None:
-    code, printed, _ = run("analyse", "--map", "path4", "--depth", "3", "--engine", "minimax")
+    code, printed, _ = arena("analyse", "--map", "path4", "--depth", "3", "--engine", "minimax")
     assert code == 0
     assert printed.splitlines()[0].split() == ["depth", "value", "chance", "nodes", "line"]
     assert printed.splitlines()[-1].startswith("maxie plays ")
@@ -58,12 +53,12 @@ def test_analyse_shows_lines_as_a_person_types_them() -> None:
 
 
 def test_a_game_is_traced_from_any_position() -> None:
-    _, printed, _ = run("trace", "hexapawn", "alphabeta", "--depth", "2")
+    _, printed, _ = arena("trace", "hexapawn", "alphabeta", "--depth", "2")
     assert "F: state (Maxie,BBB/.../WWW maxie 0) with ab=(Leaf(Minnie wins!),Leaf(Maxie wins!))" in printed
     assert "Estimating state BBB/W../.WW minnie 1[0]" not in printed
     assert "Estimating state" in printed
     words = ("tictactoe", "scouts", "--position", "XX.OO....", "--depth", "5", "--summary")
-    code, printed, _ = run("trace", *words)
+    code, printed, _ = arena("trace", *words)
     assert (code, printed.splitlines()) == (
         0,
         [
@@ -72,14 +67,14 @@ def test_a_game_is_traced_from_any_position() -> None:
             "Overall choice: move c1",
         ],
     )
-    code, _, complaint = run("trace", *words, "--results")
+    code, _, complaint = arena("trace", *words, "--results")
     assert (code, complaint) == (0, "")
 
 
 def test_lines_are_the_best_moves_of_an_engine() -> None:
     words = ("analyse", "--nodes", "2000", "--lines", "3")
-    _, printed, _ = run(*words)
-    _, written, _ = run(*words, "--json", "-")
+    _, printed, _ = arena(*words)
+    _, written, _ = arena(*words, "--json", "-")
     data = json.loads(written)
     assert len({tuple(each["move"]) for each in data["lines"]}) == 3
     assert all(0 < each["chance"] < 1 for each in data["lines"])
@@ -167,7 +162,7 @@ def test_lines_are_the_best_moves_of_an_engine() -> None:
     ],
 )
 def test_mistakes_are_told_in_one_line(words: list[str], code: int, told: str) -> None:
-    left, _, complaint = run(*words)
+    left, _, complaint = arena(*words)
     assert left == code
     assert told in complaint
     assert len(complaint.splitlines()) == 1
@@ -181,24 +176,24 @@ def chain(plies: int) -> str:
 def test_a_tree_deeper_than_recursion_goes(tmp_path: Path) -> None:
     path = tmp_path / "deep.json"
     path.write_text(chain(MAX_DEPTH + 50), encoding="utf-8")
-    code, printed, _ = run("trace", str(path), "stack-alphabeta")
+    code, printed, _ = arena("trace", str(path), "stack-alphabeta")
     assert (code, printed.splitlines()[-2]) == (0, "Terminals visited: 1")
     assert "is Guess: 5" in printed.splitlines()[-3]
-    code, _, complaint = run("trace", str(path), "minimax")
+    code, _, complaint = arena("trace", str(path), "minimax")
     assert code == 2
     assert complaint == (
         "arena: --depth: minimax searches at most 100 plies, not 150; "
         "to search deeper, use stack-minimax, stack-alphabeta, stack-memo\n"
     )
     path.write_text(chain(50_000), encoding="utf-8")
-    code, _, complaint = run("trace", str(path), "stack-minimax")
+    code, _, complaint = arena("trace", str(path), "stack-minimax")
     assert code == 2
     assert complaint.endswith("nested too deeply: a tree may be at most a few hundred plies deep\n")
 
 
 def test_a_map_is_traced_as_deep_as_is_said() -> None:
     """The look-ahead goes on where armies are under attack, and what that saves is told."""
-    code, printed, _ = run("trace", "path4", "lazy:dynamic=2", "--depth", "3", "--json", "-")
+    code, printed, _ = arena("trace", "path4", "lazy:dynamic=2", "--depth", "3", "--json", "-")
     data = json.loads(printed)
     assert code == 0
     assert any("maxie 4" in line for line in data["trace"]), "a ply beyond the depth"
@@ -206,7 +201,7 @@ def test_a_map_is_traced_as_deep_as_is_said() -> None:
     assert [each["nodes"] for each in data["savings"]] == [data["nodes"]] * 2
     assert data["savings"][0]["whole_nodes"] < data["nodes"] < data["savings"][1]["whole_nodes"]
     assert 0 < data["held"] < data["nodes"]
-    code, _, complaint = run("trace", "path4", "minimax")
+    code, _, complaint = arena("trace", "path4", "minimax")
     assert (code, complaint) == (
         2,
         "arena: --depth is needed for path4: give the number of plies to search, e.g. --depth 3\n",
@@ -215,7 +210,7 @@ def test_a_map_is_traced_as_deep_as_is_said() -> None:
 
 def test_a_trace_too_large_for_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena.bots.review.analysis.MAX_TRACED_NODES", 1_000)
-    assert run("trace", "path4", "minimax", "--depth", "40") == (
+    assert arena("trace", "path4", "minimax", "--depth", "40") == (
         1,
         "",
         "arena: --depth: minimax visits more than 1,000 nodes at depth 40, too many to show: give a smaller depth\n",

@@ -193,8 +193,8 @@ async def test_a_core_that_is_away_leaves_the_page_without_an_answer_and_a_new_o
         await asyncio.sleep(0.1)
         answering.is_away = False
         arena.edge.resync()
-        [entered] = arena.core.last(EdgeResynced).clients
-        assert entered.role == "spectator"
+        [client] = arena.core.last(EdgeResynced).clients
+        assert client.role == "spectator"
         assert await asked == VIEW
 
 
