@@ -25,6 +25,9 @@ TYPE_NAMES = {
 }
 """Words of TOML for the types that msgspec names in its error messages."""
 
+NOT_BLANK = r"\S"
+"""Regular expression of texts that are not blank, for a `pattern` of msgspec."""
+
 S = TypeVar("S", bound=Struct)
 A = TypeVar("A")
 B = TypeVar("B")
@@ -55,7 +58,10 @@ class TomlFile:
             raise BadTomlFile(f"{path}: {error.strerror}") from None
         except UnicodeDecodeError:
             raise BadTomlFile(f"{path}: not UTF-8 text") from None
-        except tomllib.TOMLDecodeError as error:
+        except RecursionError:
+            raise BadTomlFile(f"{path}: not valid TOML: nested too deeply") from None
+        except ValueError as error:
+            # tomllib also passes on the error of int() for a number of 5,000 digits
             raise BadTomlFile(f"{path}: not valid TOML: {error}") from None
 
     def convert(self, struct: type[S], dec_hook: Callable[[Any, Any], Any] | None = None) -> S:
@@ -120,6 +126,7 @@ def explain_mismatch(error: msgspec.ValidationError) -> str:
     The alternative `null` is left out, because TOML has no null: a key is left out instead.
     """
     why = str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "").replace(" | ", " or ")
+    why = why.replace(f"matching regex {NOT_BLANK!r}", "that is not blank")
     return why[0].lower() + re.sub(r"\b\w+\b", lambda word: TYPE_NAMES.get(word[0], word[0]), why[1:])
 
 

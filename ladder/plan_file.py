@@ -29,20 +29,21 @@ from arena.ladder.plan import (
 )
 from arena.protocol.adjudication import NO_RULES, Adjudication
 from arena.protocol.timecontrol import TimeControl, parse_duration
-from arena.toml_file import BadTomlFile, TomlFile
+from arena.toml_file import NOT_BLANK, BadTomlFile, TomlFile
 
-NonEmptyText = Annotated[str, Meta(min_length=1)]
+Text = Annotated[str, Meta(min_length=1, pattern=NOT_BLANK)]
+"""Text that is not blank."""
 
 
 class BotTable(Struct, frozen=True, kw_only=True):
     """Keys of a [[bots]] table. Exactly one of `engine`, `exec`, `command`, `image` and `submit` says what plays."""
 
-    name: NonEmptyText | None = None
-    engine: NonEmptyText | None = None
-    program: NonEmptyText | None = field(name="exec", default=None)
-    command: tuple[NonEmptyText, ...] = ()
-    image: NonEmptyText | None = None
-    submit: NonEmptyText | None = None
+    name: str | None = None
+    engine: Text | None = None
+    program: Text | None = field(name="exec", default=None)
+    command: tuple[Text, ...] = ()
+    image: Text | None = None
+    submit: Text | None = None
     """Zip file with the bot; `image` is then the image of its container."""
     time_control: str | None = None
     threads: Annotated[int, Meta(ge=1, le=MAX_THREADS)] = 0
@@ -52,15 +53,15 @@ class LadderTable(Struct, frozen=True, kw_only=True):
     """Keys of a ladder file."""
 
     event: str = LadderPlan.event
-    game: NonEmptyText = LadderPlan.game
-    maps: Annotated[tuple[NonEmptyText, ...], Meta(min_length=1)] = LadderPlan.maps
+    game: Text = LadderPlan.game
+    maps: Annotated[tuple[Text, ...], Meta(min_length=1)] = LadderPlan.maps
     time_control: str = DEFAULT_TIME_CONTROL
     margin: Annotated[int, Meta(ge=0, le=60_000)] = LadderPlan.margin_ms
     format: str = LadderPlan.format
     rounds: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     """Number of rounds; None for the default, or without a limit if `for` is given."""
     for_: str | None = field(name="for", default=None)
-    openings: int | NonEmptyText = SHIPPED_OPENINGS
+    openings: int | Text = SHIPPED_OPENINGS
     adjudicate: dict[str, Any] | str | None = None
     concurrency: Annotated[int, Meta(ge=0, le=1024)] = LadderPlan.concurrency
     pin: bool = LadderPlan.pin
@@ -85,13 +86,14 @@ def _make_plan(file: TomlFile, table: LadderTable, folder: Path) -> LadderPlan:
         # Files of games, maps and openings are found relative to the ladder's file.
         game=str(folder / table.game) if is_file_spec(table.game) else table.game,
         maps=tuple(
-            str(folder / name) if name.endswith(".toml") else name for name in _check_maps(file, table.maps)
+            str(folder / name) if name.endswith(".toml") else name
+            for name in file.parse(["maps"], _check_maps, table.maps)
         ),
         time_control=file.parse(["time_control"], TimeControl.parse, table.time_control),
         margin_ms=table.margin,
         format=file.parse(["format"], check_format, table.format),
         rounds=table.rounds or default_rounds,
-        seconds=file.parse(["for"], parse_duration, table.for_ or "ever"),
+        seconds=file.parse(["for"], parse_duration, "ever" if table.for_ is None else table.for_),
         openings=file.parse(["openings"], lambda text: parse_openings(text, folder), str(table.openings)),
         adjudication=_parse_adjudication(file, table.adjudicate),
         concurrency=table.concurrency,
@@ -101,9 +103,9 @@ def _make_plan(file: TomlFile, table: LadderTable, folder: Path) -> LadderPlan:
     )
 
 
-def _check_maps(file: TomlFile, maps: Sequence[str]) -> Sequence[str]:
+def _check_maps(maps: Sequence[str]) -> Sequence[str]:
     if len(set(maps)) < len(maps):
-        raise file.locate_error(["maps"], "must list each map once; for more matches, raise `rounds`")
+        raise ValueError("must list each map once; for more matches, raise `rounds`")
     return maps
 
 
@@ -125,11 +127,13 @@ def _plan_bots(file: TomlFile, tables: Sequence[BotTable]) -> tuple[BotPlan, ...
         )
     names: set[str] = set()
     for index, table in enumerate(tables):
-        if table.name is not None and table.name in names:
+        if table.name is None:
+            continue
+        if table.name in names:
             raise file.locate_error(
                 ["bots", index, "name"], f"must be unique, but {table.name!r} occurs twice"
             )
-        names.add(table.name or "")
+        names.add(table.name)
     return make_names_unique(_plan_bot(file, table, index) for index, table in enumerate(tables))
 
 

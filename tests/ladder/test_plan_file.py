@@ -100,6 +100,7 @@ def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
         ('format = "league"', "format: must be one of round-robin, gauntlet, swiss, knockout, not 'league'"),
         ('for = "soon"', "for: the time must be a duration such as 30s, 10m, 2h, or ever, not 'soon'"),
         ('for = "0s"', "for: the time must be above 0"),
+        ('for = ""', "for: the time must be a duration such as 30s, 10m, 2h, or ever, not ''"),
         ("openings = 1000", "openings: must be at most 100 plies, not 1000"),
         ("openings = true", "openings: expected a whole number or a string, got true or false"),
     ],
@@ -113,6 +114,8 @@ def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str)
     ("text", "why"),
     [
         ("rounds =", ": not valid TOML: Invalid value"),
+        pytest.param(f"rounds = {'1' * 5_000}", ": not valid TOML: ", id="a number of many digits"),
+        pytest.param(f"maps = {'[' * 100_000}", ": not valid TOML: ", id="nested too deeply"),
         ("", r": bots: a ladder needs at least two bots, not 0: add a \[\[bots\]\] table"),
         ('[[bots]]\nengine = "greedy"', r":1: bots: a ladder needs at least two bots, not 1"),
         ("bots = 3", ":1: bots: expected a list, got a whole number"),
@@ -137,6 +140,7 @@ def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str)
         (f'{TWO}[[bots]]\nexec = "a"\nimage = "b"', ":5: bots: a bot must have exactly one of engine, exec"),
         (f"{TWO}[[bots]]\nimage = 5", r":6: bots\.image: expected a string, got a whole number"),
         (f'{TWO}[[bots]]\nsubmit = ""', r":6: bots\.submit: expected a string of length >= 1"),
+        (f'{TWO}[[bots]]\nsubmit = " "', r":6: bots\.submit: expected a string that is not blank"),
         (
             f'{TWO}[[bots]]\nengine = "a"\ncommand = ["b"]',
             ":5: bots: a bot must have exactly one of engine, exec, command, image and submit",
