@@ -33,9 +33,9 @@ def _compute_distances_from(graph: Graph, start: int) -> list[int]:
 
 
 class StartBalancer:
-    """Search for a fair start on one connected graph, with the measure of unfairness that the search minimizes.
+    """Measure of how much the two sides of a start differ, on one connected graph.
 
-    The constructor takes O(V E) time. To measure a start takes O(V) time for each territory of the start.
+    The constructor takes O(V E) time. Measuring a start takes O(V) time for each territory of the start.
     """
 
     def __init__(self, graph: Graph) -> None:

@@ -237,8 +237,8 @@ class ClusterRunner:
             self._stop_with_error(error)
             return PairResult(), str(error)
         except Exception as error:  # noqa: BLE001  any error on another machine makes the pair void, with the reason
-            reason = str(error).splitlines() or [""]
-            return PairResult(), f"the cluster did not play the match: {type(error).__name__}: {reason[0]}"
+            reason = (str(error).splitlines() or [""])[0]
+            return PairResult(), f"the cluster did not play the match: {type(error).__name__}: {reason}"
         return pair_result, "the worker was stopped before the match"
 
 

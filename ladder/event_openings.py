@@ -14,7 +14,7 @@ from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.openings_file import find_shipped_openings_file, read_openings
 from arena.match.openings import Opening, make_random_opening
-from arena.rating.pairing import shuffle_names
+from arena.rating.pairing import shuffle
 
 SHIPPED_OPENINGS: Final = "shipped"
 """Value of the option `--openings`, and of its key in a plan, for the openings shipped with each map."""
@@ -95,4 +95,4 @@ def _load_built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Ope
         return [()]
     # Shuffled by the seed, so that short events with other seeds use other openings.
     [openings] = read_openings(path, [game])
-    return [openings[int(place)] for place in shuffle_names(map(str, range(len(openings))), str(seed))]
+    return [openings[place] for place in shuffle(range(len(openings)), str(seed))]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from arena.bots.api.engine_spec import (
     ENGINES,
@@ -24,9 +24,6 @@ from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.formats import FORMATS
-
-A = TypeVar("A")
-B = TypeVar("B")
 
 MAX_NAME_LENGTH = 56
 """Maximum length of a bot's name: the protocol's maximum of 64, less the suffix of a further process, such as `#2`."""
@@ -184,17 +181,6 @@ def _parse_threads(options: str) -> int:
     values = dict(option.partition("=")[::2] for option in options.split(","))
     threads_text = values.get("threads", "")
     return int(threads_text) if threads_text.isdecimal() and 1 <= int(threads_text) <= MAX_THREADS else 0
-
-
-def parse_setting(parse: Callable[[A], B], value: A, location: str) -> B:
-    """Return `parse(value)`. If it raises ValueError, raise BadLadder, whose message begins with `location`.
-
-    location  key of a file or option that contains the value
-    """
-    try:
-        return parse(value)
-    except ValueError as error:
-        raise BadLadder(f"{location}: {error}") from None
 
 
 def check_event_name(text: str) -> str:

@@ -90,13 +90,9 @@ class MatchClock(Struct, frozen=True, gc=False):
             remaining_ns = control.base_ms * NS_PER_MS
         else:
             return self
-        maxie_spent_ns, minnie_spent_ns = self.maxie_spent_ns, self.minnie_spent_ns
+        spent_ns = self.maxie_spent_ns if is_maxie else self.minnie_spent_ns
         if self.total_ns:
-            if is_maxie:
-                maxie_spent_ns += elapsed_ns
-            else:
-                minnie_spent_ns += elapsed_ns
-            spent_ns = maxie_spent_ns if is_maxie else minnie_spent_ns
+            spent_ns += elapsed_ns
             remaining_ns = min(remaining_ns, max(0, self.total_ns - spent_ns))
         return MatchClock(
             self.maxie_control,
@@ -105,8 +101,8 @@ class MatchClock(Struct, frozen=True, gc=False):
             remaining_ns if is_maxie else self.maxie_ns,
             self.minnie_ns if is_maxie else remaining_ns,
             self.total_ns,
-            maxie_spent_ns,
-            minnie_spent_ns,
+            spent_ns if is_maxie else self.maxie_spent_ns,
+            self.minnie_spent_ns if is_maxie else spent_ns,
         )
 
     def to_clocks(self, mover: Player | None = None, used_ns: int = 0) -> Clocks:

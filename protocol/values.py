@@ -19,7 +19,7 @@ MatchId = Annotated[str, Meta(min_length=1, max_length=64)]
 Ply = Annotated[int, Meta(ge=0, le=1_000_000)]
 """Number of a move in a match, counted from 0 over both players."""
 ResignReason = Literal["resignation", "crash"]
-"""Reason of a resignation: the own choice of the bot, or a crash of its process."""
+"""Reason of a resignation: the bot's own choice, or a crash of its process."""
 Quota = Annotated[int, Meta(ge=0, le=1_000_000)]
 """Number of further matches that a bot accepts."""
 Data = Any

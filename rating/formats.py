@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.rating.pairing import Pair, check_entrants, make_round_robin_round, shuffle_names
+from arena.rating.pairing import Pair, check_entrants, make_round_robin_round, shuffle
 from arena.rating.standings import StandingsRow
 from arena.rating.swiss import pair_round
 
@@ -205,7 +205,7 @@ class RoundRobinFormat:
         first_number = round * (bot_count - 1) * self.starts
         pairs: list[Pair] = []
         for start in range(self.starts):
-            for opponent in shuffle_names(opponents, f"{self.seed}/{round}/{start}"):
+            for opponent in shuffle(opponents, f"{self.seed}/{round}/{start}"):
                 pairs.append(Pair(first_number + len(pairs), round, start, champion, opponent))
         return pairs
 
@@ -413,7 +413,7 @@ class KnockoutFormat:
 
     @property
     def _pair_numbers_per_encounter(self) -> int:
-        """Return how many pair numbers an encounter reserves: one per scheduled pair of matches and per possible tie-break."""
+        """Number of pair numbers that an encounter reserves: one per scheduled pair of matches and per possible tie-break."""
         return self.rounds * self.starts + MAX_TIE_BREAKS
 
     def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known

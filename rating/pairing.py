@@ -10,6 +10,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ def make_round_robin_round(
     pairings = [
         (start, first, second)
         for start in range(starts)
-        for first, second in _list_circle_pairs(shuffle_names(bots, f"{seed}/{round}/{start}"))
+        for first, second in _list_circle_pairs(shuffle(bots, f"{seed}/{round}/{start}"))
     ]
     return [
         Pair(number, round, start, first, second)
@@ -69,10 +72,10 @@ def make_round_robin_round(
     ]
 
 
-def shuffle_names(names: Iterable[str], salt: str) -> list[str]:
-    """Return the names in an order that depends only on `salt` and on the names."""
+def shuffle(items: Iterable[T], salt: str) -> list[T]:
+    """Return names or numbers in an order that depends only on `salt` and on the items."""
     # A digest instead of `random` gives the same order in every version of Python, and stays pure.
-    return sorted(names, key=lambda name: hashlib.sha256(f"{salt}/{name}".encode()).digest())
+    return sorted(items, key=lambda item: hashlib.sha256(f"{salt}/{item}".encode()).digest())
 
 
 def _list_circle_pairs(bots: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -75,7 +75,7 @@ class LocalMatch:
 
     @property
     def result(self) -> Result | None:
-        """Return the result of the match, or None while it is in play."""
+        """Result of the match; None while it is in play."""
         return self._referee.recorded_result
 
     def play_move(self, move: Any) -> None:

@@ -30,7 +30,7 @@ class BadBotSettings(ValueError):
     """Raised when an option or a file is invalid; the message is one line with the valid forms."""
 
 
-class BotFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class BotFile(Struct, frozen=True, rename="kebab"):
     """Keys of a bot.toml: the names of the options of `arena bot`, and the location of the bot's token."""
 
     engine: str = ""

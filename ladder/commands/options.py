@@ -18,7 +18,6 @@ from arena.ladder.plan import (
     check_format,
     make_names_unique,
     parse_openings,
-    parse_setting,
     plan_engine_bot,
 )
 from arena.maps.game_on_map import require_maps
@@ -73,12 +72,12 @@ def parse_time_option(text: str, option: str) -> TimeControl:
 def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     """Return the plan with the command-line options applied. Raises UsageError for an invalid option."""
     changes = {field: options[name] for name, field in PLAN_FIELDS.items() if name in options}
-    try:
-        for name, (field, parse) in OPTION_PARSERS.items():
-            if options.get(name) is not None:
-                changes[field] = parse_setting(parse, options[name], f"--{name.strip('_')}")
-    except BadLadder as error:
-        raise UsageError(str(error)) from None
+    for name, (field, parse) in OPTION_PARSERS.items():
+        if options.get(name) is not None:
+            try:
+                changes[field] = parse(options[name])
+            except ValueError as error:
+                raise UsageError(f"--{name.strip('_')}: {error}") from None
     if "seconds" in changes:
         changes["rounds"] = options.get("rounds")
     changed_plan = dataclasses.replace(plan, **changes)

@@ -6,19 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.console import UsageError
+from arena.ladder.commands.options import apply_options
 from arena.ladder.plan import (
     COMMAND_PREFIX,
     MAX_NAME_LENGTH,
     BadLadder,
     BotPlan,
+    LadderPlan,
     check_event_name,
     make_names_unique,
     parse_openings,
-    parse_setting,
     plan_command_bot,
     plan_engine_bot,
 )
-from arena.protocol.timecontrol import parse_duration
 
 
 @pytest.mark.parametrize(
@@ -127,11 +128,12 @@ def test_threads_of_the_ladder_override_those_of_the_engine() -> None:
 
 
 def test_an_error_begins_with_its_place() -> None:
-    assert parse_setting(parse_duration, "ever", "--for") == math.inf
+    plan = LadderPlan(bots=())
+    assert apply_options(plan, {"for_": "ever"}).seconds == math.inf
     with pytest.raises(
-        BadLadder, match=r"^--for: the time must be a duration such as 30s, 10m, 2h, or ever, not '10'$"
+        UsageError, match=r"^--for: the time must be a duration such as 30s, 10m, 2h, or ever, not '10'$"
     ):
-        parse_setting(parse_duration, "10", "--for")
+        apply_options(plan, {"for_": "10"})
 
 
 def test_openings_are_plies_or_a_file(tmp_path: Path) -> None:
