@@ -198,10 +198,10 @@ def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
             f" The stores hold {sizes[0]:,} to {sizes[-1]:,} finished matches of {PLIES} plies, including the analysis that the bots sent."
             f" {BOTS} bots and many guests have played them in {LADDERS // 5 + 1} events. PostgreSQL has its default settings.\n\n"
             f"- Each row is a kind of request. {AT_ONCE} clients send such requests at the same time, each for a different bot, match or"
-            " position in a list. After its answers the server rests, so that all answers take at most"
-            f" {MAX_CORE_SHARE:.0%} of its time. After each rest, the clients send their next requests.\n"
+            " position in a list. After its answers, the server rests before the clients send their next requests, so that all"
+            f" answers take at most {MAX_CORE_SHARE:.0%} of its time.\n"
             "- Each cell shows three times in ms, from the connection to the last byte of the answer: p50 and p95 of at least"
-            f" {ROUNDS * AT_ONCE} answers, and the slowest of the first six answers, before which the server has not read anything"
+            f" {ROUNDS * AT_ONCE} answers, and the slowest of the first six answers, for which the server has to read everything"
             " from the store.\n"
             "- In two of these kinds, all requests are the same, and the server caches the answers for a second or more."
         ),

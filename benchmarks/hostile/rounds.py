@@ -475,29 +475,26 @@ def make_section(results: RoundResults, seconds: float, clients: int) -> Section
     memory_growth = max(rounds.memory_growth for rounds in results.rounds.values())
     return Section(
         "Honest bots while strangers use all limits",
-        f"This section shows how much strangers can delay honest bots. {BOTS} honest bots play {RATE:.0f} moves a second in total, "
-        f"on a server with default limits. *Strangers* are {clients} clients on each of {STRANGER_ADDRESSES} addresses.\n\n"
-        "A *round* measures one kind of request. First the strangers are connected and silent for "
-        f"{QUIET_SECONDS:g} s (*quiet*). Then they send requests of this kind for {seconds:g} s, as often as the limits allow "
-        "(*hostile*). At the start of a round, each address has its full budget. Each kind gets one round in each of "
-        f"{ROUNDS} passes over all kinds. If one of the ratios of a kind is {MAX_MEDIAN_RATIO:g} or more, the kind gets {MORE_ROUNDS} "
-        f"more rounds (at most {MAX_REPEATED_KINDS} kinds).\n\n"
-        f"The rounds of the *control* (`{CONTROL}`) are played between those of the other kinds. In them the strangers stay silent in "
-        "the second period too, so the ratios of the control differ from 1 only by the error of the measurement.\n\n"
-        "The bots and the process that serves matches run with real-time priority (SCHED_RR), and the store is on a disk in memory. "
-        "So other programs and the disk hardly affect the figures. The process of the strangers, which in reality would run on other "
-        "machines, has normal priority, so that it does not take CPU time from the server. The server's page process has its usual "
-        "low priority.\n\n"
-        "- *p99 ms* is about the time from sending a move to its acknowledgement, as the bot sees it. The moves are divided into "
-        f"groups of {MOVES_PER_RUN} consecutive moves, which take a third of a second, and *p99 ms* is the median of the groups' 99th "
-        "percentiles. So a pause of the machine hardly counts: it affects only one or two groups. The strangers affect all groups, "
-        "because the server handles their requests at a limited rate.\n"
-        f"- *Ratio* is the hostile p99 of a round divided by the median of the quiet p99 of this round, the {NEIGHBOURS} rounds before "
-        f"it and the {NEIGHBOURS} rounds after it. The table shows the median ratio of all rounds, with the lowest and the highest in "
-        "brackets. About one move in a hundred ends a match, and such moves take longest. To spread them evenly over the periods, "
-        "the matches of the honest bots begin at different times.\n"
+        f"This section shows how much strangers can delay honest bots. {BOTS} honest bots play {RATE:.0f} moves a second in total, in "
+        f"matches that begin at different times, on a server with default limits. *Strangers* are {clients} clients on each of "
+        f"{STRANGER_ADDRESSES} addresses.\n\n"
+        "A *round* measures one kind of request. At its start, each address has its full budget. For "
+        f"{QUIET_SECONDS:g} s, the strangers are connected and silent (*quiet*). Then, for {seconds:g} s, they send requests of this "
+        f"kind as often as the limits allow (*hostile*). Each kind gets {ROUNDS} rounds. A kind with a ratio of {MAX_MEDIAN_RATIO:g} or more "
+        f"gets {MORE_ROUNDS} more rounds (at most {MAX_REPEATED_KINDS} kinds).\n\n"
+        f"In the rounds of the *control* (`{CONTROL}`), the strangers stay silent all the time. So the ratios of the control show how "
+        "large the error of the measurement is.\n\n"
+        "Other programs and the disk hardly affect the figures: the bots and the process that serves matches run with real-time "
+        "priority (SCHED_RR), and the store is on a disk in memory. The strangers, which in reality would run on other machines, have "
+        "normal priority, so that they take no CPU time from the server.\n\n"
+        "- *p99 ms* is the 99th percentile of the time from sending a move to its acknowledgement, as the bot sees it. It is computed "
+        f"for each group of {MOVES_PER_RUN} consecutive moves; the table shows the median of all groups. So a pause of the machine hardly "
+        "counts, because it affects only one or two groups.\n"
+        "- *Ratio* is the hostile p99 divided by the quiet p99. For the quiet p99, the median of several rounds is taken: this round, "
+        f"the {NEIGHBOURS} before it and the {NEIGHBOURS} after it. The table shows the median ratio of all rounds of the kind, with the "
+        "lowest and the highest in brackets.\n"
         "- *All moves* is the same ratio, computed with the 99th percentile of all moves of a round. The table shows the lowest of "
-        "all rounds: a single pause of 30 ms can raise the ratio of one round, but pauses that strangers cause occur in every round.\n"
+        "all rounds, because a pause of the machine raises the ratio of one round only.\n"
         "- *CPU* is the share of one core that the process which serves matches uses, in the quiet and in the hostile periods.\n"
         "- *Refused* counts `rate_limited` and 429. *Lost* counts connections that the server closed or did not accept.\n"
         f"- In the rows *attack*, {ATTACKERS} attackers on one address break the limits, and reconnect as soon as they are "
@@ -541,11 +538,9 @@ def _describe_error(results: RoundResults) -> str:
     high, low = percentile(ratios, 0.975), percentile(ratios, 0.025)
     share = sum(ratio >= MAX_MEDIAN_RATIO for ratio in ratios) / len(ratios)
     return (
-        f"\n\nThe error of one round can also be estimated from the {len(ratios)} quiet periods, by dividing the p99 of each period by the "
-        f"median of its neighbours. Of these ratios, 95% lie between {format_short(low)} and {format_short(high)}, and {share:.1%} are "
-        f"{MAX_MEDIAN_RATIO:g} or more. Suppose that no kind of request delayed the honest bots, and that all ratios were distributed like "
-        f"these. Then at least one kind would still have a median of {MAX_MEDIAN_RATIO:g} or more in "
-        f"{format_chance(chance_of_false_fault(share))} such benchmarks."
+        f"\n\nThe {len(ratios)} quiet periods show how large the error of one round is: in 95% of them, the p99 was {format_short(low)} to "
+        f"{format_short(high)} × the median of its neighbours, and in {share:.1%} it was {MAX_MEDIAN_RATIO:g} × or more. By this error "
+        f"alone, {format_chance(chance_of_false_fault(share))} such benchmarks would show a kind with a median of {MAX_MEDIAN_RATIO:g} or more."
     )
 
 
@@ -572,16 +567,8 @@ def format_chance(chance: float) -> str:
 
 def _make_claims(results: RoundResults) -> Iterator[str]:
     """Yield the promised and measured delays of honest bots: for requests within the limits, and for attacks."""
-    attacks = {
-        worst_repeated_kind: rounds
-        for worst_repeated_kind, rounds in results.rounds.items()
-        if KINDS[worst_repeated_kind].is_attack
-    }
-    requests = {
-        worst_repeated_kind: rounds
-        for worst_repeated_kind, rounds in results.rounds.items()
-        if worst_repeated_kind not in {CONTROL, *attacks}
-    }
+    attacks = {kind: rounds for kind, rounds in results.rounds.items() if KINDS[kind].is_attack}
+    requests = {kind: rounds for kind, rounds in results.rounds.items() if kind not in {CONTROL, *attacks}}
     for misuse, kinds in (
         ("strangers use all that the limits allow, worst kind of request", requests),
         ("attackers break the limits, worst attack", attacks),
