@@ -15,7 +15,8 @@ export class TvView {
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
     this.live = new LiveCards((id) => this.stages.map((each) => each.plyOf(id)).find((ply) => ply !== null) ?? null);
     main.replaceChildren(
-      h("div", { class: "tv-head" }, h("h1", null, "Arena TV"), this.pause, choice("/tv", "1 board", count === 1), choice("/tv/4", "4 boards", count === 4)),
+      h("div", { class: "tv-head" }, h("h1", null, "Arena TV"), this.pause,
+        h("div", { class: "tabs", role: "group", "aria-label": "Boards" }, choice("/tv", "1 board", count === 1), choice("/tv/4", "4 boards", count === 4))),
       h("div", { class: "tv", "data-boards": count }, this.stages.map((each) => each.element)),
       h("section", { class: "tv-others" }, h("h2", null, "All live matches"), this.live.element));
     this.sayState();
