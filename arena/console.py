@@ -35,6 +35,15 @@ class UsageError(CommandError):
     exit_code = 2
 
 
+def check_output_file(file: Path | None) -> Path | None:
+    """Return `file`, or reject it before the command does its work: a folder, or a file in a missing folder."""
+    if file is not None and file.is_dir():
+        raise typer.BadParameter(f"{file} is a folder: name a file")
+    if file is not None and not file.parent.is_dir():
+        raise typer.BadParameter(f"cannot write {file}: folder {file.parent} does not exist; create it first")
+    return file
+
+
 GameOption = Annotated[
     str,
     typer.Option(
@@ -98,6 +107,7 @@ RecordOption = Annotated[
     typer.Option(
         "--record",
         metavar="FILE",
+        callback=check_output_file,
         help="Append match records to this file, one JSON object per line.",
     ),
 ]
@@ -115,7 +125,10 @@ AdjudicateOption = Annotated[
 JsonOption = Annotated[
     Path | None,
     typer.Option(
-        "--json", metavar="FILE", help="Write the result as JSON to this file (- for standard output)."
+        "--json",
+        metavar="FILE",
+        callback=check_output_file,
+        help="Write the result as JSON to this file (- for standard output).",
     ),
 ]
 

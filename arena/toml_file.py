@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +56,8 @@ class TomlFile:
             text = path.read_text(encoding="utf-8")
             return cls(path, text, tomllib.loads(text))
         except OSError as error:
-            raise BadTomlFile(f"{path}: {error.strerror}") from None
+            why = "a folder; name a file in it" if path.is_dir() else error.strerror
+            raise BadTomlFile(f"{path}: {why}") from None
         except UnicodeDecodeError:
             raise BadTomlFile(f"{path}: not UTF-8 text") from None
         except RecursionError:
@@ -93,19 +95,19 @@ class TomlFile:
     def find_line(self, keys: KeyPath) -> int:
         """Return the number, from 1, of the line on which the statement of a value begins; 0 if there is none.
 
-        A statement may span several lines. Its last line is the first one for which the text up to that line is valid
-        TOML and contains the value.
+        A statement may span several lines. It ends on the first line with which its own lines are valid TOML.
         """
-        lines, first_line = self.text.split("\n"), 1
+        lines, ends = self.text.split("\n"), [0]
         for number in range(1, len(lines) + 1):
             try:
-                parsed: Any = tomllib.loads("\n".join(lines[:number]))
+                tomllib.loads("\n".join(lines[ends[-1] : number]))
             except tomllib.TOMLDecodeError:
                 continue
-            if _contains(parsed, keys):
-                return first_line
-            first_line = number + 1
-        return 0
+            ends.append(number)
+        index = bisect_left(
+            ends, x=True, key=lambda end: _contains(tomllib.loads("\n".join(lines[:end])), keys)
+        )
+        return ends[index - 1] + 1 if index < len(ends) else 0
 
     def _check_keys(self, table: dict[str, Any], struct: type[Struct], keys: KeyPath) -> None:
         """Raise BadTomlFile if a table, or a table in one of its lists, has a key that its struct does not have."""

@@ -8,7 +8,7 @@ from typing import cast
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
-from arena.maps.loader import MAX_CACHED_MAPS, MapError, load_map
+from arena.maps.loader import MAX_CACHED_MAPS, load_map
 
 DEFAULT_MAP = "italy"
 """Default map of a match: matches on it are short, and between equals they are rarely drawn."""
@@ -37,15 +37,6 @@ def has_maps(game: str) -> bool:
     Raises UnknownGame if there is no such game, and BadGame if it cannot be loaded.
     """
     return issubclass(CATALOGUE.find(game), Riskless)
-
-
-def require_maps(game: str, map: str) -> None:
-    """Raise MapError if the game called `game` has no maps although `map` names one.
-
-    An empty `map` and the default map are always allowed.
-    """
-    if map not in ("", DEFAULT_MAP) and not has_maps(game):
-        raise MapError("", "", f"{game} has no maps: leave out the map")
 
 
 @lru_cache(maxsize=MAX_CACHED_MAPS)

@@ -24,7 +24,7 @@ from arena.bots.engines.container import make_container_engine
 from arena.bots.engines.from_program import make_program_engine
 from arena.bots.engines.isolated import isolate_engine
 from arena.bots.engines.registry import Engine
-from arena.console import CommandError, UsageError, is_option_given
+from arena.console import CommandError, UsageError, check_output_file, is_option_given
 
 SWITCH_SECONDS = 0.001
 """Interval at which Python switches threads, in seconds: so short that a search cannot delay the network."""
@@ -153,7 +153,12 @@ def bot(
     ] = 0.0,
     log: Annotated[
         Path | None,
-        typer.Option("--log", metavar="FILE", help="Also append the console output to this file."),
+        typer.Option(
+            "--log",
+            metavar="FILE",
+            callback=check_output_file,
+            help="Also append the console output to this file.",
+        ),
     ] = None,
     state: Annotated[
         Path | None,

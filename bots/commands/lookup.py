@@ -13,7 +13,7 @@ from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame, Game, GameError, UnknownGame
 from arena.games.hexapawn import MAX_SIDE, Hexapawn
 from arena.games.riskless import Riskless
-from arena.maps.game_on_map import DEFAULT_MAP, make_game_on_map, require_maps
+from arena.maps.game_on_map import DEFAULT_MAP, make_game_on_map
 from arena.maps.loader import MapError
 
 HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {
@@ -23,17 +23,22 @@ HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {
 """Options of the game spec `hexapawn:width=4,height=5`: the numbers of columns and rows of the board."""
 
 
-def load_game(game: str, map: str) -> AnyGame:
+def load_game(game: str, map: str, *, is_map_given: bool = False) -> AnyGame:
     """Return the game named `game` on the map `map`. `hexapawn:width=4,height=5` sets the size.
+
+    is_map_given: True if `map` is not the option's default; a game without maps then rejects it
 
     Raises UsageError if the game or the map is unknown or invalid.
     """
     try:
-        return _make_game(game, map)
+        loaded_game = _make_game(game, map)
     except (GameError, BadSpec) as error:
         raise UsageError(f"--game: {error}") from None
     except MapError as error:
         raise UsageError(f"--map: {error}") from None
+    if is_map_given and not isinstance(loaded_game, Riskless):
+        raise UsageError(f"--map: {game} has no maps: leave it out")
+    return loaded_game
 
 
 def load_tree_game(name: str) -> Game[Any, Any]:
@@ -49,8 +54,10 @@ def load_tree_game(name: str) -> Game[Any, Any]:
         raise UsageError(str(error)) from None
     try:
         return make_game_on_map(Riskless.name, name)
-    except MapError:
-        pass  # a game may have the name
+    except MapError as error:
+        if name.endswith(".toml"):
+            raise UsageError(str(error)) from None
+        # otherwise a game may have the name
     try:
         return _make_game(name, DEFAULT_MAP)
     except UnknownGame:
@@ -63,9 +70,7 @@ def _make_game(game: str, map: str) -> AnyGame:
     if game.startswith(f"{Hexapawn.name}:"):
         size_spec = parse_spec(game, {Hexapawn.name: HEXAPAWN_SIZE_OPTIONS}, "game")
         return cast("AnyGame", Hexapawn(size_spec.values["width"], size_spec.values["height"]))
-    name = CATALOGUE.register(game)
-    require_maps(name, map)
-    return make_game_on_map(name, map)
+    return make_game_on_map(CATALOGUE.register(game), map)
 
 
 def load_engine(spec: str) -> Engine:

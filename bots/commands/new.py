@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from arena.console import CommandError, UsageError, err
+from arena.console import CommandError, UsageError, check_output_file, err
 
 BOT_TEMPLATE = '''\
 """A bot that looks one move ahead. It plays: arena match {file} random --rounds 1"""
@@ -38,7 +38,12 @@ def register(app: typer.Typer) -> None:
     app.command("new")(new)
 
 
-def new(file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write, e.g. my_bot.py.")]) -> None:
+def new(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", callback=check_output_file, help="File to write, e.g. my_bot.py."),
+    ],
+) -> None:
     """Write a small commented bot as a starting point.
 
     It plays every game. An existing file is not overwritten.

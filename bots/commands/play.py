@@ -22,6 +22,7 @@ from arena.console import (
     RecordOption,
     TimeOption,
     UsageError,
+    is_option_given,
     out,
 )
 from arena.cores import list_usable_cores
@@ -48,6 +49,7 @@ def register(app: typer.Typer) -> None:
 
 
 def play(
+    context: typer.Context,
     engine: Annotated[
         str,
         typer.Argument(metavar="ENGINE", help="Engine to play against, e.g. greedy or alphabeta:depth=4."),
@@ -77,7 +79,7 @@ def play(
     except BadAdjudication as error:
         raise UsageError(f"--adjudicate: {error}") from None
     opponent = load_engine(engine)
-    loaded_game = load_game(game, map)
+    loaded_game = load_game(game, map, is_map_given=is_option_given(context, "map"))
     reason = find_incompatibility_reason(engine, loaded_game)
     if reason is not None:
         raise UsageError(reason)

@@ -24,6 +24,7 @@ from arena.console import (
     JsonOption,
     OwnGamesOption,
     UsageError,
+    check_output_file,
     load_account,
     out,
     register_games,
@@ -89,6 +90,7 @@ def replay(
         typer.Option(
             "--svg",
             metavar="FILE",
+            callback=check_output_file,
             help="Chart the engine's values as SVG (- for standard output); needs --analyse.",
         ),
     ] = None,

@@ -35,9 +35,9 @@ from arena.bots.search.deepening import MAX_DEPTH, Report
 from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.reports.trace_text import (
     format_closing_lines,
+    format_plain_value,
     format_results_line,
     format_trace_lines,
-    format_value,
 )
 from arena.bots.search.reports.tree_picture import render_search
 from arena.console import (
@@ -46,6 +46,7 @@ from arena.console import (
     JsonOption,
     MapOption,
     UsageError,
+    check_output_file,
     is_option_given,
     out,
     write_json,
@@ -129,7 +130,10 @@ def trace_command(
     svg: Annotated[
         Path | None,
         typer.Option(
-            "--svg", metavar="FILE", help="Draw the search as SVG in this file (- for standard output)."
+            "--svg",
+            metavar="FILE",
+            callback=check_output_file,
+            help="Draw the search as SVG in this file (- for standard output).",
         ),
     ] = None,
     json: JsonOption = None,
@@ -167,7 +171,7 @@ def trace_command(
     lines += [format_results_line(game, events)] if results else []
     lines += [*format_closing_lines(game, start, result, monitor.leaves), *_describe_memory(monitor, savings)]
     if svg is not None:
-        value = format_value(result.value).replace("Guess: ", "value ").replace("~", "-")
+        value = format_plain_value(result.value, "value ")
         title = f"{tree}: {algorithm}, {monitor.leaves} leaves, {value}"
         path = line_to_path(game, start, result.line)
         write_text(render_search(game, start, depth, events, title, path), svg)
@@ -271,6 +275,7 @@ def analyse_command(
         typer.Option(
             "--svg",
             metavar="FILE",
+            callback=check_output_file,
             help="Plot the leaves as SVG in this file (- for standard output); needs --compare.",
         ),
     ] = None,
@@ -289,7 +294,7 @@ def analyse_command(
 
     Example: arena analyse --map world --nodes 1000000 --lines 3
     """
-    loaded_game: Game[Any, Any] = load_game(game, map)
+    loaded_game: Game[Any, Any] = load_game(game, map, is_map_given=is_option_given(context, "map"))
     start = _parse_position(loaded_game, position)
     _reject_unused_options(context, compare=compare)
     if compare:
@@ -305,7 +310,8 @@ def analyse_command(
             reports = analyst.analyse(start)
             best_reports = analyst.analyse_best_moves(start, lines)
     except (BadSpec, BadWeights) as error:
-        raise UsageError(f"--engine: {error}") from None
+        hint = "; for a reference search, use `arena trace … --summary`" if "reference" in engine else ""
+        raise UsageError(f"--engine: {error}{hint}") from None
     _show_analysis(loaded_game, start, spec, reports, best_reports, truth, json)
 
 
@@ -368,7 +374,7 @@ def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]]) -> None
     for report in reports:
         table.add_row(
             str(report.depth),
-            format_value(report.value).removeprefix("Guess: ").replace("~", "-"),
+            format_plain_value(report.value),
             f"{100 * compute_winning_chance(game, report.value):.0f} %",
             f"{report.nodes:,}",
             ", ".join(game.move_to_text(move) for move in report.line),

@@ -63,6 +63,10 @@ def make_engine(spec: str) -> Engine:
     try:
         parsed = parse_spec(spec, ENGINES)
     except BadSpec as error:
+        if Path(spec).is_dir():
+            raise BadSpec(
+                f"{spec} is a folder: give a Python file in it, such as {Path(spec, 'bot.py')}"
+            ) from None
         name = spec.partition(":")[0]
         file = f"the file {name}.py" if name and Path(f"{name}.py").is_file() else "a file NAME.py"
         raise BadSpec(str(error) if name in ENGINES else f"{error} (or give {file})") from None

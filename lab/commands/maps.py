@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from arena.console import CommandError, JsonOption, err, out, write_json, write_text
+from arena.console import CommandError, JsonOption, check_output_file, err, out, write_json, write_text
 from arena.lab.commands.measure import measure_command
 from arena.maps.layout import list_roads
 from arena.maps.loader import MapError, MapFile, list_map_names, load_map_file
@@ -62,7 +62,10 @@ def show(
     svg: Annotated[
         Path | None,
         typer.Option(
-            "--svg", metavar="FILE", help="Draw the map as SVG in this file (- for standard output)."
+            "--svg",
+            metavar="FILE",
+            callback=check_output_file,
+            help="Draw the map as SVG in this file (- for standard output).",
         ),
     ] = None,
 ) -> None:

@@ -16,7 +16,16 @@ from rich.progress import Progress
 from arena.bots.api.engine_spec import ENGINES, BadSpec, Spec, parse_spec
 from arena.bots.engines.registry import make_engine
 from arena.bots.evaluators.linear import BadWeights
-from arena.console import CommandError, MapOption, ProcessesOption, SeedOption, UsageError, err, write_text
+from arena.console import (
+    CommandError,
+    MapOption,
+    ProcessesOption,
+    SeedOption,
+    UsageError,
+    check_output_file,
+    err,
+    write_text,
+)
 from arena.cores import list_usable_cores
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
@@ -109,6 +118,7 @@ def make(
         typer.Option(
             "--output",
             metavar="FILE",
+            callback=check_output_file,
             help="Output file (- for standard output); default: MAP-openings.txt.",
         ),
     ] = None,

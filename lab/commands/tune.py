@@ -15,7 +15,7 @@ from arena.bots.commands.lookup import load_game
 from arena.bots.evaluators.catalogue import find_features
 from arena.bots.evaluators.linear import WEIGHTS_FOLDER, BadWeights, load_weights
 from arena.bots.evaluators.outcomes import format_outcomes
-from arena.console import CommandError, SeedOption, UsageError, err, out
+from arena.console import SeedOption, UsageError, check_output_file, err, out, write_text
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
@@ -105,9 +105,12 @@ def tune_command(
             help="Count wins, draws and losses for each position category, instead of learning weights.",
         ),
     ] = False,
-    to: Annotated[Path, typer.Option("--out", metavar="FILE", help="Output file for the weights.")] = Path(
-        "weights.toml"
-    ),
+    to: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="FILE", callback=check_output_file, help="Output file for the weights."
+        ),
+    ] = Path("weights.toml"),
     seed: SeedOption = 1,
 ) -> None:
     """Learn an evaluator's weights by self-play.
@@ -230,10 +233,7 @@ def _check_options(
 
 
 def _write_file(text: str, path: Path, content: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"cannot write {path}: {error.strerror}") from None
+    write_text(text, path)
     out.print(f"{content} in {path}")
 
 

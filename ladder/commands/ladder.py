@@ -205,7 +205,6 @@ def ladder(
             f"--cluster cannot be combined with {'--external' if external else '--pin'}: the cluster's workers start the bots"
         )
     reports = ReportFiles(json, html, csv)
-    reports.check_folders()
     report_results(
         play_plan(plan, "ladder", record, db, external=external_bots, cluster=cluster, port=port or 0),
         [],

@@ -20,6 +20,7 @@ from arena.console import (
     SeedOption,
     TimeOption,
     UsageError,
+    is_option_given,
 )
 from arena.ladder.commands.options import (
     CsvOption,
@@ -48,6 +49,7 @@ from arena.rating.sprt import BadSprt, Sprt, Verdict
 
 
 def match(
+    context: typer.Context,
     a: Annotated[
         str,
         typer.Argument(
@@ -109,13 +111,13 @@ def match(
         test = Sprt.parse(sprt) if sprt is not None else None
     except BadSprt as error:
         raise UsageError(f"--sprt: {error}") from None
-    options = {"game": game, "map": map, "tc": tc, "margin": margin, "rounds": rounds}
+    given_map = map if is_option_given(context, "map") else None
+    options = {"game": game, "map": given_map, "tc": tc, "margin": margin, "rounds": rounds}
     options |= {"concurrency": concurrency, "seed": seed, "openings": openings, "event": event}
     options |= {"adjudicate": adjudicate, "pin": pin}
     plan = apply_options(LadderPlan(_name_bots(plan_engine_bots([a, b]), name_a, name_b, tc_b)), options)
     first, second = (bot.name for bot in plan.bots)
     reports = ReportFiles(json, html, csv)
-    reports.check_folders()
 
     ladder_run = play_plan(plan, "match", record, db, status=_format_progress_line, test=test)
     pairs = ladder_run.count_pair_scores()

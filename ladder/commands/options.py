@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.console import UsageError, register_game
+from arena.console import UsageError, check_output_file, register_game
 from arena.ladder.plan import (
     BadLadder,
     BotPlan,
@@ -20,8 +20,7 @@ from arena.ladder.plan import (
     parse_openings,
     plan_engine_bot,
 )
-from arena.maps.game_on_map import require_maps
-from arena.maps.loader import MapError
+from arena.maps.game_on_map import has_maps
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration
 
@@ -46,10 +45,18 @@ PinOption = Annotated[
 ]
 HtmlOption = Annotated[
     Path | None,
-    typer.Option("--html", metavar="FILE", help="Write a self-contained HTML report to this file."),
+    typer.Option(
+        "--html",
+        metavar="FILE",
+        callback=check_output_file,
+        help="Write a self-contained HTML report to this file.",
+    ),
 ]
 CsvOption = Annotated[
-    Path | None, typer.Option("--csv", metavar="FILE", help="Write the table to this file as CSV.")
+    Path | None,
+    typer.Option(
+        "--csv", metavar="FILE", callback=check_output_file, help="Write the table to this file as CSV."
+    ),
 ]
 
 
@@ -81,11 +88,8 @@ def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     if "seconds" in changes:
         changes["rounds"] = options.get("rounds")
     changed_plan = dataclasses.replace(plan, **changes)
-    if options.get("map") is not None:
-        try:
-            require_maps(register_game(changed_plan.game), options["map"])
-        except MapError as error:
-            raise UsageError(f"--map: {error}") from None
+    if options.get("map") is not None and not has_maps(register_game(changed_plan.game)):
+        raise UsageError(f"--map: {changed_plan.game} has no maps: leave it out")
     return changed_plan
 
 

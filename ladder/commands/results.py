@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from arena.console import CommandError, err, out, write_json, write_text
+from arena.console import err, out, write_json, write_text
 from arena.ladder.ladder import Ladder
 from arena.ladder.reports.blunders import count_blunders
 from arena.ladder.reports.html_report import render_report
@@ -53,12 +53,6 @@ class ReportFiles:
     json: Path | None = None
     html: Path | None = None
     csv: Path | None = None
-
-    def check_folders(self) -> None:
-        """Raise CommandError if the folder of a file is missing, so that a long ladder does not lose its report at the end."""
-        for file in (self.json, self.html, self.csv):
-            if file is not None and not file.parent.is_dir():
-                raise CommandError(f"cannot write {file}: there is no folder {file.parent}")
 
 
 def report_results(

@@ -14,7 +14,15 @@ import anyio
 import msgspec
 import typer
 
-from arena.console import CommandError, DatabaseOption, OwnGamesOption, UsageError, err, register_games
+from arena.console import (
+    CommandError,
+    DatabaseOption,
+    OwnGamesOption,
+    UsageError,
+    check_output_file,
+    err,
+    register_games,
+)
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_file, run_on_store
 from arena.server.store.archive import export_lines, import_lines, read_lines
 from arena.server.store.backup import StoreCounts, backup, restore
@@ -41,7 +49,10 @@ def register(app: typer.Typer) -> None:
 
 def backup_command(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Backup file to create; it must not exist yet.")
+        Path,
+        typer.Argument(
+            metavar="FILE", callback=check_output_file, help="Backup file to create; it must not exist yet."
+        ),
     ],
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
@@ -86,7 +97,11 @@ def restore_command(
 def export_command(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE.jsonl", help="Output file for the records (- for standard output)."),
+        typer.Argument(
+            metavar="FILE.jsonl",
+            callback=check_output_file,
+            help="Output file for the records (- for standard output).",
+        ),
     ],
     event: Annotated[
         str | None, typer.Option("--event", metavar="NAME", help="Export only matches of this event.")

@@ -19,11 +19,13 @@ from arena.console import (
     TimeOption,
     UsageError,
     err,
+    is_option_given,
     print_result,
     print_table,
     write_json,
 )
 from arena.games.name_hints import did_you_mean
+from arena.games.riskless import Riskless
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.rating.formats import ARENA, FORMATS
 from arena.rating.standings import compute_ranks
@@ -77,6 +79,7 @@ def register(app: typer.Typer) -> None:
 
 
 def new(
+    context: typer.Context,
     name: NameArgument,
     at: Annotated[
         str,
@@ -161,6 +164,9 @@ def new(
         raise UsageError(f"{option_name}: {error}") from None
     if start_time <= now:
         raise UsageError(f"--at: {at} is in the past; give a later time")
+    starts = _parse_starts(game, map, tc)
+    if is_option_given(context, "map") and not isinstance(starts[0].game, Riskless):
+        raise UsageError(f"--map: {game} has no maps: leave it out")
     recurrence = Recurrence(at, closes, zone, INTERVAL_DAYS[every]) if every else None
     plan = EventPlan(
         event=make_event_name(name, recurrence, start_time) if recurrence else name,
@@ -171,7 +177,7 @@ def new(
         format=format,
         rounds=rounds,
         minutes=_parse_minutes(duration) if format == ARENA else 0,
-        starts=_parse_starts(game, map, tc),
+        starts=starts,
         margin_ms=margin,
         rated=rated,
         hold_pool=hold_pool,

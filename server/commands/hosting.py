@@ -319,6 +319,10 @@ def _check_store(settings: ArenaSettings) -> None:
         raise BadSetting("bus.url", "leave it out, or set server.role: one process needs no NATS server")
     if store.archive and not store.keep:
         raise BadSetting("store.archive", "set store.keep too, for example to 90d or 1000000")
+    if not Path(store.record).parent.is_dir():
+        raise BadSetting(
+            "store.record", f"folder {Path(store.record).parent} does not exist; create it first"
+        )
     archive = Path(store.archive)
     if store.archive and archive.exists() and not archive.is_dir():
         raise BadSetting("store.archive", f"{archive} is not a folder")

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from arena.console import DatabaseOption, UsageError, err, write_text
+from arena.console import DatabaseOption, UsageError, check_output_file, err, write_text
 from arena.protocol.timecontrol import parse_duration
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.invitations import create_invitations
@@ -51,7 +51,10 @@ def invite_command(
     csv: Annotated[
         Path,
         typer.Option(
-            "--csv", metavar="FILE", help="Write the links as CSV to this file (- for standard output)."
+            "--csv",
+            metavar="FILE",
+            callback=check_output_file,
+            help="Write the links as CSV to this file (- for standard output).",
         ),
     ] = Path("-"),
     db: DatabaseOption = DEFAULT_DATABASE_URL,

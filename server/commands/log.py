@@ -33,6 +33,9 @@ from arena.server.web.match_log import LogNotFound, MatchLog, load_log
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """Maximum size of a server's answer to --url, in bytes."""
 
+MAX_REASON_LENGTH = 60
+"""Maximum number of characters of a reason in the table; the line below the table and --json show all of it."""
+
 COLUMNS: dict[str, Justify] = {
     "at ms": "right",
     "player": "left",
@@ -149,7 +152,10 @@ def _fetch_log(url: str, match: str, name: str, token: str) -> MatchLog:
 
 
 def _make_table_row(entry: TimelineEntry) -> list[str]:
-    cells = structs.astuple(structs.replace(entry, at=round(entry.at)))
+    wrong = (
+        entry.wrong if len(entry.wrong) <= MAX_REASON_LENGTH else f"{entry.wrong[: MAX_REASON_LENGTH - 1]}…"
+    )
+    cells = structs.astuple(structs.replace(entry, at=round(entry.at), wrong=wrong))
     at, player, received, ply, had, took, credited, left, wrong = cells
     return [
         "-" if cell is None else str(cell)

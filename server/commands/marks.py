@@ -11,7 +11,15 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-from arena.console import CommandError, DatabaseOption, JsonOption, print_table, write_json, write_text
+from arena.console import (
+    CommandError,
+    DatabaseOption,
+    JsonOption,
+    check_output_file,
+    print_table,
+    write_json,
+    write_text,
+)
 from arena.rating.elo import Z95
 from arena.rating.standings import StandingsRow, compute_ranks
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
@@ -52,7 +60,10 @@ def marks(
     csv: Annotated[
         Path | None,
         typer.Option(
-            "--csv", metavar="FILE", help="Write the table as CSV to this file (- for standard output)."
+            "--csv",
+            metavar="FILE",
+            callback=check_output_file,
+            help="Write the table as CSV to this file (- for standard output).",
         ),
     ] = None,
     json: JsonOption = None,

@@ -10,7 +10,7 @@ from typing import Annotated
 import anyio
 import typer
 
-from arena.console import CommandError, UsageError
+from arena.console import CommandError, UsageError, err
 from arena.server.cluster.bus import BusError
 from arena.server.commands.hosting import ReloadableHost, read_plan
 from arena.server.commands.lifecycle import StopSignals
@@ -139,6 +139,8 @@ def serve(
         plan = read_plan(file, options)
     except BadSettings as error:
         raise UsageError(str(error)) from None
+    if file is None and Path("arena.toml").is_file():
+        err.print("note: arena.toml is not used; to use it, start the server with `arena serve arena.toml`")
     settings = plan.settings
     server_log.configure_logging(
         settings.log.format.value, verbose=settings.log.verbose, wire=settings.log.wire

@@ -124,13 +124,14 @@ def _make_sqlite_engine(url: sa.URL, *, durable: bool) -> Engine:
         raise StoreError(
             "the store cannot be in memory, because several connections share it: write sqlite:///arena.db"
         )
-    folder = Path(url.database).parent
-    if not folder.is_dir():
-        raise StoreError(f"cannot create {url.database}: folder {folder} does not exist")
+    file = Path(url.database)
+    if file.is_dir():
+        raise StoreError(f"{file} is a folder: name a file in it, as in sqlite:///{file / 'arena.db'}")
+    if not file.parent.is_dir():
+        raise StoreError(f"cannot create {file}: folder {file.parent} does not exist; create it first")
     options = {"durable": durable}
     engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"), execution_options=options)
     sqlite_driver.set_pragmas(engine.sync_engine)
-    file = Path(url.database)
 
     @sa.event.listens_for(engine.sync_engine, "do_connect")
     def _make_private_file(*_given: object) -> None:

@@ -1,5 +1,7 @@
 import math
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,6 +112,23 @@ def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str)
         read_plan(tmp_path, f"{text}\n{TWO}")
 
 
+def test_the_line_of_an_error_in_a_long_file_is_found_without_parsing_all_beginnings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed_lengths: list[int] = []
+    parse = tomllib.loads
+
+    def count_and_parse(text: str) -> dict[str, Any]:
+        parsed_lengths.append(len(text))
+        return parse(text)
+
+    monkeypatch.setattr(tomllib, "loads", count_and_parse)
+    bots = '[[bots]]\nengine = """\n[x]\n"""\n' * 200
+    with pytest.raises(BadLadder, match=r"\.toml:802: bots\.engine: expected a string, got a whole number"):
+        read_plan(tmp_path, f"{bots}[[bots]]\nengine = 3\n{bots}")
+    assert sum(parsed_lengths) < 20 * 2 * len(bots)
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -168,7 +187,7 @@ def test_an_error_names_file_key_and_reason(tmp_path: Path, text: str, why: str)
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(BadLadder, match=r"none\.toml: No such file or directory"):
         read_ladder(tmp_path / "none.toml")
-    with pytest.raises(BadLadder, match="Is a directory"):
+    with pytest.raises(BadLadder, match="a folder; name a file in it"):
         read_ladder(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'event = "\xe9"')
     with pytest.raises(BadLadder, match=r"latin\.toml: not UTF-8 text"):

@@ -91,6 +91,11 @@ def format_value(value: int) -> str:
     return f"Guess: {_format_number(value)}"
 
 
+def format_plain_value(value: int, prefix: str = "") -> str:
+    """Return a value for Maxie as `format_value` does, but an estimate with `prefix` and with a minus sign."""
+    return format_value(value).replace("Guess: ", prefix).replace("~", "-")
+
+
 def _get_function_letter(game: Game[Any, Any], event: TraceEvent) -> str:
     return "F" if game.player(event.position) is Player.MAXIE else "G"
 

@@ -65,4 +65,4 @@ def test_an_existing_file_is_kept(tmp_path: Path) -> None:
     fails("arena.py would hide the package arena", 2, "new", file.with_name("arena.py"))
     assert file.read_text() == "mine"
     fails("ends in .py", 2, "new", tmp_path / "my_bot")
-    fails("cannot write", 1, "new", tmp_path / "no" / "my_bot.py")
+    fails("cannot write", 2, "new", tmp_path / "no" / "my_bot.py")

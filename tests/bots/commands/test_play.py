@@ -176,4 +176,4 @@ def test_bad_input_is_told_in_a_line(tmp_path: Path) -> None:
     fails("--map: nowhere: no such map", 2, "play", "random", "--map", "nowhere")
     fails("--tc: 'soon' is not a time control", 2, "play", "random", "--tc", "soon")
     fails("--seat", 2, "play", "random", "--seat", "north")
-    fails("cannot write", 1, "play", "random", "--record", tmp_path / "no" / "such.jsonl")
+    fails("--record: cannot write", 2, "play", "random", "--record", tmp_path / "no" / "such.jsonl")

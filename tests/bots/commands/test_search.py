@@ -154,11 +154,6 @@ def test_lines_are_the_best_moves_of_an_engine() -> None:
             1,
             "10 leaves are not enough for depth 1; give more",
         ),
-        (
-            ["trace", "Holden", "clamped", "--svg", "no/where.svg"],
-            1,
-            "cannot write no/where.svg: No such file",
-        ),
     ],
 )
 def test_mistakes_are_told_in_one_line(words: list[str], code: int, told: str) -> None:

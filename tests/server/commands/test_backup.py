@@ -82,7 +82,14 @@ def test_a_database_is_no_file_of_records(filled_store: str, tmp_path: Path) -> 
 
 def test_an_export_that_cannot_be_written_leaves_the_one_before(filled_store: str, tmp_path: Path) -> None:
     file = tmp_path / "no" / "all.jsonl"
-    fails(f"cannot write {file}: No such file", 1, "export", str(file), "--db", filled_store)
+    fails(
+        f"cannot write {file}: folder {file.parent} does not exist",
+        2,
+        "export",
+        str(file),
+        "--db",
+        filled_store,
+    )
 
 
 @pytest.mark.parametrize("command", ["backup", "restore", "export", "import"])

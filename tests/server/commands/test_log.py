@@ -70,6 +70,13 @@ def test_one_bot_only_as_json(filled_store: str) -> None:
     assert (move["what"], move["had"], move["took"], move["left"]) == ("a1", 1000, 100.0, 1000)
 
 
+def test_a_long_reason_is_cut_in_the_table_and_whole_below_it(database: str) -> None:
+    keep_daily(database, events([0, 0]), match="ab" * 16)
+    lines = arena("log", "ab", "--db", database).stdout.splitlines()
+    assert max(map(len, lines[1:-1])) < 145
+    assert "b1, c1, a2" in lines[-1]
+
+
 def test_logs_that_cannot_be_shown(filled_store: str) -> None:
     fails("no match begins with 'c'", 1, "log", "c", "--db", filled_store)
     fails("no match begins with '%'", 1, "log", "%", "--db", filled_store)
