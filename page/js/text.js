@@ -93,21 +93,41 @@ export function result(end, players, wins = "wins") {
   return `${end.winner ? `${players[end.winner]} ${wins}` : "Draw"}${how(end, players)}`;
 }
 
-// Return the result with the rule by which the match was adjudicated, or the error of the server.
+// Return the rule by which a match was adjudicated, or the error of the server; empty for other ends.
+const detailOf = ({ reason: word, detail }) => (["adjudicated", "server_fault"].includes(word) ? (detail ?? "").replace(/^repetition: /, "") : "");
+
+// Return the result with its detail.
 export function explained(end, players) {
-  const detail = ["adjudicated", "server_fault"].includes(end.reason) ? (end.detail ?? "").replace(/^repetition: /, "") : "";
+  const detail = detailOf(end);
   if (!detail) return result(end, players);
   return end.reason === "server_fault" ? `Void: ${detail}` : `${result(end, players)}: ${detail}`;
 }
 
-// Return the headline of a match's end. `seat`: the reader's seat; `armies`: of both players.
-export function headline({ winner, reason: word }, players, seat, armies) {
+// Return the headline of a match's end. `seat`: the reader's seat; null for a spectator.
+export function headline({ winner, reason: word }, players, seat = /** @type {string | null} */ (null)) {
   if (word === "server_fault") return "The match is void";
-  const [own, others] = armies && seat === "minnie" ? [armies[1], armies[0]] : armies ?? [];
-  const score = armies && seat ? `, ${own} : ${others}` : "";
-  if (!winner) return `Draw${score}`;
+  if (!winner) return "Draw";
   if (!seat) return `${players[winner]} wins`;
-  return `You ${winner === seat ? "won" : word === "resignation" ? "resigned" : "lost"}${score}`;
+  return `You ${winner === seat ? "won" : word === "resignation" ? "resigned" : "lost"}`;
+}
+
+// Return the end of a match in two parts: the headline with the armies, as in "ann wins, 918 : 109", and the rest, as in "against bob by
+// reaching the goal". `seat`: the reader's seat; null for a spectator.
+export function ending({ end, players, game, last }, seat = /** @type {string | null} */ (null)) {
+  const isVoid = end.reason === "server_fault";
+  const score = isVoid ? null : game.score?.(last);
+  const first = seat ?? end.winner ?? "maxie";
+  const armies = score ? `, ${score[first].armies}\u00a0:\u00a0${score[other(first)].armies}` : "";
+  return [`${headline(end, players, seat)}${armies}`, isVoid ? detailOf(end) || "server error" : why(end, players, seat)];
+}
+
+function why(end, players, seat) {
+  const detail = detailOf(end);
+  const told = `${how(end, players)}${detail && `: ${detail}`}`;
+  const loser = end.winner && !seat ? players[other(end.winner)] : null; // a player knows who the opponent was
+  if (loser && !told.includes(loser)) return `against ${loser}${told}`;
+  if (!seat || !end.winner || end.winner === seat) return told.replace(/^:? /, "");
+  return end.reason === "resignation" ? "" : explained(end, players); // who has resigned knows why
 }
 
 export function clock(ms) {

@@ -230,7 +230,7 @@ def test_a_late_board_does_not_give_the_end_of_its_match_away(timed: Page) -> No
     assert timed.evaluate("viewer.over") is False
     timed.get_by_role("button", name="Jump to live").click()
     timed.clock.run_for(100)
-    expect(timed.get_by_role("region", name="Result")).to_contain_text("bob wins")
+    expect(timed.locator(".story")).to_contain_text("bob wins")
     expect(timed.locator(".badge")).to_have_text("Final")
     expect(timed.get_by_role("slider")).to_have_attribute("max", "20")
     assert timed.evaluate("viewer.over") is True
@@ -480,10 +480,8 @@ def test_a_finished_match_opens_at_its_start_tells_its_end_last_and_is_reviewed(
     assert f"{winner} wins" not in page.locator("main").inner_text()
     assert page.locator(".moves li").count() < match["plies"]
     page.keyboard.press("End")
-    finale = page.get_by_role("region", name="Result")
-    expect(finale).to_contain_text(f"{winner} wins")
-    finale.get_by_role("button", name="View board").click()
-    expect(finale).to_be_hidden()
+    expect(page.locator(".story")).to_have_text(re.compile(rf"^{winner} wins, \d+\s:\s\d+$"))
+    expect(page.locator(".told")).to_have_text(re.compile(f"^against .* Move {match['plies']},"))
     expect(page.locator(".moves li")).to_have_count(match["plies"])
     page.get_by_role("button", name="Play highlights").click()
     expect(page.locator(".status")).to_contain_text(re.compile("^Move [0-9]+ of "))
@@ -544,8 +542,8 @@ def test_four_boards_are_paused_together_and_each_opens_its_match(hasty: Browser
 def test_the_end_on_one_of_four_boards_covers_no_land(timed: Page) -> None:
     timed.evaluate(FINISHED, make_game_on_map("riskless", "italy").setup())
     timed.clock.run_for(1000)
-    result = timed.get_by_role("region", name="Result")
-    expect(result).to_contain_text("ann wins")
+    result = timed.locator(".story")
+    expect(result).to_contain_text("ann wins, ")
     board, line = timed.locator(".tv .stage-board").bounding_box(), result.bounding_box()
     assert board is not None
     assert line is not None

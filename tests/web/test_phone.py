@@ -69,16 +69,18 @@ def test_a_bot_has_its_numbers_its_opponents_and_its_match_in_progress(
     assert page.evaluate(WIDER) == 0
 
 
-def test_the_end_of_a_match_offers_its_next_steps_in_one_row(played: BrowserArena, page: Page) -> None:
+def test_the_end_of_a_match_and_the_next_steps_are_below_its_board(played: BrowserArena, page: Page) -> None:
     match = played.fetch_json("records")["matches"][0]["match"]
-    page.emulate_media(reduced_motion="reduce")  # the result rises when it appears
     page.goto(f"{played.url}match/{match}")
     expect(page.locator(".map .area-of").first).to_be_visible()
     page.keyboard.press("End")
-    result = page.get_by_role("region", name="Result")
-    rows = {box_of(each)["y"] for each in result.locator(".button").all() if each.is_visible()}
-    assert len(rows) == 1
+    board = box_of(page.locator(".board"))
+    story = page.locator(".story[data-end]")
+    expect(story).to_be_in_viewport(ratio=1)
+    assert box_of(story)["y"] > board["y"] + board["height"]
     assert page.evaluate(WIDER) == 0
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.get_by_role("button", name="Share", exact=True)).to_be_in_viewport(ratio=1)
 
 
 def test_the_title_of_a_match_that_is_behind_is_whole(timed: Page) -> None:

@@ -293,7 +293,9 @@ def test_a_whole_game_by_clicks_and_a_rematch_with_the_seats_swapped(idle: Brows
     page.get_by_role("button", name="Rematch").click()
     expect(page.locator(".player[data-owner=maxie] .name")).to_have_text("random")
     play_out(page)
-    expect(page.locator(".status").first).to_contain_text(re.compile("You win with|wins with|Draw with"))
+    expect(page.locator(".status").first).to_contain_text(
+        re.compile("You won · with|You lost · random wins with|Draw · with")
+    )
 
 
 def test_a_premove_is_sent_with_the_turn_and_dropped_where_it_is_illegal(

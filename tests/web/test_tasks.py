@@ -78,7 +78,7 @@ def start(stranger: Stranger) -> None:
 def resign(stranger: Stranger) -> None:
     stranger.click("Resign")
     stranger.click("Yes, resign")
-    expect(stranger.page.get_by_role("region", name="Result")).to_contain_text("You resigned")
+    expect(stranger.page.locator(".viewer .status")).to_contain_text("You resigned")
 
 
 def test_find_who_is_winning_in_no_step(stranger: Stranger) -> None:

@@ -56,7 +56,7 @@ def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(
     page.get_by_text("Engines", exact=True).click()
     expect(page.locator(".thinking", has_text="depth").first).to_be_visible()
     with slow.speed_up_bots(0.05, 3.0):
-        expect(page.locator(".status")).to_contain_text(re.compile("wins|Draw"))
+        expect(page.locator(".story")).to_contain_text(re.compile("wins|Draw"))
     match = page.url.rpartition("/")[2]
     record = wait_until(
         lambda: [each for each in slow.fetch_json("records")["matches"] if each["match"] == match]
@@ -72,13 +72,13 @@ def test_a_match_that_has_just_ended_is_shown_from_its_record(board: BrowserAren
             page.locator(".card.live").first.dispatch_event("click")  # its card is gone before one could aim
             expect(page.locator(".viewer .status")).to_be_visible()
             page.keyboard.press("End")
-            expect(page.locator(".status")).to_contain_text(re.compile("wins|Draw"))
+            expect(page.locator(".story")).to_contain_text(re.compile("wins|Draw"))
             expect(page.locator(".cell:not([data-owner=nobody])").nth(4)).to_be_visible()
 
 
 SPOILED = """() => {
   new MutationObserver(() => {
-    const over = /wins|Draw/.test(document.querySelector('.viewer .status').textContent);
+    const over = /wins|Draw/.test(document.querySelector('.viewer .story').textContent);
     window.spoiled ||= !over && document.querySelector('.viewer .links').hasChildNodes();
   }).observe(document.querySelector('main'), { subtree: true, childList: true, characterData: true, attributes: true });
 }"""
@@ -103,7 +103,7 @@ def test_a_watcher_who_is_behind_watches_on_after_a_break(board: BrowserArena, p
     page.evaluate(SPOILED)
     for socket in sockets:
         socket.close()
-    expect(page.locator(".status")).to_contain_text(re.compile("wins|Draw"))
+    expect(page.locator(".story")).to_contain_text(re.compile("wins|Draw"))
     expect(page.get_by_role("link", name="Matches with the same opening")).to_be_visible()
     assert not page.evaluate("window.spoiled"), (
         "what only a finished match has is offered before its end is shown"
@@ -213,7 +213,8 @@ def test_the_rule_that_ended_a_match_by_adjudication_is_told(
     file.write_text(json.dumps(record))
     page.goto(f"{board.url}#/file")
     page.locator("input[type=file]").set_input_files(file)
-    expect(page.locator(".status")).to_have_text(f"Draw by {detail}")
+    expect(page.locator(".story")).to_have_text("Draw")
+    expect(page.locator(".told")).to_contain_text(f"by {detail} · Move 2,")
 
 
 def test_a_dropped_file_that_cannot_be_shown_is_told(board: BrowserArena, page: Page) -> None:

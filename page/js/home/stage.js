@@ -6,16 +6,15 @@ import { Director, requestFinished } from "../director.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { describeMove, sentence, story } from "../story.js";
-import { SEATS, botTitle, gameTitle, watched, when } from "../text.js";
+import { SEATS, botTitle, ending, gameTitle, watched, when } from "../text.js";
 import { matchLink } from "../parts/matchlist.js";
-import { GameOver } from "../parts/gameover.js";
 import { EvalBar } from "../parts/evalbar.js";
 import { LiveBadge } from "../parts/livebadge.js";
 
 export class Stage {
   // begun() is called when the first match is shown, moved(id) after each ply of a match, and when the match makes way; `taken` contains the matches of other stages; finished() returns the newest
   // finished matches, without a request of its own where the view has them. `compact`: one board of several, which opens its match by a
-  // press, tells its end below the map, and is paused by the view.
+  // press, and is paused by the view.
   constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Set(), finished = requestFinished, compact = false } = {}) {
     this.begun = begun;
     this.moved = moved;
@@ -31,17 +30,14 @@ export class Stage {
     this.tug = new EvalBar({ wide: true, title: compact ? null : title });
     this.place = h("div", { class: "stage-place", inert: compact, "aria-hidden": compact && "true" }); // the board of a link is only looked at
     this.link = compact ? h("a", { class: "stage-board" }, this.place) : h("a", { class: "button plain small" }, "Open match");
-    this.finale = new GameOver();
-    this.coming = h("p", { class: "quiet" }, "\u00a0"); // as high as its words
-    this.finale.element.firstElementChild?.append(this.coming);
     this.words = h("p", { class: "story" });
     this.latest = h("p", { class: "latest" });
     const told = h("div", { class: "words-of" }, this.words, this.latest);
     // The button that comes and goes moves no other: it is last at the left, and first at the right.
     const actions = (...buttons) => h("div", { class: "stage-actions" }, buttons);
     this.element = h("section", { class: "stage" }, compact
-      ? [title, this.tug.element, this.link, this.finale.element, told, actions(this.badge.jump, this.skip)]
-      : [this.tug.element, h("div", { class: "stage-board" }, this.place, this.finale.element), h("div", { class: "telling-of" }, told, actions(this.pause, this.skip, this.link, this.badge.jump))]);
+      ? [title, this.tug.element, this.link, told, actions(this.badge.jump, this.skip)]
+      : [this.tug.element, h("div", { class: "stage-board" }, this.place), h("div", { class: "telling-of" }, told, actions(this.pause, this.skip, this.link, this.badge.jump))]);
     if (compact) {
       shorten(this.skip, "Next");
       shorten(this.badge.jump, "»");
@@ -90,11 +86,9 @@ export class Stage {
     this.tug.show(match, ply);
     this.told = story(match, director.continents, ply);
     const { words, seat } = sentence(match, this.told, ply);
-    const { isOver } = this.playback; // then the end is told over the board
-    say(this.words, isOver ? "" : words);
-    set(this.words, { "data-owner": isOver ? null : seat });
-    say(this.latest, ply ? describeMove(match, ply) : "");
-    this.finale.show(match, isOver);
+    const { isOver } = this.playback;
+    say(this.words, isOver ? ending(match)[0] : words);
+    set(this.words, { "data-owner": seat, "data-end": isOver });
     this.changed();
     this.moved(match.id);
   }
@@ -102,11 +96,11 @@ export class Stage {
   // Show the progress of the match, and whether playback continues by itself.
   changed() {
     set(this.element, { hidden: this.director.idle });
-    const { following } = this.director;
-    say(this.coming, following ? `Next: ${paired(following.players)}` : "\u00a0");
     say(this.pause, this.director.running ? "Pause" : "Play");
     if (!this.playback) return;
-    const { match, live } = this.playback;
+    const { match, live, at, isOver } = this.playback;
+    const { following } = this.director;
+    say(this.latest, isOver ? [ending(match)[1], following && `Next: ${paired(following.players)}`].filter(Boolean).join(" · ") : at ? describeMove(match, at) : "");
     this.badge.show(this.playback);
     const game = gameTitle(match.gameName, match.setup.map);
     const time = match.started && match.event !== "demo" ? when(match.started) : "";

@@ -35,7 +35,7 @@ export class LiveBoard {
       this.due = undefined;
       const last = match.moves.length;
       this.board.show(match.last, last ? match.moves[last - 1].move : null, last ? match.positions[last - 1] : null);
-      say(this.told, match.end ? headline(match.end, match.players, null, null) : `Move ${last}`);
+      say(this.told, match.end ? headline(match.end, match.players) : `Move ${last}`);
     });
   }
 

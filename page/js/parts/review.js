@@ -49,11 +49,7 @@ export class Review {
   // Offer the review of a match that is over, as the reader knows.
   offer(over) {
     this.over = over;
-    set(this.button, { hidden: !this.offered });
-  }
-
-  get offered() {
-    return this.available && this.over && !this.ready && !this.asking && this.match.moves.length > 0;
+    set(this.button, { hidden: !this.available || !over || this.ready || this.asking || !this.match.moves.length });
   }
 
   // Tell of the move that led to a ply, if it was a mistake.

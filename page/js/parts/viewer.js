@@ -7,9 +7,8 @@ import { h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
 import { describeMove, keyMoments, nextMoment, sentence, story } from "../story.js";
-import { SIDES, dateOf, eventTitle, explained, gameTitle, watched } from "../text.js";
+import { SIDES, dateOf, ending, eventTitle, explained, gameTitle, watched } from "../text.js";
 import { Explorer } from "./explorer.js";
-import { GameOver } from "./gameover.js";
 import { KeyList, keyAction } from "./keys.js";
 import { LiveBadge } from "./livebadge.js";
 import { MoveList } from "./movelist.js";
@@ -60,8 +59,6 @@ export class Viewer {
     this.moves = new MoveList(match, link, this.review);
     this.moves.element.addEventListener("click", () => this.reveal());
     this.plot = new Plot(match, { go: (ply) => this.go(ply), reveal: () => this.revealAll() });
-    this.finale = new GameOver(seat);
-    this.reviewed = false; // the reader has put the end aside
     this.status = h("p", { class: seat ? "status prompt" : "status", role: seat ? "status" : null });
     // Bots may play a hundred plies a second: of their match its turning points, its end, and what goes wrong are said aloud.
     this.aloud = seat ? null : h("p", { class: "unseen", role: "status" });
@@ -73,8 +70,6 @@ export class Viewer {
     this.slider = h("input", { type: "range", min: 0, "aria-label": "Move", oninput: () => this.slide(Number(this.slider.value)) });
     this.marks = h("div", { class: "marks" });
     this.actions = h("div", { class: "actions" });
-    this.again = h("button", { type: "button", hidden: Boolean(seat), onclick: () => this.playback.play() }, "Watch again");
-    this.aside = h("button", { type: "button", class: seat ? "" : "button", onclick: () => this.putAside() });
     this.choices = h("div", { class: "actions choices" }); // moves that no cell stands for
     this.keys = new KeyList();
     this.speed = h("select", { class: "speed", "aria-label": "Speed", title: "Speed", onchange: () => this.playback.hurry(Number(this.speed.value)) },
@@ -128,8 +123,9 @@ export class Viewer {
     this.study = h("section", { class: "study", "aria-label": "Analysis", hidden: true }, this.review.element, this.explorer.element);
     this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.begin);
     this.links = h("p", { class: "links" });
+    this.telling = h("div", { class: "telling" }, this.story, this.told);
     this.sheet = new Sheet(
-      h("div", { class: "under" }, this.choices, this.controls, h("div", { class: "telling" }, this.story, this.told)),
+      h("div", { class: "under" }, this.choices, this.controls, this.telling),
       h("aside", { class: "side", "aria-label": "Moves and graph" }, this.study, this.doing, this.plot.element, this.moves.element,
         this.openings.element, this.players.details, this.inWords, this.links),
       () => this.showState());
@@ -137,7 +133,7 @@ export class Viewer {
     this.turn = this.seat ? h("div", { class: "turn" }, this.status) : null;
     this.table = h("div", { class: "table-top" },
       this.players.element, this.tug.element, this.turn,
-      h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element, this.finale.element));
+      h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element));
     return h("div", { class: "viewer", "data-seat": this.seat }, this.title, this.table, this.sheet.element);
   }
 
@@ -239,18 +235,20 @@ export class Viewer {
     this.plot.show(playback, this.turns);
     const told = story(match, this.continents, at);
     const { words, seat, aloud = words } = this.review.sentence(at) ?? sentence(match, told, at);
-    const silent = playback.isOver || explorer.active; // the state of the match tells its end
-    say(this.story, silent ? "" : this.toReader(words));
-    set(this.story, { "data-owner": silent ? null : seat });
+    const over = playback.isOver && !explorer.active;
+    const silent = explorer.active || (over && this.seat !== null); // the bar tells the reader's own end
+    const [result, why] = over && !silent ? ending(match) : [this.toReader(words), ""];
+    say(this.story, silent ? "" : result);
+    set(this.story, { "data-owner": silent ? null : seat, "data-end": over });
     if ("suggest" in this.board) this.board.suggest(explorer.suggested ?? null);
-    say(this.told, explorer.active ? explorer.describe() : `${describeMove(match, at, this.seat)}${this.judged(at)}`);
+    say(this.told, explorer.active ? explorer.describe() : `${why && `${why} · `}${describeMove(match, at, this.seat)}${this.judged(at)}`);
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm });
     if (this.seat === null) this.badge.show(playback);
     if (this.aloud) say(this.aloud, this.message || (playback.isOver ? explained(match.end, match.players) : this.live && !silent ? this.toReader(aloud) : ""));
     this.sound(at, move, before);
     if (this.inWords.open) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
-    this.finish();
+    this.placeActions();
     this.moves.show(at, playback.seen); // when all else has its place, because the list is scrolled to the move
     // Who looks back looks: what may be chosen is chosen in the newest position.
     if (explorer.active) explorer.picker.mark();
@@ -305,7 +303,8 @@ export class Viewer {
     this.slider.value = String(at);
     this.showState();
     set(this.highlights, { hidden: !this.over || !match.game.told || this.explorer.active });
-    say(this.runButton, playback.running ? "❚❚" : "▶");
+    say(this.runButton, playback.running ? "❚❚" : playback.isOver ? "↻" : "▶");
+    set(this.runButton, { title: playback.isOver ? "Watch again" : "Play the moves" });
     if (!this.over) return;
     const width = this.trackWidth;
     const known = `${last} ${this.continents.length}`;
@@ -336,27 +335,16 @@ export class Viewer {
     return [...found, [Math.max(0, length - 2), length]];
   }
 
-  // The end, over the board, as long as the reader has not put it aside.
-  finish() {
-    const { playback, match } = this;
-    if (!playback.isOver) this.reviewed = false;
-    const over = playback.isOver && !this.reviewed && !this.explorer.active;
-    this.finale.show(match, over);
-    say(this.aside, this.review.offered ? "Analyse" : "View board");
-    const place = over ? this.finale.place : this.own ? this.controls : this.doing;
-    if (this.actions.parentElement === place) return;
-    if (over) place.append(this.aside, this.again);
-    place.append(this.actions);
+  // The actions on the match are beside the words about it: in a match of the reader's own in the bar, when it is over.
+  placeActions() {
+    const place = this.own ? this.controls : this.turn ?? this.telling;
+    if (this.actions.parentElement !== place) place.append(this.actions);
     set(this.doing, { hidden: this.own });
-    if (over && this.seat) this.finale.reveal();
   }
 
   // The whole review is there to be looked at: nothing of the match is kept back, and nothing moves by itself. It begins at `ply`.
   showReview(ply) {
-    if (this.review.ready) {
-      this.reviewed = true;
-      this.playback.reveal();
-    }
+    if (this.review.ready) this.playback.reveal();
     if (ply !== undefined && !this.explorer.active) this.go(ply);
     else this.refresh();
   }
@@ -365,13 +353,6 @@ export class Viewer {
   revealAll() {
     this.playback.reveal();
     this.refresh();
-  }
-
-  putAside() {
-    this.reviewed = true;
-    this.refresh();
-    this.slider.focus();
-    if (this.review.offered) this.review.ask();
   }
 
   // A sound for one ply on; not for a jump, and not for what is shown again.
@@ -388,9 +369,8 @@ export class Viewer {
   state() {
     const { match, playback } = this;
     if (match.game.fault) return `The board cannot be shown. ${match.game.fault}`;
-    if (playback.isOver) return this.toReader(explained(match.end, match.players));
+    if (this.seat && match.end) return ending(match, this.seat).filter(Boolean).join(" · ");
     if (this.message) return this.message;
-    if (playback.end && playback.seen === playback.last && !playback.running) return explained(match.end, match.players);
     if (playback.end) return `Move ${playback.at} of ${match.moves.length}`;
     if (playback.behind) return `Move ${playback.at}${watched(match)}`;
     if (!match.running && !match.moves.length) return "Waiting for the players…";

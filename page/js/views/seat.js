@@ -62,7 +62,7 @@ export class SeatView {
     set(this.cancelling, { hidden: playing.premove === null && picker.source === null });
     this.short = this.isShort;
     this.viewer.tell(this.words(match, mine.length > 0), playing.lostAt !== null);
-    set(this.viewer.status, { "data-turn": mine.length && playing.lostAt === null ? playing.seat : null, "data-next": playing.premove !== null, "data-short": this.short });
+    set(this.viewer.status, { "data-turn": match.end?.winner ?? (mine.length && playing.lostAt === null ? playing.seat : null), "data-next": playing.premove !== null, "data-short": this.short });
     if (match.end) this.offerRematch();
     else this.offerResignation();
     document.title = mine.length ? "Your turn" : `${match.players.maxie} v ${match.players.minnie}`;
