@@ -88,7 +88,7 @@ VICTIM = "victim"
 MAX_SECONDS = 8.0
 """Seconds within which the server must disconnect an attacker.
 
-They include three waits. The server reads what clients without a match send in turns of its fair queue, so it takes up to
+They include three waits. The server reads what clients without a match send in slices of its fair queue, so it takes up to
 two seconds until it has read more than its limits allow. The limits for a hello, for a full buffer and for the closing
 handshake are about two seconds each. An attacker that polls slowly notices the end only later.
 

@@ -4,8 +4,8 @@
 
 The documented Sans-I/O layer of the library `websockets` implements the protocol. Input is limited before it is parsed:
 it is read in small chunks, and an address may send a limited number of chunks per second. Only a player's chunk within
-that limit is parsed immediately. Any other chunk is buffered, and parsed a few frames at a time when the connection's
-turn in the fair queue comes; until then, reading is paused.
+that limit is parsed immediately. Any other chunk is buffered, and parsed a few frames at a time when the fair
+queue serves the connection; until then, reading is paused.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ log = logging.getLogger("arena.connection")
 
 OPEN = State.OPEN
 """State `OPEN` of a websocket, looked up once, because access to an enum member takes 0.1 µs in Python 3.11."""
-TURN_BYTES = 128
-"""Number of bytes of a websocket that are parsed in one turn of the fair queue: about six short messages."""
+SLICE_BYTES = 128
+"""Number of bytes of a websocket that are parsed in one slice of the fair queue: about six short messages."""
 END_OF_REQUEST = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
 ANSWER_SECONDS = 310.0
@@ -59,14 +59,14 @@ MAX_AFTER_CLOSE_BYTES = 4096
 MAX_DISCARDED_BYTES = 16 * 1024 * 1024
 """Maximum number of bytes to read and discard after this side has ended its stream."""
 CONNECTION_COST = 150.0
-"""Estimated CPU time to accept and close a connection, in µs, not counting its turns in the fair queue."""
+"""Estimated CPU time to accept and close a connection, in µs, not counting its slices in the fair queue."""
 HELLO_COST = 600.0
-"""Estimated CPU time of a hello, in µs, not counting its turn in the fair queue.
+"""Estimated CPU time of a hello, in µs, not counting its slice in the fair queue.
 
 It covers the lookup of the name, the core's work, the commit, and the same again for the client's departure.
 """
 MESSAGE_COST = 300.0
-"""Estimated CPU time of any other message, in µs, not counting its turn in the fair queue."""
+"""Estimated CPU time of any other message, in µs, not counting its slice in the fair queue."""
 REASON_BYTES = 120
 """Maximum size of the reason in a close frame, in bytes.
 
@@ -138,7 +138,7 @@ class Connection(asyncio.BufferedProtocol):
         self._arrived_ns = 0
         """Arrival time of the bytes in `_unparsed`, in monotonic ns."""
         self._is_queued = False
-        """True while the connection waits for a turn of the fair queue."""
+        """True while the connection waits in the fair queue."""
         self._request_tail = b""
         """Last bytes of an incomplete request."""
         self._is_reading_request = False
@@ -206,7 +206,7 @@ class Connection(asyncio.BufferedProtocol):
         self.update_reading()
 
     def update_reading(self) -> None:
-        """Pause or resume reading. If there is work for a turn of the fair queue, queue the connection for one."""
+        """Pause or resume reading. If there is work for the fair queue, put the connection into it."""
         if self._unparsed:
             self.transport.pause_reading()
         elif self._bytes_after_close <= MAX_AFTER_CLOSE_BYTES:
@@ -214,7 +214,7 @@ class Connection(asyncio.BufferedProtocol):
         if (self._unparsed and self._may_parse) or (
             self.session is not None and self.session.waiting_messages
         ):
-            self.wait_for_turn()
+            self.wait_in_fair_queue()
 
     @property
     def _may_parse(self) -> bool:
@@ -224,22 +224,22 @@ class Connection(asyncio.BufferedProtocol):
             return not (self._is_answering or self.is_slow)
         return session.state not in {AWAITING_ADMISSION, BACKLOGGED}
 
-    def wait_for_turn(self) -> None:
+    def wait_in_fair_queue(self) -> None:
         if not self._is_queued:
             self._is_queued = True
             self._edge.fair_queue.enqueue(self._address_key, self)
 
-    def take_turn(self) -> float:
+    def run_slice(self) -> float:
         """Parse buffered bytes, or handle a waiting message.
 
-        Return the cost in µs: the CPU time of the turn, and an estimate for the work that it causes outside the turn.
+        Return the cost in µs: the CPU time of the slice, and an estimate for the work that it causes outside the slice.
         """
         self._is_queued = False
         if not self._is_admitted or self._has_ended_stream:
             return 0.0
         start_ns = self._edge.clock.cpu_time_ns()
         try:
-            cost = self._run_turn()
+            cost = self._do_waiting_work()
             self.update_reading()
         except Exception:
             log.exception("a connection failed", extra={"address": self.address})
@@ -247,13 +247,13 @@ class Connection(asyncio.BufferedProtocol):
             return 0.0
         return cost + (self._edge.clock.cpu_time_ns() - start_ns) / 1000
 
-    def _run_turn(self) -> float:
-        """Do the work of a turn. Return the estimated cost of work that it causes outside the turn, in µs."""
+    def _do_waiting_work(self) -> float:
+        """Do the work of a slice. Return the estimated cost of work that it causes outside the slice, in µs."""
         session = self.session
         if session is None:
             data, self._unparsed = self._unparsed, b""
             return self._parse_request(data) if data else 0.0
-        chunk_bytes = TURN_BYTES
+        chunk_bytes = SLICE_BYTES
         if len(self._unparsed) > chunk_bytes and self._has_peer_hung_up():
             # The event loop reports the end of the stream only after all earlier data, and reading is paused.
             self.is_over = True
@@ -264,7 +264,7 @@ class Connection(asyncio.BufferedProtocol):
             session.drop_queued_messages()
             chunk_bytes = len(self._unparsed)
         if not (self._unparsed and self._may_parse):
-            return session.take_turn()
+            return session.handle_waiting_message()
         data, self._unparsed = self._unparsed[:chunk_bytes], self._unparsed[chunk_bytes:]
         handled_before = session.handled_count
         cost_per_message = MESSAGE_COST if session.client else HELLO_COST
@@ -357,7 +357,7 @@ class Connection(asyncio.BufferedProtocol):
     def _parse_request(self, data: bytes) -> float:
         """Parse a chunk of a request, and keep the bytes after the request.
 
-        Return the estimated cost of work that the request causes outside the turn, in µs.
+        Return the estimated cost of work that the request causes outside the slice, in µs.
         """
         head_bytes = self._request_tail + data
         head_end = head_bytes.find(END_OF_REQUEST)

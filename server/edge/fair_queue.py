@@ -1,10 +1,11 @@
-"""Fair queue for all work except players' answers, in which addresses take turns.
+"""Fair queue for all work except players' answers to turns. It serves the addresses in rotation.
 
 The queue holds handshakes, plain requests, messages with a cost, input from clients that play no match, and input from
-addresses that send a lot. Each turn is one small piece of work, followed by a pause several times as long. All turns
-together therefore take at most `MAX_TIME_SHARE` of the process's time, however many clients wait, and they rarely delay
-a player's move. While moves are being stored, a turn is put off for at most `MAX_DELAY_NS`, because the thread that
-writes the journal would have to wait for the interpreter lock until the turn ends.
+addresses that send a lot. The work is done in slices. A slice is one small piece of work, followed by a pause several
+times as long. All slices together therefore take at most `MAX_TIME_SHARE` of the process's time, however many clients
+wait, and they rarely delay a player's move. While moves are being stored, a slice is put off for at most
+`MAX_DELAY_NS`, because the thread that writes the journal would have to wait for the interpreter lock until the slice
+ends.
 """
 
 from __future__ import annotations
@@ -16,26 +17,26 @@ from typing import Protocol
 from arena.clock import TimeSource
 
 MAX_TIME_SHARE = 0.2
-"""Largest share of the process's time for all turns together, 0 to 1."""
+"""Largest share of the process's time for all slices together, 0 to 1."""
 POLL_SECONDS = 0.001
-"""Time after which a delayed turn checks again whether moves are being stored, in seconds."""
+"""Time after which a delayed slice checks again whether moves are being stored, in seconds."""
 MAX_DELAY_NS = 3_000_000
-"""Longest delay of a turn, in ns.
+"""Longest delay of a slice, in ns.
 
-Without a limit, turns would wait forever on a busy server, which stores moves almost all the time.
+Without a limit, slices would wait forever on a busy server, which stores moves almost all the time.
 """
 
 
 class Waiter(Protocol):
-    """Client waiting for its turn in a fair queue."""
+    """Client that waits in a fair queue."""
 
-    def take_turn(self) -> float:
-        """Do one piece of work. Return its cost in µs of CPU time, including work that it causes outside the turn."""
+    def run_slice(self) -> float:
+        """Do one piece of work. Return its cost in µs of CPU time, including work that it causes outside the slice."""
         ...
 
 
 class FairQueue:
-    """Queue of waiters by address. Addresses take turns; the waiters of one address are served in order."""
+    """Queue of waiters by address. Addresses are served in rotation, and the waiters of one address in order."""
 
     def __init__(self, clock: TimeSource, is_storing: Callable[[], bool] = lambda: False) -> None:
         """Create an empty queue. `is_storing` returns True while moves are being stored."""
@@ -45,33 +46,33 @@ class FairQueue:
         self._now_ns = clock.now_ns
         self._is_storing = is_storing
         self._due_ns = 0.0
-        """Time at which the next turn is due, in monotonic ns: the end of the pause after the last turn."""
+        """Time at which the next slice is due, in monotonic ns: the end of the pause after the last one."""
 
     def enqueue(self, address: str, waiter: Waiter) -> None:
-        """Queue a waiter for one turn, after the earlier waiters of its address."""
+        """Queue a waiter for one slice, after the earlier waiters of its address."""
         self._waiters_by_address.setdefault(address, deque()).append(waiter)
         if not self._is_running:
             self._is_running = True
             self._due_ns = max(self._due_ns, self._now_ns())
-            self._clock.call_later(0, self._run_turn)
+            self._clock.call_later(0, self._run_next_slice)
 
-    def _run_turn(self) -> None:
+    def _run_next_slice(self) -> None:
         if not self._waiters_by_address:
             self._is_running = False
             return
         now = self._now_ns()
         if now < self._due_ns + MAX_DELAY_NS and self._is_storing():
-            self._clock.call_later(POLL_SECONDS, self._run_turn)
+            self._clock.call_later(POLL_SECONDS, self._run_next_slice)
             return
         address, waiters = self._waiters_by_address.popitem(last=False)
         waiter = waiters.popleft()
         if waiters:
             self._waiters_by_address[address] = waiters
-        # uvloop rounds timers to milliseconds. If this turn comes too early, the pause after it is longer.
+        # uvloop rounds timers to milliseconds. If this slice comes too early, the pause after it is longer.
         seconds_early, cost = max(0.0, self._due_ns - now) / 1e9, 0.0
         try:
-            cost = waiter.take_turn()
+            cost = waiter.run_slice()
         finally:
             pause_seconds = seconds_early + cost / 1e6 / MAX_TIME_SHARE
             self._due_ns = self._now_ns() + pause_seconds * 1e9
-            self._clock.call_later(pause_seconds, self._run_turn)
+            self._clock.call_later(pause_seconds, self._run_next_slice)

@@ -3,7 +3,7 @@
     frame -> message -> limits -> core.submit(MessageReceived)       SendToClient -> frame -> connection
 
 An answer to a turn goes to the core immediately, with the time that it took. All other messages with a cost use the
-budget of their address and wait for a turn in the fair queue.
+budget of their address and wait in the fair queue.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
 IGNORING_STATES = frozenset({AWAITING_ADMISSION, CLOSED})
 """States of a session in which no message is handled. In AWAITING_ADMISSION, messages are kept for later."""
 MAX_QUEUED = 256
-"""Number of messages waiting for a turn of the fair queue at which reading is paused."""
+"""Number of messages waiting in the fair queue at which reading is paused."""
 CONTROL_OPCODES = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
 """Opcodes of control frames."""
 BINARY = Opcode.BINARY
@@ -176,7 +176,7 @@ class Session:
         self._message_opcode = BINARY
         """Websocket opcode of the message in `_message_parts`."""
         self.waiting_messages: list[tuple[ClientMessage, int, int]] = []
-        """Messages that wait for a turn of the fair queue, with their arrival times in ns and their costs in µs."""
+        """Messages that wait in the fair queue, with their arrival times in ns and their costs in µs."""
         self._early_frames: list[tuple[Frame, int]] = []
         """Frames that arrived after the hello and before the core's answer."""
         self._has_begun = False
@@ -293,7 +293,7 @@ class Session:
             self.waiting_messages.append((message, arrived_ns, cost))
             if len(self.waiting_messages) >= MAX_QUEUED:
                 self.state = BACKLOGGED
-            self._connection.wait_for_turn()
+            self._connection.wait_in_fair_queue()
 
     @property
     def _is_exempt_from_limits(self) -> bool:
@@ -309,7 +309,7 @@ class Session:
         self.handled_count += 1
         self._edge.core.submit(MessageReceived(self.client, message, arrived_ns))
 
-    def take_turn(self) -> float:
+    def handle_waiting_message(self) -> float:
         """Handle the message that has waited longest. Return its cost in µs of CPU time; 0 if none waits."""
         if not self.waiting_messages:
             return 0.0
@@ -320,7 +320,7 @@ class Session:
         return cost
 
     def drop_queued_messages(self) -> None:
-        """Drop the messages that wait for a turn."""
+        """Drop the messages that wait in the fair queue."""
         self.waiting_messages.clear()
         if self.state == BACKLOGGED:
             self.state = ADMITTED

@@ -15,7 +15,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Hello, Move, Ping, Pong, Ready, Turn, Watch, Welcome
 from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientDisconnected, MessageReceived
-from arena.server.edge.connection import CLOSE_SECONDS, MAX_AFTER_CLOSE_BYTES, MAX_UNSENT_BYTES, TURN_BYTES
+from arena.server.edge.connection import CLOSE_SECONDS, MAX_AFTER_CLOSE_BYTES, MAX_UNSENT_BYTES, SLICE_BYTES
 from arena.server.edge.edge import READ_BYTES
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.pings import PING_SECONDS, PONG_SECONDS
@@ -51,7 +51,7 @@ async def test_a_message_larger_than_one_read_arrives_whole() -> None:
 
 
 @virtual
-async def test_newcomers_take_turns_and_a_players_move_meets_few_of_them() -> None:
+async def test_newcomers_wait_in_rotation_and_a_players_move_meets_few_of_them() -> None:
     async with entered() as (arena, anna, client):
         crowd = [Peer(arena.edge, ELSEWHERE) for _ in range(50)]
         openings = [asyncio.create_task(each.open()) for each in crowd]
@@ -68,7 +68,7 @@ async def test_newcomers_take_turns_and_a_players_move_meets_few_of_them() -> No
 
 
 @virtual
-async def test_messages_of_a_crowd_wait_for_turns_and_a_players_move_does_not() -> None:
+async def test_messages_of_a_crowd_wait_in_the_queue_and_a_players_move_does_not() -> None:
     async with entered() as (arena, anna, client):
         crowd = [(await arena.enter(f"eve {number}", ELSEWHERE))[0] for number in range(20)]
         await asyncio.sleep(1)
@@ -85,20 +85,20 @@ async def test_messages_of_a_crowd_wait_for_turns_and_a_players_move_does_not() 
 
 
 @virtual
-async def test_a_turn_parses_a_few_messages_of_a_piece() -> None:
+async def test_a_slice_parses_a_few_messages_of_a_piece() -> None:
     async with entered() as (arena, anna, _):
-        await asyncio.sleep(1)  # the rest after the turn of the hello
+        await asyncio.sleep(1)  # the rest after the slice of the hello
         anna.say(*[Watch("m") for _ in range(30)])
         count = arena.edge.metrics.messages
         while not count[Watch]:
             await asyncio.sleep(0)
-        assert count[Watch] == TURN_BYTES // len(masked(Watch("m"))) < 30
+        assert count[Watch] == SLICE_BYTES // len(masked(Watch("m"))) < 30
         await asyncio.sleep(1)
         assert count[Watch] == 30
 
 
 @virtual
-async def test_beyond_its_share_an_address_waits_for_turns_and_no_other_does() -> None:
+async def test_beyond_its_share_an_address_waits_in_the_queue_and_no_other_does() -> None:
     async with rig(HostLimits(moves_per_second=10)) as arena:
         many, client = await arena.enter("many", ELSEWHERE)
         anna, other = await arena.enter()
@@ -117,7 +117,7 @@ async def test_beyond_its_share_an_address_waits_for_turns_and_no_other_does() -
 
 
 @virtual
-async def test_a_move_that_waits_for_a_turn_is_stamped_with_its_arrival() -> None:
+async def test_a_move_that_waits_in_the_queue_is_stamped_with_its_arrival() -> None:
     async with entered(HostLimits(moves_per_second=1)) as (arena, anna, client):
         anna.wire.arrive(20 * control(Opcode.PONG))
         await asyncio.sleep(0.001)
