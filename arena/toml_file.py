@@ -80,14 +80,14 @@ class TomlFile:
             raise self.locate_error(keys, explain_mismatch(error)) from None
 
     def parse(self, keys: KeyPath, parse: Callable[[A], B], value: A) -> B:
-        """Return `parse(value)`. If it raises ValueError, raise BadTomlFile, whose message names the place of `keys`."""
+        """Return `parse(value)`. If it raises ValueError, raise BadTomlFile with the line of the value's `keys`."""
         try:
             return parse(value)
         except ValueError as error:
             raise self.locate_error(keys, str(error)) from None
 
     def locate_error(self, keys: KeyPath, why: str) -> BadTomlFile:
-        """Return an error with the file, the line of the value to which `keys` lead, its keys, and the reason."""
+        """Return an error that names the file, the value's line, its `keys`, and the reason `why`."""
         line = self.find_line(keys)
         place = f"{self.path}:{line}" if line else str(self.path)
         return BadTomlFile(f"{place}: {'.'.join(key for key in keys if isinstance(key, str))}: {why}")

@@ -307,7 +307,7 @@ class Host:
         return self.shell.core.match_count
 
     def open_house(self) -> AbstractAsyncContextManager[None]:
-        """Run the house engines during the block.
+        """Run the server's own engines (house engines) during the block.
 
         Raises HouseEngineError if the plan asks for a check and an engine cannot be started.
         """
@@ -590,7 +590,7 @@ async def listen(
 ) -> tuple[str, str]:
     """Make an edge listen. Return the URL for bots and the URL for house engines; a URL is empty if there is none.
 
-    house: True if the server runs house engines
+    house: True if the server runs engines of its own (house engines)
 
     A core in a process of its own has no URL for bots: they connect through edges. Raises CannotListen if an address is
     in use or invalid.

@@ -140,7 +140,7 @@ async def open_leader(
 
     `open_host` describes the arguments.
 
-    An additional edge on a loopback address serves the house engines and the metrics.
+    An additional edge on a loopback address serves the server's own engines and the metrics.
 
     Raises HouseEngineError if a house engine cannot be started, CannotListen if an address cannot be used, and BusError or
     StoreError if NATS or the store is unavailable. Raises LeaseLost or CoreSuperseded, after cancelling the block, if this

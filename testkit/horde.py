@@ -97,7 +97,7 @@ def make_message_frame(**content: object) -> bytes:
 
 
 async def attack_slow_loris(connection: AttackerConnection, host: str) -> None:
-    """Begin a handshake that never ends, or finish it and send no hello, by turns."""
+    """Begin a handshake that never ends, or finish it and send no hello, alternately."""
     if next(numbers) % 2:
         await connection.perform_handshake(host)
         await connection.read_to_end()
@@ -124,7 +124,7 @@ async def attack_messages(connection: AttackerConnection, host: str) -> None:
 
 
 async def attack_frames(connection: AttackerConnection, host: str) -> None:
-    """Send pings or empty fragments of an endless message as fast as possible, by turns."""
+    """Send pings or empty fragments of an endless message as fast as possible, alternately."""
     await connection.open_and_say_hello(host)
     if next(numbers) % 2:
         await send_repeatedly(connection, make_masked_frame(b"", 9) * FRAMES_PER_WRITE)

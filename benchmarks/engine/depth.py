@@ -20,7 +20,7 @@ MODES = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exact", "co
 
 
 def _make_time_limit() -> Callable[[], bool]:
-    """Return a function that returns True once this process has used SECONDS more of CPU time, whatever else runs."""
+    """Return a function that returns True once this process has used SECONDS of CPU time from now on."""
     end = time.process_time() + SECONDS
     return lambda: time.process_time() > end
 

@@ -38,7 +38,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def make_variants(counts: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """Return the settings of the searches to measure, by name: each variant with each number of threads in `counts`."""
+    """Return the settings of each search, by its name: each variant with each number of threads in `counts`."""
     return {
         f"{form}, {count}": {**settings, "threads": count}
         for count in counts
@@ -92,7 +92,7 @@ class PositionTimes:
 
 
 class MapSearches:
-    """Searchers for the positions of one map: a sequential one, and one for each variant and each number in `counts`."""
+    """Searchers for one map: a sequential one, and one for each variant with each number of threads in `counts`."""
 
     def __init__(self, map: str, counts: Sequence[int]) -> None:
         board = make_riskless(map)

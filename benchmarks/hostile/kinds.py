@@ -324,7 +324,7 @@ async def play_house_engines(client: LoadClient) -> None:
 
 
 def _make_position(number: int) -> str:
-    """Return position `number` on the map `path4`, URL-encoded. Only numbers that differ by 8,100 give the same one."""
+    """Return a position on the map `path4`, URL-encoded. Consecutive numbers give 8,100 different positions, then repeat."""
     return f"%2B{1 + number % 9}%20.%20.%20-{1 + number // 9 % 9}%20maxie%20{number // 81 % 100}"
 
 

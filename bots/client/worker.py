@@ -51,7 +51,7 @@ class MoveChosen:
 
 @dataclass(frozen=True)
 class BotFailed:
-    """Message that the bot of `match` resigned or raised an exception.
+    """Report that the bot of `match` resigned or raised an exception.
 
     `reason` is one line, and `trace` the traceback for the bot's author. `trace` is empty if the bot resigned or raised Crash, or if the traceback contains no line of the bot's code.
     """

@@ -60,7 +60,7 @@ STANDBY_PAUSE_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class HostPlan:
-    """Settings of a host, with the pool, house engines and TLS context built from them."""
+    """Settings of a host, and the pool, TLS context and plan of the server's own engines built from them."""
 
     loaded_settings: LoadedSettings
     pool: Pool | None
@@ -272,7 +272,7 @@ def load_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
 
 
 def _make_house_plan(house: HouseSettings) -> HousePlan:
-    """Return the plan of the house engines. Raises BadSetting for an invalid list of engines.
+    """Return the plan of the server's own engines. Raises BadSetting for an invalid list of engines.
 
     Engines other than the default ones are tested when the server starts.
     """

@@ -223,7 +223,7 @@ class LobbyBot:
             self.answer_period_start = now
 
     def make_listing_entry(self, suspension_reason: str, *, house: bool) -> ListedBot:
-        """Return the bot's entry in a listing.
+        """Return the bot's entry in the `listing` message.
 
         suspension_reason  reason for the bot's suspension; empty if the bot is not suspended
         house              True for one of the server's own engines

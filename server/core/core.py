@@ -228,7 +228,7 @@ class Core:
             self._lobby.forget_if_expired(bot)
 
     def _run_matchmaker(self) -> None:
-        """Offer waiting challenges to house engines, and begin matches between waiting bots."""
+        """Offer waiting challenges to the server's own engines, and begin matches between waiting bots."""
         self._house.offer_next()
         for terms in self._matchmaker.pair_waiting_bots(self._matches.load):
             self._matches.open_match(terms)

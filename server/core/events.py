@@ -120,7 +120,7 @@ class Events:
         return ""
 
     def list_entries(self) -> list[ListedEvent]:
-        """Return a listing entry for each event, for at most `MAX_LISTED` events."""
+        """Return an entry of the `listing` message for each event, at most `MAX_LISTED`."""
         return [
             ListedEvent(
                 event.name,
@@ -216,7 +216,7 @@ class Events:
         return confirmation
 
     def _require_house_engine(self, bot: str) -> None:
-        """Raise EventRefused if a bot has the name of a house engine, but this server has no such engine."""
+        """Raise EventRefused if a bot has a name for the server's own engines (`house-…`), but this server has no such engine."""
         if bot.startswith(HOUSE_PREFIX) and bot not in self._house:
             names = [entry.name for entry in self._house.list_entries()]
             raise EventRefused(f"this server has no engine called {bot!r:.70}{did_you_mean(bot, names)}")

@@ -58,7 +58,7 @@ class HouseEngines:
         return self._engines.pop(name, None) is not None
 
     def list_entries(self) -> list[ListedBot]:
-        """Return a listing entry for each house engine, connected or not."""
+        """Return an entry of the `listing` message for each house engine, connected or not."""
         entries = []
         for name, engine in self._engines.items():
             bot = self._lobby.bots.get(name)
@@ -108,7 +108,7 @@ class HouseEngines:
     def resume(self, terms: Terms) -> None:
         """Take a slot for a match that continues after a restart, if a house engine plays in it.
 
-        The name of the engine's opponent stands for the opponent's owner, who is not known.
+        The slot counts for the engine's opponent alone, because the opponent's owner is not known.
         """
         names = (terms.players.maxie, terms.players.minnie)
         engines = [name for name in names if name in self]
@@ -141,7 +141,7 @@ class HouseEngines:
         return MAX_GUEST_TOTAL_MS if challenger.guest else MAX_BOT_TOTAL_MS
 
     def offer_next(self) -> None:
-        """Offer challenges to free house engines in turn order, and send the other challengers their new queue positions."""
+        """Offer the next waiting challenges to free house engines, and send the other challengers their new queue positions."""
         if not len(self._queue) or self._lobby.is_draining:
             return
         self._offer_challenges()

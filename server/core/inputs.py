@@ -113,7 +113,7 @@ class MatchPlayed(Struct, frozen=True):
 class BotCrashed(Struct, frozen=True):
     """Crash of a bot whose process this server manages.
 
-    The bot loses its matches. (A house engine is restarted instead, and loses none.)
+    The bot loses its matches. (One of the server's own engines is restarted instead, and loses none.)
     """
 
     name: str
@@ -122,7 +122,7 @@ class BotCrashed(Struct, frozen=True):
 
 
 class HouseEngineFailed(Struct, frozen=True):
-    """Failure of a house engine, which cannot be started any more."""
+    """Notice that one of the server's own engines (a house engine) cannot be started any more."""
 
     name: str
 
@@ -132,7 +132,7 @@ class StartDraining(Struct, frozen=True):
 
 
 class ApplySettings(Struct, frozen=True):
-    """Change of the settings. Matches in progress keep their terms, and the list of house engines stays."""
+    """Change of the settings. Matches in progress keep their terms, and the list of the server's own engines stays."""
 
     settings: CoreSettings
 
@@ -216,7 +216,7 @@ class EdgeDisconnected(Struct, frozen=True):
 
 
 class EdgeResynced(Struct, frozen=True, tag="edge_here"):
-    """Full list of an edge's clients, sent after messages were lost or when a new core takes over (resync).
+    """Full list of an edge's clients, which the edge sends after messages were lost, or when a new core takes over.
 
     The edge then repeats the `watch` and `browse` messages of its clients.
     """
@@ -242,7 +242,7 @@ class SeasonClosed(Struct, frozen=True):
 
 
 class OwnerResolved(Struct, frozen=True):
-    """Owner of a bot's token, looked up after the bot entered by resync."""
+    """Owner of a bot's token, looked up after an edge has listed the bot in `EdgeResynced`."""
 
     name: str
     owner: str

@@ -66,7 +66,7 @@ class PublicView:
                 yield Thought(self._terms.match, ply, thinking)
 
     def make_listing_entry(self) -> LiveMatch:
-        """Return the match's entry in a listing."""
+        """Return the match's entry in the `listing` message."""
         terms = self._terms
         return LiveMatch(
             terms.match,

@@ -54,7 +54,7 @@ class HouseEngineError(ValueError):
 
 @dataclass(frozen=True)
 class HousePlan:
-    """House engines of a server, and options for running them."""
+    """Engines that a server itself runs (house engines), and options for running them."""
 
     engines: Sequence[HouseEngine] = ()
     guests: bool = True
@@ -108,7 +108,7 @@ def parse_engines(text: str) -> list[HouseEngine]:
 
 
 class HouseProcesses:
-    """Processes of one server's house engines. Made by `open_house`."""
+    """Processes of the engines that one server itself runs. Made by `open_house`."""
 
     def __init__(
         self, plan: HousePlan, shell: Shell, host: BotServer, url: str, tasks: anyio.abc.TaskGroup
@@ -198,7 +198,7 @@ def _make_engine_command(engine: HouseEngine, url: str, games: Sequence[str]) ->
 
 @asynccontextmanager
 async def open_house(plan: HousePlan, shell: Shell, host: BotServer, url: str) -> AsyncIterator[None]:
-    """Start the house engines of a host when its core requests them, and stop them on exit.
+    """Start the house engines of a host whenever its core requests them, and stop them at the end of the block.
 
     Raises HouseEngineError if the plan asks for a check and an engine cannot be started.
     """

@@ -47,7 +47,7 @@ class Directive(Struct, frozen=True):
 
 
 class NewDirective(Struct, frozen=True, tag="directive"):
-    """Prepared change that issues a directive, and replaces an earlier one of the same kind and subject."""
+    """Prepared change that issues a directive (a ban, kick or notice), and replaces one of the same kind and subject."""
 
     directive: Directive
 
@@ -111,7 +111,7 @@ async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str = "")
 
 
 async def load_directives(engine: Engine) -> list[Directive]:
-    """Return the directives that are now in force, sorted by kind and subject."""
+    """Return the bans, kicks and notices that are now in force, sorted by kind and subject."""
     async with database.open_query_connection(engine) as connection:
         return await _load_directives(connection)
 
@@ -122,7 +122,7 @@ async def _load_directives(connection: AsyncConnection) -> list[Directive]:
 
 
 async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directive], dict[str, str]]:
-    """Return the directives that are now in force, and for each name that may not connect, the reason.
+    """Return the bans, kicks and notices now in force, and for each name that may not connect, the reason.
 
     The names are the banned names, all names of banned owners, and the names whose tokens were revoked in the last
     REVOKED_SECONDS.

@@ -123,7 +123,7 @@ class HostPage:
     async def _prepare_action(self, form: Mapping[str, str], current: list[Directive]) -> PageResponse:
         """Return the state of the server after an action, and the change that carries out the action.
 
-        current: directives that are now in force
+        current: bans, kicks and notices (directives) that are now in force
 
         Raises BadRequest for an invalid name, and OperationRefused if the contents of the store do not allow the action.
         """
@@ -158,7 +158,7 @@ class HostPage:
         return changes
 
     async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
-        """Return the state of the server, as it is once these directives are in force and these renames have begun."""
+        """Return the state of the server, as it is once these bans, kicks and notices are in force and these renames have begun."""
         live_response = await self._request_live_data(LiveRequest("clients"))
         connected_clients = live_response.connected
         spectators = sum(client.role == "spectator" for client in connected_clients)
@@ -218,7 +218,7 @@ def _check_form(form: Mapping[str, str]) -> None:
 
 
 def _make_directive_change(form: Mapping[str, str]) -> NewDirective | EndedDirective:
-    """Return the change to the directives that an action asks for. Raises BadRequest for an invalid name."""
+    """Return the change to the bans, kicks and notices that an action asks for. Raises BadRequest for an invalid name."""
     action, text = form["do"], form.get("text", "")
     subject: tuple[DirectiveKind, str] = "notice", ""
     if form.get("owner"):

@@ -146,7 +146,7 @@ class Pages:
         )
 
     def clear_cache(self) -> None:
-        """Discard all cached responses, for example after a directive of the host."""
+        """Discard all cached responses, for example after the host has banned a bot."""
         self._cache = ResponseCache()
 
     def __call__(self, request: Request, address: str) -> Response | MakeResponse | None:
