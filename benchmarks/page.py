@@ -293,7 +293,7 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
     if tool is None:
         print("Lighthouse is not measured, for it is not installed: npm install --global lighthouse")
         return
-    below = 0
+    low_score_count = 0
     print(f"Lighthouse: {', '.join(AUDIT_CATEGORIES)}, medians of {LIGHTHOUSE_LOADS} loads")
     with run_fast_server(folder) as (running, match):
         running.slow_down_bots(1.0)
@@ -307,12 +307,12 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
                     for values in zip(*(load_scores for load_scores, _ in loads), strict=True)
                 ]
                 _, faults = min(loads)
-                below += any(score < 100 for score in scores)
+                low_score_count += any(score < 100 for score in scores)
                 print(f"  {' '.join(f'{score:3}' for score in scores)}  /{address} on a {device}", flush=True)
                 for fault in faults:
                     print(f"      {fault}")
-    if below:
-        sys.exit(f"{below} of {2 * len(VIEWS)} have a score below 100")
+    if low_score_count:
+        sys.exit(f"{low_score_count} of {2 * len(VIEWS)} have a score below 100")
 
 
 def score_address(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:

@@ -73,14 +73,14 @@ async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures
     load = Load()
     with run_arena_server(bots // 2, *LIMIT_OPTIONS) as running:
         async with asyncio.TaskGroup() as tasks:
-            empty = running.memory_bytes
+            empty_bytes = running.memory_bytes
             jobs = [
                 tasks.create_task(run_arena_bot(running.url, f"idle {number}", load, pool=False))
                 for number in range(bots)
             ]
             await wait_until_all_connected(load, bots)
             await asyncio.sleep(1)
-            idle = running.memory_bytes
+            idle_bytes = running.memory_bytes
             # In each match, one of the two bots is to move.
             pause = bots / 2 / rate
             jobs += [
@@ -90,9 +90,9 @@ async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures
             await wait_until_all_connected(load, 2 * bots)
             await asyncio.sleep(min(5.0, 2 * pause))
             before = await asyncio.to_thread(fetch_histogram, running.url)
-            reached = await measure_rate(load, 0, seconds)
+            measured_rate = await measure_rate(load, 0, seconds)
             after = await asyncio.to_thread(fetch_histogram, running.url)
-            playing = running.memory_bytes
+            playing_bytes = running.memory_bytes
             for job in jobs:
                 job.cancel()
     if load.errors:
@@ -102,11 +102,11 @@ async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures
     return PacedFigures(
         bots,
         rate,
-        reached,
+        measured_rate,
         latencies,
         len(load.forfeits),
-        (idle - empty) / bots / 1024,
-        (playing - idle) / bots / 1024,
+        (idle_bytes - empty_bytes) / bots / 1024,
+        (playing_bytes - idle_bytes) / bots / 1024,
     )
 
 

@@ -71,7 +71,7 @@ class StoreLatencies:
     """Latencies in ms, by kind of request, as (p50 and p95 of all answers, slowest of the first AT_ONCE answers)."""
 
 
-def make_questions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
+def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
     """Return functions that make random URL paths, by kind of request. `matches`: each (id, end time, Maxie's name)."""
 
     def choose_bot(rng: random.Random) -> str:
@@ -130,7 +130,7 @@ async def measure_latency(url: str, path: str, credentials: str) -> float:
     return time.perf_counter() - start_time
 
 
-async def measure_question(
+async def measure_request_kind(
     url: str, make_target: MakeTarget, credentials: str, seconds: float
 ) -> list[float]:
     """Send one kind of request from AT_ONCE parallel clients for at least `seconds`. Return the latencies in ms.
@@ -178,9 +178,9 @@ async def measure_store(store: str, database: str, count: int, seconds: float) -
         token = await tokens.create_token(engine, "host", "admin")
     with run_arena_server(1, *UNLIMITED, database=database) as running:
         latencies = StoreLatencies(store, count, stats, match_bytes)
-        questions = make_questions(sample_matches)
-        for name, question in questions.items():
-            times = await measure_question(running.url, question, f"host:{token}", seconds)
+        target_functions = make_target_functions(sample_matches)
+        for name, make_target in target_functions.items():
+            times = await measure_request_kind(running.url, make_target, f"host:{token}", seconds)
             percentiles = statistics.quantiles(times, n=20)
             latencies.milliseconds[name] = percentiles[9], percentiles[18], max(times[:AT_ONCE])
     return latencies

@@ -304,10 +304,10 @@ def evaluate_large(page: Page, function: str, argument: Any = None) -> Any:
     return json.loads(page.evaluate(script, json.dumps(argument)))
 
 
-def box_of(found: Locator) -> FloatRect:
+def box_of(element: Locator) -> FloatRect:
     """Return the box of an element in the window."""
-    expect(found).to_be_visible()
-    box = found.bounding_box()
+    expect(element).to_be_visible()
+    box = element.bounding_box()
     assert box is not None
     return box
 

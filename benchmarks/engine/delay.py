@@ -74,8 +74,8 @@ def _measure_stop_delays(searcher: Searcher[Any, Any], games: Sequence[Any]) -> 
 
 def format_quantile(times: Sequence[float], share: float) -> str:
     """Return the quantile `share` (0 to 1) of the times as text; empty if too few times lie above it."""
-    beyond = round(len(times) * (1 - share))
-    return f"{sorted(times)[-1 - beyond]:.2f}" if beyond >= MIN_TIMES_ABOVE else ""
+    times_above = round(len(times) * (1 - share))
+    return f"{sorted(times)[-1 - times_above]:.2f}" if times_above >= MIN_TIMES_ABOVE else ""
 
 
 def measure() -> dict[str, Any]:

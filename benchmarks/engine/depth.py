@@ -50,11 +50,11 @@ def measure() -> dict[str, Any]:
 def make_section(data: dict[str, Any]) -> Section:
     """Return the section of RESULTS.md with the depth reached for each position. `data`: result of `measure`."""
     depths = data["depths"]
-    more = Ratio([a - b for a, b in zip(depths[EXACT], depths[REFERENCE], strict=True)])
-    deeper = Ratio([a - b for a, b in zip(depths[SELECTIVE], depths[EXACT], strict=True)])
+    exact_gain = Ratio([a - b for a, b in zip(depths[EXACT], depths[REFERENCE], strict=True)])
+    selective_gain = Ratio([a - b for a, b in zip(depths[SELECTIVE], depths[EXACT], strict=True)])
     rows = [[name, ", ".join(map(str, reached))] for name, reached in depths.items()]
-    rows.append([f"{EXACT}, more than {REFERENCE}", f"**{more}**"])
-    rows.append([f"{SELECTIVE}, more than {EXACT}", str(deeper)])
+    rows.append([f"{EXACT}, more than {REFERENCE}", f"**{exact_gain}**"])
+    rows.append([f"{SELECTIVE}, more than {EXACT}", str(selective_gain)])
     return Section(
         f"Depth reached in {SECONDS:.0f} s on world",
         f"Each search gets {SECONDS:.0f} s of CPU time for each of {len(depths[EXACT])} middle-game positions, with the evaluator "
@@ -69,8 +69,8 @@ def make_section(data: dict[str, Any]) -> Section:
             format_claim(
                 f"depth of the compiled exact search in {SECONDS:.0f} s on world, compared with the reference in Python",
                 "4 plies more",
-                f"{more} plies more",
-                kept=more.median >= 4,
+                f"{exact_gain} plies more",
+                kept=exact_gain.median >= 4,
             )
         ],
     )

@@ -43,16 +43,16 @@ def measure() -> dict[str, Any]:
     weights = weights_for(board, "features")
     counts: dict[str, list[int]] = {}
     settings = dict(ALL_OFF)
-    for name, more in ADDED_TECHNIQUES:
-        settings |= more
+    for name, added_settings in ADDED_TECHNIQUES:
+        settings |= added_settings
         searcher = Searcher(board, weights, Settings(**settings))
         row = []
         for position in middle_games:
             searcher.clear()
             # Without the table's moves, a search gains nothing from shallower iterations, so these are not counted.
             reports = list(searcher.deepen(position, max_depth=DEPTH))
-            earlier = reports[-2].nodes if not settings["hints"] else 0
-            row.append(reports[-1].nodes - earlier)
+            earlier_nodes = reports[-2].nodes if not settings["hints"] else 0
+            row.append(reports[-1].nodes - earlier_nodes)
         counts[name] = row
         searcher.close()
     return {"moves": [len(board.moves(position)) for position in middle_games], "nodes": counts}

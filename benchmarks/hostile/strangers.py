@@ -60,13 +60,13 @@ async def fill_request_subjects(subjects: RequestSubjects) -> None:
         subjects.own_matches += [(match, name) for match in played]
 
 
-async def load_finished_matches(subjects: RequestSubjects, which: str) -> list[str]:
-    """Return the ids of finished matches that `/api/records` lists. `which`: query of the request, such as `limit=50`.
+async def load_finished_matches(subjects: RequestSubjects, query: str) -> list[str]:
+    """Return the ids of finished matches that `/api/records` lists. `query`: query of the request, such as `limit=50`.
 
     Raises RuntimeError if the server does not answer with JSON.
     """
     for _ in range(LEARN_TRIES):
-        answer = await send_get(subjects.url, LEARNER, f"/api/records?{which}", TrafficCounts())
+        answer = await send_get(subjects.url, LEARNER, f"/api/records?{query}", TrafficCounts())
         if answer.startswith(b"{"):
             return [row["match"] for row in json.loads(answer)["matches"]]
         await asyncio.sleep(0.5)  # on a busy machine the page process starts slowly
@@ -116,10 +116,10 @@ async def _connect_client(
     counts: TrafficCounts,
 ) -> Stranger:
     name = f"guest-{number}" if role == "guest" else subjects.names[number]
-    more: dict[str, Any] = {"role": "spectator"} if role == "spectator" else {}
+    fields: dict[str, Any] = {"role": "spectator"} if role == "spectator" else {}
     if role == "bot":
-        more = {"token": subjects.tokens[name], "pool": False, "matches": 8}
-    return await stack.enter_async_context(connected(subjects.url, source, counts, name=name, **more))
+        fields = {"token": subjects.tokens[name], "pool": False, "matches": 8}
+    return await stack.enter_async_context(connected(subjects.url, source, counts, name=name, **fields))
 
 
 async def execute_order(

@@ -98,14 +98,24 @@ def measure_full_speed(
 
 def measure_moves(running: RunningServer, load: LoadProcesses, seconds: float) -> FullSpeedFigures:
     """Measure a running server or relay and its load processes for `seconds`."""
-    moves, server, own, start_time = load.moves, running.cpu_seconds, load.cpu_seconds(), time.perf_counter()
+    moves, server_cpu_seconds, load_cpu_seconds, start_time = (
+        load.moves,
+        running.cpu_seconds,
+        load.cpu_seconds(),
+        time.perf_counter(),
+    )
     time.sleep(seconds)
-    passed = time.perf_counter() - start_time
+    elapsed_seconds = time.perf_counter() - start_time
     moves = max(1, load.moves - moves)
-    shares = [(after - before) / passed for before, after in zip(own, load.cpu_seconds(), strict=True)]
+    shares = [
+        (after - before) / elapsed_seconds
+        for before, after in zip(load_cpu_seconds, load.cpu_seconds(), strict=True)
+    ]
     if load.errors:
         print(f"  {load.errors} errors")
-    return FullSpeedFigures(moves / passed, 1e6 * (running.cpu_seconds - server) / moves, max(shares))
+    return FullSpeedFigures(
+        moves / elapsed_seconds, 1e6 * (running.cpu_seconds - server_cpu_seconds) / moves, max(shares)
+    )
 
 
 def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[float]]]:

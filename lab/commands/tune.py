@@ -86,7 +86,7 @@ def tune_command(
             "--nodes", metavar="N", min=50, max=10_000_000, help="Number of nodes searched per move."
         ),
     ] = 800,
-    first: Annotated[
+    initial_weights_file: Annotated[
         Path | None,
         typer.Option("--from", metavar="FILE", help="File with the initial weights; default: all 0."),
     ] = None,
@@ -105,7 +105,7 @@ def tune_command(
             help="Count wins, draws and losses for each position category, instead of learning weights.",
         ),
     ] = False,
-    to: Annotated[
+    output: Annotated[
         Path,
         typer.Option(
             "--out", metavar="FILE", callback=check_output_file, help="Output file for the weights."
@@ -142,8 +142,10 @@ def tune_command(
     features = find_features(games[0])
     if features is None:
         raise UsageError(f"--game: {game} has no features to tune")
-    start = _load_first_weights(first or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), features[1])
-    _check_options(features[1], start, generations, rounds, without or (), outcomes=outcomes)
+    initial_weights = _load_initial_weights(
+        initial_weights_file or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), features[1]
+    )
+    _check_options(features[1], initial_weights, generations, rounds, without or (), outcomes=outcomes)
     command = " ".join(
         [
             "arena tune",
@@ -155,7 +157,7 @@ def tune_command(
             *([f"--climb {rounds}"] if rounds else []),
             *(f"--without {name}" for name in without or ()),
             f"--nodes {nodes} --seed {seed}",
-            *([f"--from {first.name}"] if first else []),
+            *([f"--from {initial_weights_file.name}"] if initial_weights_file else []),
         ]
     )
     start_seconds = time.process_time()
@@ -167,12 +169,12 @@ def tune_command(
         if outcomes:
             progress = add_progress_bar("matches", matches * len(games))
             outcomes_by_category = count_outcomes(
-                games, start, matches=matches, nodes=nodes, seed=seed, progress=progress
+                games, initial_weights, matches=matches, nodes=nodes, seed=seed, progress=progress
             )
         else:
             weights, steps = _learn_weights(
                 games,
-                start,
+                initial_weights,
                 add_progress_bar,
                 generations=generations,
                 matches=matches,
@@ -188,25 +190,25 @@ def tune_command(
             f"Counted in {seconds}, by",
             f"  {command}",
             *maps_line,
-            f"in matches of {format_weights(start)}",
+            f"in matches of {format_weights(initial_weights)}",
         ]
-        _write_file(format_outcomes([OUTCOMES_COMMENT, *lines], outcomes_by_category), to, "outcomes")
+        _write_file(format_outcomes([OUTCOMES_COMMENT, *lines], outcomes_by_category), output, "outcomes")
         return
     lines = [
         f"Learned by self-play in {seconds}; another search would learn other weights:",
         f"  {command}",
         *maps_line,
-        f"from {format_weights(start) if any(start.values()) else 'nothing: all 0'}",
+        f"from {format_weights(initial_weights) if any(initial_weights.values()) else 'nothing: all 0'}",
         *steps,
     ]
     _write_file(
-        format_weights_file(features[1], weights, [WEIGHT_UNITS_COMMENTS[game], *lines]), to, "weights"
+        format_weights_file(features[1], weights, [WEIGHT_UNITS_COMMENTS[game], *lines]), output, "weights"
     )
 
 
 def _check_options(
     names: Sequence[str],
-    start: Mapping[str, int],
+    initial_weights: Mapping[str, int],
     generations: int,
     rounds: int,
     without: Sequence[str],
@@ -228,7 +230,7 @@ def _check_options(
         raise UsageError(
             "--without has an effect only with --generations 1 or more; --climb alone keeps weights of 0 at 0"
         )
-    if not any(start.values()):
+    if not any(initial_weights.values()):
         raise UsageError("--climb needs --generations or --from, because it does not change weights of 0")
 
 
@@ -237,11 +239,11 @@ def _write_file(text: str, path: Path, content: str) -> None:
     out.print(f"{content} in {path}")
 
 
-def _load_first_weights(first: Path | None, names: Sequence[str]) -> Mapping[str, int]:
-    if first is None:
+def _load_initial_weights(initial_weights_file: Path | None, names: Sequence[str]) -> Mapping[str, int]:
+    if initial_weights_file is None:
         return dict.fromkeys(names, 0)
     try:
-        return load_weights(first, names)
+        return load_weights(initial_weights_file, names)
     except BadWeights as problem:
         raise UsageError(f"--from: {problem}") from None
 

@@ -192,12 +192,12 @@ def _require_plausible_time(match: ArchivedMatch, label: str, time: datetime) ->
     """
     latest = datetime.now(UTC) + MAX_CLOCK_SKEW
     if not EARLIEST_MATCH <= time <= latest:
-        where = (
+        problem = (
             f"before {EARLIEST_MATCH:%Y}"
             if time < EARLIEST_MATCH
             else f"more than {MAX_CLOCK_SKEW // timedelta(hours=1)} hours in the future"
         )
-        raise BadRecord(f"match {match.match}: {label} ({database.format_timestamp(time)}) is {where}")
+        raise BadRecord(f"match {match.match}: {label} ({database.format_timestamp(time)}) is {problem}")
 
 
 def _parse_time(match: ArchivedMatch, name: str, pattern: re.Pattern[str]) -> datetime:

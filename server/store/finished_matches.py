@@ -213,19 +213,21 @@ All queries share this object, because `list_distinct_games` caches its queries 
 """
 
 
-async def list_distinct_games(connection: AsyncConnection, column: sa.Column[Any], *where: Any) -> list[str]:
-    """Return the sorted distinct games in `column` of the rows that meet all conditions `where`.
+async def list_distinct_games(
+    connection: AsyncConnection, column: sa.Column[Any], *conditions: Any
+) -> list[str]:
+    """Return the sorted distinct games in `column` of the rows that meet all `conditions`.
 
     The query takes one index lookup per game. The column and each condition must be the same object in every call,
     because the queries are cached.
     """
-    return list((await connection.execute(_build_distinct_games_query(column, where))).scalars())
+    return list((await connection.execute(_build_distinct_games_query(column, conditions))).scalars())
 
 
 @lru_cache(maxsize=8)  # one query per column and condition, both constants in the code
-def _build_distinct_games_query(column: sa.Column[Any], where: tuple[Any, ...]) -> sa.Select[Any]:
-    games = sa.select(sa.func.min(column).label("game")).where(*where).cte("games", recursive=True)
-    next_game = sa.select(sa.func.min(column)).where(*where, column > games.c.game).scalar_subquery()
+def _build_distinct_games_query(column: sa.Column[Any], conditions: tuple[Any, ...]) -> sa.Select[Any]:
+    games = sa.select(sa.func.min(column).label("game")).where(*conditions).cte("games", recursive=True)
+    next_game = sa.select(sa.func.min(column)).where(*conditions, column > games.c.game).scalar_subquery()
     games = games.union_all(sa.select(next_game).where(games.c.game.is_not(None)))
     return sa.select(games.c.game).where(games.c.game.is_not(None)).order_by(games.c.game)
 

@@ -446,8 +446,8 @@ class InvariantMonitor:
                 self.check_pairing(core, process.now_ns())
 
     def _check_edge_memory(self, process: SimulatedProcess, edge: Edge) -> None:
-        most = len(self.arena.bots) + 2 * len(process.ends)
-        self._require_bound(process, "connections of its edge", len(edge.connections), most)
+        max_clients = len(self.arena.bots) + 2 * len(process.ends)
+        self._require_bound(process, "connections of its edge", len(edge.connections), max_clients)
         self._require_bound(process, "clients of its edge", len(edge._clients), len(edge.connections) + 1)
         following = {
             topic

@@ -53,9 +53,11 @@ class SuspensionModel:
                 self._suspended_until.pop(name, None)
                 continue
             self._forfeits.setdefault(name, []).append(result.reason.value)
-            more = len(self._forfeits[name]) - 3
-            if more >= 0:
-                self._suspended_until[name] = now + min(MAX_SUSPENSION_NS, FIRST_SUSPENSION_NS * 2**more)
+            further_forfeits = len(self._forfeits[name]) - 3
+            if further_forfeits >= 0:
+                self._suspended_until[name] = now + min(
+                    MAX_SUSPENSION_NS, FIRST_SUSPENSION_NS * 2**further_forfeits
+                )
 
     def pardon(self, name: str) -> None:
         """End the suspension of a bot, which starts a new session. Its forfeits still count."""

@@ -210,7 +210,7 @@ def load_current_ratings(
     for category, bots in bots_by_category.items():
         for start in range(0, len(bots), MAX_BOTS_PER_QUERY):
             parameters = {**category._asdict(), "these": bots[start : start + MAX_BOTS_PER_QUERY]}
-            for row in connection.execute(_SELECT_CURRENT, parameters):
+            for row in connection.execute(_SELECT_CURRENT_RATINGS, parameters):
                 ratings[category, row.bot] = make_current_rating_from_row(row)
     return ratings
 
@@ -320,7 +320,7 @@ _SELECT_BOT_STANDINGS = sa.select(*(standings_table.c[name] for name in RatingRo
 )
 _SCORE_OUTCOMES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}
 _COUNT_COLUMNS = ("matches", *_SCORE_OUTCOMES, "forfeits", "crashes")
-_SELECT_CURRENT = sa.select(standings_table).where(
+_SELECT_CURRENT_RATINGS = sa.select(standings_table).where(
     *_make_column_conditions(standings_table, *RatingCategory._fields),
     standings_table.c.bot.in_(sa.bindparam("these", expanding=True)),
 )
