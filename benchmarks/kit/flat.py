@@ -175,7 +175,7 @@ def make_claims(ratios: Mapping[int, Sequence[float]]) -> list[str]:
     """Return lines with the promised and measured ratios (CPU time per move, server to relay), by number of bots."""
     lines = []
     for bots, ratio in ratios.items():
-        subject = f"CPU time of a move, divided by that on a relay that stores nothing, with {bots:,} bots"
+        subject = f"CPU time of a move with {bots:,} bots, compared with a relay (a server that knows no game and stores nothing)"
         promise, kept = f"at most {MAX_RATIO[bots]:g} ×", statistics.median(ratio) <= MAX_RATIO[bots]
         lines += [format_claim(subject, promise, f"{format_spread(ratio, 1)} ×", kept=kept), ""]
     return lines[:-1]

@@ -28,7 +28,7 @@ COURSE_OPTIONS = ("prune", "split_depth")
 
 @dataclass(frozen=True)
 class SearchForm:
-    """Form of an engine's search in one game."""
+    """Form of an engine's search in one game: compiled, or in Python."""
 
     spec: Spec
     """Spec with only the options that the form knows."""
@@ -42,7 +42,7 @@ class SearchForm:
 
 
 def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
-    """Return the form of an engine's search in `game`; without `game`, the form for a game with a compiled search.
+    """Return the form, compiled or in Python, of an engine's search in `game`; without `game`, the compiled form.
 
     Raises BadSpec if the form does not know an option that the user gave, or if `game` does not support the evaluator.
     """

@@ -125,7 +125,7 @@ class CommandAnswered(Struct, frozen=True):
 
 
 class MatchFinished(Struct, frozen=True):
-    """Notice that a match has ended and its record is stored, for the parts of the shell that react to it.
+    """Report that a match has ended and its record is stored, for the parts of the server that react to it.
 
     For example, the ratings are updated, and the caller that requested the match gets the record.
     """

@@ -41,7 +41,7 @@ class _UnpackedMatch(NamedTuple):
 
 
 async def pack_finished_matches(engine: Engine, write: WriteFunction | None = None) -> int:
-    """Pack every finished match that is not fully packed yet, and return the number of these matches.
+    """Pack (compress) every finished match that is not fully packed yet, and return the number of these matches.
 
     write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
     """

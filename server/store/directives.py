@@ -47,7 +47,7 @@ class Directive(Struct, frozen=True):
 
 
 class NewDirective(Struct, frozen=True, tag="directive"):
-    """Prepared change that issues a directive (a ban, kick or notice), and replaces one of the same kind and subject."""
+    """`StoreChange` that issues a directive (a ban, kick or notice), and replaces one of the same kind and subject."""
 
     directive: Directive
 
@@ -59,7 +59,7 @@ class NewDirective(Struct, frozen=True, tag="directive"):
 
 
 class EndedDirective(Struct, frozen=True, tag="ended directive"):
-    """Prepared change that ends the directive of a kind and a subject (see `Directive`)."""
+    """`StoreChange` that ends a directive: the ban of `subject`, or the notice."""
 
     kind: DirectiveKind
     subject: str

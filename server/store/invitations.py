@@ -28,7 +28,7 @@ from arena.server.store.tokens import (
 
 
 class NameRegistration(Struct, frozen=True, tag="name"):
-    """Prepared change that registers a name, with a token, for an owner with an open invitation."""
+    """`StoreChange` that registers a name, with a token, for an owner with an open invitation."""
 
     token: Token
     names_at_check: bytes

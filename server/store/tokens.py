@@ -44,7 +44,7 @@ class Token(Struct, frozen=True):
 
 
 class TokenChange(Struct, frozen=True, tag="token"):
-    """Prepared change of a token that its owner requests: a replacement, or a revocation.
+    """`StoreChange` that replaces or revokes a token at its owner's request.
 
     before: token as stored when the change was prepared
     after: token with another `hash` and `rotated`, or with `revoked`

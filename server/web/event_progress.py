@@ -70,5 +70,5 @@ FindProgress = Callable[[str], EventProgress | None]
 
 
 def report_no_event(_event: str) -> EventProgress | None:
-    """Return None, as the `FindProgress` of a server that plays no event."""
+    """Return None. A server that plays no event uses this function as its `FindProgress`."""
     return None

@@ -44,7 +44,7 @@ async def count_new_matches(
     write: WriteFunction | None = None,
     report_step: Callable[[RatingStep], None] = lambda _step: None,
 ) -> int:
-    """Count every finished match that is not counted yet, and return the number of rated ones.
+    """Count each new finished match in the ratings and tables, and return the number of rated ones.
 
     write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
     report_step: function that is called with each new rating step, in order, after its transaction
@@ -63,7 +63,7 @@ async def count_new_matches(
 
 
 def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[RatingStep]]:
-    """Count up to `max_matches` matches, and return their number and their rating steps, in order.
+    """Count up to `max_matches` new matches in the ratings and tables. Return their number, and their rating steps in order.
 
     Until the caller's transaction ends, no other transaction can count matches or assign arrival numbers to finished
     matches. If the returned number is 0, all finished matches are counted.

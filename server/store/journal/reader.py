@@ -28,9 +28,9 @@ class StartedMatch(NamedTuple):
 
 
 async def find_started_matches(engine: Engine, prefix: str, player: str = "") -> list[StartedMatch]:
-    """Return the first two matches, in order of their ids, whose ids begin with `prefix`.
+    """Return at most two matches whose ids begin with `prefix`: the first ones, in order of their ids.
 
-    Two are enough for a caller to see whether there is no such match, one, or more.
+    Two are enough to tell whether the prefix fits no match, one, or several.
 
     player: name of a bot whose matches are searched; empty to search the matches of all bots
     """
