@@ -3,11 +3,12 @@
 import { h, say } from "../dom.js";
 import { saveToken, savedToken } from "../saved.js";
 import { failed } from "./failed.js";
+import { cardWithMap } from "./mappicture.js";
 
 const UNAUTHORIZED = 401;
 
 export class Account {
-  // beside: what stands beside the form, for a reader without a token. open() shows the content that the token opens; left() is called
+  // beside: what stands below the form, for a reader without a token. open() shows the content that the token opens; left() is called
   // when the reader signs out.
   constructor(key, place, { about, label, button, beside, open, left = /** @type {() => void} */ (() => undefined) }) {
     this.key = key;
@@ -27,13 +28,13 @@ export class Account {
 
   ask() {
     const field = (words, name, type) => h("label", { class: "row" }, words, h("input", { name, type, required: true, maxlength: 128, autocomplete: "off" }));
-    const form = h("form", { class: "play-form lone", onsubmit: (event) => {
+    const form = h("form", { class: "play-form", onsubmit: (event) => {
       event.preventDefault();
       const given = new FormData(event.target);
       this.who = { name: String(given.get("name")).trim(), token: String(given.get("token")) };
       this.open();
     } }, h("p", null, this.words.about), field(this.words.label, "name", "text"), field("Token", "token", "password"), h("button", { class: "button" }, this.words.button));
-    this.place.replaceChildren(h("div", { class: "pair" }, form, this.beside));
+    this.place.replaceChildren(cardWithMap(form, this.beside));
   }
 
   keep() {

@@ -13,7 +13,7 @@ import { rated, recordBar, scrolling } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
 import { GAME_NAMES, SIDES, botTitle, gameTitle, other, plural, reason, when, whole } from "../text.js";
 
-const LISTED = 20;
+const LISTED = 18;
 const OPPONENTS = 10;
 
 export class BotView {
@@ -32,7 +32,7 @@ export class BotView {
       const found = await fetchJson(`bot?name=${encodeURIComponent(name)}`);
       if (this.stopped) return;
       this.place.replaceChildren(
-        h("div", { class: "profile" }, found.standings.map((each) => standing(each, found.history[each.game] ?? [])), results(name, found.matches)),
+        h("div", { class: "profile" }, h("div", null, found.standings.map((each) => standing(each, found.history[each.game] ?? []))), results(name, found.matches)),
         this.playing,
         h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards rows" }, found.matches.slice(0, LISTED).map(pastRow))));
       this.unlist = onListing(({ matches }) => this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name))));

@@ -5,7 +5,8 @@ import { fetchJson } from "../api.js";
 import { capitalized, h, say } from "../dom.js";
 import { LiveBoard } from "../parts/liveboard.js";
 import { OVER_MS } from "../parts/livematches.js";
-import { matchLink, pastItem } from "../parts/matchlist.js";
+import { matchLink } from "../parts/matchlist.js";
+import { pastRow } from "../parts/pastrow.js";
 import { cross, eventRows, scrolling, standing } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
 import { GAME_NAMES, botTitle, eventTitle, mapTitle, minus, plural, timeTitle } from "../text.js";
@@ -147,7 +148,7 @@ export class EventView {
     if (rows.length) this.table.append(files(this.event));
     this.bracket.replaceChildren(...(table?.bracket?.length ? bracket(table.bracket, rows.find(({ reached }) => reached === "champion"), matches) : []));
     this.due.replaceChildren(...(plan?.due.length && !finished ? due(plan) : []));
-    this.past.replaceChildren(...(matches.length ? [h("h2", null, "Latest matches"), h("ul", { class: "cards" }, matches.map((each) => pastItem({ ...each, event: "" }))),
+    this.past.replaceChildren(...(matches.length ? [h("h2", null, "Latest matches"), h("ul", { class: "cards rows" }, matches.map((each) => pastRow({ ...each, event: "" }))),
       counted > matches.length ? h("p", null, h("a", { class: "button plain", href: `/search?event=${encodeURIComponent(this.event)}` }, "All matches")) : null].filter(Boolean) : []));
   }
 

@@ -4,6 +4,7 @@ import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h, set } from "../dom.js";
 import { failed } from "../parts/failed.js";
+import { PagedList } from "../parts/paged.js";
 import { cross, rated, standing } from "../parts/tables.js";
 import { GAME_NAMES, eventTitle, mapTitle, plural, timeTitle } from "../text.js";
 
@@ -74,10 +75,12 @@ function categoryFilter(categories, season, show) {
 const eventList = (events) => h("section", null, h("h2", null, "Events"), h("ul", { class: "events" }, events.map(({ event, matches }) => h("li", null,
   h("a", { class: "card", href: addressOf("event", event) }, h("strong", null, eventTitle(event)), h("span", { class: "quiet" }, plural(matches, "match", "matches")))))));
 
-// The ratings of a game. `listed`: the events, which stand below the cross-table, as wide as that.
+// The ratings of a game, and its latest matches. `listed`: the events, which stand beside the cross-table.
 function ratings(game, { standings, crosses }, listed) {
   const rows = standings.filter((each) => each.game === game).map(rated);
   const unsure = rows.some((row) => row.provisional) ? " A rating with a question mark is provisional." : "";
-  return [h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches, ± 95 % error.${unsure}`), h("div", { class: "standings" },
-    standing(rows, "Rating"), h("div", { class: "beside" }, cross(rows.map((row) => row.bot), crosses[game] ?? []), listed))];
+  const crossed = cross(rows.map((row) => row.bot), crosses[game] ?? []);
+  return [h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches, ± 95 % error.${unsure}`), standing(rows, "Rating"),
+    h("div", { class: "beside" }, crossed && h("section", null, h("h2", null, "Head to head"), crossed), listed),
+    h("section", null, h("h2", null, "Latest matches"), new PagedList(`search?game=${encodeURIComponent(game)}`, "None yet.").element)];
 }
