@@ -129,8 +129,13 @@ LOOK = """(rules) => axe.run({ resultTypes: ['violations'], rules: { 'target-siz
   .then((done) => done.violations)"""
 
 
+LEFT_EDGES = """() => [...new Set([...document.querySelectorAll('main > *')]
+  .filter((each) => each.offsetWidth && getComputedStyle(each).position !== 'absolute')
+  .map((each) => Math.round(each.getBoundingClientRect().left)))]"""
+
+
 def blameless(page: Page) -> None:
-    """axe finds nothing in what is shown."""
+    """axe finds nothing in what is shown, and all of it begins at one left edge."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
     for size, scheme, rules in LOOKS:
         width, height = SIZES[size]
@@ -141,6 +146,7 @@ def blameless(page: Page) -> None:
             for each in page.evaluate(LOOK, rules)
         ]
         assert not bad, (size, scheme, bad)
+        assert len(page.evaluate(LEFT_EDGES)) == 1, (size, scheme)
 
 
 def test_a_further_process_of_a_bot_leads_to_the_bot_and_no_number_is_minus_nothing(

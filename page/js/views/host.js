@@ -35,16 +35,16 @@ export class HostView {
     const form = (title, buttons, fields) => h("form", { class: "search-form", "aria-label": title, onsubmit: (event) => {
       event.preventDefault();
       this.act(event.submitter.value, Object.fromEntries(new FormData(event.target)));
-    } }, fields, Object.entries(buttons).map(([value, words]) => h("button", { class: "button", value }, words)));
+    } }, fields, Object.entries(buttons).map(([value, words]) => h("button", { value }, words)));
     this.place.replaceChildren(
-      h("h2", null, "Connected"), this.bots,
-      h("h2", null, "Names"), this.renames,
-      form("Rename", { rename: "Rename" }, [field("Bot", "name"), field("New name", "to")]),
-      h("p", { class: "quiet" }, "A bot that is renamed or hidden is disconnected, and loses a match in progress. Its token, ratings and matches stay."),
-      h("h2", null, "Bans and notices"), this.bans,
-      form("Ban", { ban: "Ban" }, [field("Name or address", "name"), field("Reason", "text")]),
-      form("Owner", { ban: "Ban all bots", hide: "Hide all names" }, [field("Owner", "owner"), field("Reason", "text")]),
-      form("Notice", { notice: "Show for an hour" }, [field("Notice", "text")]));
+      h("section", null, h("h2", null, "Connected"), this.bots),
+      h("section", null, h("h2", null, "Names"), this.renames,
+        form("Rename", { rename: "Rename" }, [field("Bot", "name"), field("New name", "to")]),
+        h("p", { class: "quiet" }, "A bot that is renamed or hidden is disconnected, and loses a match in progress. Its token, ratings and matches stay.")),
+      h("section", null, h("h2", null, "Bans and notices"), this.bans,
+        form("Ban", { ban: "Ban" }, [field("Name or address", "name"), field("Reason", "text")]),
+        form("Owner", { ban: "Ban all bots", hide: "Hide all names" }, [field("Owner", "owner"), field("Reason", "text")]),
+        form("Notice", { notice: "Show for an hour" }, [field("Notice", "text")])));
     this.again();
   }
 
