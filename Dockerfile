@@ -57,5 +57,6 @@ EXPOSE 8765
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["arena"]
 CMD ["serve", "--host", "0.0.0.0", "--db", "sqlite:////record/arena.db", "--set", "store.record=/record/matches.jsonl"]
-HEALTHCHECK --interval=5s --timeout=5s --start-period=10s --retries=6 \
+# Within the first minute, Docker checks every 5 s until the server is healthy.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
   CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8765/healthz', timeout=4)"]

@@ -1,19 +1,15 @@
 """Ahead-of-time compilation of the kernels of all games, so that no bot has to wait for it.
 
-Run `python -m arena.bots.compiled` when you set up a machine. It takes about 40 s on one core if no kernels are
-cached, and about a second otherwise.
+Run `python -m arena.bots.compiled` when you set up a machine. It takes about 20 s on one core if no kernels are
+cached, and about a second otherwise. Searches with a network are not included: the first bot that uses a network compiles them.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from arena.bots.compiled.catalogue import weights_for
-from arena.bots.compiled.kernel import Weights
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.network import SHAPES, Network
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
@@ -27,15 +23,10 @@ def make_two_territory_game(cap: int) -> Riskless:
 
 
 def main() -> None:
-    """Compile the kernels of all games, and of Riskless with a network, by a first search of each."""
-    network = Network(**{name: np.zeros(shape) for name, shape in SHAPES.items()})
-    tictactoe = TicTacToe()
-    searches: list[tuple[Game[Any, Any], Weights | Network]] = [(tictactoe, weights_for(tictactoe, "plain"))]
-    for cap in (10, 50, 100):
-        game = make_two_territory_game(cap)
-        searches += [(game, weights_for(game, "plain")), (game, network)]
-    for each, weights in searches:
-        searcher = Searcher(each, weights, Settings(table_mb=1))
+    """Compile the kernels of all games by a first search of each."""
+    games: list[Game[Any, Any]] = [TicTacToe(), *map(make_two_territory_game, (10, 50, 100))]
+    for game in games:
+        searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1))
         searcher.warm_up()
         searcher.close()
 

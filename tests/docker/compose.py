@@ -58,6 +58,7 @@ def stand_in(image: str, folder: Path) -> Iterator[None]:
     """Yield an image: the one that is here, else one that is built of a folder and removed at the end.
 
     Tests in other processes that need the same image wait for their turn, so that it is not removed while they use it.
+    The Dockerfiles of these images begin with the same `apt-get update`, which the engine therefore runs once for all.
     """
     with (folder / "Dockerfile").open("rb") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
