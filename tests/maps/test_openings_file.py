@@ -58,10 +58,9 @@ def test_each_file_fits_its_map(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["m1", "italy"])
-def test_a_file_is_what_the_command_in_its_first_line_makes(name: str, tmp_path: Path) -> None:
-    """The first two openings do not depend on how many are made."""
-    path = find_shipped_openings_file(name)
+def test_a_file_is_what_the_command_in_its_first_line_makes(tmp_path: Path) -> None:
+    """The first two openings do not depend on how many are made. On a larger map they take a quarter of a minute."""
+    path = find_shipped_openings_file("m1")
     assert path is not None
     shown = path.read_text(encoding="utf-8")
     command = shown.splitlines()[0].removeprefix("# arena ").split()

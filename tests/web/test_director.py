@@ -160,11 +160,12 @@ WALL = f"""async () => {{ {FROM}
 
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
-    """A server whose bots play a hundred moves a second."""
+    """A server with four finished matches and two that go on, whose bots play a hundred moves a second when they are told to."""
     with run_arena(tmp_path_factory.mktemp("hasty"), "--map", "italy", "--tc", "60/move") as running:
         running.connect_slow_bot("ann", 0.01, 2)
         running.connect_slow_bot("bob", 0.01, 2)
-        wait_until(lambda: running.fetch_json("records")["matches"])
+        wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 4)
+        running.slow_down_bots()
         yield running
 
 
@@ -502,7 +503,8 @@ def test_bots_that_hurry_are_watched_and_nothing_on_the_page_moves_away(
         seen.add(stage.locator(".map").get_attribute("aria-label"))
         return len(seen) >= 8
 
-    wait_until(moves)
+    with hasty.speed_up_bots(0.01):
+        wait_until(moves)
     assert page.evaluate("shifted") < 0.05
 
 
@@ -512,7 +514,6 @@ def test_four_boards_show_four_matches_or_as_many_as_there_are(
     page.goto(f"{empty.url}tv/4")  # nobody has ever played there: one match comes with the page
     expect(page.locator(".tv .stage").filter(visible=True)).to_have_count(1)
     expect(page.locator(".tv .stage .map")).to_have_count(1)
-    wait_until(lambda: len(hasty.fetch_json("records")["matches"]) >= 4)  # two at once are live
     page.set_viewport_size({"width": 390, "height": 844})
     page.add_init_script(MEASURE_SHIFT_SCRIPT)
     page.goto(f"{hasty.url}tv/4")
@@ -571,7 +572,6 @@ def test_the_board_has_most_of_a_laptops_window(
 def test_four_boards_fit_a_window_or_come_one_below_the_other(
     hasty: BrowserArena, page: Page, width: int, height: int, seen: int
 ) -> None:
-    wait_until(lambda: len(hasty.fetch_json("records")["matches"]) >= 4)
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{hasty.url}tv/4")
     boards = page.locator(".tv .stage-board")
