@@ -75,7 +75,8 @@ def test_the_largest_map_and_the_largest_sums_fit() -> None:
 def test_an_exact_search_with_a_network_is_minimax() -> None:
     rng = random.Random(2)
     for seed in range(6):
-        game = Riskless(random_map(rng, 6, caps=(16, 31, 50)))  # one kernel, which takes ten seconds to compile
+        # one kernel, which takes ten seconds to compile
+        game = Riskless(random_map(rng, 6, caps=(16, 31, 50)))
         position, network = make_random_position(game, rng), some_network(seed)
         searcher = Searcher(game, network, Settings(exact=True, table_mb=1))
         try:
