@@ -1,12 +1,12 @@
 // The turning points of a match, each in a sentence: battles that decide, continents that are won and lost, who takes the lead.
 
-import { estimateAt } from "./chances.js";
+import { estimateAt, percentages } from "./chances.js";
 import { SEATS, other, plural } from "./text.js";
 
 const KEY_MOMENTS = 5;
 const LARGE_BATTLE_SHARE = 0.2; // of all armies of a player, in one battle
 const MIN_ARMIES = 5; // armies in a battle that is told
-const LEADING_CHANCE = 0.6; // the chance from which on a player leads
+const LEADING_PERCENT = 60; // the chance from which on a player leads, rounded as the bar shows it
 const LOST = 0.15; // the chance below which a player hardly wins any more
 const NEAR_GOAL_SHARE = 0.8; // of the armies that win
 const OPENING_PLIES = 8; // plies that are introduced by what wins the match
@@ -56,7 +56,7 @@ function turningPoint(match, continents, known) {
 }
 
 // Return the player who leads by Maxie's chance of winning; null if the chances are about even.
-const leader = (now) => (now >= LEADING_CHANCE ? "maxie" : now <= 1 - LEADING_CHANCE ? "minnie" : null);
+const leader = (now) => SEATS.find((seat) => percentages(now)[seat] >= LEADING_PERCENT) ?? null;
 
 // Return { words, seat, aloud }: the sentence that holds at a ply, and the player whom it is about, if any. It is that of a turning
 // point a few plies ago, otherwise who leads. At the start it is what wins the match. `aloud`: what is said of it, if that is other words:
@@ -70,7 +70,7 @@ export function sentence(match, told, ply) {
   if (!game.told) return { words: `${players.maxie} meets ${players.minnie}`, seat: null };
   if (ply < OPENING_PLIES) return { words: `First to ${goal} armies wins`, seat: null };
   const seat = leader(estimateAt(match, ply));
-  return { words: seat ? `${players[seat]} leads` : last ? "Nobody leads" : "Nobody leads yet", seat };
+  return { words: seat ? `${players[seat]} leads` : "Too close to call", seat };
 }
 
 // The plies that a hurried reader should see, in their order. The end is none of them: whoever plays it sees it anyway.

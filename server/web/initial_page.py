@@ -107,7 +107,6 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     percent = round_half_up(100 * max(0.01, min(0.99, chance)))
     title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]
     badge = '<span class="badge" data-state="live">Live</span>' if hero_match.live else ""
-    even = ' data-even=""' if percent == 50 else ""
     file = find_built_in_map(game.map)
     # Preload the map, which the scripts request first to draw the same match.
     map_url = f"/api/map/{quote(file.map.name, safe='')}" if file else ""
@@ -122,12 +121,11 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     )
     return (
         f'<div>{preload_link}{PITCH_WITH_BUTTON}<div class="hero"><section class="stage first">'
-        f'<div class="tug wide" data-goal=""{even}><h2 class="stage-title">{badge}<span class="kind">'
+        f'<div class="tug wide" data-goal=""><h2 class="stage-title">{badge}<span class="kind">'
         f"{'' if hero_match.live else 'Replay · '}{escape(title)}</span></h2>"
-        f"{''.join(_render_side(seat, players[seat], percent, army_sums[seat]) for seat in NAMES)}"
-        f'<p class="race">{_render_run("maxie", army_sums["maxie"], game.map.armies_to_win)}'
-        f'<span class="finish"><span>First to </span><span>{game.map.armies_to_win}</span><span> armies</span></span>'
-        f"{_render_run('minnie', army_sums['minnie'], game.map.armies_to_win)}</p></div>"
+        f"{''.join(_render_side(seat, players[seat], army_sums[seat], game.map.armies_to_win) for seat in NAMES)}"
+        f'<p class="tug-bar" title="Chance of winning">{_render_strip("", ("minnie", 100), ("maxie", percent))}'
+        f"{''.join(_render_label(seat, players[seat], percent) for seat in NAMES)}</p></div>"
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
         f"{make_map_picture(MapFile(game.map)).render_svg(armies, label)}</div></div></div></div>"
         '<div class="telling-of"><div class="words-of"><p class="story"></p></div>'
@@ -154,21 +152,37 @@ def round_half_up(number: float) -> int:
     return math.floor(number + 0.5)
 
 
-def _render_side(seat: str, name: str, percent: int, armies: int) -> str:
-    own_percent = percent if seat == "maxie" else 100 - percent
-    leads = own_percent > 50 or (own_percent == 50 and seat == "maxie")
-    chance_text = f"{own_percent} % to win" if leads else ""
+def _render_side(seat: str, name: str, armies: int, goal: int) -> str:
+    """Return a player's name and armies, and a line as long as the armies' share of the goal."""
+    progress = min(100, round_half_up(100 * armies / goal))
     return (
         f'<p class="tug-side" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
-        f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span><strong class="share-of">{chance_text}</strong>'
-        f'<strong class="held">{armies}</strong></p>'
+        f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span>'
+        f'<span class="held"><strong>{armies}</strong><span class="goal-of"> / {goal}</span></span>'
+        f"{_render_strip('progress', ('', progress))}</p>"
     )
 
 
-def _render_run(seat: str, armies: int, goal: int) -> str:
-    """Return the bar of a player's armies, as long as their share of the goal."""
-    progress = min(100, round_half_up(100 * armies / goal))
+def _render_label(seat: str, name: str, percent: int) -> str:
+    """Return the label at a player's end of the bar: empty unless the player is ahead.
+
+    percent: Maxie's chance of winning
+    """
+    own_percent = percent if seat == "maxie" else 100 - percent
+    leader, words, aim = "", "", ""
+    if own_percent > 50:
+        leader, words, aim = titles.make_bot_title(name), f"{own_percent} %", "to win"
+    elif percent == 50 and seat == "maxie":
+        words = "Even"
     return (
-        f'<svg data-owner="{seat}" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect height="4" width="{progress}"/></svg>'
+        f'<strong class="share-of" data-owner="{seat}"><span class="name">{escape(leader)}</span> '
+        f'<span>{words}</span> <span class="to-win">{aim}</span></strong>'
+    )
+
+
+def _render_strip(name: str, *rectangles: tuple[str, int]) -> str:
+    """Return a drawing of bars on each other, each with its class and its width in per cent."""
+    drawn = "".join(f'<rect class="{kind}" height="4" width="{width}"/>' for kind, width in rectangles)
+    return (
+        f'<svg class="{name}" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">{drawn}</svg>'
     )

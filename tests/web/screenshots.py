@@ -163,7 +163,7 @@ FILM_MS = 250
 FILM_FROM_MS = 15_000
 """So far into a match, armies begin to meet."""
 FILM_STYLE = (
-    "document.styleSheets[0].insertRule('.tug-bar .maxie, .race rect { transition: none !important }')"
+    "document.styleSheets[0].insertRule('.tug-bar .maxie, .progress rect { transition: none !important }')"
 )
 """The bars would move by the browser's clock, which is not the film's."""
 FILM_PICTURES = 80

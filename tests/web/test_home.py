@@ -143,7 +143,7 @@ def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: BrowserArena
     stage = page.locator(".stage")
     wait_until_live(page, "Brief")
     expect(stage.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
-    expect(stage.locator(".share-of", has_text=re.compile(r"^\d+ % to win$")).first).to_be_visible()
+    expect(stage.locator(".share-of", has_text=re.compile(r"^\S+ \d+ % to win$")).first).to_be_visible()
     first = stage.get_by_role("link", name="Open match").get_attribute("href")
     assert first is not None
     expect(stage.locator(".story")).to_have_text(re.compile("(ann|bob) wins|Draw"))
@@ -162,7 +162,7 @@ def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
     def live() -> bool:
         still.goto(played.url)
         # Between two matches a recorded one stands there, on another map; before the first move nobody is ahead.
-        share = still.locator(".stage.first .share-of", has_text=re.compile(r"^\d+ % to win$"))
+        share = still.locator(".stage.first .share-of", has_text=re.compile(r"^\S+ \d+ % to win$"))
         return still.locator(".stage.first .map .spot").count() == 4 and share.count() > 0
 
     def same() -> dict[str, list[bool]]:
@@ -238,21 +238,22 @@ def test_what_a_stranger_needs_is_in_sight_at_once(empty: BrowserArena, page: Pa
             assert right <= width, (sign, width)
 
 
-def test_there_is_one_thing_to_do_and_the_race_says_what_wins(empty: BrowserArena, page: Page) -> None:
+def test_there_is_one_thing_to_do_and_each_player_has_its_way_to_the_goal(
+    empty: BrowserArena, page: Page
+) -> None:
     page.goto(empty.url)
     assert page.locator(".pitch .button").all_inner_texts() == ["Play against a bot"]
     stage = page.locator(".stage:not(.first)")
-    expect(stage.locator(".finish")).to_have_text(re.compile(r"^First to \d+ armies$"))
-    goal = int(re.sub(r"\D", "", stage.locator(".finish").inner_text()))
+    expect(stage.locator(".held").first).to_have_text(re.compile(r"^\d+ / \d+$"))
     stage.get_by_role("button", name="Pause").click()
     expect(stage.locator(".march > *")).to_have_count(0)
     for seat in ("maxie", "minnie"):
-        armies = int(stage.locator(f".tug-side[data-owner={seat}] .held").inner_text())
-        run = stage.locator(f".race [data-owner={seat}] rect").get_attribute("width")
-        assert run == str(int(100 * armies / goal + 0.5))
+        side = stage.locator(f".tug-side[data-owner={seat}]")
+        armies, goal = map(int, side.locator(".held").inner_text().split(" / "))
+        assert side.locator(".progress rect").get_attribute("width") == str(int(100 * armies / goal + 0.5))
 
 
-def test_both_names_are_whole_above_the_race(empty: BrowserArena, page: Page) -> None:
+def test_both_names_are_whole_above_the_bar(empty: BrowserArena, page: Page) -> None:
     page.set_viewport_size({"width": 880, "height": 640})
     page.goto(f"{empty.url}tv")
     names = page.locator(".stage .tug .name")

@@ -84,7 +84,7 @@ def resign(stranger: Stranger) -> None:
 def test_find_who_is_winning_in_no_step(stranger: Stranger) -> None:
     stage = stranger.page.locator(".stage:not(.first)")
     expect(
-        stage.locator(".tug-side").filter(has_text=re.compile(r"(ann|bob)\s*(\d+ %|Winner)"))
+        stage.locator(".share-of").filter(has_text=re.compile(r"(ann|bob) (\d+ % to win|wins)|Even"))
     ).to_have_count(1)
 
 

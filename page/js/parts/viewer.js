@@ -55,7 +55,7 @@ export class Viewer {
     this.explorer = new Explorer(match, this.board, () => this.refresh(), this.review);
     this.openings = new Openings(match, (move) => this.explorer.tryMove(move));
     this.players = new Players(match, seat);
-    this.tug = new EvalBar({ names: false, wide: seat === null, own: seat });
+    this.tug = new EvalBar({ names: false, wide: true, own: seat });
     this.moves = new MoveList(match, link, this.review);
     this.moves.element.addEventListener("click", () => this.reveal());
     this.plot = new Plot(match, { go: (ply) => this.go(ply), reveal: () => this.revealAll() });

@@ -74,11 +74,14 @@ def test_the_lead_is_shown_as_one_number() -> None:
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
     share = compute_winning_chance(sums[0] - sums[1], "usa", load_map_file("usa").map.armies_to_win)
     assert shares_of(picture) == [
-        f"{round(100 * each)} % to win" if each >= 0.5 else "" for each in (share, 1 - share)
+        f"{name} {round(100 * each)} % to win" if each >= 0.5 else ""
+        for name, each in ((shown.players.maxie, share), (shown.players.minnie, 1 - share))
     ]
-    assert [each.text for each in picture.findall(".//strong[@class='held']")] == [str(each) for each in sums]
+    assert [each.text for each in picture.findall(".//*[@class='held']/strong")] == [
+        str(each) for each in sums
+    ]
     goal = load_map_file("usa").map.armies_to_win
-    runs = [each.get("width") for each in picture.findall(".//p[@class='race']/svg/rect")]
+    runs = [each.get("width") for each in picture.findall(".//*[@class='progress']/rect")]
     assert runs == [str(round(100 * each / goal)) for each in sums]
     assert picture.find(".//a[@href='/match/m']") is not None
 
@@ -93,13 +96,18 @@ def test_the_chance_is_the_mean_of_both_bots_latest_values() -> None:
     goal = load_map_file("usa").map.armies_to_win
     mean = (compute_winning_chance(50, "usa", goal) + compute_winning_chance(-50, "usa", goal)) / 2
     assert mean == pytest.approx(0.5)
-    assert shares_of(parse_page(render_hero(replace(shown, moves=moves)))) == ["50 % to win", ""]
+    assert shares_of(parse_page(render_hero(replace(shown, moves=moves)))) == ["Even", ""]
     certain = [Played(each.move, each.ms, Thinking(value=1e6)) for each in shown.moves]
-    assert shares_of(parse_page(render_hero(replace(shown, moves=certain)))) == ["99 % to win", ""]
+    assert shares_of(parse_page(render_hero(replace(shown, moves=certain)))) == [
+        f"{shown.players.maxie} 99 % to win",
+        "",
+    ]
 
 
 def shares_of(picture: ET.Element) -> list[str]:
-    return [each.text or "" for each in picture.findall(".//strong[@class='share-of']")]
+    """Return the label at each end of the bar."""
+    labels = picture.findall(".//strong[@class='share-of']")
+    return [" ".join(filter(None, (part.text for part in each))) for each in labels]
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
@@ -108,7 +116,8 @@ def test_no_name_becomes_an_element(one: str, other: str) -> None:
     printed = "".join(each for each in markup if each.isprintable())
     shown, _ = random_match("m2", 3, Players(printed, "<!-- first -->"))
     picture = parse_page(render_hero(shown))
-    assert [each.text for each in picture.findall(".//span[@class='name']")] == [printed, "<!-- first -->"]
+    names = [each.text for each in picture.findall(".//span[@class='name']") if each.text]
+    assert names[:2] == [printed, "<!-- first -->"]
     assert picture.find(".//script") is None
     assert b"<!--" not in render_hero(shown)
 
