@@ -53,8 +53,9 @@ export function playForm(about, opponent, begin) {
     row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (not needed for guests)" : "Your token (from the host: arena token create)", token),
     row("Game", game));
   const form = h("form", { class: "play-form" },
-    h("div", null, h("fieldset", null, h("legend", null, "Against"), levels, row(house.length ? "Somebody else" : "Opponent", others)), maps),
-    h("div", null, h("div", { class: "terms" }, picture, row("Time", time), row("You play", seat), advanced, go)));
+    h("fieldset", null, h("legend", null, "Against"), levels, row(house.length ? "Somebody else" : "Opponent", others)),
+    h("div", { class: "map-of" }, maps, picture),
+    h("div", null, h("div", { class: "terms" }, row("Time", time), row("You play", seat), advanced, go)));
   if (about.games.includes("riskless")) game.value = "riskless";
   let chosen = opponent || null; // the opponent's name; "" for anyone who accepts, null before the bots are listed
   let listed = /** @type {string[]} */ ([]); // the opponents of the list, "" at its end

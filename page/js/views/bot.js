@@ -6,6 +6,7 @@ import { fetchJson } from "../api.js";
 import { h, svg } from "../dom.js";
 import { roundStep } from "../parts/axis.js";
 import { failed } from "../parts/failed.js";
+import { cardWithMap } from "../parts/mappicture.js";
 import { against, matchLink } from "../parts/matchlist.js";
 import { keyed } from "../parts/keyed.js";
 import { pastRow } from "../parts/pastrow.js";
@@ -29,15 +30,19 @@ export class BotView {
 
   async load(name) {
     try {
-      const found = await fetchJson(`bot?name=${encodeURIComponent(name)}`);
+      const found = await fetchJson(`bot?name=${encodeURIComponent(name)}`).catch((error) => {
+        if (error.status !== 404) throw error;
+        return null; // no match of this bot has finished yet
+      });
       if (this.stopped) return;
-      this.place.replaceChildren(
+      this.place.replaceChildren(...(found ? [
         h("div", { class: "profile" }, h("div", null, found.standings.map((each) => standing(each, found.history[each.game] ?? []))), results(name, found.matches)),
         this.playing,
-        h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards rows" }, found.matches.slice(0, LISTED).map(pastRow))));
+        h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards rows" }, found.matches.slice(0, LISTED).map(pastRow)))]
+        : [cardWithMap(h("p", null, "No match of this bot has finished yet. Press Play to challenge it.")), this.playing]));
       this.unlist = onListing(({ matches }) => this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name))));
     } catch (error) {
-      this.place.replaceChildren(error.status === 404 ? h("p", null, "No match of this bot has finished yet. Press Play to challenge it.") : failed(error));
+      this.place.replaceChildren(failed(error));
     }
   }
 
