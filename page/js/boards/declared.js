@@ -2,6 +2,7 @@
 
 import { h, set, svg } from "../dom.js";
 import { SIDES } from "../text.js";
+import { gridOf } from "./grid.js";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const SPAN = 520;
@@ -42,11 +43,7 @@ export class DeclaredBoard {
       const dark = checkered && (n + Math.floor(n / columns) * (columns % 2 ? 0 : 1)) % 2 === 0;
       return h("button", { type: "button", class: "cell", "data-spot": n, "data-dark": dark, onclick: () => this.onSpot(n) });
     });
-    const lines = Array.from({ length: rows }, (_, row) => this.cells.slice(row * columns, (row + 1) * columns));
-    if (below) lines.reverse();
-    const grid = h("div", { class: `grid pawns ${columns > 5 ? "many" : ""}`, role: "group" }, lines.flat());
-    for (const [name, n] of Object.entries({ columns, rows })) grid.style.setProperty(`--${name}`, n);
-    this.element.replaceChildren(grid);
+    this.element.replaceChildren(gridOf(this.cells, columns, below));
   }
 
   buildPoints({ places, lines, names }) {

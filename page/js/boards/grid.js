@@ -5,6 +5,14 @@ import { SIDES } from "../text.js";
 
 const OWNERS = { X: "maxie", W: "maxie", O: "minnie", B: "minnie" };
 
+// Return the cells, which are in the order of their numbers, as a grid. `below`: the first row is at the bottom.
+export function gridOf(cells, columns, below) {
+  const rows = Array.from({ length: cells.length / columns }, (_, row) => cells.slice(row * columns, (row + 1) * columns));
+  const grid = h("div", { class: `grid pawns ${columns > 5 ? "many" : ""}`, role: "group" }, (below ? rows.reverse() : rows).flat());
+  for (const [name, n] of Object.entries({ columns, rows: rows.length })) grid.style.setProperty(`--${name}`, n);
+  return grid;
+}
+
 export class GridBoard {
   constructor(game, onSpot) {
     this.game = game;
@@ -12,10 +20,7 @@ export class GridBoard {
     const { width, height } = game;
     const numbers = Array.from({ length: width * height }, (_, n) => n);
     this.cells = numbers.map((n) => h("button", { type: "button", class: "cell", "data-spot": n, onclick: () => onSpot(n) }));
-    const rows = Array.from({ length: height }, (_, row) => this.cells.slice(row * width, row * width + width));
-    if (this.pawns) rows.reverse();
-    this.element = h("div", { class: "grid pawns", role: "group" }, rows.flat());
-    for (const [name, n] of Object.entries({ columns: width, rows: height })) this.element.style.setProperty(`--${name}`, n);
+    this.element = gridOf(this.cells, width, this.pawns);
   }
 
   // Call `then` immediately, because nothing moves.
