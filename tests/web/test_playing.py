@@ -63,10 +63,14 @@ def play_out(page: Page) -> None:
     wait_until(is_over, 3 * PATIENCE)
 
 
-def test_the_large_maps_are_offered_first(fresh: BrowserArena, page: Page) -> None:
+def test_the_large_maps_are_offered_first_on_equal_tiles(fresh: BrowserArena, page: Page) -> None:
     page.goto(f"{fresh.url}play")
     titles = ["Italy", "World", "USA", "Poland", "Ring of six", "Grid of sixteen", "Path of four"]
     expect(page.locator(".maps-of .choice > span:nth-of-type(2)")).to_have_text(titles)
+    tiles = page.locator(".maps-of .choice").evaluate_all(
+        "(all) => all.map((each) => [each.offsetTop, each.offsetWidth, each.offsetHeight].join())"
+    )
+    assert len(set(tiles)) == 1, "one row of equal tiles"
 
 
 def test_the_button_that_starts_a_match_is_in_sight_at_once(fresh: BrowserArena, page: Page) -> None:
