@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import escape
+from itertools import pairwise
 from typing import NamedTuple
 
 from arena.games.riskless_map import RisklessMap
@@ -19,8 +20,16 @@ from arena.maps.layout import Line, Point, find_smallest_distance, list_roads
 from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
 
-MIN_DISTANCE, MAX_WIDTH, MIN_WIDTH, MARGIN, SHORE, RADIUS = 62.0, 1500.0, 300.0, 40.0, 16.0, 13.0
-"""Lengths in a picture of a map, in pixels, the same as in `page/js/boards/geometry.js`.
+MIN_DISTANCE, MAX_WIDTH, MIN_WIDTH, MARGIN, SHORE, RADIUS, MIN_BORDER = (
+    62.0,
+    1500.0,
+    300.0,
+    40.0,
+    16.0,
+    13.0,
+    20.0,
+)
+"""Lengths in a picture of a map, in pixels, the same as in `page/js/boards/geometry.js` and `page/js/boards/land.js`.
 
 MIN_DISTANCE  distance between the two closest territories
 MAX_WIDTH     maximum width of the picture
@@ -28,15 +37,18 @@ MIN_WIDTH     minimum width of the picture
 MARGIN        margin of a picture without land
 SHORE         margin around the land
 RADIUS        radius of a territory's mark
+MIN_BORDER    length of a border from which on it shows that a road crosses it
 """
+EMPTY_MARK_SIZE = 0.3
+"""Radius of the mark of an empty territory, relative to the others."""
 MAXIE, MINNIE = "#1d47c2", "#f59b38"
 """Colours of the players' marks."""
 STYLE = f"""<style>
-.sea {{ fill: #d3e3ee }} .coast {{ fill: #eceadf; stroke: #8da6b8; stroke-width: 5; stroke-linejoin: round }}
+.sea {{ fill: #d3e3ee }} .coast {{ fill: #eceadf; stroke: #8da6b8; stroke-width: 4; stroke-linejoin: round }}
 .area-of {{ fill: #d6d4c8; stroke: #ffffff; stroke-width: 1.4 }} .area-of[data-owner="maxie"] {{ fill: #3d60c6 }}
 .area-of[data-owner="minnie"] {{ fill: url(#hatch) }} .hatch-ground {{ fill: #f4a853 }} .hatch-line {{ stroke: #cf6f0c; stroke-width: 2.2 }}
 .road {{ stroke: #141c26; stroke-opacity: .28; stroke-width: 1.4 }} .ferry {{ stroke: #51606f; stroke-opacity: .8; stroke-width: 2.4; stroke-dasharray: 1 6; stroke-linecap: round }}
-.empty {{ fill: #d6d4c8; stroke: #51606f; stroke-width: 1.5 }} .maxie {{ fill: {MAXIE}; stroke: #ffffff; stroke-width: 2 }}
+.empty {{ fill: #51606f }} .maxie {{ fill: {MAXIE}; stroke: #ffffff; stroke-width: 2 }}
 .minnie {{ fill: {MINNIE}; stroke: #241000; stroke-width: 2 }}
 .armies {{ font-size: 13px; font-weight: 700; fill: #ffffff; text-anchor: middle; stroke: none }} .armies[data-long] {{ font-size: 10.5px }}
 [data-owner="minnie"] > .armies {{ fill: #241000 }}
@@ -194,13 +206,33 @@ class MapPicture:
 
     @cached_property
     def _roads(self) -> str:
-        """All roads as SVG. On a map that wraps around, a long road leaves it on one side and enters on the other."""
+        """All drawn roads as SVG. On a map that wraps around, a long road leaves it on one side and enters on the other."""
         ferries = set() if self.cells is None else set(load_shipped_ferries(self.file.map.name))
         return "".join(
             _render_road(line, ferry=(v, w) in ferries)
-            for v, w in list_roads(self.file.map)
+            for v, w in self.drawn_roads
             for line in self.compute_road_lines(v, w)
         )
+
+    @property
+    def drawn_roads(self) -> list[tuple[int, int]]:
+        """Roads whose territories share no border of at least MIN_BORDER, which would show that they are neighbours."""
+        bordering = self._find_bordering_pairs()
+        return [road for road in list_roads(self.file.map) if road not in bordering]
+
+    def _find_bordering_pairs(self) -> set[tuple[int, int]]:
+        """Return the pairs of territories, the lower number first, that share a border of at least MIN_BORDER."""
+        owners: dict[frozenset[Point], list[int]] = {}
+        for v, rings in enumerate(self.cells or ()):
+            for ring in rings:
+                for (x1, y1), (x2, y2) in pairwise([*ring, ring[0]]):
+                    owners.setdefault(frozenset(((x1, y1), (x2, y2))), []).append(v)
+        lengths: dict[tuple[int, int], float] = {}
+        for edge, territories in owners.items():
+            if len(territories) > 1:
+                v, w = territories
+                lengths[v, w] = lengths.get((v, w), 0.0) + math.dist(*edge) * self._layout.scale
+        return {pair for pair, length in lengths.items() if length >= MIN_BORDER}
 
     def compute_road_lines(self, v: int, w: int) -> list[Line]:
         """Return the road between two territories as one line, or as two if it wraps around the map."""
@@ -233,7 +265,7 @@ def _render_mark(at: Point, armies: int, size: float) -> str:
     scaled = "" if size == 1 else f" scale({size:.2f})"
     group_start = f'<g class="spot" data-owner="{_get_owner(armies)}" transform="translate({at[0]:.1f} {at[1]:.1f}){scaled}">'
     if not armies:
-        return f'{group_start}<circle class="empty" r="{RADIUS / 2}"/></g>'
+        return f'{group_start}<circle class="empty" r="{EMPTY_MARK_SIZE * RADIUS:.1f}"/></g>'
     side = 1.8 * RADIUS
     long = ' data-long=""' if abs(armies) > 99 else ""
     square = f'<rect class="minnie" x="{-side / 2:.1f}" y="{-side / 2:.1f}" width="{side:.1f}" height="{side:.1f}" rx="3"/>'

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import product
 
-from arena.maps.layout import Extent, Line, Point, list_roads
+from arena.maps.layout import Extent, Line, Point
 from arena.maps.map_file import MapFile
 from arena.maps.picture import RADIUS, STYLE, MapPicture, make_map_picture
 
@@ -53,7 +53,7 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
     """Yield the SVG of each territory's name, placed where the name hides least. Its tooltip is the continent."""
     clearance = RADIUS + MIN_CLEARANCE
     marks = [Extent(x - clearance, y - clearance, x + clearance, y + clearance) for x, y in picture.places]
-    lines = [line for v, w in list_roads(picture.file.map) for line in picture.compute_road_lines(v, w)]
+    lines = [line for v, w in picture.drawn_roads for line in picture.compute_road_lines(v, w)]
     continents = {v: continent for continent, members in picture.file.continents for v in members}
     names: list[Extent] = []
     for v, name in enumerate(picture.file.map.territories):

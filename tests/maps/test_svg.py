@@ -10,6 +10,7 @@ from arena.maps.cells import load_shipped_cells
 from arena.maps.layout import compute_road_lines, list_roads
 from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
+from arena.maps.picture import make_map_picture
 from arena.maps.svg import MARGIN, draw_svg
 
 NS = "{http://www.w3.org/2000/svg}"
@@ -30,13 +31,25 @@ def test_everything_is_in_the_picture(name: str) -> None:
     root = picture(file)
     assert root.findtext(f"{NS}title") == file.map.name
     assert [each.text for each in of_class(root, "name")] == list(file.map.territories)
-    drawn = sum(len(compute_road_lines(file, v, w)) for v, w in list_roads(file.map))
+    drawn = sum(len(compute_road_lines(file, v, w)) for v, w in make_map_picture(file).drawn_roads)
     assert len(of_class(root, "road")) + len(of_class(root, "road ferry")) == drawn
     assert len(of_class(root, "area-of")) == len(load_shipped_cells(name) or ())
     held = Counter("maxie" if n > 0 else "minnie" if n < 0 else "empty" for n in file.map.start)
     for owner in ("maxie", "minnie", "empty"):
         assert len(of_class(root, owner)) == held[owner]
     assert [each.text for each in of_class(root, "armies")] == [str(abs(n)) for n in file.map.start if n]
+
+
+def test_a_road_is_drawn_where_no_border_shows_it() -> None:
+    usa = load_map_file("usa")
+    names = usa.map.territories
+    drawn = {(names[v], names[w]) for v, w in make_map_picture(usa).drawn_roads}
+    assert ("Georgia", "North Carolina") in drawn, "others lie between them"
+    assert ("Michigan", "Wisconsin") in drawn, "a ferry"
+    assert ("Nebraska", "Wyoming") in drawn, "their border is too short to be seen"
+    assert ("Florida", "Georgia") not in drawn
+    ring = load_map_file("ring:12")
+    assert make_map_picture(ring).drawn_roads == list_roads(ring.map), "it has no land"
 
 
 def test_owners_differ_by_shape_and_not_only_by_colour() -> None:

@@ -73,12 +73,13 @@ const BADGE_DISTANCES = Array.from({ length: 8 }, (_, n) => 1 + 0.7 * n); // of 
 const FARTHER_COST = 0.25; // cost of each of these steps; a badge on a mark costs 2 and more
 const NAME_COST = 0.3; // cost of a name below a badge: it is hidden
 
-// Return the centre of a badge of this width and height near the place `v`, with the least overlap of the marks, whose radii
-// are `radii`, of the line to it, of the boxes `taken` by other badges, and of the boxes of `names`.
+// Return the box of a badge of this width and height near the place `v`, with the least overlap of the marks, whose radii
+// are `radii`, of the line to it, of the boxes `taken` by other badges, and of the boxes of `names`; and whether it covers a mark or a badge.
 export function placeBadge(v, [width, height], radii, taken, names, layout, size, [from, to]) {
   const [x, y] = layout.at[v];
   const gap = RADIUS * size + 5 * size;
   const marks = layout.at.map(([a, b], w) => box(a, b, 2 * radii[w] * size, 2 * radii[w] * size));
+  const occupied = [...marks, ...taken];
   let [best, least] = [/** @type {any} */ (null), Infinity];
   for (const [n, far] of BADGE_DISTANCES.entries()) {
     if (least <= FARTHER_COST * n) break;
@@ -86,12 +87,12 @@ export function placeBadge(v, [width, height], radii, taken, names, layout, size
       const spot = box(x + dx * (far * gap + width / 2), y + dy * (far * gap + height / 2), width, height);
       const outside = spot.x1 < layout.room.x1 || spot.x2 > layout.room.x2 || spot.y1 < layout.room.y1 || spot.y2 > layout.room.y2;
       const cost = FARTHER_COST * n + (outside ? 1000 : 0) + (touches([from, to], spot) ? 1 : 0)
-        + 2 * [...marks, ...taken].filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
+        + 2 * occupied.filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
         + NAME_COST * names.filter((each) => overlap(spot, each)).length;
       if (cost < least) [best, least] = [spot, cost];
     }
   }
-  return [(best.x1 + best.x2) / 2, (best.y1 + best.y2) / 2];
+  return { spot: best, covers: occupied.some((each) => overlap(best, each)) };
 }
 
 export const box = (x, y, w, h) => ({ x1: x - w / 2, x2: x + w / 2, y1: y - h / 2, y2: y + h / 2 });

@@ -1,8 +1,11 @@
-// The land of a map: coasts, an area for each territory in the colour of its owner, and the outlines of continents, or of all land.
+// The land of a map: coasts, an area for each territory in the colour of its owner, the borders between continents, and waters where two
+// territories touch without a road.
 
 import { set, svg } from "../dom.js";
 import { landAround } from "./cells.js";
 import { Region, edgesOf } from "./names.js";
+
+const MIN_BORDER = 20; // length of a border that shows whether a road crosses it, in units
 
 export class Land {
   // `cells`: the areas of each territory, null if there is no drawn land, and undefined if it is not loaded yet;
@@ -17,11 +20,16 @@ export class Land {
       class: "area-of", d, "data-owner": "nobody",
       onclick: () => tell("click", v), onpointerenter: () => tell("enter", v), onpointerleave: () => tell("leave", v),
     }));
-    const parts = continents.length ? continents.map(([, members]) => members) : [drawn.map((_, v) => v)];
-    const borders = cells ? parts.map((members) => border(layout, members.map((v) => cells[v]))) : [];
+    const roads = new Set(layout.roads.map(String));
+    const continentOf = (v) => continents.findIndex(([, members]) => members.includes(v));
+    const borders = cells ? bordersOf(rings) : [];
+    this.crossed = new Set(borders.map(({ pair }) => pair.join(" "))); // pairs whose border shows that they are neighbours
+    const between = (/** @type {string} */ name, separates) => svg("path", { class: name, d: borders.filter(separates).flatMap(({ edges }) => edges.map(line)).join("") });
     this.elements = [
-      svg("path", { class: "shelf", d: drawn.join("") }), svg("path", { class: "coast", d: drawn.join("") }), ...this.areas, ...this.frames,
-      ...borders.map((edges) => svg("path", { class: "border-of", d: edges.map(line).join("") })),
+      svg("path", { class: "shelf", d: drawn.join("") }), svg("path", { class: "coast", d: drawn.join("") }), ...this.areas,
+      between("border-of", ({ pair: [v, w] }) => continentOf(v) !== continentOf(w)),
+      ...["water-side", "water"].map((name) => between(name, ({ pair }) => !roads.has(String(pair)))),
+      ...this.frames,
     ];
   }
 
@@ -47,14 +55,22 @@ export const outlines = (layout, cells) => ringsOf(layout, cells).map(outline);
 // Return the rings of corners of each territory's land, in the units of the picture.
 const ringsOf = (layout, cells) => (cells ? cells.map((rings) => rings.map((ring) => ring.map(layout.point))) : landAround(layout).map((ring) => [ring]));
 
-// Return the common border of several areas: the edges that belong to only one of them.
-function border(layout, areas) {
+// Return the borders between the territories with these rings: each pair, the lower first, with the edges that both have.
+function bordersOf(rings) {
   const edges = new Map();
-  for (const edge of areas.flat().flatMap(edgesOf)) {
+  rings.forEach((each, v) => each.flatMap(edgesOf).forEach((edge) => {
     const key = edge.map(String).sort().join(" ");
-    if (!edges.delete(key)) edges.set(key, edge);
+    edges.set(key, { edge, territories: [...(edges.get(key)?.territories ?? []), v] });
+  }));
+  const borders = new Map();
+  for (const { edge, territories: pair } of edges.values()) {
+    if (pair.length < 2) continue;
+    const known = borders.get(String(pair)) ?? { pair, edges: [], length: 0 };
+    known.edges.push(edge);
+    known.length += Math.hypot(edge[0][0] - edge[1][0], edge[0][1] - edge[1][1]);
+    borders.set(String(pair), known);
   }
-  return [...edges.values()].map((edge) => edge.map(layout.point));
+  return [...borders.values()].filter(({ length }) => length >= MIN_BORDER);
 }
 
 const points = (corners) => corners.map((corner) => corner.map((n) => n.toFixed(1)).join(" ")).join("L");

@@ -20,7 +20,7 @@ const MAX_NAME_SCALE = 1.4; // maximum scale of both on a picture that can be zo
 const FONT_FAMILY = "Arena, system-ui, \"DejaVu Sans\", sans-serif";
 const NAME_FONT = `500 11px ${FONT_FAMILY}`; // as in the style
 const BADGE_FONT = `700 12px ${FONT_FAMILY}`;
-const EMPTY_MARK_SIZE = 0.5; // radius of the mark of an empty territory, relative to the others
+const EMPTY_MARK_SIZE = 0.3; // radius of the mark of an empty territory, relative to the others
 const PRESS_RADIUS = RADIUS + 8; // radius of what can be pressed of a mark
 const BADGE_HEIGHT = 18;
 const PLUS_DISTANCE = RADIUS + 4; // from the middle of a mark to that of its "+1"
@@ -141,7 +141,7 @@ export class MapBoard {
     this.picture.replaceChildren(
       this.hatch.element,
       ...this.land.elements,
-      ...layout.roads.flatMap(([v, w]) => layout.lines(v, w).map(([[x1, y1], [x2, y2]]) => svg("line", {
+      ...layout.roads.filter((road) => !this.land.crossed.has(road.join(" "))).flatMap(([v, w]) => layout.lines(v, w).map(([[x1, y1], [x2, y2]]) => svg("line", {
         class: ferries.has(`${v} ${w}`) ? "road ferry" : "road", x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1),
       }))),
       this.lead,
@@ -248,8 +248,8 @@ export class MapBoard {
     const [short, threats = ""] = this.game.foretell(this.shown[0], [selected, v]).split(" · ");
     const line = this.layout.lines(selected, v).at(-1);
     const { tagged: taken } = this;
-    this.preview.append(this.badge(short, v, line, { taken, hides: "data-previewed" }));
-    if (threats) this.preview.append(this.badge(threats, v, line, { taken, below: 1, hides: "data-previewed" }));
+    this.preview.append(this.badge(short, v, line, { taken, hides: "data-previewed", always: true }));
+    if (threats) this.preview.append(this.badge(threats, v, line, { taken, below: 1, hides: "data-previewed", always: true }));
   }
 
   spot(v) {
@@ -375,14 +375,16 @@ export class MapBoard {
 
   // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `below`: number of lines
   // further down; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words;
-  // `taken`: boxes of other words; `noted` gets the box of these; `always`: however far they are from the territory.
+  // `taken`: boxes of other words; `noted` gets the box of these; `always`: even where they cover others, or are far from the territory.
   badge(text, v, line, { below = 0, lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), always = false } = {}) {
     const { size, layout } = this;
     const width = 12 + widthIn(BADGE_FONT)(text);
     const { selected = null, targets = null } = this.marked ?? {};
     const radius = (/** @type {number} */ n) => (this.isBare ? (n ? NUMBER_SIZE : 0) : n ? 1 : EMPTY_MARK_SIZE) * RADIUS;
     const radii = this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) ? RING : radius(n)));
-    const [x, middle] = placeBadge(v, [width * size, BADGE_HEIGHT * size], radii, taken, this.boxes, layout, size, line);
+    const { spot, covers } = placeBadge(v, [width * size, BADGE_HEIGHT * size], radii, taken, this.boxes, layout, size, line);
+    if (covers && !always) return svg("g");
+    const [x, middle] = [(spot.x1 + spot.x2) / 2, (spot.y1 + spot.y2) / 2];
     const y = middle + below * (BADGE_HEIGHT + 2) * size;
     const [left, top] = layout.at[v];
     const [dx, dy] = [Math.abs(left - x) / size - width / 2, Math.abs(top - y) / size - BADGE_HEIGHT / 2];
@@ -401,13 +403,13 @@ export class MapBoard {
     this.placed.forEach((each, v) => each && overlap(each.box, covered) && set(this.names[v], { [hides]: true }));
   }
 
-  // Name the chosen territory or else those of the last move, and the one that is pointed at, where the map has no whole name of them.
+  // Name the chosen territory and the one that is pointed at, where the map has no whole name of them.
   showTags() {
     this.clearBadges(this.tags, "data-tagged");
     this.tagged = [];
     if (!this.shown) return;
     const { selected = null } = this.marked ?? {};
-    const current = this.isBare ? [] : selected === null ? this.shown[1] ?? [] : [selected];
+    const current = this.isBare || selected === null ? [] : [selected];
     const taken = [...this.fought, ...this.foretold, ...this.boxesOf(current)];
     for (const v of new Set(this.pointed === null ? current : [...current, this.pointed])) {
       const place = this.layout.at[v];

@@ -8,8 +8,13 @@ const SEARCH_STEP = 3; // between two places that are tried
 const MAX_SEA_DISTANCE = 6 * RADIUS; // maximum distance of a name from its land, on the sea
 const TOUCHING = RADIUS / 2; // distance of a name from its land up to which no line is needed
 const ASIDE_COST = 0.25; // cost of a unit to the left or right of the middle
-const MIN_ABBREVIATED_LENGTH = 6; // letters of a word that can be abbreviated
-const ABBREVIATION_LENGTHS = [4, 3, 5]; // of its abbreviation, which ends with a consonant
+const COMPASS = /^(North|East|South|West)(?:ern)? (?=.)/;
+const CODES = "Alabama AL,Arizona AZ,Arkansas AR,California CA,Colorado CO,Connecticut CT,Delaware DE,Florida FL,Georgia GA,Idaho ID,Illinois IL,"
+  + "Indiana IN,Iowa IA,Kansas KS,Kentucky KY,Louisiana LA,Maine ME,Maryland MD,Massachusetts MA,Michigan MI,Minnesota MN,Mississippi MS,"
+  + "Missouri MO,Montana MT,Nebraska NE,Nevada NV,New Hampshire NH,New Jersey NJ,New Mexico NM,New York NY,North Carolina NC,North Dakota ND,"
+  + "Ohio OH,Oklahoma OK,Oregon OR,Pennsylvania PA,Rhode Island RI,South Carolina SC,South Dakota SD,Tennessee TN,Texas TX,Utah UT,Vermont VT,"
+  + "Virginia VA,Washington WA,West Virginia WV,Wisconsin WI,Wyoming WY";
+const STATES = Object.fromEntries(CODES.split(",").map((each) => [each.slice(0, -3), each.slice(-2)]));
 
 // Part of a picture, from the edges around it.
 export class Region {
@@ -66,16 +71,13 @@ export class NameSpace {
       ["land", land.bounds, (each) => land.encloses(each)],
       ["sea", around, (each) => isAfloat(each) && this.isClear(leadOf(each), v, others)],
     ];
-    const full = ways.filter(({ short }) => !short);
-    for (const group of [full, ...ways.filter(({ short }) => short).map((each) => [each])]) {
-      for (const [ground, bounds, fits] of rules) {
-        for (const { lines, width, short } of group) {
-          const found = this.find([width * this.size, lines.length * LINE_HEIGHT * this.size], bounds, fits, from);
-          if (!found) continue;
-          const lead = ground === "sea" ? leadOf(found) : null;
-          this.taken.push(grown(found, this.size), ...along(lead).map((point) => box(...point, SEARCH_STEP, SEARCH_STEP)));
-          return { lines, short, box: found, ground, lead };
-        }
+    for (const [ground, bounds, fits] of rules) {
+      for (const { lines, width, short } of ways) {
+        const found = this.find([width * this.size, lines.length * LINE_HEIGHT * this.size], bounds, fits, from);
+        if (!found) continue;
+        const lead = ground === "sea" ? leadOf(found) : null;
+        this.taken.push(grown(found, this.size), ...along(lead).map((point) => box(...point, SEARCH_STEP, SEARCH_STEP)));
+        return { lines, short, box: found, ground, lead };
       }
     }
     return null;
@@ -123,23 +125,20 @@ export class NameSpace {
   }
 }
 
-// Return the ways to write a name: in one line, in two lines, and abbreviated. `width` measures a line.
+// Return the ways to write a name: in one line, in two lines, and short. `width` measures a line.
 function spellings(name, width) {
   const parts = name.match(/[^ -]+-?/g) ?? [name];
+  const short = shortName(name);
   return [
     { lines: [name], short: false },
     ...(parts.length > 1 ? [{ lines: halves(parts), short: false }] : []),
-    ...abbreviations(parts).map((text) => ({ lines: [text], short: true })),
+    ...(short === name ? [] : [{ lines: [short], short: true }]),
+    ...(short !== name && /\. .* /.test(short) ? [{ lines: halves(short.split(" ")), short: true }] : []),
   ].map((way) => ({ ...way, width: Math.max(...way.lines.map(width)) }));
 }
 
-// Return the spellings of all names, without the abbreviations that two of them share.
-export function allSpellings(names, width) {
-  const all = names.map((each) => spellings(each, width));
-  const count = new Map();
-  for (const { lines } of all.flat()) count.set(lines.join(" "), (count.get(lines.join(" ")) ?? 0) + 1);
-  return all.map((ways) => ways.filter(({ lines, short }) => !short || count.get(lines.join(" ")) === 1));
-}
+// Return the spellings of all names.
+export const allSpellings = (names, width) => names.map((each) => spellings(each, width));
 
 // Return a name in two lines of about the same length.
 function halves(parts) {
@@ -148,15 +147,9 @@ function halves(parts) {
   return split(parts.slice(1).map((_, n) => n + 1).reduce((a, b) => (longest(b) < longest(a) ? b : a)));
 }
 
-// Return "N. Carolina" and "NC" for two parts of a name, "W. US" for more, and the beginning of a long word, "Tenn.".
-function abbreviations(parts) {
-  const initials = parts.map((part) => part[0]).join("").toUpperCase();
-  if (parts.length === 2) return [`${parts[0][0]}. ${parts[1]}`, initials];
-  if (parts.length > 2) return [`${initials[0]}. ${initials.slice(1)}`];
-  const [word] = parts;
-  const length = word.length < MIN_ABBREVIATED_LENGTH ? undefined : ABBREVIATION_LENGTHS.find((n) => !"aeiouy".includes(word[n - 1]));
-  return length ? [`${word.slice(0, length)}.`] : [];
-}
+// Return the short form of a name that everybody knows: the postal code of a state, "NC", or a point of the compass as its letter,
+// "N. Europe". Other names have none.
+export const shortName = (/** @type {string} */ name) => STATES[name] ?? name.replace(COMPASS, (_, word) => `${word[0]}. `);
 
 const middle = ({ x1, x2, y1, y2 }) => /** @type {[number, number]} */ ([(x1 + x2) / 2, (y1 + y2) / 2]);
 const grown = ({ x1, x2, y1, y2 }, by) => ({ x1: x1 - by, x2: x2 + by, y1: y1 - by, y2: y2 + by });

@@ -1,6 +1,6 @@
 // The moves, each a link to its ply. The current one stays in sight.
 
-import { allSpellings } from "../boards/names.js";
+import { shortName } from "../boards/names.js";
 import { h, say, set } from "../dom.js";
 import { SIDES, spent } from "../text.js";
 
@@ -14,7 +14,6 @@ export class MoveList {
     this.match = match;
     this.review = review;
     this.link = link;
-    this.short = shortNames(match.game.names ?? []);
     this.items = [];
     this.current = /** @type {any} */ (null);
     this.element = h("ol", { class: "moves", tabindex: 0, "aria-label": "Moves" });
@@ -82,7 +81,7 @@ export class MoveList {
     const fight = told && (told.what === "won" || told.what === "lost")
       ? h("span", { class: "battle" }, `${told.came} vs ${told.stood}`, h("span", { class: "what" }, ` ${told.what}`)) : null;
     const said = game.text(move);
-    const text = h("span", { class: "text" }, parted(said, this.short));
+    const text = h("span", { class: "text" }, parted(said));
     const time = ms === undefined ? "" : spent(ms);
     const mark = h("strong", { class: "mark" });
     const shape = h("span", { class: "shape", role: "img" });
@@ -93,11 +92,9 @@ export class MoveList {
   }
 }
 
-// Return the text of a move with an element for each of its places, so that each can be shortened.
-const parted = (/** @type {string} */ text, short) => text.split(" → ").flatMap((each, n) => [n ? " → " : null, h("span", { "data-long": each.length > MAX_NAME_LENGTH, "data-short": short.get(each) }, each)]);
-
-// Return the abbreviation of each long name, as a map writes it.
-const shortNames = (/** @type {string[]} */ names) => new Map(allSpellings(names, () => 0).flatMap((ways, v) => {
-  const found = names[v].length > MAX_NAME_LENGTH && ways.find(({ short }) => short);
-  return found ? [/** @type {[string, string]} */ ([names[v], found.lines[0]])] : [];
-}));
+// Return the text of a move with an element for each of its places, so that each can be shortened, as a map writes it.
+const parted = (/** @type {string} */ text) => text.split(" → ").flatMap((each, n) => {
+  const long = each.length > MAX_NAME_LENGTH;
+  const short = shortName(each);
+  return [n ? " → " : null, h("span", { "data-long": long, "data-short": long && short !== each ? short : null }, each)];
+});
