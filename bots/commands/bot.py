@@ -41,7 +41,7 @@ def bot(
         str,
         typer.Argument(
             metavar="ENGINE",
-            help="Built-in engine, FILE.py[:Class], exec:PROGRAM, image:CONTAINER_IMAGE, submit:SUBMISSION.zip, or a settings file such as bot.toml.",
+            help="Engine, FILE.py[:Class], exec:PROGRAM, image:IMAGE, submit:FILE.zip, or settings file (bot.toml).",
         ),
     ] = "",
     program: Annotated[
@@ -57,7 +57,7 @@ def bot(
         typer.Option(
             "--logs",
             metavar="FOLDER",
-            help="Save the bot's stderr here, as one MATCH.log per match; needs --exec or --isolate.",
+            help="Folder for the bot's stderr of each match; needs --exec or --isolate.",
         ),
     ] = None,
     url: Annotated[
@@ -165,7 +165,7 @@ def bot(
         typer.Option(
             "--state",
             metavar="FOLDER",
-            help="Folder of the session file, used to resume matches; default: bot.toml's folder, or ~/.local/state.",
+            help="Folder of the session file; default: bot.toml's folder, or ~/.local/state.",
         ),
     ] = None,
     *,

@@ -65,7 +65,7 @@ PositionOption = Annotated[
     typer.Option(
         "--position",
         metavar="POSITION",
-        help="Position on one line, as `arena analyse --json -` prints it; default: the start.",
+        help="Position, as `arena analyse --json -` prints it; default: the start.",
     ),
 ]
 NodesOption = Annotated[
@@ -276,7 +276,7 @@ def analyse_command(
             "--svg",
             metavar="FILE",
             callback=check_output_file,
-            help="Plot the leaves as SVG in this file (- for standard output); needs --compare.",
+            help="Plot the leaves as SVG (- for standard output); needs --compare.",
         ),
     ] = None,
     json: JsonOption = None,

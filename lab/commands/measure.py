@@ -54,7 +54,7 @@ def measure_command(
         list[str] | None,
         typer.Argument(
             metavar="[MAP]...",
-            help="Maps to measure: names, .toml files, ring:N or grid:WxH; default: all built-in maps.",
+            help="Names, .toml files, ring:N or grid:WxH; default: all built-in maps.",
         ),
     ] = None,
     matches: Annotated[
@@ -72,7 +72,7 @@ def measure_command(
         typer.Option(
             "--evaluator",
             metavar="NAME",
-            help="Evaluator that the engines use: plain, features, or the path of a weights file.",
+            help="Evaluator of the engines: plain, features, or a weights file.",
         ),
     ] = DEFAULT_EVALUATOR,
     processes: ProcessesOption = 0,
@@ -82,7 +82,7 @@ def measure_command(
         typer.Option(
             "--openings",
             metavar="shipped|FILE",
-            help="Openings for a single map: shipped (the map's own), or a file; default: random.",
+            help="Openings, for one map: shipped (its own) or a file; default: random.",
         ),
     ] = None,
     seed: SeedOption = 1,

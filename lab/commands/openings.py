@@ -81,7 +81,7 @@ def make(
             metavar="N",
             min=100,
             max=10**9,
-            help="Nodes to search after each opening; a quarter of that after each reply.",
+            help="Nodes per search after an opening; a quarter after a reply.",
         ),
     ] = 8_000,
     window: Annotated[
@@ -91,7 +91,7 @@ def make(
             metavar="PERCENT",
             min=0,
             max=50,
-            help="Maximum deviation of the estimated winning chance from 50 %, in percentage points.",
+            help="Maximum deviation of the winning chance from 50 %, in percentage points.",
         ),
     ] = 5.0,
     strengths: Annotated[

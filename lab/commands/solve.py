@@ -57,7 +57,7 @@ def solve_command(
         str,
         typer.Argument(
             metavar="MAP",
-            help="Map name, .toml file, ring:N or grid:WxH; append :cap=N,goal=N to change its cap and goal (in armies).",
+            help="Map (name, .toml file, ring:N, grid:WxH), optionally with :cap=N,goal=N (armies).",
         ),
     ],
     again: Annotated[

@@ -67,7 +67,7 @@ def tune_command(
             metavar="N",
             min=0,
             max=100,
-            help="Number of generations; each plays with the weights learned by the previous one.",
+            help="Number of generations; each plays with the previous one's weights.",
         ),
     ] = 2,
     rounds: Annotated[
@@ -102,7 +102,7 @@ def tune_command(
         bool,
         typer.Option(
             "--outcomes",
-            help="Count wins, draws and losses for each position category, instead of learning weights.",
+            help="Count wins, draws and losses per position category, instead of learning weights.",
         ),
     ] = False,
     output: Annotated[

@@ -92,7 +92,7 @@ def ladder(
         typer.Option(
             "--for",
             metavar="TIME",
-            help="Keep starting matches for this long, e.g. 10m or 2h; ever: no limit.",
+            help="Start matches for this long, e.g. 10m or 2h; ever: no limit.",
         ),
     ] = None,
     event: EventOption = None,
@@ -106,7 +106,7 @@ def ladder(
             "--external",
             metavar="N",
             min=0,
-            help="Start no bots; wait for N or more external ones, which need no tokens.",
+            help="Start no bots; wait for N external ones, which need no tokens.",
         ),
     ] = 0,
     cluster: Annotated[
@@ -132,7 +132,7 @@ def ladder(
             metavar="PORT",
             min=0,
             max=65535,
-            help="Web page port (0: any free one); default: none, or 8765 with --external.",
+            help="Web page port (0: any); default: none, or 8765 with --external.",
         ),
     ] = None,
     wait: Annotated[

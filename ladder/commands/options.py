@@ -37,7 +37,7 @@ OpeningsOption = Annotated[
     typer.Option(
         "--openings",
         metavar="shipped|N|FILE",
-        help="Openings: shipped (the map's own), N (that many random plies), or a file.",
+        help="Openings: shipped (the map's own), N random plies, or a file.",
     ),
 ]
 PinOption = Annotated[

@@ -76,7 +76,7 @@ def check(
             metavar="N",
             min=1,
             max=100_000,
-            help="Number of random matches to check each --game, if no bot is given.",
+            help="Number of random matches per --game, if no bot is given.",
         ),
     ] = 100,
     seed: SeedOption = 1,
@@ -89,7 +89,7 @@ def check(
             metavar="SECONDS",
             min=0.1,
             max=600,
-            help="Seconds to wait for the bot while its clock does not run, as for its start.",
+            help="Seconds to wait when no clock runs, e.g. for the start.",
         ),
     ] = 10.0,
     only: Annotated[

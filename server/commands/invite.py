@@ -36,7 +36,7 @@ def invite_command(
         typer.Option(
             "--roster",
             metavar="FILE",
-            help='CSV file, names in column 1; a header "name" or "owner" is skipped.',
+            help='CSV file, names in column 1; header "name" or "owner" is skipped.',
         ),
     ] = None,
     bots: Annotated[

@@ -51,7 +51,7 @@ def prune_command(
         typer.Option(
             "--keep",
             metavar="DAYS|MATCHES",
-            help="Matches to keep: a maximum age, e.g. 90d, or a number, e.g. 1000000.",
+            help="Matches to keep: an age, e.g. 90d, or a number, e.g. 1000000.",
         ),
     ],
     archive: Annotated[

@@ -153,6 +153,15 @@ def test_a_bot_is_above_the_first_of_a_gauntlet_if_it_won_against_it(
     assert sorted(others) == sorted(others, key=lambda each: -each[1])
 
 
+def test_the_round_of_a_knockout_is_the_last_one_whose_pairs_are_all_known() -> None:
+    event = begin_event("knockout", 4)
+    while due := [each for each in event.list_due_matches() if "b0" in (each.maxie, each.minnie)]:
+        event.start_match(due[0])
+        (match,) = event.matches_in_progress
+        event.record_result(match, Result("maxie" if due[0].maxie == "b0" else "minnie", EndReason.LINE))
+    assert (event.current_round, event.pairs_of_round) == (1, (("b0", "b3"), ("b1", "b2")))
+
+
 def test_a_bot_that_its_host_withdraws_returns_by_its_host_alone() -> None:
     for running in (False, True):
         event = Event(StoredEvent(EventState(plan("swiss")), {}))
@@ -211,7 +220,13 @@ def test_an_event_takes_whom_its_host_wants() -> None:
     event.change_phase("pause")
     with pytest.raises(EventRefused, match="cannot pause cup: it is paused"):
         event.change_phase("pause")
+    with pytest.raises(
+        EventRefused, match="'late' cannot leave cup: it has not entered, or the event is over"
+    ):
+        event.leave("late")
     event.change_phase("cancel")
+    with pytest.raises(EventRefused, match="'b0' cannot leave cup"):
+        event.leave("b0")
     with pytest.raises(EventRefused, match="cup accepts no more entries: it is cancelled"):
         event.enter("late", 1500)
 
