@@ -20,7 +20,7 @@ from rich.progress import (
 from arena.clock import MONOTONIC
 from arena.ladder.ladder import Ladder
 from arena.ladder.reports.result_lines import format_match_line
-from arena.ladder.reports.standings import MIN_TERMINAL_WIDTH, make_table
+from arena.ladder.reports.standings import fits_terminal, make_table
 from arena.protocol.record import Record
 from arena.rating.standings import StandingsRow
 
@@ -87,10 +87,11 @@ class ProgressDisplay:
 
     def render(self) -> RenderableType:
         """Return the table, the status and the bar for a terminal; only the bar if the terminal is narrow."""
-        if not self._rows or self._console.width < MIN_TERMINAL_WIDTH:
+        table = make_table(self._rows, plain=False)
+        if not self._rows or not fits_terminal(table, self._console):
             return self._bar
         return Group(
-            make_table(self._rows, plain=False),
+            table,
             *([self._last_status] if self._last_status else []),
             self._bar,
         )

@@ -10,14 +10,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.console import print_markdown
+from arena.console import WIDTH_WITHOUT_TERMINAL, print_markdown
 from arena.ladder.reports.blunders import BlunderReport
 from arena.match.replay import compute_mean_cpu_ms
 from arena.protocol.record import Record
 from arena.rating.standings import COLUMN_NAMES, FORFEIT_FIELDS, StandingsRow
-
-MIN_TERMINAL_WIDTH = 78
-"""Minimum width of a terminal for the drawn table, in characters; a narrower one shows Markdown with wrapped lines."""
 
 FORFEIT_COLUMNS = {COLUMN_NAMES[name]: name for name in FORFEIT_FIELDS}
 """Name of the row's field for each column of forfeits, by heading."""
@@ -77,24 +74,37 @@ def _format_tournament_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str
     return {"reached": [row.reached for row in rows]} if any(row.reached for row in rows) else {}
 
 
+def fits_terminal(table: Table, console: Console) -> bool:
+    """Return True if `console` is a terminal on which no column of the table is cut off."""
+    options = console.options.update(max_width=WIDTH_WITHOUT_TERMINAL)
+    return console.is_terminal and console.measure(table, options=options).minimum <= console.width
+
+
 def make_table(rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = (), *, plain: bool) -> Table:
-    """Return the table of standings, as Markdown if `plain`."""
+    """Return the table of standings, as Markdown if `plain`; otherwise without columns of forfeits that are all 0."""
     # Without padding the table fits into 80 columns; the box separates columns by a space.
     table = Table(box=box.MARKDOWN) if plain else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("bot", overflow="fold", min_width=9)
     cells = make_cells(rows, columns)
+    if not plain:
+        cells = {
+            heading: column
+            for heading, column in cells.items()
+            if heading not in FORFEIT_COLUMNS or set(column) != {"0"}
+        }
     for heading in cells:
         table.add_column(heading, justify="right", no_wrap=True)
     for rank, row in enumerate(rows, 1):
-        cell_texts = {heading: column[rank - 1] for heading, column in cells.items()}
-        forfeit_headings = {heading for heading in FORFEIT_COLUMNS if cell_texts[heading] != "0"}
         table.add_row(
             str(rank),
             Text(row.bot),
             *(
-                Text(text, style="bold red" if name in forfeit_headings else "")
-                for name, text in cell_texts.items()
+                Text(
+                    column[rank - 1],
+                    style="bold red" if heading in FORFEIT_COLUMNS and column[rank - 1] != "0" else "",
+                )
+                for heading, column in cells.items()
             ),
         )
     return table
@@ -111,10 +121,9 @@ def print_standings(
     rows: Sequence[StandingsRow], console: Console, columns: Sequence[ExtraColumn] = ()
 ) -> None:
     """Print the table of standings, and below it the legends of the columns that need one."""
-    headings = [*_format_tournament_cells(rows), *(column.heading for column in columns)]
-    needed_width = MIN_TERMINAL_WIDTH + sum(len(heading) + 1 for heading in headings)
-    if console.is_terminal and console.width >= needed_width:
-        console.print(make_table(rows, columns, plain=False))
+    table = make_table(rows, columns, plain=False)
+    if fits_terminal(table, console):
+        console.print(table)
     else:
         print_markdown(make_table(rows, columns, plain=True), console)
     if any(getattr(row, name) for row in rows for name in FORFEIT_COLUMNS.values()):
