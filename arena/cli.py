@@ -129,6 +129,13 @@ class GroupedCommands(TyperGroup):
             with formatter.section(group):
                 formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
 
+    def invoke(self, ctx: Any) -> Any:
+        """Call the subcommand. Raises typer.Abort on Ctrl-C, after which typer itself would end without a word."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise typer.Abort from None
+
 
 class LazyCommand(TyperCommand):
     """Placeholder for a command, whose module is loaded when the command is called or its options are completed."""

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from arena.cli import main
+from arena.lab.commands import maps
 from arena.ladder import bot_processes
 from arena.server.commands import hosting
 from arena.server.processes.bot_process import RestartPolicy
 from arena.server.shell.house_processes import HousePlan
-from tests.bots.command_line import keep_switch_interval
+from tests.bots.command_line import fails, keep_switch_interval
 
 MISUSE, FAILURE = 2, 1
 START_SECONDS = 500
@@ -150,6 +151,14 @@ BAD = [
     (["token", "revoke", "nobody", "--db", "sqlite:///x.db"], FAILURE, ["x.db", "arena serve"]),
     (["ratings", "--db", "sqlite:////no/such/x.db"], FAILURE, ["no/such", "arena serve"]),
 ]
+
+
+def test_ctrl_c_in_the_middle_of_a_command_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(maps, "list_map_names", interrupt)
+    fails("arena: stopped", 130, "maps", "list")
 
 
 BAD_BOTS = [

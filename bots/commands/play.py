@@ -95,7 +95,7 @@ def play(
         )
     except KeyboardInterrupt:
         typer.echo("\nStopped: the match is unfinished.")
-        raise
+        raise typer.Exit(130) from None
     finally:
         match.close()
     if record is not None:
