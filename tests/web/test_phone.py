@@ -45,7 +45,7 @@ def test_each_tab_has_a_picture_and_a_name(empty: BrowserArena, page: Page) -> N
 def test_the_standings_of_an_event_are_on_the_first_screen_but_one(played: BrowserArena, page: Page) -> None:
     page.goto(f"{played.url}event/serve")
     expect(page.locator("table.standing")).to_be_visible()
-    expect(page.locator(".cards.now .map .area-of").first).to_be_visible()
+    expect(page.locator(".cards.now .small-board").first).to_be_visible()
     assert box_of(page.get_by_role("heading", name="Standings"))["y"] < 640
     assert page.evaluate(WIDER) == 0
 
@@ -87,10 +87,10 @@ def test_the_title_of_a_match_that_is_behind_is_whole(timed: Page) -> None:
     timed.set_viewport_size({"width": 360, "height": 640})
     timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 100])
     timed.clock.run_for(100)
-    expect(timed.get_by_role("button", name="Jump to live")).to_be_visible()
+    expect(timed.get_by_role("button", name="Catch up")).to_be_visible()
     for part in timed.locator(".title > :is(h1, .badge, .status, button):visible").all():
         assert part.evaluate("(part) => part.scrollWidth - part.clientWidth") == 0
-    assert box_of(timed.get_by_role("button", name="Jump to live"))["height"] < 40
+    assert box_of(timed.get_by_role("button", name="Catch up"))["height"] < 40
 
 
 def test_a_move_chosen_in_the_list_is_seen_on_the_board(played: BrowserArena, page: Page) -> None:

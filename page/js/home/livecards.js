@@ -9,9 +9,9 @@ import { SEATS, botTitle, gameTitle, plural } from "../text.js";
 import { cancel, batch } from "../batch.js";
 import { matchLink } from "../parts/matchlist.js";
 import { EvalBar } from "../parts/evalbar.js";
-import { OVER_MS, followLive } from "../parts/livematches.js";
+import { followLive } from "../parts/livematches.js";
 
-const ALONE_OVER_MS = 2 * OVER_MS; // display time of the end on the only card, so that the next match takes its place
+const OVER_MS = 2000; // display time of a match's end, in which the next match may take its place
 const MAX_WATCHED = 48; // matches that are watched at once: a connection may watch 64
 
 export class LiveCards {
@@ -54,7 +54,7 @@ export class LiveCards {
     card.picture.replaceChildren(card.board.element);
   }
 
-  // Show these matches. A match that is over gives its place to a new one, or leaves it after its end was shown, behind those in progress.
+  // Show these matches. A match that is over gives its place to a new one, or leaves it soon.
   show(matches) {
     const ids = new Set(matches.map((each) => each.match));
     const fresh = matches.filter((each) => !this.cards.has(each.match));
@@ -64,15 +64,12 @@ export class LiveCards {
     for (const match of fresh) {
       const card = this.add(match);
       const [old] = over.splice(0, 1);
-      if (old && !old[1].element.hasAttribute("data-late")) old[1].element.replaceWith(card.element);
+      if (old) old[1].element.replaceWith(card.element);
       else this.element.append(card.element);
       if (old) this.drop(...old);
       this.tell(card, match);
     }
-    for (const [id, card] of over) {
-      if (card.state?.end) set(card.element, { "data-late": true });
-      else this.drop(id, card);
-    }
+    for (const [id, card] of over) if (!card.state?.end) this.drop(id, card);
   }
 
   // Show a listed match, of which no more may be known.
@@ -114,7 +111,7 @@ export class LiveCards {
     const match = card.state;
     const ply = Math.min(match.moves.length, this.plyOnStage(match.id) ?? Infinity);
     const over = Boolean(match.end) && ply === match.moves.length;
-    if (over) card.leaving ??= setTimeout(() => this.gone(match.id), this.cards.size > 1 ? OVER_MS : ALONE_OVER_MS);
+    if (over) card.leaving ??= setTimeout(() => this.gone(match.id), OVER_MS);
     batch(card, () => {
       card.tug.show(match, ply);
       set(card.link, { "data-over": over });

@@ -33,15 +33,11 @@ export class Stage {
     this.words = h("p", { class: "story" });
     this.latest = h("p", { class: "latest" });
     const told = h("div", { class: "words-of" }, this.words, this.latest);
-    // The button that comes and goes moves no other: it is last at the left, and first at the right.
     const actions = (...buttons) => h("div", { class: "stage-actions" }, buttons);
     this.element = h("section", { class: "stage" }, compact
-      ? [title, this.tug.element, this.link, told, actions(this.badge.jump, this.skip)]
-      : [this.tug.element, h("div", { class: "stage-board" }, this.place), h("div", { class: "telling-of" }, told, actions(this.pause, this.skip, this.link, this.badge.jump))]);
-    if (compact) {
-      shorten(this.skip, "Next");
-      shorten(this.badge.jump, "»");
-    }
+      ? [title, this.tug.element, this.link, told, actions(this.skip)]
+      : [this.tug.element, h("div", { class: "stage-board" }, this.place), h("div", { class: "telling-of" }, told, actions(this.pause, this.skip, this.link))]);
+    if (compact) shorten(this.skip, "Next");
     this.changed();
   }
 

@@ -1,4 +1,4 @@
-// Badge that says whether a board shows the newest move of a live match, an earlier one, or its end. With a button that catches up.
+// Badge that says whether a board shows the newest move of a live match, an earlier one, or its end. Its button catches up.
 
 import { h, say, set } from "../dom.js";
 import { plural } from "../text.js";
@@ -7,20 +7,18 @@ const ON_THEIR_WAY = 2; // moves that are just being drawn, one of each player
 
 export class LiveBadge {
   constructor(jump) {
-    this.state = h("span", { class: "state-of" });
-    this.far = h("span", { class: "far-of" });
-    this.element = h("span", { class: "badge", hidden: true }, h("span", null, this.state, this.far));
-    this.jump = h("button", { type: "button", class: "small", hidden: true, onclick: jump }, "Jump to live");
+    this.state = h("span", null);
+    this.jump = h("button", { type: "button", class: "bare small", title: "Go on with the newest move", hidden: true, onclick: jump }, "Catch up");
+    this.element = h("span", { class: "badge", hidden: true }, this.state, this.jump);
   }
 
   // Show the state of a playback; nothing for a replay.
   show(playback) {
     const state = stateOf(playback);
-    const isBehind = state === "delayed" || state === "paused";
+    const behind = `${plural(playback.behind, "move")} behind`;
     set(this.element, { "data-state": state, hidden: state === "replay" });
-    set(this.jump, { hidden: !isBehind });
-    say(this.state, { live: "Live", delayed: "Live, ", paused: "Paused, ", over: "Final", replay: "" }[state]);
-    say(this.far, isBehind ? `${plural(playback.behind, "move")} behind` : "");
+    set(this.jump, { hidden: state !== "delayed" && state !== "paused" });
+    say(this.state, { live: "Live", delayed: `${behind} live`, paused: `Paused, ${behind}`, over: "Final", replay: "" }[state]);
   }
 }
 

@@ -5,7 +5,6 @@ import { watch, requestView } from "../spectator.js";
 import { Follower } from "./follow.js";
 
 const GLANCE_MS = 1000;
-export const OVER_MS = 5000; // display time of a match's end on a card or a small board
 
 const glances = new Map();
 

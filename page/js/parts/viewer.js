@@ -119,7 +119,7 @@ export class Viewer {
     this.title = h("div", { class: "title" },
       h("h1", { class: "quiet", tabindex: -1 }, names, gameTitle(match.gameName, match.setup.map), more ? h("span", { class: "more-of-title" }, more) : null),
       h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
-      this.badge.element, this.seat ? null : this.status, this.badge.jump, this.aloud);
+      this.badge.element, this.seat ? null : this.status, this.aloud);
     this.study = h("section", { class: "study", "aria-label": "Analysis", hidden: true }, this.review.element, this.explorer.element);
     this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.begin);
     this.links = h("p", { class: "links" });

@@ -3,8 +3,7 @@
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { capitalized, h, say } from "../dom.js";
-import { LiveBoard } from "../parts/liveboard.js";
-import { OVER_MS } from "../parts/livematches.js";
+import { LiveCards } from "../home/livecards.js";
 import { matchLink } from "../parts/matchlist.js";
 import { pastRow } from "../parts/pastrow.js";
 import { cross, eventRows, scrolling, standing } from "../parts/tables.js";
@@ -17,18 +16,18 @@ const AGAIN_MS = 1500;
 export class EventView {
   constructor(main, [event]) {
     this.event = event;
-    this.boards = new Map();
     this.drawn = "";
     this.told = /** @type {any} */ (null);
     this.about = h("p", { class: "quiet" });
     this.far = h("span", null, "Loading…");
     this.coming = h("span");
     this.test = h("div");
-    this.live = h("ul", { class: "cards now" });
+    this.live = new LiveCards();
+    this.live.element.classList.add("now");
     this.goesOn = false; // as loaded: not over
     this.counted = h("span");
     this.playing = h("section", { hidden: true }, h("h2", null, "Now"),
-      h("p", { class: "quiet" }, this.counted, " · ", h("a", { href: "/" }, "All live boards")), this.live);
+      h("p", { class: "quiet" }, this.counted, " · ", h("a", { href: "/" }, "All live boards")), this.live.element);
     this.table = h("section");
     this.due = h("section");
     this.past = h("section");
@@ -43,47 +42,20 @@ export class EventView {
     this.load();
   }
 
-  // The board of a match that is over gives its place to another one, or leaves it after its end was shown; each end of a match
-  // reloads the table.
+  // Show some of the matches in progress; each end of a match reloads the table. Between two matches of an event that goes on, their
+  // place stays, so that nothing below moves.
   list(matches) {
     const shown = matches.slice(0, BOARDS);
     say(this.counted, !shown.length ? "No match in progress" : `${shown.length} of ${plural(matches.length, "match", "matches")} in progress`);
-    const over = [...this.boards.keys()].filter((id) => shown.every(({ match }) => match !== id));
-    for (const each of shown.filter(({ match }) => !this.boards.has(match))) {
-      const id = over.shift();
-      const old = this.boards.get(id);
-      old?.stop();
-      this.boards.delete(id);
-      this.boards.set(each.match, new LiveBoard(each, old?.place ?? this.freePlace()));
-    }
-    for (const id of over) this.leave(id);
-    this.keepPlace();
+    this.live.show(shown);
     const ids = matches.map(({ match }) => match).join();
     if (this.ids !== undefined && ids !== this.ids) this.loadSoon();
     this.ids = ids;
+    this.keepPlace();
   }
 
-  leave(id) {
-    const board = this.boards.get(id);
-    board.leaving ??= setTimeout(() => {
-      if (this.boards.get(id) !== board) return;
-      board.stop();
-      board.place.remove();
-      this.boards.delete(id);
-      this.keepPlace();
-    }, OVER_MS);
-  }
-
-  // Return a place for one more board.
-  freePlace() {
-    return this.boards.size || !this.live.firstChild ? this.live.appendChild(blank()) : this.live.firstChild;
-  }
-
-  // Between two matches of an event that goes on, a blank board keeps the place, so that nothing below moves.
   keepPlace() {
-    const running = this.goesOn && !this.stage?.startsWith("open");
-    if (running && !this.live.firstChild) this.live.append(blank("No match at the moment"));
-    this.playing.hidden = !this.boards.size && !running;
+    this.playing.hidden = !this.ids && (!this.goesOn || this.stage?.startsWith("open"));
   }
 
   // Show the start time, the entries and the current round, from the listing, which is newer than the loaded data.
@@ -133,7 +105,6 @@ export class EventView {
     this.drawn = words;
     const { plan, counted, finished } = told;
     this.goesOn = !finished;
-    if (finished) this.clear();
     this.keepPlace();
     say(this.about, plan ? about(plan) : "");
     this.told = told;
@@ -157,21 +128,8 @@ export class EventView {
     this.unlist();
     clearTimeout(this.waiting);
     clearInterval(this.ticking);
-    this.clear();
+    this.live.stop();
   }
-
-  clear() {
-    for (const board of this.boards.values()) board.stop();
-    this.boards.clear();
-    this.live.replaceChildren();
-    this.playing.hidden = true;
-  }
-}
-
-// A board without a match, as large as one with it.
-function blank(words = "…") {
-  return h("li", null, h("div", { class: "card" }, h("span", { class: "pairing" }, h("span", { class: "quiet" }, words)),
-    h("div", { class: "board mini-board" }, h("div")), h("span", { class: "quiet outcome" }, "\u00a0")));
 }
 
 function about({ kind, game, maps, format, rounds, time_control, bots }) {

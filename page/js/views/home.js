@@ -34,7 +34,8 @@ export class Home {
     this.matches = /** @type {any[]} */ ([]);
     this.held = /** @type {string | null} */ (null); // id of a finished match whose end the large board has not shown yet
     this.counted = h("p", { class: "quiet" }, "…");
-    this.wall = h("section", { class: "wall" }, h("h2", null, "Live now"), this.counted, this.live.element);
+    this.now = h("h2", null, "Live now");
+    this.wall = h("section", { class: "wall" }, this.now, this.counted, this.live.element);
     this.against = h("section", { class: "panel against", "aria-label": "Play against" }, h("h2", null, "Play against"), this.nobody, this.bots);
     this.below = h("div", { class: "below" }, this.primer.element, this.leading, this.against);
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
@@ -73,7 +74,8 @@ export class Home {
   // board if the small ones leave room for them, and the opponents stand in the place of the small ones.
   count() {
     const boards = this.live.cards.size || Number(this.stage.isLive);
-    say(this.counted, boards ? plural(boards, "match", "matches") : "Nobody is playing right now.");
+    say(this.counted, boards ? plural(boards, "match", "matches") : "");
+    for (const each of [this.now, this.counted]) set(each, { hidden: !boards });
     const { element } = this.primer;
     const room = WIDE.matches && boards <= (HIGH.matches ? 2 : 1);
     if (room && mayMove(element, this.wall)) this.wall.append(element);
