@@ -148,7 +148,7 @@ WALL = f"""async () => {{ {FROM}
   const {{ LiveCards }} = await from('home/livecards.js');
   const {{ match }} = viewer;
   window.ply = null;
-  window.wall = new LiveCards(() => window.ply);
+  window.wall = new LiveCards({{ plyOnStage: () => window.ply }});
   window.listed = [{{ match: 'm', game: 'riskless', map: 'italy', players: match.players, ply: 9 }}];
   document.querySelector('main').append(wall.element);
   wall.sight = {{ observe() {{}}, unobserve() {{}} }}; // the match is not on the server

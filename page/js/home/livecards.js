@@ -16,11 +16,13 @@ const MAX_WATCHED = 48; // matches that are watched at once: a connection may wa
 
 export class LiveCards {
   // plyOnStage(id) returns the ply of a match that a large board of the view shows, null for other matches: where that board is
-  // behind its match, the card does not tell what comes. changed() is called when a card has left.
-  constructor(plyOnStage = /** @type {(id: string) => number | null} */ (() => null), changed = /** @type {() => void} */ (() => undefined)) {
+  // behind its match, the card does not tell what comes. changed() is called when a card has left. `keepsPlaces`: an empty card stays
+  // where a match has left, until the next one comes; there is at least one.
+  constructor({ plyOnStage = /** @type {(id: string) => number | null} */ (() => null), changed = /** @type {() => void} */ (() => undefined), keepsPlaces = false } = {}) {
     this.plyOnStage = plyOnStage;
     this.changed = changed;
-    this.element = h("ul", { class: "cards boards" });
+    this.keepsPlaces = keepsPlaces;
+    this.element = h("ul", { class: "cards boards" }, keepsPlaces ? freePlace() : null);
     this.cards = new Map();
     // Watch only visible matches, to save traffic.
     this.sight = new IntersectionObserver((entries) => {
@@ -64,7 +66,8 @@ export class LiveCards {
     for (const match of fresh) {
       const card = this.add(match);
       const [old] = over.splice(0, 1);
-      if (old) old[1].element.replaceWith(card.element);
+      const place = old ? old[1].element : this.element.querySelector(".free");
+      if (place) place.replaceWith(card.element);
       else this.element.append(card.element);
       if (old) this.drop(...old);
       this.tell(card, match);
@@ -134,7 +137,8 @@ export class LiveCards {
     this.sight.unobserve(card.element);
     card.unwatch?.();
     card.board?.stop();
-    card.element.remove();
+    if (this.keepsPlaces && card.element.isConnected) card.element.replaceWith(freePlace());
+    else card.element.remove();
     this.cards.delete(id);
     this.changed();
   }
@@ -142,6 +146,11 @@ export class LiveCards {
   stop() {
     for (const [id, card] of this.cards) this.drop(id, card);
   }
+}
+
+// Return an empty card, as large as one of a match.
+function freePlace() {
+  return h("li", { class: "free" }, h("div", { class: "card" }, h("span", { class: "picture-of", "data-title": "Waiting for a match…" }), new EvalBar().element, h("span", { class: "quiet line" }, "\u00a0")));
 }
 
 const isSameLand = (one, other) => JSON.stringify(one.places) === JSON.stringify(other.places);

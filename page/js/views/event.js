@@ -22,7 +22,7 @@ export class EventView {
     this.far = h("span", null, "Loading…");
     this.coming = h("span");
     this.test = h("div");
-    this.live = new LiveCards();
+    this.live = new LiveCards({ keepsPlaces: true });
     this.live.element.classList.add("now");
     this.goesOn = false; // as loaded: not over
     this.counted = h("span");

@@ -26,7 +26,7 @@ export class Home {
     const first = main.querySelector(".stage.first");
     this.stage = new Stage({ begun: () => first?.replaceWith(this.stage.element), moved: (id) => this.moved(id), finished: () => this.loading });
     this.primer = new Primer();
-    this.live = new LiveCards((id) => this.stage.plyOf(id), () => this.count());
+    this.live = new LiveCards({ plyOnStage: (id) => this.stage.plyOf(id), changed: () => this.count() });
     this.leading = h("div", { class: "leading" });
     this.bots = h("ul", { class: "bots" });
     this.nobody = h("p", { class: "quiet", hidden: true }, "No bot is connected.");

@@ -13,7 +13,7 @@ export class TvView {
     this.stages = Array.from({ length: count }, () => new Stage({ taken, moved: (id) => this.live.drawAgain(id), compact: count > 1 }));
     this.pause = h("button", { type: "button", class: "small", hidden: count === 1, onclick: () => this.toggle() });
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
-    this.live = new LiveCards((id) => this.stages.map((each) => each.plyOf(id)).find((ply) => ply !== null) ?? null);
+    this.live = new LiveCards({ plyOnStage: (id) => this.stages.map((each) => each.plyOf(id)).find((ply) => ply !== null) ?? null });
     main.replaceChildren(
       h("div", { class: "tv-head" }, h("h1", null, "Arena TV"), this.pause,
         h("div", { class: "tabs", role: "group", "aria-label": "Boards" }, choice("/tv", "1 board", count === 1), choice("/tv/4", "4 boards", count === 4))),
