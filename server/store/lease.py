@@ -147,10 +147,9 @@ def try_acquire(
     Raises LeaseHeld if another lease is valid and its holder is not known to have ended.
     """
     dialect = connection.dialect.name
-    is_named = servers.c.name == name
-    query = sa.select(servers, make_database_time(dialect).label("at")).where(is_named)
+    query, named = _make_server_query(dialect), {"held": name}
     # Read without a lock first, so that a holder that commits does not wait for observers.
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(query, named).one_or_none()
     if row is None:
         no_holder = {
             "host": "",
@@ -166,7 +165,7 @@ def try_acquire(
         )
     else:
         _require_free(row, expired)
-    row = connection.execute(query.with_for_update()).one()
+    row = connection.execute(query.with_for_update(), named).one()
     _require_free(row, expired)
     now = make_database_time(dialect)
     values = {
@@ -179,6 +178,7 @@ def try_acquire(
         "renewed": now,
         "until": now + seconds,
     }
+    is_named = servers.c.name == name
     connection.execute(sa.update(servers).where(is_named).values(values))
     since = connection.execute(sa.select(servers.c.since).where(is_named)).scalar_one()
     return Lease(name, row.number + 1, seconds, since)
@@ -247,6 +247,13 @@ def make_database_time(dialect: str) -> sa.ColumnElement[float]:
     if dialect == "postgresql":
         return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Double)
     return (sa.func.julianday("now", type_=sa.Double) - 2440587.5) * 86400.0
+
+
+@cache
+def _make_server_query(dialect: str) -> sa.Select[Any]:
+    """Return the query for the row of the server `held`, with the database's time as `at`. Standbys run it four times a second."""
+    named = servers.c.name == sa.bindparam("held")
+    return sa.select(servers, make_database_time(dialect).label("at")).where(named)
 
 
 # The query is built once, because it runs in every transaction.

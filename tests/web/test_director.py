@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
 from testkit.browser import MEASURE_SHIFT_SCRIPT, BrowserArena, new_context, run_arena, wait_until
