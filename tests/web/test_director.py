@@ -591,7 +591,7 @@ def test_four_boards_fit_a_window_or_come_one_below_the_other(hasty: BrowserAren
         page.set_viewport_size({"width": width, "height": height})
         expect(boards.filter(visible=True)).to_have_count(4)
         page.evaluate("scrollTo(0, 0)")
-        wait_until(lambda seen=seen: page.evaluate(IN_SIGHT).count(True) == seen)  # type: ignore[misc]
+        wait_until(lambda seen=seen: page.evaluate(IN_SIGHT).count(True) == seen)
         first = boards.first.bounding_box()
         assert first is not None
         assert first["width"] > 0.42 * width, "beside a board is only another one"
