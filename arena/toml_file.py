@@ -95,7 +95,7 @@ class TomlFile:
     def find_line(self, keys: KeyPath) -> int:
         """Return the number, from 1, of the line on which the statement of a value begins; 0 if there is none.
 
-        A statement may span several lines. It ends on the first line with which its own lines are valid TOML.
+        A statement may span several lines. It ends on the first line that makes its lines valid TOML by themselves.
         """
         lines, ends = self.text.split("\n"), [0]
         for number in range(1, len(lines) + 1):

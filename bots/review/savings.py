@@ -58,7 +58,10 @@ class Saving:
 def measure_node_savings(
     game: Game[Any, Any], position: Any, depth: int, spec: Spec, max_nodes: int = MAX_NODES
 ) -> Iterator[Saving]:
-    """Yield a comparison for each option that changes the work of the search: one for `take`, two for `dynamic`.
+    """Yield comparisons of the search with searches without its options `take` and `dynamic`.
+
+    There is one comparison for `take`, and two for `dynamic`: with a search of `depth` plies, and with one of `depth` +
+    `dynamic` plies.
 
     The larger of two compared searches is abandoned after `max_nodes` nodes.
     """

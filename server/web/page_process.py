@@ -94,7 +94,7 @@ class PageProcess:
     async def answer_request(
         self, request: PageRequest, address: str, is_abandoned: Callable[[], bool]
     ) -> PageResponse | None:
-        """Return the response to a request; None if all clients that wait for it leave before the turn of their address.
+        """Return the response to a request; None if every client that waits for it leaves before the request's turn comes.
 
         address: network address of the client, by which requests are queued
         is_abandoned: function that returns True if all waiting clients have left
