@@ -27,7 +27,9 @@ def test_the_board_is_above_its_buttons(empty: BrowserArena, page: Page) -> None
     expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
     board = box_of(page.locator(".stage-board"))
     assert board["y"] < 240
+    assert (board["x"], board["width"]) == (0, 360)
     assert board["y"] + board["height"] <= box_of(page.get_by_role("button", name="Next match"))["y"]
+    expect(page.get_by_role("link", name="Play against a bot")).to_be_in_viewport(ratio=1)
     assert page.evaluate(WIDER) == 0
 
 
@@ -142,6 +144,8 @@ def test_the_sheet_of_a_match_begins_where_its_board_ends_and_shows_the_graph_if
     page.goto(f"{empty.url}table")
     show_replay(page, "usa")
     sheet = page.locator(".sheet")
+    title = box_of(page.locator(".title"))
+    assert title["y"] + title["height"] <= 48, "the title is in the header"
 
     def distance() -> float:
         board = box_of(page.locator(".board"))
@@ -190,8 +194,14 @@ def test_on_a_phone_on_its_side_a_replay_shows_all_its_buttons(played: BrowserAr
     page.keyboard.press("End")
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("button", name="Share")).to_be_visible()
-    for button in page.locator(".controls > button:visible, .doing button:visible").all():
+    controls = page.locator(".controls > button:visible").all()
+    for button in [*controls, *page.locator(".doing button:visible").all()]:
         expect(button).to_be_in_viewport(ratio=1)
+    expect(page.locator(".title > h1")).to_be_in_viewport(ratio=1)
+    assert page.locator(".title > h1").evaluate("(title) => title.scrollWidth - title.clientWidth") == 0
+    page.locator(".moves").scroll_into_view_if_needed()
+    for part in [*controls, page.locator(".board"), page.locator(".moves a").last]:
+        expect(part).to_be_in_viewport(ratio=0.99)
 
 
 def test_on_a_phone_on_its_side_a_record_file_needs_no_scrolling(
@@ -243,7 +253,7 @@ def test_a_dialog_is_a_sheet_at_the_bottom(empty: BrowserArena, page: Page, name
     assert sheet["y"] + sheet["height"] == 640
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (844, 390)])
+@pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640)])
 def test_moves_and_graph_of_a_match_are_pulled_up_while_the_board_stays_in_sight(
     empty: BrowserArena, page: Page, width: int, height: int
 ) -> None:
@@ -270,13 +280,12 @@ def test_moves_and_graph_of_a_match_are_pulled_up_while_the_board_stays_in_sight
     expect(page.get_by_role("slider")).to_have_value("18")
     expect(page.locator(".story"), "who reads above the moves is not led away").to_be_in_viewport(ratio=0.99)
     top = box_of(page.locator(".sheet"))["y"]
-    if height > width:
-        at = box_of(grip)
-        page.mouse.move(at["x"] + at["width"] / 2, at["y"] + 8)
-        page.mouse.down()
-        page.mouse.move(at["x"] + at["width"] / 2, at["y"] - 80, steps=3)
-        page.mouse.up()
-        wait_until(lambda: box_of(page.locator(".sheet"))["y"] < top - 60)
+    at = box_of(grip)
+    page.mouse.move(at["x"] + at["width"] / 2, at["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(at["x"] + at["width"] / 2, at["y"] - 80, steps=3)
+    page.mouse.up()
+    wait_until(lambda: box_of(page.locator(".sheet"))["y"] < top - 60)
     page.keyboard.press("Tab")
     page.keyboard.press("Escape")
     expect(grip).to_have_attribute("aria-expanded", "false")

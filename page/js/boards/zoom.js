@@ -91,13 +91,13 @@ export class Zoom {
     const { room } = this;
     if (!this.place.clientWidth || !room) return;
     const { whole } = this;
-    const least = whole >= this.tight || !this.choosing ? whole : this.least;
+    const { fill } = this;
+    const cut = fill === "choice" && whole < this.tight; // the frame then has all of its room, whether a part of the picture is shown or all
+    const least = whole >= this.tight || !this.choosing ? whole : Math.max(this.least, cut ? room / this.size[1] : 0);
     const scale = Math.max(whole, Math.min(this.factor ?? least, MAX_SCALE));
     set(this.smaller, { disabled: scale <= whole * 1.001 });
     set(this.larger, { disabled: scale >= MAX_SCALE });
-    const { fill } = this;
-    const largest = fill === "choice" && whole < this.tight ? Math.max(scale, this.least) : scale;
-    const height = Math.ceil(fill === "room" ? room : Math.min(room, this.size[1] * largest)) + 2;
+    const height = Math.ceil(cut || fill === "room" ? room : Math.min(room, this.size[1] * scale)) + 2;
     if (Math.abs(scale - this.scale) < 0.001 && height === this.height && this.drawn === this.size) return;
     this.drawn = this.size;
     this.scale = scale;
