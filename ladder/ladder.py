@@ -116,7 +116,7 @@ class Ladder:
         self.played.append((pairing, record))
 
     def stop(self) -> None:
-        """Mark the ladder as stopped before its end."""
+        """Record that the ladder was stopped before its end."""
         self.is_stopped = True
 
     @property

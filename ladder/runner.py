@@ -74,7 +74,7 @@ class MatchQueue(Protocol):
 
 
 class MatchRunner:
-    """Runner of one event."""
+    """Runner that plays the matches of one event on this machine."""
 
     def __init__(
         self,

@@ -63,7 +63,7 @@ class _AuditedMatch(NamedTuple):
 
 
 class Audit:
-    """Counter of matches that reports suspicious cases."""
+    """Audit of a set of matches: it counts the matches, and then lists suspicious cases."""
 
     def __init__(self) -> None:
         self._tallies: defaultdict[str, defaultdict[BotPair, Counter[str]]] = defaultdict(

@@ -48,7 +48,7 @@ class FirstMoveAdvantage(Struct, frozen=True):
 
 
 class Duel(Struct, frozen=True):
-    """Results of one bot against another, by pairs."""
+    """Results of one bot against another, counted by pairs of matches."""
 
     bot: str
     opponent: str

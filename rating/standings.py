@@ -36,7 +36,7 @@ COLUMN_NAMES: Final = {
 
 
 class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
-    """One bot's row of the table."""
+    """One bot's row in the table of an event."""
 
     bot: str
     games: int

@@ -118,7 +118,7 @@ def encode_header(header: Header, blocks: Iterable[bytes]) -> bytes:
 
 
 class Index(NamedTuple):
-    """Index of the blocks of a file."""
+    """Index of the compressed blocks in the file of a table."""
 
     offsets: list[int]
     """Offset of each block, and of the end of the file, in bytes."""

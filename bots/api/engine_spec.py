@@ -99,7 +99,7 @@ class Spec:
 
 
 def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") -> Spec:
-    """Return the parsed engine spec.
+    """Parse an engine spec, such as `alphabeta:depth=4`, and return it.
 
     engines  options of each valid engine, by the engine's name
     kind     word for an engine in error messages, such as "algorithm"

@@ -39,7 +39,7 @@ class SessionFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """Load the saved state.
+        """Load the session and the matches that an earlier process has saved.
 
         Raises BlockingIOError if another process uses the file, and another OSError if the file cannot be opened.
         """

@@ -80,7 +80,7 @@ ENGINE_OPTIONS: Mapping[str, Options] = {name: ENGINES[name] for name in ("minim
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """Limits of one search of an engine."""
+    """Limits of one search of an engine: nodes, seconds and depth."""
 
     nodes: int | None = None
     """Maximum number of nodes; None for the default of `get_max_nodes`."""

@@ -121,11 +121,12 @@ def _compute_mean_value(game: AnyGame, position: Any, reports: Sequence[Report[A
 
 
 class PlayerReview(Struct, frozen=True):
-    """Review of one player's moves."""
+    """Summary of the reviews of one player's moves in a match."""
 
     moves: int
+    """Number of moves that the player made."""
     marked: int
-    """Number of moves with a mark."""
+    """Number of bad moves, which are marked `?!`, `?` or `??`."""
     chance_lost: float
     """Mean loss of the player's chance of winning per move, from 0 to 1."""
     accuracy: float

@@ -190,7 +190,7 @@ class LobbyBot:
         self.disconnect_time = now
 
     def set_quota(self, quota: int) -> None:
-        """Accept at most `quota` further matches."""
+        """Set the number of further matches that the bot accepts to `quota`."""
         self.quota = quota
 
     def use_quota(self) -> None:

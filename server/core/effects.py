@@ -64,7 +64,7 @@ class SendMissedResult(Struct, frozen=True):
 
 
 class OpenMatch(Struct, frozen=True):
-    """Request to store the start of a match."""
+    """Request to store a match that begins: its terms and its start time."""
 
     terms: Terms
     started: str

@@ -123,7 +123,7 @@ class HouseQueue:
         return places
 
     def _list_challenges_in_turn_order(self) -> list[str]:
-        """Return the waiting challenges in turn order.
+        """Return the waiting challenges in the order in which they will be offered.
 
         A requester's second challenge is ranked as if its first one already had a slot.
         """

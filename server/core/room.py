@@ -244,7 +244,7 @@ class Room:
     # the end
 
     def make_end(self) -> End:
-        """Return the `end` message for spectators."""
+        """Return the `end` message of the match, for spectators."""
         return End.from_record(self.make_record(), self.referee.get_clocks(self._lobby.now))
 
     def make_record(self) -> Record:

@@ -174,7 +174,7 @@ Conditions = tuple[sa.ColumnElement[bool], ...]
 
 
 class _SearchStatements(Struct, frozen=True):
-    """SQL statements for searches of one shape."""
+    """SQL statements for all searches with the same kinds of terms (a `SearchShape`)."""
 
     list_count: int
     """Number of lists of matches that a search merges. Each list is a range of an index, as for a bot in one seat."""
@@ -191,7 +191,7 @@ class _SearchStatements(Struct, frozen=True):
 
 @lru_cache(maxsize=256)
 def _build_statements(shape: SearchShape, games: int, *, before: bool) -> _SearchStatements:
-    """Return the statements for searches of a shape. They are cached, because building takes longer than running them.
+    """Return the statements for searches with these kinds of terms. They are cached, because building takes longer than running them.
 
     games: number of games to search in the index by bot and game; 0 if another index is used
     before: True if the search begins after a given position, not at the newest match

@@ -63,7 +63,7 @@ class PageRequest(Struct, frozen=True, tag="question"):
 
 
 class LiveRequest(Struct, frozen=True, tag="wanted"):
-    """Request for live data."""
+    """Request of the page process for data that are not in the store, such as the state of a match in progress."""
 
     subject: Literal["match", "hero", "event", "clients"]
     """Subject of the data: a match, the match to show on the start page, an event, or all clients and renames."""
@@ -92,7 +92,7 @@ class LiveResponse(Struct, frozen=True, tag="given"):
 
 
 class PageResponse(Struct, frozen=True, tag="reply"):
-    """Response to a `PageRequest`."""
+    """Response of the page process to a `PageRequest`."""
 
     response: Response
     change: Change | None = None

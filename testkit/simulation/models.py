@@ -29,7 +29,7 @@ NEW_PHI = 350 / 173.7178
 
 
 class SuspensionModel:
-    """Suspensions of bots for consecutive forfeits.
+    """Independent model of the suspensions of bots for consecutive forfeits.
 
     The third forfeit suspends a bot for FIRST_SUSPENSION_NS, and each further one for twice as long as
     the one before, up to MAX_SUSPENSION_NS.
