@@ -513,6 +513,12 @@ def test_bots_that_hurry_are_watched_and_nothing_on_the_page_moves_away(
     with hasty.speed_up_bots(0.01):
         wait_until(moves)
     assert page.evaluate("shifted") < 0.05
+    page.goto(f"{hasty.url}event/serve")  # its matches come and go
+    cards = page.locator(".cards.now")
+    expect(cards.locator(".small-board").first).to_be_visible()
+    first = cards.locator("[data-match]").first.get_attribute("data-match")
+    expect(cards.locator(f"[data-match='{first}']")).to_have_count(0)
+    assert page.evaluate("shifted") < 0.05
 
 
 def test_four_boards_show_four_matches_or_as_many_as_there_are(
