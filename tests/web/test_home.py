@@ -320,7 +320,11 @@ def test_below_the_board_a_card_fills_its_row_and_moves_nothing_as_it_comes_and_
     assert box_of(wall.locator(".card"))["width"] == box_of(wall)["width"]
     timed.evaluate(LISTED, ["one", "two"])
     places.append(top_below())
+    timed.evaluate(LISTED, ["one", "two", "three"])
+    places.append(top_below())
     assert max(places) - min(places) < 1
+    third = box_of(wall.locator(".card").nth(2))
+    assert (third["x"] + third["width"] <= width) == (width > 390), "a tablet cuts none of three"
 
 
 @pytest.mark.parametrize("width", [360, 768, 1024, 1280, 1440])
