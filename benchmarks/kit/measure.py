@@ -52,7 +52,7 @@ def format_spread(values: Sequence[float], digits: int = 0) -> str:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the value below which this share of the values lies, 0 to 1; nan if there are no values."""
+    """Return the quantile `share` of the values, such as 0.99 for the 99th percentile; nan if there are no values."""
     return sorted(values)[int(share * (len(values) - 1))] if values else float("nan")
 
 
