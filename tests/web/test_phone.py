@@ -30,6 +30,8 @@ def test_the_board_is_above_its_buttons(empty: BrowserArena, page: Page) -> None
     assert (board["x"], board["width"]) == (0, 360)
     assert board["y"] + board["height"] <= box_of(page.get_by_role("button", name="Next match"))["y"]
     expect(page.get_by_role("link", name="Play against a bot")).to_be_in_viewport(ratio=1)
+    for name in page.locator(".stage .name").all():
+        assert name.evaluate("(name) => name.scrollWidth - name.clientWidth") == 0
     assert page.evaluate(WIDER) == 0
 
 
