@@ -5,12 +5,16 @@ import { SEATS } from "./text.js";
 
 const MAX_VALUE_AGE = 4; // plies in which a player's latest value is looked for: its last two moves, if the players take turns
 
-// Return Maxie's chance: by the result if the match is over at this ply, else as estimated; null in a game that is not won by
-// armies, unless the engine has reviewed the match.
+// Return true if there is a chance of winning at a ply: in a game that is won by armies, or after a move that the engine has reviewed.
+export function hasChances({ setup, game, judged, moves }, ply = moves.length) {
+  return Boolean(setup.armies_to_win && game.score) || judged[ply - 1] !== undefined;
+}
+
+// Return Maxie's chance: by the result if the match is over at this ply, else as estimated; null if there is none.
 export function chanceAt(match, ply) {
-  const { end, moves, judged, setup, game } = match;
+  const { end, moves } = match;
   if (end && ply === moves.length) return end.winner ? Number(end.winner === "maxie") : 0.5;
-  return (setup.armies_to_win && game.score) || judged[ply - 1] !== undefined ? estimateAt(match, ply) : null;
+  return hasChances(match, ply) ? estimateAt(match, ply) : null;
 }
 
 // Return Maxie's chance before the result is known: by the engine's review, else the mean of the chances by each player's latest

@@ -214,8 +214,6 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
         mistake.click()
         expect(page.locator(".moves a[aria-current] .number")).to_have_text(str(at))
         expect(study).to_contain_text(f"Mistake {marked.index(at) + 1} of {len(marked)}")
-    page.get_by_role("button", name="Previous mistake").click()
-    expect(study).to_contain_text(f"Mistake {len(marked)} of {len(marked)}")
     expect(page.locator(".map .better")).to_have_attribute("d", re.compile("^M"))
     page.get_by_role("button", name="Previous move").click()
     expect(page.locator(".map .better")).not_to_have_attribute("d", re.compile(""))
@@ -308,7 +306,10 @@ def test_what_was_played_from_a_position_is_told_and_tried(
     page.set_viewport_size({"width": 390, "height": 780})
     page.goto(f"{served.url}match/{judged}/0")
     page.get_by_role("button", name="Moves and graph").click()  # pulls up the sheet of a phone
-    page.get_by_text("Openings", exact=True).click()
+    page.get_by_role("tab", name="Moves").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Openings")).to_be_focused()
+    expect(page.locator(".moves")).to_be_hidden()
     opening = page.locator(".openings")
     moves = [each["move"] for each in served.fetch_json(f"record/{judged}")["moves"]]
     names = served.fetch_json("map/italy")["setup"]["territories"]

@@ -54,7 +54,7 @@ def test_space_plays_the_moves_and_stops_and_speed_is_chosen(shown: Page) -> Non
         shown.keyboard.press("+")
     expect(speed).to_have_value("8")
     expect(shown.locator(".told")).to_contain_text("Move 12")
-    expect(run).to_have_text("▶")
+    expect(run).to_have_text("↻")
     speed.select_option("0.5")
     shown.keyboard.press("Home")
     run.click()
@@ -97,12 +97,16 @@ def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> No
     expect(marks, "what is ahead is not told").to_have_count(0)
     shown.keyboard.press("End")
     expect(marks.first).to_be_visible()
+    expect(shown.locator(".plot .chief")).to_have_text("Turning point")
     assert (shown.locator(".plot .moments").get_attribute("d") or "").count("M") == marks.count() > 0
     told = re.search(r"([0-9]+): (.*)", marks.first.get_attribute("aria-label") or "")
     assert told
     marks.first.click()
     expect(shown.locator(".told")).to_contain_text(f"Move {told[1]},")
     expect(shown.locator(".story")).to_have_text(told[2])
+    turn = shown.locator(".plot .chief")
+    turn.click()
+    expect(shown.locator(".story")).to_have_text(turn.get_attribute("title") or "")
 
 
 UNVALUED = """async (setup) => {
@@ -130,16 +134,11 @@ def test_the_graph_of_a_match_in_play_has_what_there_is_to_draw(timed: Page) -> 
         expect(timed.locator(".plot")).to_be_visible(visible=factor > 1)
     expect(timed.get_by_role("button", name="Show the rest")).to_be_hidden()
     expect(timed.locator(".plot .area").first).to_be_visible()
-    expect(timed.locator(".plot .key").filter(visible=True)).to_have_text(
-        [re.compile("^Chance of winning"), "Key moment"]
-    )
+    expect(timed.locator(".plot figcaption")).to_have_text(re.compile("^Chance of winning"))
 
 
 def test_the_graph_has_an_axis_and_tells_of_the_ply_under_the_pointer(shown: Page) -> None:
     expect(shown.locator(".axis span").first).to_have_text("90 %")
-    expect(shown.locator(".plot .key").filter(visible=True)).to_have_text(
-        [re.compile("^Chance of winning"), "Key moment"]
-    )
     shown.keyboard.press("End")
     shown.keyboard.press("Home")
     graph = shown.locator(".plot svg")

@@ -86,8 +86,7 @@ export class MoveList {
     const mark = h("strong", { class: "mark" });
     const shape = h("span", { class: "shape", role: "img" });
     const anchor = h("a", { href: this.link(n + 1), title: time ? `${said} · ${time}` : said },
-      h("span", { class: "number" }, n + 1), shape, text, mark,
-      h("span", { class: "more" }, fight, h("span", { class: "ms" }, time)));
+      h("span", { class: "number" }, n + 1), shape, text, mark, fight);
     return { played: this.match.moves[n], anchor, shape, text, mark, element: h("li", null, anchor) };
   }
 }

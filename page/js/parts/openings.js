@@ -10,28 +10,25 @@ const LAST_PLY = 40;
 const STAY_MS = 250; // a reader who steps through a match passes most positions quickly
 
 export class Openings {
-  // play(move) tries a move from the position that is shown.
-  constructor({ game, setup }, play) {
+  // play(move) tries a move from the position that is shown. known() is called when it is known whether the map is built in.
+  constructor({ game, setup }, play, known) {
     this.game = game;
     this.map = setup.map;
     this.play = play;
-    this.position = /** @type {any} */ (null);
+    this.position = /** @type {any} */ (undefined);
     this.builtIn = false;
     this.note = h("p", { class: "quiet", role: "status" });
     this.rows = h("tbody", null);
     this.table = h("table", null, h("thead", null, h("tr", null, ["Move", "Matches", SIDES.maxie, "Drawn", SIDES.minnie].map((each) => h("th", { scope: "col" }, each)))), this.rows);
-    this.element = h("details", { class: "openings", hidden: true, ontoggle: () => this.askSoon() },
-      h("summary", null, "Openings"), this.table, this.note);
+    this.element = h("div", { class: "openings" }, this.table, this.note);
     isBuiltIn({ game, setup }).then((builtIn) => {
       this.builtIn = builtIn;
-      set(this.element, { hidden: !builtIn || this.playing });
+      known();
     });
   }
 
-  // Show the moves played from a position; null during playback. `playing`: nobody may explore during their own match.
-  show(position, playing) {
-    this.playing = playing;
-    set(this.element, { hidden: !this.builtIn || playing });
+  // Show the moves played from a position; null during playback, undefined while nobody looks.
+  show(position) {
     if (this.position === position) return;
     this.position = position;
     this.askSoon();
@@ -39,7 +36,7 @@ export class Openings {
 
   askSoon() {
     clearTimeout(this.due);
-    if (!this.element.open || this.playing) return;
+    if (this.position === undefined) return;
     if (!this.position) this.list([], "Pause the match to see what was played from a position.");
     else if (this.position.ply > LAST_PLY) this.list([], `Openings end at move ${LAST_PLY}.`);
     else this.due = setTimeout(() => this.ask(), STAY_MS);

@@ -1,6 +1,6 @@
 // Graph of a match: Blue's chance of winning above the middle, Orange's below it, and the key moments.
 
-import { chanceAt, percentages } from "../chances.js";
+import { chanceAt, hasChances, percentages } from "../chances.js";
 import { h, say, set, svg } from "../dom.js";
 import { SEATS, SIDES } from "../text.js";
 import { roundStep } from "./axis.js";
@@ -50,10 +50,10 @@ export class Plot {
       return label;
     });
     this.plies = h("div", { class: "plies", "aria-hidden": "true" });
-    this.turnKey = h("span", { class: "key turn-key" });
+    this.chief = h("button", { type: "button", class: "chief", onclick: () => go(this.chiefPly) });
     this.rest = h("button", { type: "button", class: "small", hidden: true, title: "The rest of the match, with its result", onclick: reveal }, "Show the rest");
-    this.element = h("figure", { class: "plot" }, h("figcaption", null, h("span", { class: "key" }, word("chance", "Chance of winning")), this.turnKey),
-      h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", { class: "drawn" }, this.svg, this.rest, this.plies)), this.words);
+    this.element = h("figure", { class: "plot" }, h("figcaption", null, word("chance", "Chance of winning")),
+      h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", { class: "drawn" }, this.svg, this.chief, this.rest, this.plies)), this.words);
   }
 
   // Return the ply under the pointer, or that of a mark beside it.
@@ -83,7 +83,7 @@ export class Plot {
 
   // Show the match up to the last ply that was shown, on an axis as long as the reader may know, and mark the current ply. In the
   // reader's own match there is room for it once somebody leads.
-  // `turns`: the turning points that the reader has seen, as { ply, words }.
+  // `turns`: the turning points that the reader has seen, as { ply, words, weight }.
   show({ at, seen, known, end, atOnce }, turns) {
     const { match } = this;
     const judged = match.judged.length > 0;
@@ -96,10 +96,7 @@ export class Plot {
     });
     this.turns = turns;
     const led = this.points.some(([, share]) => Math.abs(share) >= MIN_VISIBLE_LEAD);
-    const hasChances = chanceAt(match, 0) !== null || judged;
-    set(this.element, { hidden: !hasChances || (atOnce && !(end || led || judged)) });
-    set(this.turnKey, { hidden: !match.game.told && !judged, "data-judged": judged });
-    say(this.turnKey, judged ? "Mistake" : "Key moment");
+    set(this.element, { hidden: !hasChances(match) || (atOnce && !(end || led || judged)) });
     set(this.rest, { hidden: seen === known || seen > MAX_SHARE_WITH_BUTTON * known });
     set(this.unseen, { x: this.x(seen), width: Math.max(0, WIDTH - Number(this.x(seen))), hidden: seen >= known });
     if (this.points.length) this.draw(judged);
@@ -121,8 +118,21 @@ export class Plot {
     set(this.curve, { d: this.path(points) });
     const on = ({ ply }) => points.find(([n]) => n === ply) ?? [ply, 0];
     set(this.marks, { d: this.dots(this.turns.map(on)), "data-judged": judged });
+    this.showChief(on, judged);
     set(this.here, { d: this.dots([on({ ply: this.at })]) });
     set(this.cursor, { x1: this.x(this.at), x2: this.x(this.at) });
+  }
+
+  // Name the weightiest turning point, on the side of the middle where the curve is not.
+  showChief(on, judged) {
+    const chief = this.turns.reduce((best, each) => (each.weight > (best?.weight ?? 0) ? each : best), null);
+    set(this.chief, { hidden: !chief });
+    if (!chief) return;
+    const [ply, share] = on(chief);
+    this.chiefPly = ply;
+    say(this.chief, judged ? "Largest mistake" : "Turning point");
+    set(this.chief, { title: chief.words, "data-judged": judged, "data-below": share > 0, "data-before": ply > this.most / 2 });
+    this.chief.style.left = `${((100 * ply) / this.most).toFixed(1)}%`;
   }
 
   // Write the numbers of moves below the graph, the last one always.

@@ -23,10 +23,7 @@ export class Review {
     this.ply = 0;
     this.button = h("button", { type: "button", class: "button wordy", onclick: () => this.ask() }, "Analyse");
     this.next = h("button", { type: "button", class: "button wordy next-mistake", hidden: true, onclick: () => go(this.nextMistake()) }, "Next mistake");
-    const step = (label, sign, to) => h("button", { type: "button", "aria-label": label, title: label, onclick: () => go(to()) }, sign);
-    this.place = h("strong", null);
-    this.head = h("div", { class: "mistake-head", hidden: true },
-      step("Previous mistake", "‹", () => this.previousMistake()), this.place, step("Next mistake", "›", () => this.nextMistake()));
+    this.head = h("h2", { class: "mistake-head", hidden: true });
     this.isWhole = false; // all mistakes are shown
     this.all = h("button", { type: "button", class: "small all-mistakes", hidden: true, onclick: () => this.toggle() });
     this.told = h("p", { role: "status" });
@@ -63,7 +60,7 @@ export class Review {
     set(this.next, { hidden: !ranked.length });
     set(this.all, { hidden: ranked.length <= FEW });
     say(this.all, this.isWhole ? `Show the ${FEW} largest` : `Show all ${ranked.length}`);
-    say(this.place, this.heading(ply));
+    say(this.head, this.heading(ply));
     this.played.replaceChildren(...this.words(ply));
   }
 
@@ -124,8 +121,12 @@ export class Review {
 
   // Plies after all mistakes, the one that cost most first.
   get ranked() {
-    const lost = (ply) => this.moves[ply - 1].chance_lost;
-    return this.moves.flatMap(({ mark }, n) => (mark ? [n + 1] : [])).sort((a, b) => lost(b) - lost(a));
+    return this.moves.flatMap(({ mark }, n) => (mark ? [n + 1] : [])).sort((a, b) => this.lost(b) - this.lost(a));
+  }
+
+  // Return the chance of winning that the move lost which led to a ply.
+  lost(ply) {
+    return this.moves[ply - 1].chance_lost;
   }
 
   // Plies after the mistakes that are shown, in the order of the match.
@@ -148,13 +149,6 @@ export class Review {
   nextMistake() {
     const { mistakes } = this;
     return mistakes.find((each) => each > this.ply) ?? mistakes[0];
-  }
-
-  // Return the ply of the mistake before; before the first one, that of the last.
-  previousMistake() {
-    const { mistakes } = this;
-    const before = mistakes.filter((each) => each < this.ply);
-    return (before.length ? before : mistakes).at(-1);
   }
 
   // Return the mover's chance of winning after the move that led to a ply, beside that after the better move.

@@ -1,5 +1,6 @@
 // A match on the page: board, players, story, moves, values, and the way through its plies.
 
+import { hasChances } from "../chances.js";
 import { makeBoard } from "../boards/index.js";
 import { loadMapData } from "../boards/mapdata.js";
 import { isStill } from "../preferences.js";
@@ -21,7 +22,9 @@ import { showRules } from "./rules.js";
 import { Sheet } from "./sheet.js";
 import { sound } from "./sound.js";
 import { EvalBar } from "./evalbar.js";
+import { Tabs } from "./tabs.js";
 
+const OPENINGS_TAB = 1; // its place among the tabs
 const MARK_WIDTH = 25; // a pixel more than a target needs, because places are rounded
 
 export class Viewer {
@@ -43,6 +46,7 @@ export class Viewer {
     this.due = undefined;
     this.heard = NaN; // the ply that was shown last
     this.sheet = /** @type {any} */ (null);
+    this.tabs = /** @type {any} */ (null);
     this.truth = null; // of each move, on a solved map
     this.continents = /** @type {any[]} */ ([]);
     this.moments = /** @type {any[]} */ ([]);
@@ -53,7 +57,7 @@ export class Viewer {
     this.picker = new Picker(this.board);
     this.review = new Review(match, { changed: (ply) => this.showReview(ply), go: (ply) => this.go(ply), of: reviewed });
     this.explorer = new Explorer(match, this.board, () => this.refresh(), this.review);
-    this.openings = new Openings(match, (move) => this.explorer.tryMove(move));
+    this.openings = new Openings(match, (move) => this.explorer.tryMove(move), () => this.refreshSoon());
     this.players = new Players(match, seat);
     this.tug = new EvalBar({ names: false, wide: true, own: seat });
     this.moves = new MoveList(match, link, this.review);
@@ -64,8 +68,7 @@ export class Viewer {
     this.aloud = seat ? null : h("p", { class: "unseen", role: "status" });
     this.told = h("p", { class: "told", role: seat ? "status" : null });
     this.story = h("p", { class: "story" });
-    this.words = h("ul", null);
-    this.inWords = h("details", { ontoggle: () => this.refresh() }, h("summary", null, "The position in words"), this.words);
+    this.words = h("ul", { class: "in-words" });
     this.badge = new LiveBadge(() => this.playback.jump());
     this.slider = h("input", { type: "range", min: 0, "aria-label": "Move", oninput: () => this.slide(Number(this.slider.value)) });
     this.marks = h("div", { class: "marks" });
@@ -123,11 +126,17 @@ export class Viewer {
     this.study = h("section", { class: "study", "aria-label": "Analysis", hidden: true }, this.review.element, this.explorer.element);
     this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.begin);
     this.links = h("p", { class: "links" });
+    const panel = (name, ...parts) => h("div", { class: "panel-of", role: "tabpanel", "aria-label": name }, ...parts);
+    const panels = [panel("Moves", this.moves.element, this.links), panel("Openings", this.openings.element), panel("Engines", this.players.details), panel("In words", this.words)];
+    this.tabs = new Tabs("About the match", panels.map(({ ariaLabel }) => ariaLabel), (n) => {
+      panels.forEach((each, k) => set(each, { hidden: k !== n }));
+      this.refreshSoon();
+    });
     this.telling = h("div", { class: "telling" }, this.story, this.told);
     this.sheet = new Sheet(
       h("div", { class: "under" }, this.choices, this.controls, this.telling),
-      h("aside", { class: "side", "aria-label": "Moves and graph" }, this.study, this.doing, this.plot.element, this.moves.element,
-        this.openings.element, this.players.details, this.inWords, this.links),
+      h("aside", { class: "side", "aria-label": "Moves and graph" }, this.doing, this.plot.element, this.study,
+        h("div", { class: "tabbed" }, this.tabs.element, panels)),
       () => this.showState());
     this.explorer.begin.addEventListener("click", () => this.sheet.show("peek")); // the board is where moves are tried
     this.turn = this.seat ? h("div", { class: "turn" }, this.status) : null;
@@ -223,14 +232,16 @@ export class Viewer {
     else this.board.show(match.positions[at], move, before);
     explorer.show(at, this.own);
     const position = explorer.active ? explorer.position : playback.running ? null : match.positions[at];
-    this.openings.show(position, this.own);
+    const isChosen = (element) => !element.parentElement.hidden;
+    this.tabs.offer(OPENINGS_TAB, this.openings.builtIn && !this.own);
+    this.openings.show(isChosen(this.openings.element) ? position : undefined);
     this.learnEnd();
     this.review.show(this.over, at);
     this.players.show(at, playback.behind > 0);
     this.players.judge(this.review.accuracy);
     this.showStudy();
     this.tug.show(match, at);
-    set(this.tug.element, { hidden: !match.setup.armies_to_win && !match.judged.length }); // the chances of other games come with the review
+    set(this.tug.element, { hidden: !hasChances(match) });
     this.showTrack(at);
     this.plot.show(playback, this.turns);
     const told = story(match, this.continents, at);
@@ -247,7 +258,7 @@ export class Viewer {
     if (this.seat === null) this.badge.show(playback);
     if (this.aloud) say(this.aloud, this.message || (playback.isOver ? explained(match.end, match.players) : this.live && !silent ? this.toReader(aloud) : ""));
     this.sound(at, move, before);
-    if (this.inWords.open) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
+    if (isChosen(this.words)) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
     this.placeActions();
     this.moves.show(at, playback.seen); // when all else has its place, because the list is scrolled to the move
     // Who looks back looks: what may be chosen is chosen in the newest position.
@@ -290,7 +301,7 @@ export class Viewer {
   // The turning points that the reader has seen: mistakes after a review, otherwise key moments.
   get turns() {
     const { match, review, playback: { seen } } = this;
-    if (review.ready) return review.mistakes.filter((ply) => ply <= seen).map((ply) => ({ ply, words: review.describe(ply), kind: review.mark(ply) }));
+    if (review.ready) return review.mistakes.filter((ply) => ply <= seen).map((ply) => ({ ply, words: review.describe(ply), kind: review.mark(ply), weight: review.lost(ply) }));
     const found = this.over ? this.moments : keyMoments(story(match, this.continents, seen), seen);
     return found.filter(({ ply }) => ply <= seen);
   }

@@ -2,11 +2,12 @@
 
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
-import { h, set } from "../dom.js";
+import { h } from "../dom.js";
 import { failed } from "../parts/failed.js";
 import { cardWithMap } from "../parts/mappicture.js";
 import { PagedList } from "../parts/paged.js";
 import { cross, rated, standing } from "../parts/tables.js";
+import { Tabs } from "../parts/tabs.js";
 import { GAME_NAMES, eventTitle, mapTitle, plural, timeTitle } from "../text.js";
 
 export class TableView {
@@ -32,28 +33,18 @@ export class TableView {
     const games = [...counts].sort((a, b) => b[1] - a[1]).map(([game]) => game);
     const listed = events.length ? eventList(events) : null;
     const panel = h("div", { role: games.length > 1 ? "tabpanel" : null, "aria-label": games.length > 1 ? "Ratings" : null });
-    const tabs = games.map((game) => h("button", { type: "button", role: "tab", onclick: () => choose(game) }, GAME_NAMES[game] ?? game));
     const choose = (game) => {
-      tabs.forEach((tab, n) => set(tab, { "aria-selected": String(games[n] === game), tabindex: games[n] === game ? 0 : -1 }));
       const show = (tables) => panel.replaceChildren(...[filter, ...ratings(game, tables, listed)].filter(Boolean));
       const filter = categoryFilter(categories.filter((each) => each.game === game), season, (tables) => show(tables ?? { standings, crosses }));
       show({ standings, crosses });
     };
-    const bar = h("div", { class: "tabs", role: "tablist", "aria-label": "Games", onkeydown: (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      const at = tabs.indexOf(/** @type {any} */ (document.activeElement));
-      if (!step || at < 0) return;
-      const next = (at + step + tabs.length) % tabs.length;
-      choose(games[next]);
-      tabs[next].focus();
-    } }, tabs);
-    if (games.length) choose(games[0]);
+    const tabs = new Tabs("Games", games.map((game) => GAME_NAMES[game] ?? game), (n) => games.length && choose(games[n]));
     const names = [...new Set(seasons.map(({ name }) => name))];
     const chooser = h("label", null, "Season ", h("select", { onchange: ({ target }) => this.load(target.value) },
       h("option", { value: "" }, "current"), names.map((name) => h("option", { value: name, selected: name === season }, name))));
     this.place.replaceChildren(...[
       names.length ? h("p", null, chooser) : null,
-      games.length > 1 ? bar : null, games.length === 1 ? h("h2", null, GAME_NAMES[games[0]] ?? games[0]) : null,
+      games.length > 1 ? tabs.element : null, games.length === 1 ? h("h2", null, GAME_NAMES[games[0]] ?? games[0]) : null,
       ...(games.length ? [panel] : [cardWithMap(h("p", null, "No rated match has finished yet. Ratings appear here when two connected bots have played one.")), listed]),
     ].filter(Boolean));
   }
