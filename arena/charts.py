@@ -68,8 +68,8 @@ def render_line(
     x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, attributes: str = ""
 ) -> str:
     """Return a straight line; `attributes` holds further SVG attributes."""
-    ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
-    return f'<line {ends} stroke="{colour}" stroke-width="{width:g}"{attributes}/>'
+    endpoint_attributes = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    return f'<line {endpoint_attributes} stroke="{colour}" stroke-width="{width:g}"{attributes}/>'
 
 
 def render_text_element(

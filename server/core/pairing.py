@@ -57,12 +57,12 @@ class PairingHistory:
 
     def assign_seats(self, a: str, b: str) -> tuple[str, str]:
         """Return two bots as (Maxie, Minnie): Maxie's seat goes to the bot that has had it less often, on a tie to `a`."""
-        counts = self._find_or_add_history(a, b).maxie_counts
-        return (a, b) if counts.get(a, 0) <= counts.get(b, 0) else (b, a)
+        maxie_counts = self._find_or_add_history(a, b).maxie_counts
+        return (a, b) if maxie_counts.get(a, 0) <= maxie_counts.get(b, 0) else (b, a)
 
     def record_start(self, maxie: str, minnie: str) -> None:
-        counts = self._find_or_add_history(maxie, minnie).maxie_counts
-        counts[maxie] = counts.get(maxie, 0) + 1
+        maxie_counts = self._find_or_add_history(maxie, minnie).maxie_counts
+        maxie_counts[maxie] = maxie_counts.get(maxie, 0) + 1
 
     def record_end(self, a: str, b: str, now: int) -> None:
         self._find_or_add_history(a, b).last_end = now

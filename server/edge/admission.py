@@ -78,11 +78,11 @@ class Admission:
             bucket = self._buckets[key] = TokenBucket(rate, burst, self._clock.now_ns())
         return bucket
 
-    def find_client_address(self, request: Request, peer: str) -> str:
+    def find_client_address(self, request: Request, peer_address: str) -> str:
         """Return the address of a request's client: the one that a trusted proxy names, or else the peer's."""
-        if not self.is_trusted_proxy(peer):
-            return peer
-        return _read_forwarded_for(request) or peer
+        if not self.is_trusted_proxy(peer_address):
+            return peer_address
+        return _read_forwarded_for(request) or peer_address
 
     def is_trusted_proxy(self, address: str) -> bool:
         """Return True if an address is one of the host's trusted proxies."""

@@ -65,20 +65,26 @@ async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
 
 async def list_owners(engine: Engine) -> list[OwnerSummary]:
     """Return every owner that has a bot or an open invitation, or is banned, sorted by name."""
-    banned = {
+    ban_reasons = {
         directive.subject: directive.text
         for directive in await load_directives(engine)
         if directive.kind == "owner"
     }
     bots = [token for token in await list_tokens(engine) if token.role == "bot"]
-    invited = await _load_open_invitations(engine)
+    open_invitations = await _load_open_invitations(engine)
     owners = []
-    for owner in sorted({*invited, *banned, *(bot.owner for bot in bots)}):
+    for owner in sorted({*open_invitations, *ban_reasons, *(bot.owner for bot in bots)}):
         owned_bots = [bot for bot in bots if bot.owner == owner]
         valid_names = [bot.name for bot in owned_bots if bot.revoked is None]
-        retired = [bot.name for bot in owned_bots if bot.revoked is not None]
+        retired_names = [bot.name for bot in owned_bots if bot.revoked is not None]
         owners.append(
-            OwnerSummary(owner, valid_names, retired, *invited.get(owner, (0, "")), banned.get(owner, ""))
+            OwnerSummary(
+                owner,
+                valid_names,
+                retired_names,
+                *open_invitations.get(owner, (0, "")),
+                ban_reasons.get(owner, ""),
+            )
         )
     return owners
 

@@ -146,8 +146,8 @@ async def load_event_table(
         bots = () if ladder is None else ladder.plan.get("bots", ())
     scores = _merge_extra_processes(scores, bots)
     rows, bracket = await _order_table(engine, event, ladder, scores)
-    crosses = _count_cross_scores(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
-    return EventTable(event, rows, crosses, scores.counted, bracket)
+    cross_scores = _count_cross_scores(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
+    return EventTable(event, rows, cross_scores, scores.counted, bracket)
 
 
 async def _order_table(

@@ -50,16 +50,16 @@ async def load_restart_state(engine: Engine, server: str, event: str | None) -> 
         rows = [] if event is None else (await connection.execute(query)).all()
         events_by_match = await load_events_by_match(connection, [row.match for row in rows])
         session_rows = await connection.execute(sa.select(sessions).where(sessions.c.server == server))
-        hashes = {row.name: bytes.fromhex(row.hash) for row in session_rows}
-        recent_matches = await _load_finished_matches(connection, server, hashes)
+        secret_hashes = {row.name: bytes.fromhex(row.hash) for row in session_rows}
+        recent_matches = await _load_finished_matches(connection, server, secret_hashes)
     try:
-        unfinished = [
+        unfinished_matches = [
             UnfinishedMatch(from_json(row.terms), row.started, events_by_match.get(row.match, []))
             for row in rows
         ]
     except GameError as error:
         raise database.StoreError(f"a match in progress cannot be resumed: {error}") from None
-    return RestoreMatches(unfinished, hashes, recent_matches, events)
+    return RestoreMatches(unfinished_matches, secret_hashes, recent_matches, events)
 
 
 async def _load_finished_matches(
