@@ -171,18 +171,18 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
 
 def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> None:
     timed.emulate_media(reduced_motion="reduce")  # armies travel by the browser's clock, not by the page's
-    timed.evaluate(HURRIED, [make_game_on_map("riskless", "m2").setup(), 5])
+    timed.evaluate(HURRIED, [make_game_on_map("riskless", "m2").setup(), 8])
     timed.clock.run_for(100)
     badge = timed.locator(".badge")
     jump = timed.get_by_role("button", name="Catch up")
-    expect(badge).to_have_text(re.compile("^4 moves behind live"))
+    expect(badge).to_have_text(re.compile("^7 moves behind live"))
     expect(timed.locator(".status")).to_have_text("Move 1")
     before = timed.evaluate(SHOWN)
     timed.clock.run_for(BEAT_MS)
     assert timed.evaluate(SHOWN) == before + 1
     jump.click()
     timed.clock.run_for(500)
-    expect(timed.locator(".told")).to_contain_text("Move 5,")
+    expect(timed.locator(".told")).to_contain_text("Move 8,")
     expect(badge).to_contain_text("Live")
     expect(jump).to_be_hidden()
     timed.evaluate("viewer.stop()")

@@ -3,7 +3,7 @@
 import { h, say, set } from "../dom.js";
 import { plural } from "../text.js";
 
-const ON_THEIR_WAY = 2; // moves that are just being drawn, one of each player
+const ON_THEIR_WAY = 4; // moves that are just being drawn, at the usual pace
 
 export class LiveBadge {
   constructor(jump) {
