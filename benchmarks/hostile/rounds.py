@@ -545,7 +545,7 @@ def _describe_error(results: RoundResults) -> str:
 
 
 def chance_of_false_fault(share: float) -> float:
-    """Return an upper bound of the probability that any of all kinds has a median ratio over the bound without an effect.
+    """Return an upper bound of the probability that some kind has a median ratio over the bound by chance alone.
 
     share: probability that the ratio of one round is MAX_MEDIAN_RATIO or more. Rounds are taken to be independent.
 
@@ -570,8 +570,8 @@ def _make_claims(results: RoundResults) -> Iterator[str]:
     attacks = {kind: rounds for kind, rounds in results.rounds.items() if KINDS[kind].is_attack}
     requests = {kind: rounds for kind, rounds in results.rounds.items() if kind not in {CONTROL, *attacks}}
     for misuse, kinds in (
-        ("strangers use all that the limits allow, worst kind of request", requests),
-        ("attackers break the limits, worst attack", attacks),
+        ("strangers use all that the limits allow, divided by the quiet p99", requests),
+        ("attackers break the limits, divided by the quiet p99", attacks),
     ):
         if not kinds:
             continue
@@ -579,10 +579,10 @@ def _make_claims(results: RoundResults) -> Iterator[str]:
         worst_median_kind = max(kinds, key=lambda name: kinds[name].ratio().median)
         yield format_claim(
             f"p99 of honest bots while {misuse}",
-            f"in the median of the rounds less than {MAX_MEDIAN_RATIO:g} × the quiet one, and in no two rounds {MAX_RATIO:g} × or more",
-            f"{format_short(kinds[worst_median_kind].ratio().median)} × in the worst median, with `{worst_median_kind}`, and at most "
-            f"{format_short(kinds[worst_repeated_kind].repeated_ratio)} × in two rounds, with `{worst_repeated_kind}`; in the worst single round "
-            f"{format_short(max(max(results_of_kind.ratio().values) for results_of_kind in kinds.values()))} ×",
+            f"for each kind, the median ratio below {MAX_MEDIAN_RATIO:g}, and at most one round with a ratio of {MAX_RATIO:g} or more",
+            f"at worst a median of {format_short(kinds[worst_median_kind].ratio().median)} (`{worst_median_kind}`), a second "
+            f"highest ratio of {format_short(kinds[worst_repeated_kind].repeated_ratio)} (`{worst_repeated_kind}`), and a single "
+            f"round of {format_short(max(max(results_of_kind.ratio().values) for results_of_kind in kinds.values()))}",
             kept=kinds[worst_median_kind].ratio().median < MAX_MEDIAN_RATIO
             and kinds[worst_repeated_kind].repeated_ratio < MAX_RATIO,
         )
