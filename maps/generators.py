@@ -34,11 +34,13 @@ TERRITORIES_PER_START = 5
 """Number of territories on the map for each territory that a player holds at the start."""
 EXTRA_ARMIES = {
     "ring:12": (3,),
+    "ring:24": (1, 0, 1, 0, 1),
     "grid:4x4": (4,),
     "grid:5x5": (4,),
     "grid:6x5": (1, 1),
     "grid:6x6": (1, 1),
     "grid:8x6": (1, 1),
+    "grid:8x8": (1, 0, 1),
 }
 """Numbers of extra armies on the first of Minnie's territories, on maps where the usual ones would favour Maxie."""
 MINNIE_COLOURS = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
