@@ -43,12 +43,13 @@ With a limit in nodes, equal positions have equal analyses.
 """
 MAX_LINES = 3
 """Maximum number of best moves in an analysis."""
-ANALYSIS_SECONDS = 35.0
-"""Time limit of an analysis, in seconds. The first search on a machine also compiles the kernels."""
 CPU_SECONDS = 90
-"""Limit of the engine's CPU time, in seconds. The review of a match of a hundred moves takes about 5 s."""
-REVIEW_SECONDS = 240.0
-"""Time limit of a review, in seconds. It is longer than `CPU_SECONDS`, because on a busy machine an engine mostly waits."""
+"""Limit of the engine's CPU time, in seconds. The review of a match of a hundred moves takes about 5 s.
+
+The first search on a machine also compiles the kernels.
+"""
+ENGINE_SECONDS = 240.0
+"""Time limit of the engine, in seconds. It is longer than `CPU_SECONDS`, because on a busy machine an engine mostly waits."""
 MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes kept of the engine's output."""
 
@@ -115,7 +116,7 @@ _decode_review = msgspec.json.Decoder(Review).decode
 
 
 async def analyse_position(
-    map_name: str, parameters: Mapping[str, str], seconds: float = ANALYSIS_SECONDS
+    map_name: str, parameters: Mapping[str, str], seconds: float = ENGINE_SECONDS
 ) -> Response:
     """Return the analysis of a position on a built-in map, or an error status with a one-line reason.
 
@@ -148,7 +149,7 @@ def parse_position(parameters: Mapping[str, str]) -> str:
     return position
 
 
-async def review_moves(parameters: Mapping[str, str], seconds: float = REVIEW_SECONDS) -> Response:
+async def review_moves(parameters: Mapping[str, str], seconds: float = ENGINE_SECONDS) -> Response:
     """Return the review of a match that is not in the store, or an error status with a one-line reason.
 
     parameters: `game`, and `setup` and `moves` as JSON. On a built-in map, the setup needs only the map's name and the
@@ -177,7 +178,7 @@ async def review_moves(parameters: Mapping[str, str], seconds: float = REVIEW_SE
     return await review_match(to_line(record), seconds)
 
 
-async def review_match(line: str, seconds: float = REVIEW_SECONDS) -> Response:
+async def review_match(line: str, seconds: float = ENGINE_SECONDS) -> Response:
     """Return the review of a match, or an error status with a one-line reason.
 
     line: record of the match, as one line of JSON
