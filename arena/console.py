@@ -35,8 +35,10 @@ class UsageError(CommandError):
     exit_code = 2
 
 
-def check_output_file(file: Path | None) -> Path | None:
-    """Return `file`, or reject it before the command does its work: a folder, or a file in a missing folder."""
+def check_output_file(context: typer.Context, file: Path | None) -> Path | None:
+    """Return `file`, or reject it before the command does its work: a folder, a file in a missing folder, or one given twice."""
+    if file is not None and file in context.params.values():
+        raise typer.BadParameter(f"another option names {file} too: name another file")
     if file is not None and file.is_dir():
         raise typer.BadParameter(f"{file} is a folder: name a file")
     if file is not None and not file.parent.is_dir():

@@ -59,6 +59,7 @@ BAD = [
     ),
     (["match", "greedy", "random", "--csv", "no/x.csv"], MISUSE, ["--csv: cannot write no/x.csv"]),
     (["analyse", "--json", "."], MISUSE, ["--json: . is a folder: name a file"]),
+    (["trace", "Intro", "minimax", "--svg", "-", "--json", "-"], MISUSE, ["another option names - too"]),
     (["tune", "--out", "no/w.toml"], MISUSE, ["--out: cannot write no/w.toml"]),
     (["openings", "make", "--output", "no/o.txt"], MISUSE, ["--output: cannot write no/o.txt"]),
     (["new", "no/b.py"], MISUSE, ["cannot write no/b.py"]),
