@@ -205,7 +205,9 @@ def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -
 
     columns  alignment of each column, by heading
     """
-    table = Table(box=box.SIMPLE_HEAD if out.is_terminal else box.MARKDOWN, pad_edge=not out.is_terminal)
+    table = Table(box=box.MARKDOWN)
+    if out.is_terminal:
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for heading, side in columns.items():
         table.add_column(heading, justify=side, overflow="fold")
     for row in rows:

@@ -29,8 +29,6 @@ COLUMNS: dict[str, Justify] = {
     "game": "left",
     "bot": "left",
     "rating": "right",
-    "deviation": "right",
-    "volatility": "right",
     "matches": "right",
     "won": "right",
     "drawn": "right",
@@ -82,8 +80,8 @@ def ratings(
 ) -> None:
     """Show the Glicko-2 ratings of all bots.
 
-    A bot's strength lies within two deviations of its rating with 95 % confidence. docs/ratings.md explains how
-    ratings are computed, and how each end of a match counts.
+    A bot's strength lies within the number after ± of its rating, with 95 % confidence. docs/ratings.md explains how
+    ratings are computed, and how each end of a match counts. --json also has the deviation and the volatility.
 
     Example: arena ratings --game riskless --db sqlite:///arena.db
 
@@ -128,6 +126,5 @@ def _make_table_rows(standings: list[RatingRow]) -> list[list[str]]:
     for row in standings:
         ranks[row.game] = ranks.get(row.game, 0) + 1
         numbers = (row.matches, row.wins, row.draws, row.losses, row.forfeits, row.crashes)
-        strength = [str(row.glicko), f"{row.deviation:.0f}", f"{row.volatility:.4f}"]
-        rows.append([str(ranks[row.game]), row.game, row.bot, *strength, *map(str, numbers)])
+        rows.append([str(ranks[row.game]), row.game, row.bot, str(row.glicko), *map(str, numbers)])
     return rows

@@ -25,7 +25,7 @@ def test_the_table_tells_who_is_how_strong(filled_store: str) -> None:
     assert rows[0][:4] == ["#", "game", "bot", "rating"]
     assert [row[:3] for row in rows[2:]] == [["1", "tictactoe", "anna"], ["2", "tictactoe", "bert"]]
     assert re.fullmatch(r"\d+ ± \d+ provisional", rows[2][3])
-    assert rows[2][6:] == ["2", "1", "1", "0", "1", "0"]
+    assert rows[2][4:] == ["2", "1", "1", "0", "1", "0"]
     code, out, _ = arena("ratings", "--db", filled_store, "--game", "riskless", "--json", "-")
     assert (code, json.loads(out)) == (0, [])
     code, out, _ = arena("ratings", "--all", "--db", filled_store, "--game", "tictactoe", "--json", "-")
