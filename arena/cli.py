@@ -208,6 +208,11 @@ def _describe_misuse(problem: typer.TyperException) -> str:
     message = re.sub(r"^Invalid value for '([^']+)': ", r"\1: ", message)
     for theirs, ours in PARSER_WORDS.items():
         message = message.replace(theirs, ours)
+    context = getattr(problem, "ctx", None)
+    if context is not None and re.match(
+        r"(Missing|No such) [^?(]*$", message
+    ):  # without a hint of the parser
+        message = f"{message.rstrip('.')}; see `{context.command_path} --help`"
     return message
 
 
