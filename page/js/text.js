@@ -111,8 +111,8 @@ export function headline({ winner, reason: word }, players, seat = /** @type {st
   return `You ${winner === seat ? "won" : word === "resignation" ? "resigned" : "lost"}`;
 }
 
-// Return the end of a match in two parts: the headline with the armies, as in "ann wins, 918 : 109", and the rest, as in "against bob by
-// reaching the goal". `seat`: the reader's seat; null for a spectator.
+// Return the end of a match in two parts: the headline with the armies, as in "ann wins, 918 : 109", and the reason, as in "by reaching
+// the goal"; empty for a player who resigned. `seat`: the reader's seat; null for a spectator.
 export function ending({ end, players, game, last }, seat = /** @type {string | null} */ (null)) {
   const isVoid = end.reason === "server_fault";
   const score = isVoid ? null : game.score?.(last);
@@ -122,12 +122,9 @@ export function ending({ end, players, game, last }, seat = /** @type {string | 
 }
 
 function why(end, players, seat) {
+  if (seat && end.winner && end.winner !== seat) return end.reason === "resignation" ? "" : explained(end, players);
   const detail = detailOf(end);
-  const told = `${how(end, players)}${detail && `: ${detail}`}`;
-  const loser = end.winner && !seat ? players[other(end.winner)] : null; // a player knows who the opponent was
-  if (loser && !told.includes(loser)) return `against ${loser}${told}`;
-  if (!seat || !end.winner || end.winner === seat) return told.replace(/^:? /, "");
-  return end.reason === "resignation" ? "" : explained(end, players); // who has resigned knows why
+  return `${how(end, players)}${detail && `: ${detail}`}`.replace(/^:? /, "");
 }
 
 export function clock(ms) {

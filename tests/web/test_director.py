@@ -489,7 +489,7 @@ def test_a_finished_match_opens_at_its_start_tells_its_end_last_and_is_reviewed(
     assert page.locator(".moves li").count() < match["plies"]
     page.keyboard.press("End")
     expect(page.locator(".story")).to_have_text(re.compile(rf"^{winner} wins, \d+\s:\s\d+$"))
-    expect(page.locator(".told")).to_have_text(re.compile(f"^against .* Move {match['plies']},"))
+    expect(page.locator(".told")).to_have_text(re.compile(f" · Move {match['plies']},"))
     expect(page.locator(".moves li")).to_have_count(match["plies"])
     page.get_by_role("button", name="Play highlights").click()
     expect(page.locator(".status")).to_contain_text(re.compile("^Move [0-9]+ of "))
