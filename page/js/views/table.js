@@ -40,7 +40,7 @@ export class TableView {
     };
     const tabs = new Tabs("Games", games.map((game) => GAME_NAMES[game] ?? game), (n) => games.length && choose(games[n]));
     const names = [...new Set(seasons.map(({ name }) => name))];
-    const chooser = h("label", null, "Season ", h("select", { onchange: ({ target }) => this.load(target.value) },
+    const chooser = h("label", { class: "filter" }, "Season ", h("select", { onchange: ({ target }) => this.load(target.value) },
       h("option", { value: "" }, "current"), names.map((name) => h("option", { value: name, selected: name === season }, name))));
     this.place.replaceChildren(...[
       names.length ? h("p", null, chooser) : null,
@@ -60,7 +60,7 @@ function categoryFilter(categories, season, show) {
     const given = each && Object.entries({ map: each.map, tc: each.time_control, season }).filter(([, value]) => value);
     show(each && await fetchJson(`table?${given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")}`));
   };
-  return h("label", null, "Matches ", h("select", { onchange: choose }, h("option", { value: "" }, "all"),
+  return h("label", { class: "filter" }, "Matches ", h("select", { onchange: choose }, h("option", { value: "" }, "all"),
     categories.map(({ map, time_control }, n) => h("option", { value: n }, [mapTitle(map), timeTitle(time_control)].filter(Boolean).join(", ")))));
 }
 
