@@ -62,7 +62,7 @@ def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Pa
     page.goto(ladder)
     expect(page.get_by_role("heading", level=1)).to_have_text("cup")
     expect(page.get_by_text(re.compile(r"In progress: \d+ of 1000 matches played"))).to_be_visible()
-    expect(page.locator(".mini-board [data-owner]").first).to_be_visible()
+    expect(page.locator(".now .card.live .small-board").first).to_be_visible()
     expect(page.get_by_role("meter")).to_be_visible()
     expect(page.get_by_text("log likelihood ratio")).to_be_visible()
     expect(page.locator("table.standing tbody tr")).to_have_count(2)
