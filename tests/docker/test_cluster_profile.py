@@ -85,9 +85,12 @@ class Arena:
                 return error.code, ""
 
     def finished_matches(self) -> set[str]:
-        """Return the newest finished matches, as the page lists them; none while no core answers."""
-        status, text = self.get("/api/records?limit=100")
-        return {each["match"] for each in json.loads(text)["matches"]} if status == 200 else set()
+        """Return the newest finished matches, as the page lists them; none while the server is busy or has no core."""
+        status, text = self.get("/api/records?limit=50")
+        if status in (429, 503):
+            return set()
+        assert status == 200
+        return {each["match"] for each in json.loads(text)["matches"]}
 
     def records(self) -> list[Record]:
         """Return the finished matches."""
