@@ -349,7 +349,7 @@ LAND = """async (setup) => {
 }"""
 
 
-@pytest.mark.parametrize(("width", "covered"), [(390, False), (1100, True)])
+@pytest.mark.parametrize(("width", "covered"), [(390, False), (900, True)])
 def test_on_a_small_picture_no_mark_covers_whose_a_territory_is(
     empty: BrowserArena, page: Page, width: int, covered: bool
 ) -> None:
