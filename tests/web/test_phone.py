@@ -44,6 +44,10 @@ def test_each_tab_has_a_picture_and_a_name(empty: BrowserArena, page: Page) -> N
         assert picture["width"] == picture["height"] >= 20
         text = tab.evaluate("(tab) => tab.scrollWidth - tab.clientWidth")
         assert text == 0
+    page.get_by_role("link", name="Maps").click()
+    card, picture = (box_of(page.locator(f".cards.maps {sign}").first) for sign in (".card", ".mini-board"))
+    assert card["x"] <= picture["x"]
+    assert picture["width"] <= card["width"]
 
 
 def test_the_standings_of_an_event_are_on_the_first_screen_but_one(played: BrowserArena, page: Page) -> None:
