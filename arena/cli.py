@@ -232,7 +232,7 @@ def _exit_on_interrupt(_number: int, _frame: object) -> None:
 
 
 def _ignore_interrupts(arguments: list[str] | None) -> None:
-    """Ignore further Ctrl-C while the process exits. Only callers within a longer process pass `arguments`."""
+    """Ignore further Ctrl-C while the process exits. Do nothing if `arguments` is given: then the process does not exit."""
     if arguments is None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 

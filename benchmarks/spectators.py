@@ -81,7 +81,7 @@ def main() -> None:
             format_claim(
                 f"p99 of a move with {arguments.spectators} spectators",
                 "at most 1.2 × the p99 without spectators",
-                f"{medians[0]:.2f} ms without, {medians[1]:.2f} ms with them: {ratio} ×",
+                f"{medians[0]:.2f} ms without, {medians[1]:.2f} ms with them: {ratio.describe('×')}",
                 kept=ratio.median <= 1.2,
             ),
             note(),

@@ -24,7 +24,7 @@ from testkit.line import ForwarderProcess
 from testkit.nats_server import NatsServer
 
 ROOT = Path(__file__).parents[1]
-START_SECONDS = 200
+START_TIMEOUT_SECONDS = 200
 STOP_SECONDS = 200
 POLL_SECONDS = 0.02
 SOCKET = ".s.PGSQL.5432"
@@ -112,7 +112,7 @@ class ClusterMember:
         """Kill the process, even if it is suspended, and wait for its end. The kernel closes its connections."""
         if self.process is not None and self.is_running:
             os.kill(self.pid, signal.SIGKILL)  # also ends a suspended process
-            self.process.wait(START_SECONDS)
+            self.process.wait(START_TIMEOUT_SECONDS)
 
     def suspend(self) -> None:
         """Suspend the process with SIGSTOP."""
@@ -155,7 +155,7 @@ class ClusterMember:
         response = self.log.read_bytes()[self._last_exit_report :]
         return b" leads, " in response or b"waiting to take over" in response
 
-    async def wait_ready(self, seconds: float = START_SECONDS) -> None:
+    async def wait_ready(self, seconds: float = START_TIMEOUT_SECONDS) -> None:
         """Wait until the process is ready. Raises RuntimeError if it has ended, or after `seconds`."""
         end_time = time.monotonic() + seconds
         while not await asyncio.to_thread(self.is_ready):
@@ -227,7 +227,7 @@ class Cluster:
         return next((core for core in self.cores if core.process is not None and core.pid == pid), None)
 
     async def wait_for_leader(
-        self, other_than: ClusterMember | None = None, seconds: float = START_SECONDS
+        self, other_than: ClusterMember | None = None, seconds: float = START_TIMEOUT_SECONDS
     ) -> ClusterMember:
         """Wait until a core other than `other_than` leads, and return that core. Raises TimeoutError after `seconds`."""
         async with asyncio.timeout(seconds):

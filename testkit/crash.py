@@ -31,7 +31,7 @@ from testkit.forked import ForkedCommand
 from testkit.players import RandomPlayer
 
 ROOT = Path(__file__).parents[1]
-START_SECONDS = 200
+START_TIMEOUT_SECONDS = 200
 DRAIN_SECONDS = 200
 
 
@@ -76,8 +76,8 @@ class KillableServer:
         self.process = ForkedCommand(*self._arguments, cwd=ROOT, stderr=self.log)
 
     async def wait_listening(self) -> None:
-        """Wait until the server accepts connections. Raises RuntimeError if it has ended, or after START_SECONDS."""
-        end_time = time.monotonic() + START_SECONDS
+        """Wait until the server accepts connections. Raises RuntimeError if it has ended, or after START_TIMEOUT_SECONDS."""
+        end_time = time.monotonic() + START_TIMEOUT_SECONDS
         while time.monotonic() < end_time and self.process is not None and self.process.poll() is None:
             try:
                 _, writer = await asyncio.open_connection("127.0.0.1", self.port)
@@ -143,11 +143,11 @@ async def kill_repeatedly(
 
 
 async def _wait_until_back(players: list[RandomPlayer], connections: int) -> None:
-    """Wait until 90 % of the bots have connected `connections` times and one of them plays, up to START_SECONDS.
+    """Wait until 90 % of the bots have connected `connections` times and one of them plays, up to START_TIMEOUT_SECONDS.
 
     The last bots are not awaited, so that a kill also hits bots that are connecting.
     """
-    end_time = time.monotonic() + START_SECONDS
+    end_time = time.monotonic() + START_TIMEOUT_SECONDS
     needed = max(2, len(players) * 9 // 10)
 
     def are_back() -> bool:

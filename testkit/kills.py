@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 POLL_SECONDS = 0.005
-START_SECONDS = 200
+START_TIMEOUT_SECONDS = 200
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class LadderEvent:
         with subprocess.Popen(
             self.make_command(name), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as process:
-            until = time.monotonic() + START_SECONDS
+            until = time.monotonic() + START_TIMEOUT_SECONDS
             while not starting and len(self.load_finished_matches(name)) == before:
                 if process.poll() is not None or time.monotonic() > until:
                     break

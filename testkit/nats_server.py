@@ -14,7 +14,7 @@ from pathlib import Path
 
 from testkit.parts import find_program
 
-START_SECONDS = 150
+START_TIMEOUT_SECONDS = 150
 
 
 class NatsServer:
@@ -67,7 +67,7 @@ class NatsServer:
                 cwd=self.folder,
             )
         file = ports / f"{Path(program).name}_{self._process.pid}.ports"
-        end = time.monotonic() + START_SECONDS
+        end = time.monotonic() + START_TIMEOUT_SECONDS
         while True:
             try:
                 (output,) = json.loads(file.read_text())["nats"]
@@ -101,7 +101,7 @@ class NatsServer:
     def _stop_with_signal(self, number: signal.Signals) -> None:
         if self._process is not None:
             self._process.send_signal(number)
-            self._process.wait(START_SECONDS)
+            self._process.wait(START_TIMEOUT_SECONDS)
             self._process = None
 
 

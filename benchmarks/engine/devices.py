@@ -80,7 +80,7 @@ def make_section(data: dict[str, Any]) -> Section:
             format_claim(
                 f"nodes of an exact search to depth {DEPTH} on m2, compared with plain alpha-beta",
                 "20 × fewer",
-                f"{fewer} × fewer",
+                fewer.describe("× fewer"),
                 kept=fewer.median >= 20,
             )
         ],

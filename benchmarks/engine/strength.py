@@ -121,7 +121,9 @@ def main() -> None:
     parser.add_argument("one", help="engine of this checkout")
     parser.add_argument("other", help="engine to play against")
     parser.add_argument("--checkout", type=Path, help="folder of the checkout of the other engine")
-    parser.add_argument("--map", action="append", help="map, repeatable; default: the held-out maps")
+    parser.add_argument(
+        "--map", action="append", help="name of a map to play on; repeatable; default: the held-out maps"
+    )
     parser.add_argument("--tc", action="append", help="time control, repeatable; default 0.1/move")
     parser.add_argument("--rounds", type=int, default=10, help="pairs of matches on each map (default 10)")
     parser.add_argument(

@@ -172,9 +172,9 @@ def make_section(data: dict[str, Any]) -> Section:
         "A search with more threads than cores is not faster. `benchmarks.engine.strength` measures how many Elo more threads gain.",
         [
             format_claim(
-                "speedup of Jamboree with 2 threads, to equal depth, as it plays",
+                "speedup of Jamboree with 2 threads to the same depth, with the settings of matches",
                 "at least 1.7 ×",
-                f"{ratio} ×",
+                ratio.describe("×"),
                 kept=round(ratio.median, 2) >= 1.7,
             )
         ],

@@ -284,10 +284,10 @@ async def play_all_rounds(folder: str, kinds: list[str], seconds: float, clients
     stranger_names = [f"stranger {number:03}" for number in range(STRANGER_ADDRESSES * clients)]
     results = RoundResults()
     for number, options in enumerate(sorted({KINDS[kind].options for kind in kinds})):
-        kinds_of_server = [kind for kind in kinds if KINDS[kind].options == options]
+        kinds_on_server = [kind for kind in kinds if KINDS[kind].options == options]
         database = f"sqlite:///{folder}/{number}.db"
         tokens = await fill_store(database, [*HONEST_NAMES, *stranger_names, VICTIM])
-        await _play_rounds(database, results, kinds_of_server, seconds, clients, tokens, options)
+        await _play_rounds(database, results, kinds_on_server, seconds, clients, tokens, options)
     return results
 
 

@@ -37,6 +37,11 @@ class Ratio:
         low, high = min(self.values), max(self.values)
         return f"{format_short(self.median)} ({format_short(low)} to {format_short(high)}, n = {len(self.values)})"
 
+    def describe(self, unit: str) -> str:
+        """Return the median in a unit such as "×", and in words how it was found."""
+        low, high = format_short(min(self.values)), format_short(max(self.values))
+        return f"{format_short(self.median)} {unit} (the median of {len(self.values)} measurements, from {low} to {high})"
+
 
 def format_short(number: float) -> str:
     """Format a number with two decimals if it is below 20, one if it is below 100, and otherwise none."""

@@ -65,7 +65,7 @@ PositionOption = Annotated[
     typer.Option(
         "--position",
         metavar="POSITION",
-        help="Position, as `arena analyse --json -` prints it; default: the start.",
+        help="Position to search, in the form of `arena analyse --json -`; default: the start.",
     ),
 ]
 NodesOption = Annotated[

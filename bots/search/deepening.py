@@ -63,11 +63,18 @@ def deepen(
     or when every leaf was the end of a match.
 
     `moves`, if given, are the only moves of the root that are searched, in move order. `make_monitor` creates the
-    monitor of each depth; pass your own to count, or to keep a trace. Raises ValueError for a position that is over.
+    monitor of each depth; pass your own to count, or to keep a trace.
+
+    Raises ValueError if there is no move to search: the match is over, or `moves` is empty.
     """
     order = list(game.moves(position) if moves is None else moves)
     if not order:
-        raise ValueError(f"nothing to search: the match is over ({game.outcome(position)})")
+        outcome = game.outcome(position)
+        raise ValueError(
+            f"nothing to search: the match is over ({outcome})"
+            if outcome
+            else "nothing to search: `moves` is empty"
+        )
     yield Report(0, 0, order[0], (order[0],), 0, finished=False)
     nodes = 0
     reached_limit = stop_after(max_nodes)

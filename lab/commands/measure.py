@@ -64,7 +64,7 @@ def measure_command(
             metavar="N",
             min=2,
             max=100_000,
-            help="Number of matches per map and strength (nodes per move).",
+            help="Number of matches on each map, for each number of nodes.",
         ),
     ] = 100,
     evaluator: Annotated[

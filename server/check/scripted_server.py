@@ -21,7 +21,7 @@ from arena.server.check.bot_connection import BotConnection, FrameLog, ProtocolF
 from arena.server.processes.child import ChildProcess
 from arena.server.processes.tasks import open_background_tasks
 
-START_SECONDS = 60.0
+START_TIMEOUT_SECONDS = 60.0
 """Minimum time limit in seconds for a newly started bot to connect. A busy machine loads programs slowly."""
 MAX_QUEUED = 100
 """Maximum number of connections that wait for a check to use them. Further ones are dropped."""
@@ -106,7 +106,7 @@ class ScriptedServer:
             raise ProtocolFault(f"the bot ended unexpectedly (exit code {self.bot_process.exit_code})")
         seconds = self.patience
         if self.bot_process is None and self._command is not None:
-            seconds = max(seconds, START_SECONDS)
+            seconds = max(seconds, START_TIMEOUT_SECONDS)
             self.bot_process = await ChildProcess.start(self._command, self.url, "checked", "check-token")
             self._tasks.start_soon(self.bot_process.read_output)
         connection = await self._wait_for_connection(seconds)

@@ -36,7 +36,7 @@ MAX_BACKOFF_SECONDS = 15.0
 """Maximum pause before a restart, in seconds."""
 BACKOFF_RESET_SECONDS = 10.0
 """Uptime of a process, in seconds, after which the pause before its restart is short again."""
-START_SECONDS = 60.0
+START_TIMEOUT_SECONDS = 60.0
 """Maximum time to wait until an edge listens, in seconds."""
 POLL_SECONDS = 0.05
 """Interval between two attempts to reach the port of the edges, in seconds."""
@@ -211,13 +211,13 @@ async def _prepare_bus(bus: str) -> AsyncIterator[tuple[str, dict[str, str]]]:
 
 
 async def _start_all(children: Sequence[ServerProcess], host: str, port: int) -> int | None:
-    """Start all processes, and wait until an edge listens or `START_SECONDS` have passed.
+    """Start all processes, and wait until an edge listens or `START_TIMEOUT_SECONDS` have passed.
 
     Return the exit code of a process that ends during the wait; None if none does.
     """
     for child in children:
         await child.start()
-    with anyio.move_on_after(START_SECONDS):
+    with anyio.move_on_after(START_TIMEOUT_SECONDS):
         while True:
             exit_codes = [child.exit_code for child in children if child.exit_code is not None]
             if exit_codes:

@@ -27,7 +27,7 @@ log = logging.getLogger("arena.processes")
 
 EXTRA_FOLDERS = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
 """Folders in which packages install nats-server and that may be missing from PATH."""
-START_SECONDS = 60.0
+START_TIMEOUT_SECONDS = 60.0
 """Maximum time for the NATS server to start, in seconds."""
 POLL_SECONDS = 0.02
 """Interval between checks whether the NATS server listens, while it starts, in seconds."""
@@ -65,7 +65,7 @@ class PrivateNats:
     async def start(self) -> None:
         """Start or restart the server, and wait until it listens. A restart keeps the port.
 
-        Raises NatsNotStarted if the server ends, or does not listen within START_SECONDS.
+        Raises NatsNotStarted if the server ends, or does not listen within START_TIMEOUT_SECONDS.
         """
         self.close()
         config = self._folder / "nats.conf"
@@ -78,7 +78,7 @@ class PrivateNats:
         log = self._folder / "log"
         arguments = ("--config", str(config), "--ports_file_dir", str(self._folder), "--log", str(log))
         self._process = await to_thread.run_sync(self._start_process, arguments)
-        with anyio.move_on_after(START_SECONDS):
+        with anyio.move_on_after(START_TIMEOUT_SECONDS):
             while self._process.poll() is None:
                 for file in self._folder.glob("*.ports"):
                     if port := _read_port(file):

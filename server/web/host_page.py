@@ -158,7 +158,10 @@ class HostPage:
         return changes
 
     async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
-        """Return the state of the server, as it is once these bans, kicks and notices are in force and these renames have begun."""
+        """Return the state of the server.
+
+        current: the bans, kicks and notices in force, `started_renames`: the renames that have begun
+        """
         live_response = await self._request_live_data(LiveRequest("clients"))
         connected_clients = live_response.connected
         spectators = sum(client.role == "spectator" for client in connected_clients)

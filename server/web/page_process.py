@@ -43,7 +43,7 @@ START_COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
 """Command that starts the page process."""
 MAX_PARALLEL_RESPONSES = 6
 """Maximum number of responses made in parallel, in addition to one response on a slow route."""
-START_SECONDS = 120.0
+START_TIMEOUT_SECONDS = 120.0
 """Seconds within which the page process must start, or else it is killed."""
 MAX_START_WAIT_SECONDS = 45.0
 """Seconds for which a request may wait for the process to start, in addition to its own time limit."""
@@ -144,7 +144,7 @@ class PageProcess:
             child.reading_task = asyncio.create_task(self._read_messages(child, reader))
             if self._is_unavailable():  # closed meanwhile
                 child.kill()
-            with anyio.move_on_after(START_SECONDS) as timeout:
+            with anyio.move_on_after(START_TIMEOUT_SECONDS) as timeout:
                 await child.ready.wait()
             if timeout.cancelled_caught:
                 child.kill()

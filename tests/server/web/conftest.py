@@ -10,7 +10,7 @@ from testkit.forked import ForkedPageProcess
 def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let servers and the page process start and answer as late as a busy machine does."""
     monkeypatch.setattr(requests, "ANSWER_SECONDS", 300.0)
-    monkeypatch.setattr(page_process, "START_SECONDS", 300.0)
+    monkeypatch.setattr(page_process, "START_TIMEOUT_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "MAX_START_WAIT_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "OVERDUE_SECONDS", 150.0)
     for path, route in ROUTES.items():
