@@ -233,7 +233,9 @@ def bot(
     chosen_engine = _make_engine(settings)
     name = settings.name or chosen_engine.name
     if len(name) > 64 or not name.isprintable() or name != name.strip():
-        raise UsageError(f"--name {name!r:.80} is not a valid name: write 1 to 64 printable characters")
+        raise UsageError(
+            f"--name {name!r:.80} is not a valid name: write 1 to 64 printable characters, without a space at either end"
+        )
     sys.setswitchinterval(SWITCH_SECONDS)
     if settings.verbose:
         logging.getLogger("arena.client").setLevel(logging.DEBUG)

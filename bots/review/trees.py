@@ -25,7 +25,7 @@ class UnknownTree(TreeError):
 
 
 def list_tree_names() -> list[str]:
-    """Return the names of the trees that come with the project."""
+    """Return the names of the example game trees that come with the project."""
     return sorted(path.stem for path in TREES_FOLDER.glob("*.json"))
 
 

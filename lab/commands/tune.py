@@ -95,7 +95,7 @@ def tune_command(
         typer.Option(
             "--without",
             metavar="FEATURE",
-            help="Feature whose weight is not trained; may be repeated.",
+            help="Feature whose weight stays at 0, or as `--from` has it; may be repeated.",
         ),
     ] = None,
     outcomes: Annotated[

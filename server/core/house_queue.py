@@ -57,10 +57,10 @@ class HouseQueue:
             self._list_challenges_in_turn_order()[-1] if len(self._waiting_challenges) > MAX_QUEUED else None
         )
 
-    def remove(self, key: str) -> None:
+    def remove(self, id: str) -> None:
         """Forget the closed challenge or finished match with this id, and free its slot."""
-        self._waiting_challenges.pop(key, None)
-        self._used_slots.pop(key, None)
+        self._waiting_challenges.pop(id, None)
+        self._used_slots.pop(id, None)
 
     def begin(self, challenge: str, match: str) -> None:
         """Transfer the slot of an offered challenge to its match."""

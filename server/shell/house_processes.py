@@ -200,7 +200,7 @@ def _make_engine_command(engine: HouseEngine, url: str, games: Sequence[str]) ->
 async def open_house(plan: HousePlan, shell: Shell, host: BotServer, url: str) -> AsyncIterator[None]:
     """Start the house engines of a host whenever its core requests them, and stop them at the end of the block.
 
-    Raises HouseEngineError if the plan asks for a check and an engine cannot be started.
+    Raises HouseEngineError if the plan asks to try each engine first, and one of them cannot be started.
     """
     async with open_background_tasks() as tasks:
         house = HouseProcesses(plan, shell, host, url, tasks)
