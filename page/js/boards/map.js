@@ -476,8 +476,9 @@ export class MapBoard {
   // Set the territories that can be chosen: `sources` and `targets` are sets, `selected` a number or null. null: none.
   mark(marks) {
     const before = this.marked?.selected ?? null;
+    const isUnmarked = !marks && !this.marked;
     this.marked = marks;
-    if (!this.spots) return;
+    if (!this.spots || isUnmarked) return;
     const { selected = null, targets = [] } = marks ?? {};
     if (marks && !this.ringed) {
       this.ringed = true;

@@ -7,6 +7,7 @@ import { isBuiltIn, read, written } from "./engine.js";
 import { percent } from "./values.js";
 
 const LAST_PLY = 40;
+const LABELLED_SHARE = 0.2; // of all matches: a shorter part of the bar has no room for its number
 const STAY_MS = 250; // a reader who steps through a match passes most positions quickly
 
 export class Openings {
@@ -19,7 +20,7 @@ export class Openings {
     this.builtIn = false;
     this.note = h("p", { class: "quiet", role: "status" });
     this.rows = h("tbody", null);
-    this.table = h("table", null, h("thead", null, h("tr", null, ["Move", "Matches", SIDES.maxie, "Drawn", SIDES.minnie].map((each) => h("th", { scope: "col" }, each)))), this.rows);
+    this.table = h("table", null, h("thead", null, h("tr", null, ["Move", "Matches", "Results"].map((each) => h("th", { scope: "col" }, each)))), this.rows);
     this.element = h("div", { class: "openings" }, this.table, this.note);
     isBuiltIn({ game, setup }).then((builtIn) => {
       this.builtIn = builtIn;
@@ -62,9 +63,15 @@ export class Openings {
   row({ move: text, maxie, drawn, minnie }) {
     const [move] = read(this.game, this.position, [text]);
     const all = maxie + drawn + minnie;
+    const results = [[maxie, "maxie", `${SIDES.maxie} won`], [drawn, null, "Drawn"], [minnie, "minnie", `${SIDES.minnie} won`]];
     return h("tr", null,
       h("td", null, move ? h("button", { type: "button", class: "small", onclick: () => this.play(move) }, this.game.text(move)) : text),
-      [all, ...[maxie, drawn, minnie].map((each) => percent(each / all))].map((each) => h("td", null, each)));
+      h("td", null, all),
+      h("td", null, h("div", { class: "results" }, results.filter(([count]) => count).map(([count, seat, what]) => {
+        const part = h("span", { "data-owner": seat, title: what, "aria-label": `${what}: ${percent(count / all)}`, role: "img" }, count / all >= LABELLED_SHARE ? percent(count / all) : "");
+        part.style.flexGrow = String(count);
+        return part;
+      }))));
   }
 
   stop() {
