@@ -192,6 +192,8 @@ def test_every_map_has_its_picture_and_what_is_known_of_it(played: BrowserArena,
     expect(page.get_by_text("With perfect play: Orange wins in 16 moves")).to_be_visible()
     expect(page.get_by_role("region", name="Measured").locator("tbody tr")).to_have_count(3)
     expect(page.locator(".card").first).to_be_visible()
+    page.get_by_role("link", name="Play", exact=True).last.click()
+    expect(page.get_by_role("radio", name="Path of four")).to_be_checked()
 
 
 def test_a_challenge_that_is_open_is_taken_by_another_person(tmp_path: Path, browser: Browser) -> None:

@@ -74,6 +74,10 @@ def test_the_keys_are_listed_and_closed(shown: Page) -> None:
     expect(shown.locator(".told")).to_have_text("The start")
     shown.keyboard.press("Escape")
     expect(keys).to_be_hidden()
+    shown.get_by_role("button", name="Settings").click()
+    shown.keyboard.press("ArrowRight")
+    expect(shown.locator(".told")).to_have_text("The start")
+    shown.keyboard.press("Escape")
     shown.keyboard.press("ArrowRight")
     expect(shown.locator(".told")).to_contain_text("Move 1,")
 

@@ -90,7 +90,7 @@ export class MapBoard {
     this.leads = /** @type {any[]} */ ([]); // lines from names that are far from their land
     this.ways = /** @type {any[]} */ ([]); // spellings of each name
     this.placed = /** @type {any[]} */ ([]); // spelling and box of each name, null for a hidden one
-    this.tags = /** @type {any} */ (null); // names of the territories that matter now, where the map has none or abbreviates them
+    this.tag = /** @type {any} */ (null); // name of the territory that is pointed at, where the map has none or a short one
     this.pointed = /** @type {number | null} */ (null); // territory below the pointer, or with the focus
     this.move = /** @type {any} */ (null);
     this.lead = /** @type {any} */ (null); // from a battle to its numbers, where these are far off
@@ -98,13 +98,12 @@ export class MapBoard {
     this.advice = /** @type {any} */ (null); // the word at that arrow
     this.fought = /** @type {any[]} */ ([]); // boxes of the numbers of the last battle
     this.foretold = /** @type {any[]} */ ([]); // boxes of the results that may be chosen
-    this.tagged = /** @type {any[]} */ ([]); // boxes of the tags
     this.options = /** @type {any[]} */ ([]); // arrows from the chosen territory to its targets, and the band around them
     this.suggested = /** @type {any} */ (null);
     this.moveGround = /** @type {any} */ (null);
     this.fight = /** @type {any} */ (null);
     this.training = /** @type {any} */ (null);
-    this.preview = /** @type {any} */ (null);
+    this.preview = h("p", { class: "preview", "aria-hidden": "true" }); // result of the move to the target that is pointed at; its label says it, too
     this.outcomes = /** @type {any} */ (null); // of the battles that may be chosen
     this.marked = /** @type {any} */ (null);
     this.shown = /** @type {any} */ (null);
@@ -134,9 +133,8 @@ export class MapBoard {
     this.options = ["option-ground", "option"].map((name) => svg("path", { class: name }));
     this.lead = svg("path", { class: "lead" });
     this.fight = svg("g", { class: "fight" });
-    this.preview = svg("g", { class: "fight preview" });
     this.outcomes = svg("g", { class: "outcomes", "aria-hidden": "true" });
-    this.tags = svg("g", { class: "tags" });
+    this.tag = svg("g", { class: "tag" });
     this.training = svg("g", { class: "training", "aria-hidden": "true" });
     this.picture.replaceChildren(
       this.hatch.element,
@@ -151,13 +149,12 @@ export class MapBoard {
       ...inReadingOrder(layout.at).map((v) => this.spots[v].group),
       ...this.options,
       ...this.names.flatMap((name, v) => [name, this.leads[v]]),
-      this.tags,
+      this.tag,
       this.outcomes,
       this.training,
       this.march.element,
       this.fight,
       this.advice,
-      this.preview,
     );
     if (this.zoom.scale) this.label();
     if (this.shown) {
@@ -241,15 +238,19 @@ export class MapBoard {
   point(v, pointed) {
     if (!pointed && this.pointed !== v) return;
     this.pointed = pointed ? v : null;
-    this.showTags();
+    this.showTag();
+    this.showPreview();
+  }
+
+  showPreview() {
     const { selected = null, targets, ahead } = this.marked ?? {};
-    this.clearBadges(this.preview, "data-previewed");
-    if (!pointed || selected === null || ahead || !targets.has(v) || !this.shown) return;
-    const [short, threats = ""] = this.game.foretell(this.shown[0], [selected, v]).split(" · ");
-    const line = this.layout.lines(selected, v).at(-1);
-    const { tagged: taken } = this;
-    this.preview.append(this.badge(short, v, line, { taken, hides: "data-previewed", always: true }));
-    if (threats) this.preview.append(this.badge(threats, v, line, { taken, below: 1, hides: "data-previewed", always: true }));
+    const v = this.pointed;
+    if (v === null || selected === null || ahead || !targets.has(v) || !this.shown) {
+      this.preview.replaceChildren();
+      return;
+    }
+    const [result, ...threats] = this.game.foretell(this.shown[0], [selected, v]).split(" · ");
+    this.preview.replaceChildren(...[`→ ${this.game.names[v]}, ${result}`, ...threats].map((each) => h("span", null, each)));
   }
 
   spot(v) {
@@ -296,7 +297,7 @@ export class MapBoard {
       this.clearBadges(this.fight, "data-fought");
       this.drawMove(null);
       this.fought = [];
-      this.showTags();
+      this.showTag();
       this.march.go(this.token(before.armies[move[0]]), this.layout.lines(...move), travel, () => {
         this.showSpot(move[1], position.armies[move[1]]);
         this.showMove(move, before);
@@ -358,7 +359,7 @@ export class MapBoard {
     this.fought = [];
     if (move) this.showFight(move, this.game.told(before, move), this.layout.lines(...move));
     this.suggest(this.suggested);
-    this.showTags();
+    this.showTag();
   }
 
   // Draw the arrow of a move, and the numbers of its battle, which would cover those of the territories on a small picture.
@@ -373,10 +374,9 @@ export class MapBoard {
     this.fight.append(this.badge(`${came} vs ${stood} → ${Math.abs(came - stood) || "taken"}`, move[1], parts.at(-1), shown));
   }
 
-  // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `below`: number of lines
-  // further down; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words;
+  // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words;
   // `taken`: boxes of other words; `noted` gets the box of these; `always`: even where they cover others, or are far from the territory.
-  badge(text, v, line, { below = 0, lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), always = false } = {}) {
+  badge(text, v, line, { lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), always = false } = {}) {
     const { size, layout } = this;
     const width = 12 + widthIn(BADGE_FONT)(text);
     const { selected = null, targets = null } = this.marked ?? {};
@@ -384,8 +384,7 @@ export class MapBoard {
     const radii = this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) ? RING : radius(n)));
     const { spot, covers } = placeBadge(v, [width * size, BADGE_HEIGHT * size], radii, taken, this.boxes, layout, size, line);
     if (covers && !always) return svg("g");
-    const [x, middle] = [(spot.x1 + spot.x2) / 2, (spot.y1 + spot.y2) / 2];
-    const y = middle + below * (BADGE_HEIGHT + 2) * size;
+    const [x, y] = [(spot.x1 + spot.x2) / 2, (spot.y1 + spot.y2) / 2];
     const [left, top] = layout.at[v];
     const [dx, dy] = [Math.abs(left - x) / size - width / 2, Math.abs(top - y) / size - BADGE_HEIGHT / 2];
     const far = lead ? Math.hypot(Math.max(0, dx), Math.max(0, dy)) : 0;
@@ -403,21 +402,16 @@ export class MapBoard {
     this.placed.forEach((each, v) => each && overlap(each.box, covered) && set(this.names[v], { [hides]: true }));
   }
 
-  // Name the chosen territory and the one that is pointed at, where the map has no whole name of them.
-  showTags() {
-    this.clearBadges(this.tags, "data-tagged");
-    this.tagged = [];
-    if (!this.shown) return;
-    const { selected = null } = this.marked ?? {};
-    const current = this.isBare || selected === null ? [] : [selected];
-    const taken = [...this.fought, ...this.foretold, ...this.boxesOf(current)];
-    for (const v of new Set(this.pointed === null ? current : [...current, this.pointed])) {
-      const place = this.layout.at[v];
-      if (this.placed[v] && !this.placed[v].short && !this.names[v].matches("[data-fought], [data-foretold]")) continue;
-      const lead = svg("path", { class: "lead" });
-      this.tags.append(lead, this.badge(this.game.names[v], v, [place, place], { taken: [...taken, ...this.tagged], noted: this.tagged, hides: "data-tagged", lead, always: true }));
-      set(this.names[v], { "data-tagged": true });
-    }
+  // Name the territory that is pointed at, where the map has no whole name of it.
+  showTag() {
+    this.clearBadges(this.tag, "data-tagged");
+    const v = this.pointed;
+    if (v === null || !this.shown) return;
+    if (this.placed[v] && !this.placed[v].short && !this.names[v].matches("[data-fought], [data-foretold]")) return;
+    const place = this.layout.at[v];
+    const lead = svg("path", { class: "lead" });
+    this.tag.append(lead, this.badge(this.game.names[v], v, [place, place], { taken: [...this.fought, ...this.foretold], hides: "data-tagged", lead, always: true }));
+    set(this.names[v], { "data-tagged": true });
   }
 
   // Return the boxes of the whole names of these territories on the map.
@@ -488,7 +482,7 @@ export class MapBoard {
     if (selected !== null && selected !== before) {
       this.zoom.reveal([selected, ...targets].map((v) => this.layout.at[v]));
     }
-    this.clearBadges(this.preview, "data-previewed");
+    this.showPreview();
     set(this.picture, { role: marks ? "group" : "img" });
     this.spots.forEach(({ group }, v) => {
       const source = marks?.sources.has(v);
@@ -535,7 +529,7 @@ export class MapBoard {
     this.clearBadges(this.outcomes, "data-foretold");
     this.foretold = [];
     if (selected !== null && !ahead && this.shown) this.foretell(selected, targets);
-    this.showTags();
+    this.showTag();
   }
 
   foretell(selected, targets) {

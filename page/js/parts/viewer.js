@@ -104,7 +104,7 @@ export class Viewer {
   }
 
   layOut() {
-    const { match } = this;
+    const { match, board: { preview = null } } = this;
     const step = (label, text, to, name = "") => h("button", { type: "button", "aria-label": label, title: label, class: name, onclick: to }, text);
     this.runButton = step("Play the moves", "▶", () => this.run(), "run extra");
     this.controls = h("div", { class: "controls" },
@@ -132,14 +132,14 @@ export class Viewer {
       panels.forEach((each, k) => set(each, { hidden: k !== n }));
       this.refreshSoon();
     });
-    this.telling = h("div", { class: "telling" }, this.story, this.told);
+    this.telling = h("div", { class: "telling" }, this.story, this.seat ? null : preview, this.told);
     this.sheet = new Sheet(
       h("div", { class: "under" }, this.choices, this.controls, this.telling),
       h("aside", { class: "side", "aria-label": "Moves and graph" }, this.doing, this.plot.element, this.study,
         h("div", { class: "tabbed" }, this.tabs.element, panels)),
       () => this.showState());
     this.explorer.begin.addEventListener("click", () => this.sheet.show("peek")); // the board is where moves are tried
-    this.turn = this.seat ? h("div", { class: "turn" }, this.status) : null;
+    this.turn = this.seat ? h("div", { class: "turn" }, preview, this.status) : null;
     this.table = h("div", { class: "table-top" },
       this.players.element, this.tug.element, this.turn,
       h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element));
@@ -413,7 +413,7 @@ export class Viewer {
       slower: () => this.hurry(-1),
       alone: () => this.toggleAlone(),
     });
-    if (!act || (this.keys.isOpen && event.key !== "?")) return;
+    if (!act || (document.querySelector("dialog[open]") && !(this.keys.isOpen && event.key === "?"))) return;
     event.preventDefault();
     act();
   }

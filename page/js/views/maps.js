@@ -54,7 +54,7 @@ function whole(map) {
     h("p", null, map.description),
     h("div", { class: "map-facts" }, mapPicture(map.name), h("div", null,
       h("p", null, `${numbers(map)}. ${map.armies_to_win} armies win. At most ${map.territory_cap} armies on a territory. A draw after ${map.ply_limit} moves.`),
-      h("p", null, h("a", { class: "button", href: "/play" }, "Play"), " ", h("a", { class: "button plain", href: `/search?map=${encodeURIComponent(map.name)}` }, "All matches")),
+      h("p", null, h("a", { class: "button", href: `/play?map=${encodeURIComponent(map.name)}` }, "Play"), " ", h("a", { class: "button plain", href: `/search?map=${encodeURIComponent(map.name)}` }, "All matches")),
       h("h2", null, "Solution"),
       map.solved
         ? h("p", null, forReaders(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`))

@@ -22,11 +22,11 @@ export class PlayView {
     this.listing = /** @type {any} */ ({ bots: [], challenges: [] });
     this.onChange = () => this.show();
     playing.addEventListener("change", this.onChange);
-    this.prepare(opponent ?? "");
+    this.prepare(opponent ?? "", new URLSearchParams(location.search).get("map"));
   }
 
-  // The form is shown together with the first listing, which names the bots that can be challenged.
-  async prepare(opponent) {
+  // The form is shown together with the first listing, which names the bots that can be challenged. `map`: chosen at first, if the server has it.
+  async prepare(opponent, map) {
     const listed = new Promise((resolve) => {
       this.unlist = onListing((listing) => {
         this.listing = listing;
@@ -38,7 +38,7 @@ export class PlayView {
     try {
       const [about] = await Promise.all([fetchJson("about"), listed]);
       if (this.stopped) return;
-      this.form = playForm(about, opponent, (asked) => playing.ask(asked));
+      this.form = playForm(about.maps.includes(map) ? { ...about, map } : about, opponent, (asked) => playing.ask(asked));
       this.list();
       this.form.go.prepend(this.status);
       this.form.go.append(this.cancel);
