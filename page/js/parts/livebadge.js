@@ -17,8 +17,8 @@ export class LiveBadge {
     const state = stateOf(playback);
     const behind = `${plural(playback.behind, "move")} behind`;
     set(this.element, { "data-state": state, hidden: state === "replay" });
-    set(this.jump, { hidden: state !== "delayed" && state !== "paused" });
-    say(this.state, { live: "Live", delayed: `${behind} live`, paused: `Paused, ${behind}`, over: "Final", replay: "" }[state]);
+    set(this.jump, { hidden: !playback.behind || (state !== "delayed" && state !== "paused") });
+    say(this.state, { live: "Live", delayed: `${behind} live`, paused: playback.behind ? `Paused, ${behind}` : "Paused", over: "Final", replay: "" }[state]);
   }
 }
 
@@ -26,6 +26,6 @@ export class LiveBadge {
 function stateOf({ live, behind, running, end, isOver }) {
   if (!live) return "replay";
   if (end) return isOver ? "over" : "replay";
-  if (behind <= ON_THEIR_WAY) return "live";
-  return running ? "delayed" : "paused";
+  if (!running) return "paused";
+  return behind <= ON_THEIR_WAY ? "live" : "delayed";
 }
