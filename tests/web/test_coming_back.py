@@ -159,7 +159,7 @@ def test_a_second_tab_takes_the_match_over_and_the_first_takes_it_back(
     goes_on(idle, match)
     resign(page)
     expect(second.get_by_role("region", name="Your match")).to_be_hidden()
-    status(second, OVER)
+    expect(second.locator(".story")).to_contain_text(OVER)
 
 
 def test_the_address_of_the_match_in_a_new_tab_is_the_match(idle: BrowserArena, page: Page) -> None:
