@@ -10,6 +10,7 @@ const MAX_INITIAL_SCALE = 1.8; // initial scale of a picture that can be zoomed
 const MIN_HEIGHT_PX = 160; // least height of the frame
 const MIN_UNCUT_SHARE = 0.8; // of the least scale: a picture that fits whole at this scale is not cut
 const MIN_UNCUT_SHARE_FOR_MOUSE = 0.75; // the same for a mouse, which is more exact than a finger
+const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and names would cover a phone's map
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
 const DRAG_PX = 5; // a shorter movement is a click
@@ -52,7 +53,7 @@ export class Zoom {
 
   // Return true if the picture is only looked at: it cannot be zoomed, or its territories are too small to be clicked.
   get isDistant() {
-    return !this.least || this.scale < 0.999 * this.tight;
+    return !this.least || this.scale < (window.innerWidth > TABLET_PX ? 0.999 * this.tight : MIN_SHARE_WITH_MARKS * this.least);
   }
 
   // Return the maximum height of the frame: what is below it stays in sight, unless a picture on a laptop would be cut for that alone.
