@@ -53,12 +53,6 @@ export class Director {
     this.people = new Set(bots.filter((each) => each.program === PERSON_PROGRAM).map((each) => each.name));
     this.finals = new Set(events.filter(({ format, round, rounds }) => format === "knockout" && round === rounds).map((each) => each.event));
     if (!this.busy) this.next();
-    else if (this.standsIn) this.choose((best, state) => best && (state || best.game !== "riskless") && this.follow(best.match), 1);
-  }
-
-  // Return true while a replay is shown for want of a live match.
-  get standsIn() {
-    return this.running && !this.choosing && this.match?.id === this.id && !this.playback.live;
   }
 
   // Set the ratings of bots, by game and name.
