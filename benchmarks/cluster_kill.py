@@ -144,7 +144,7 @@ def main() -> int:
         "--kinds",
         type=lambda words: words.split(","),
         default=list(KINDS),
-        help="failures to choose from, separated by commas",
+        help=f"kinds of failure to choose from, separated by commas; default: {','.join(KINDS)}",
     )
     parser.add_argument("--write", action="store_true", help="write the section of benchmarks/CLUSTER.md")
     arguments = parser.parse_args()

@@ -120,8 +120,8 @@ class Riskless(Game[Armies, Move]):
     def repetition_key(self, position: Armies) -> bytes:
         """Return the armies and the player to move as bytes: everything in a position except its ply.
 
-        Bytes are small: two for each territory, and two more. A server keeps one such key for each ply of each match
-        in progress.
+        A key has two bytes for each territory, and two more. It is small because a server keeps one key for each ply
+        of each match in progress.
         """
         return pack(self._struct_format, *position.armies, 1 if position.player is MAXIE else -1)
 

@@ -210,7 +210,7 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
     if parsed_position != position:
         raise _RuleViolation(
             rule,
-            f"position_from_data({_make_excerpt(data)}) is {_make_excerpt(parsed_position)}, not {_make_excerpt(position)}",
+            f"position_to_data({_make_excerpt(position)}) is {_make_excerpt(data)}, but position_from_data makes {_make_excerpt(parsed_position)} of it",
         )
     if hash(parsed_position) != hash(position):
         raise _RuleViolation(rule, f"two equal positions have different hashes: {_make_excerpt(position)}")

@@ -42,9 +42,9 @@ UNLIMITED_BUDGET = Budget(math.inf, math.inf)
 
 
 def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
-    """Return the engine's searcher for `match`: compiled if possible, otherwise in Python. Log the reason for the latter.
+    """Return the engine's searcher for `match`: compiled if possible, otherwise in Python, with the reason in the log.
 
-    Raises BadSpec for an option that the form used in this match does not know.
+    Raises BadSpec for an option that this searcher, compiled or in Python, does not have.
     """
     form = choose_form(spec, match.game)
     if form.compiled:

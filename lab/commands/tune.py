@@ -67,7 +67,7 @@ def tune_command(
             metavar="N",
             min=0,
             max=100,
-            help="Number of generations; each plays with the previous one's weights.",
+            help="Number of generations; each plays with the last weights and fits new ones.",
         ),
     ] = 2,
     rounds: Annotated[

@@ -110,7 +110,7 @@ def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening
     if not 1 <= int(openings) <= MAX_OPENING_PLIES:
         raise BadSetting(
             "pool.openings",
-            f"expected {SHIPPED_OPENINGS}, {NO_OPENINGS}, 1 to {MAX_OPENING_PLIES} random plies, or a file",
+            f"expected {SHIPPED_OPENINGS}, {NO_OPENINGS}, a number of random plies from 1 to {MAX_OPENING_PLIES}, or a file",
         )
     return _make_random_openings(game, int(openings))
 

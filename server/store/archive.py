@@ -205,7 +205,9 @@ def _parse_time(match: ArchivedMatch, name: str, pattern: re.Pattern[str]) -> da
     try:
         time = datetime.fromisoformat(text if pattern.fullmatch(text) else "")
     except ValueError:
-        raise BadRecord(f"match {match.match}: `{name}` must be a time in UTC, not {text!r:.60}") from None
+        raise BadRecord(
+            f"match {match.match}: `{name}` must be a time in UTC, such as 2026-11-20T12:00:00Z, not {text!r:.60}"
+        ) from None
     _require_plausible_time(match, f"`{name}`", time)
     return time
 

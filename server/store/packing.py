@@ -52,7 +52,10 @@ class MatchData(NamedTuple):
 
 
 def pack_record(record: str) -> bytes:
-    """Return a record (one line of JSON) as packed data without terms and events, compressed at QUICK_LEVEL."""
+    """Return a record (one line of JSON) as packed data, compressed at QUICK_LEVEL.
+
+    Terms and events are added later, by `pack_match`.
+    """
     return _pack(record, QUICK_LEVEL)
 
 

@@ -296,7 +296,7 @@ class StallObserver(Protocol):
 
 
 class ProcessCall:
-    """Scheduled call of a process, in place of `asyncio.Handle`."""
+    """Call that a simulated process has scheduled. It takes the place of `asyncio.Handle`."""
 
     __slots__ = ("_arguments", "_callback", "_context")
 
