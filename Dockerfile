@@ -24,7 +24,7 @@ COPY maps maps
 COPY solved solved
 ARG PROCESSOR=
 RUN export XDG_CACHE_HOME=/kernels; [ -z "$PROCESSOR" ] || export NUMBA_CPU_NAME="$PROCESSOR"; \
-    /opt/arena/bin/python -m arena.bots.compiled && /opt/arena/bin/python -m arena.lab.solving
+    /opt/arena/bin/python -m arena.bots.compiled --networks && /opt/arena/bin/python -m arena.lab.solving
 
 FROM python:${PYTHON_VERSION}-slim${PYTHON_DIGEST} AS wheel
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1

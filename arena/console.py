@@ -37,12 +37,21 @@ class UsageError(CommandError):
 
 def check_output_file(context: typer.Context, file: Path | None) -> Path | None:
     """Return `file`, or reject it before the command does its work: a folder, a file in a missing folder, or one given twice."""
-    if file is not None and file in context.params.values():
+    if file is None:
+        return None
+    earlier_files = context.meta.setdefault("output files", [])
+    if file in earlier_files:
         raise typer.BadParameter(f"another option names {file} too: name another file")
-    if file is not None and file.is_dir():
-        raise typer.BadParameter(f"{file} is a folder: name a file")
-    if file is not None and not file.parent.is_dir():
-        raise typer.BadParameter(f"cannot write {file}: folder {file.parent} does not exist; create it first")
+    earlier_files.append(file)
+    try:
+        if file.is_dir():
+            raise typer.BadParameter(f"{file} is a folder: name a file")
+        if not file.parent.is_dir():
+            raise typer.BadParameter(
+                f"cannot write {file}: folder {file.parent} does not exist; create it first"
+            )
+    except OSError as error:
+        raise typer.BadParameter(f"cannot write {file}: {error.strerror}") from None
     return file
 
 

@@ -56,7 +56,7 @@ class TomlFile:
             text = path.read_text(encoding="utf-8")
             return cls(path, text, tomllib.loads(text))
         except OSError as error:
-            why = "a folder; name a file in it" if path.is_dir() else error.strerror
+            why = "a folder; name a file in it" if isinstance(error, IsADirectoryError) else error.strerror
             raise BadTomlFile(f"{path}: {why}") from None
         except UnicodeDecodeError:
             raise BadTomlFile(f"{path}: not UTF-8 text") from None

@@ -18,7 +18,7 @@ from arena.server.shell.house_processes import HousePlan
 from tests.bots.command_line import fails, keep_switch_interval
 
 MISUSE, FAILURE = 2, 1
-START_SECONDS = 500
+START_TIMEOUT_SECONDS = 500
 """Time that a bot may need to say what is wrong. It needs much longer beside a load."""
 
 FILES = {
@@ -61,6 +61,10 @@ BAD = [
     (["analyse", "--json", "."], MISUSE, ["--json: . is a folder: name a file"]),
     (["trace", "Intro", "minimax", "--svg", "-", "--json", "-"], MISUSE, ["another option names - too"]),
     (["tune", "--out", "no/w.toml"], MISUSE, ["--out: cannot write no/w.toml"]),
+    (["maps", "list", "--json", 300 * "x"], MISUSE, ["--json: cannot write xxx", "File name too long"]),
+    (["ladder", "--db", f"sqlite:///{300 * 'x'}/a.db"], FAILURE, ["File name too long"]),
+    (["play", 300 * "x"], MISUSE, ["xxx"]),
+    (["tune", "--out", "-"], MISUSE, ["--out -: name a file"]),
     (["openings", "make", "--output", "no/o.txt"], MISUSE, ["--output: cannot write no/o.txt"]),
     (["new", "no/b.py"], MISUSE, ["cannot write no/b.py"]),
     (["play", "."], MISUSE, [". is a folder: give a Python file in it, such as bot.py"]),
@@ -226,7 +230,9 @@ def test_bad_input_is_told_in_one_line(
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     # Beside a load a bot may need longer to say what is wrong than matches wait for bots, and then a line more is told.
-    patient = partial(RestartPolicy, start_seconds=START_SECONDS, settle_seconds=START_SECONDS)
+    patient = partial(
+        RestartPolicy, start_seconds=START_TIMEOUT_SECONDS, settle_seconds=START_TIMEOUT_SECONDS
+    )
     monkeypatch.setattr(bot_processes, "RestartPolicy", patient)
     monkeypatch.setattr(hosting, "HousePlan", partial(HousePlan, restart_policy=patient()))
     words = [word.replace("PORT", str(taken_port)).replace("CLOSED", str(closed_port)) for word in words]

@@ -1,15 +1,21 @@
 """Ahead-of-time compilation of the kernels of all games, so that no bot has to wait for it.
 
 Run `python -m arena.bots.compiled` when you set up a machine. It takes about 20 s on one core if no kernels are
-cached, and about a second otherwise. Searches with a network are not included: the first bot that uses a network compiles them.
+cached, and about a second otherwise. Only with `--networks` are searches with a network compiled too, in another 20 s;
+otherwise the first bot that uses a network compiles its search.
 """
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
+import numpy as np
+
 from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.kernel import Weights
 from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.evaluators.network import SHAPES, Network
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
@@ -24,9 +30,21 @@ def make_two_territory_game(cap: int) -> Riskless:
 
 def main() -> None:
     """Compile the kernels of all games by a first search of each."""
-    games: list[Game[Any, Any]] = [TicTacToe(), *map(make_two_territory_game, (10, 50, 100))]
-    for game in games:
-        searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--networks", action="store_true", help="compile searches with a network too")
+    with_networks = parser.parse_args().networks
+    boards = [make_two_territory_game(cap) for cap in (10, 50, 100)]
+    games: list[Game[Any, Any]] = [TicTacToe(), *boards]
+    searches: list[tuple[Game[Any, Any], Weights | Network]] = [
+        (game, weights_for(game, "plain")) for game in games
+    ]
+    if with_networks:
+        network = Network(**{name: np.zeros(shape) for name, shape in SHAPES.items()})
+        searches += [(game, network) for game in boards]
+    for game, weights in searches:
+        searcher = Searcher(game, weights, Settings(table_mb=1))
         searcher.warm_up()
         searcher.close()
 

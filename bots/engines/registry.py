@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,12 +64,13 @@ def make_engine(spec: str) -> Engine:
     try:
         parsed = parse_spec(spec, ENGINES)
     except BadSpec as error:
-        if Path(spec).is_dir():
+        # not with methods of Path, which raise OSError for a long name
+        if os.path.isdir(spec):  # noqa: PTH112
             raise BadSpec(
                 f"{spec} is a folder: give a Python file in it, such as {Path(spec, 'bot.py')}"
             ) from None
         name = spec.partition(":")[0]
-        file = f"the file {name}.py" if name and Path(f"{name}.py").is_file() else "a file NAME.py"
+        file = f"the file {name}.py" if name and os.path.isfile(f"{name}.py") else "a file NAME.py"  # noqa: PTH113
         raise BadSpec(str(error) if name in ENGINES else f"{error} (or give {file})") from None
     if "evaluator" in parsed.values:
         check_evaluator_name(parsed)

@@ -142,8 +142,6 @@ def make(
 
     board = load_compiled_map(map)
     path = output or Path(f"{board.name.replace(':', '-')}-openings.txt")
-    if not path.parent.is_dir():  # reported before the long work, not after it
-        raise CommandError(f"cannot write {path}: folder {path.parent} does not exist")
     criteria = OpeningCriteria(
         evaluator=engine_spec.values["evaluator"],
         exact=engine_spec.values["exact"] == "yes",

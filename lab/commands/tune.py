@@ -145,6 +145,8 @@ def tune_command(
     initial_weights = _load_initial_weights(
         initial_weights_file or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), features[1]
     )
+    if str(output) == "-":
+        raise UsageError("--out -: name a file, because the progress is on standard output")
     _check_options(features[1], initial_weights, generations, rounds, without or (), outcomes=outcomes)
     command = " ".join(
         [

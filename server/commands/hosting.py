@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import signal
 import ssl
@@ -319,7 +320,7 @@ def _check_store(settings: ArenaSettings) -> None:
         raise BadSetting("bus.url", "leave it out, or set server.role: one process needs no NATS server")
     if store.archive and not store.keep:
         raise BadSetting("store.archive", "set store.keep too, for example to 90d or 1000000")
-    if not Path(store.record).parent.is_dir():
+    if not os.path.isdir(Path(store.record).parent):  # noqa: PTH112 - Path.is_dir raises OSError for a long name
         raise BadSetting(
             "store.record", f"folder {Path(store.record).parent} does not exist; create it first"
         )

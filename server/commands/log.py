@@ -34,7 +34,7 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """Maximum size of a server's answer to --url, in bytes."""
 
 MAX_REASON_LENGTH = 60
-"""Maximum number of characters of a reason in the table; the line below the table and --json show all of it."""
+"""Maximum number of characters of a reason in the table; `--json` shows all of it."""
 
 COLUMNS: dict[str, Justify] = {
     "at ms": "right",

@@ -125,10 +125,13 @@ def _make_sqlite_engine(url: sa.URL, *, durable: bool) -> Engine:
             "the store cannot be in memory, because several connections share it: write sqlite:///arena.db"
         )
     file = Path(url.database)
-    if file.is_dir():
-        raise StoreError(f"{file} is a folder: name a file in it, as in sqlite:///{file / 'arena.db'}")
-    if not file.parent.is_dir():
-        raise StoreError(f"cannot create {file}: folder {file.parent} does not exist; create it first")
+    try:
+        if file.is_dir():
+            raise StoreError(f"{file} is a folder: name a file in it, as in sqlite:///{file / 'arena.db'}")
+        if not file.parent.is_dir():
+            raise StoreError(f"cannot create {file}: folder {file.parent} does not exist; create it first")
+    except OSError as error:
+        raise StoreError(f"cannot open {file}: {error.strerror}") from None
     options = {"durable": durable}
     engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"), execution_options=options)
     sqlite_driver.set_pragmas(engine.sync_engine)

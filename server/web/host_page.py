@@ -160,7 +160,8 @@ class HostPage:
     async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
         """Return the state of the server.
 
-        current: the bans, kicks and notices in force, `started_renames`: the renames that have begun
+        current: the bans, kicks and notices in force
+        started_renames: the renames that have begun
         """
         live_response = await self._request_live_data(LiveRequest("clients"))
         connected_clients = live_response.connected

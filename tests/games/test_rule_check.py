@@ -154,7 +154,7 @@ BROKEN = {
             )
         ],
         "position data",
-        "not Heap",
+        "makes Heap",
     ),
     "texts alike": (
         [("size = 9\n", "size = 9\n\n    def move_to_text(self, move):\n        return 'take'\n")],

@@ -20,7 +20,7 @@ from arena.rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
 DRAWS = 0.4
 """Share of draws between two equal bots."""
 
-EVERY = 16
+EVERY = 8
 """Pairs from one look at the test to the next."""
 
 MAX_PAIRS = 20_000

@@ -433,6 +433,6 @@ def test_finished_matches_are_requested_once_for_each_match_that_ends(timed: Pag
     assert len(asked) == 3
 
 
-def test_nobody_plays_only_when_no_board_shows_a_live_match(timed: Page) -> None:
+def test_a_match_counts_as_live_while_a_board_shows_it(timed: Page) -> None:
     said = timed.evaluate(COUNTED)
     assert said == ["2 matches", "1 match", "1 match", ""]

@@ -35,6 +35,10 @@ def test_tictactoe_learns_from_nothing_by_the_same_command(tmp_path: Path) -> No
     assert weights == load_weights(same, tictactoe.NAMES)
     assert any(weights.values())
     assert "from nothing: all 0" in to.read_text(encoding="utf-8")
+    for names in (("--from", "--out"), ("--out", "--from")):  # weights may be trained on in their own file
+        files = [word for name in names for word in (name, str(to))]
+        result = arena("tune", *options, *files)
+        assert result.code == 0, result.stderr
 
 
 def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> None:

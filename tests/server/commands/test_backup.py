@@ -80,7 +80,7 @@ def test_a_database_is_no_file_of_records(filled_store: str, tmp_path: Path) -> 
     assert not (tmp_path / "copy.db").exists()
 
 
-def test_an_export_that_cannot_be_written_leaves_the_one_before(filled_store: str, tmp_path: Path) -> None:
+def test_an_export_into_a_missing_folder_is_refused(filled_store: str, tmp_path: Path) -> None:
     file = tmp_path / "no" / "all.jsonl"
     fails(
         f"cannot write {file}: folder {file.parent} does not exist",

@@ -30,7 +30,7 @@ class Work:
 
 
 @virtual
-async def test_addresses_run_slices_and_each_turn_is_followed_by_a_rest() -> None:
+async def test_addresses_run_slices_and_each_slice_is_followed_by_a_rest() -> None:
     queue, slices = FairQueue(CLOCK), list[tuple[str, float]]()
     for name in ("a1", "a2", "a3", "b1", "c1"):
         queue.enqueue(name[0], Work(name, slices))
