@@ -96,7 +96,7 @@ def test_fewer_than_were_asked_for_are_told(tmp_path: Path) -> None:
             1,
             ["--map", "path4", "--plies", "3", "--processes", "1", "--strengths", "20,60"],
         ),
-        ("folder no/such does not exist", 1, ["--map", "m1", *QUICK, "--output", "no/such/folder.txt"]),
+        ("folder no/such does not exist", 2, ["--map", "m1", *QUICK, "--output", "no/such/folder.txt"]),
     ],
 )
 def test_an_impossible_request_is_reported_in_one_line(why: str, code: int, arguments: list[str]) -> None:
