@@ -104,7 +104,7 @@ export function explained(end, players) {
 }
 
 // Return the headline of a match's end. `seat`: the reader's seat; null for a spectator.
-export function headline({ winner, reason: word }, players, seat = /** @type {string | null} */ (null)) {
+function headline({ winner, reason: word }, players, seat = /** @type {string | null} */ (null)) {
   if (word === "server_fault") return "The match is void";
   if (!winner) return "Draw";
   if (!seat) return `${players[winner]} wins`;

@@ -254,6 +254,7 @@ REVIEWED = """async ([line, costs]) => {
   viewer.review.moves = viewer.match.moves.map((_, n) => ({ mark: costs[n] ? '?' : '', chance: 0.5, chance_lost: costs[n] ?? 0, line: [] }));
   viewer.match.judged = viewer.review.moves.map(({ chance }) => chance);
   viewer.review.tell('Accuracy');
+  globalThis.viewer = viewer;
 }"""
 """Shows a match whose moves lost these chances of winning."""
 
@@ -282,6 +283,8 @@ def test_the_review_leads_to_the_mistakes_that_cost_most_and_the_sentence_agrees
     expect(marks.or_(page.locator(".marks > span"))).to_have_count(7)
     study.get_by_role("button", name="Show the 5 largest").click()
     expect(study).to_contain_text("A smaller mistake")
+    stopped = "() => { viewer.refresh(); viewer.stop(); viewer.refreshSoon(); return viewer.due ?? null; }"
+    assert page.evaluate(stopped) is None, "late answers do not draw a match again that has left the page"
 
 
 def test_a_file_of_ones_own_is_analysed(served: BrowserArena, page: Page, tmp_path: Path) -> None:
@@ -306,6 +309,10 @@ def test_what_was_played_from_a_position_is_told_and_tried(
     page.set_viewport_size({"width": 390, "height": 780})
     page.goto(f"{served.url}match/{judged}/0")
     page.get_by_role("button", name="Moves and graph").click()  # pulls up the sheet of a phone
+    page.get_by_role("tab", name="Moves").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("tabpanel", name="In words")).to_be_focused()
     page.get_by_role("tab", name="Moves").focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("tab", name="Openings")).to_be_focused()

@@ -90,6 +90,10 @@ def test_ratings_are_chosen_by_map_time_control_and_season(played: BrowserArena,
     page.route("**/api/table?season=spring%202026", lambda route: route.fulfill(json=table(70, 50)))
     of_season = "**/api/table?map=italy&tc=10%2B0.1&season=spring%202026"
     page.route(of_season, lambda route: route.fulfill(json=table(30, 50)))
+    searches: list[str] = []
+    page.on(
+        "request", lambda request: searches.append(request.url) if "/api/search?" in request.url else None
+    )
     page.goto(f"{played.url}table")
     cells = page.locator("table.standing tbody td")
     expect(cells.nth(2)).to_have_text("130")
@@ -105,6 +109,7 @@ def test_ratings_are_chosen_by_map_time_control_and_season(played: BrowserArena,
     expect(page.get_by_label("Season")).to_have_value("spring 2026")
     page.get_by_label("Matches").select_option("Italy, 10 s + 0.1 s")
     expect(cells.nth(4)).to_have_text("30")
+    assert len(searches) == 2, "the latest matches are requested once for each season"
 
 
 def test_a_cell_of_a_cross_table_leads_to_all_matches_of_the_two(played: BrowserArena, page: Page) -> None:

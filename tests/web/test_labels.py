@@ -120,6 +120,12 @@ def test_each_name_lies_on_its_land_and_overlaps_nothing(table: Page, name: str)
             larger.press("Enter")
 
 
+SHORT = """async (names) => {
+  const { shortNames } = await import(new URL('boards/names.js', document.querySelector('script[type=module]').src).href);
+  return Object.fromEntries(shortNames(names));
+}"""
+
+
 def test_names_have_short_forms_that_everybody_knows_and_the_whole_one_where_the_pointer_is(
     table: Page,
 ) -> None:
@@ -131,6 +137,8 @@ def test_names_have_short_forms_that_everybody_knows_and_the_whole_one_where_the
     expect(name).to_have_count(0)
     table.locator(f'[data-spot="{kentucky}"] .reach').hover(force=True)
     expect(name).to_have_count(1)
+    names = ["constructor", "North Shore", "Northern Shore", "South Shore", "Kentucky"]
+    assert table.evaluate(SHORT, names) == {"South Shore": "S. Shore", "Kentucky": "KY"}
 
 
 TRAINED = """async (line) => {

@@ -109,6 +109,11 @@ def test_two_bots_are_asked_for_and_a_new_view_has_the_focus(empty: BrowserArena
     page.locator("nav").get_by_role("link", name="Maps").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Maps")
     assert page.evaluate("document.activeElement.matches('main, nav a')")
+    page.route("**/api/versus?*", lambda route: route.fulfill(status=500, body=""))
+    page.goto(f"{empty.url}versus/ann/bob")
+    failed = page.locator(".failed")
+    expect(failed).to_be_visible()
+    assert failed.evaluate("(each) => each.clientWidth === each.parentElement.clientWidth")
 
 
 def test_marks_on_squares_are_those_of_the_players(strange: BrowserArena, page: Page) -> None:

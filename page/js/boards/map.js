@@ -520,7 +520,7 @@ export class MapBoard {
     for (const each of this.options) set(each, { d: drawn.join("") || null });
   }
 
-  // Show at each target how its battle would end, or how many armies would stand there.
+  // Show at each target how its battle would end, or how many armies would stand there, where that covers no mark and no other result.
   showOutcomes() {
     const { selected = null, targets, ahead } = this.marked ?? {};
     const [from, to] = ahead?.cells ?? [];

@@ -126,9 +126,8 @@ export class NameSpace {
 }
 
 // Return the ways to write a name: in one line, in two lines, and short. `width` measures a line.
-function spellings(name, width) {
+function spellings(name, short, width) {
   const parts = name.match(/[^ -]+-?/g) ?? [name];
-  const short = shortName(name);
   return [
     { lines: [name], short: false },
     ...(parts.length > 1 ? [{ lines: halves(parts), short: false }] : []),
@@ -138,7 +137,10 @@ function spellings(name, width) {
 }
 
 // Return the spellings of all names.
-export const allSpellings = (names, width) => names.map((each) => spellings(each, width));
+export function allSpellings(names, width) {
+  const short = shortNames(names);
+  return names.map((each) => spellings(each, short.get(each) ?? each, width));
+}
 
 // Return a name in two lines of about the same length.
 function halves(parts) {
@@ -147,9 +149,12 @@ function halves(parts) {
   return split(parts.slice(1).map((_, n) => n + 1).reduce((a, b) => (longest(b) < longest(a) ? b : a)));
 }
 
-// Return the short form of a name that everybody knows: the postal code of a state, "NC", or a point of the compass as its letter,
-// "N. Europe". Other names have none.
-export const shortName = (/** @type {string} */ name) => STATES[name] ?? name.replace(COMPASS, (_, word) => `${word[0]}. `);
+// Return the short forms, by name, that everybody knows: the postal code of a state, "NC", or a point of the compass as its letter,
+// "N. Europe". Other names have none, nor have two names whose short form would be the same.
+export function shortNames(/** @type {string[]} */ names) {
+  const forms = names.map((name) => (Object.hasOwn(STATES, name) ? STATES[name] : name.replace(COMPASS, (_, word) => `${word[0]}. `)));
+  return new Map(names.flatMap((name, n) => (forms[n] !== name && forms.indexOf(forms[n]) === forms.lastIndexOf(forms[n]) ? [[name, forms[n]]] : [])));
+}
 
 const middle = ({ x1, x2, y1, y2 }) => /** @type {[number, number]} */ ([(x1 + x2) / 2, (y1 + y2) / 2]);
 const grown = ({ x1, x2, y1, y2 }, by) => ({ x1: x1 - by, x2: x2 + by, y1: y1 - by, y2: y2 + by });

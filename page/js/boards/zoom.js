@@ -91,8 +91,7 @@ export class Zoom {
   fit() {
     const { room } = this;
     if (!this.place.clientWidth || !room) return;
-    const { whole } = this;
-    const { fill } = this;
+    const { whole, fill } = this;
     const cut = fill === "choice" && whole < this.tight; // the frame then has all of its room, whether a part of the picture is shown or all
     const least = whole >= this.tight || !this.choosing ? whole : Math.max(this.least, cut ? room / this.size[1] : 0);
     const scale = Math.max(whole, Math.min(this.factor ?? least, MAX_SCALE));

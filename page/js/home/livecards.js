@@ -144,6 +144,7 @@ export class LiveCards {
   }
 
   stop() {
+    this.keepsPlaces = false; // no match follows
     for (const [id, card] of this.cards) this.drop(id, card);
   }
 }

@@ -19,7 +19,7 @@ export class Players {
     this.cards = Object.fromEntries(SEATS.map((seat) => [seat, this.card(seat)]));
     this.element = h("div", { class: "players" }, SEATS.map((seat) => this.cards[seat].element));
     // Details on demand: the engine and its options, and its analysis.
-    this.details = h("div", { class: "engines" }, SEATS.map((seat) => this.cards[seat].more));
+    this.details = h("div", null, SEATS.map((seat) => this.cards[seat].more));
     this.behind = false;
     this.timer = setInterval(() => this.tick(), 100);
   }

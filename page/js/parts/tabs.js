@@ -16,6 +16,10 @@ export class Tabs {
     this.chosen(n);
   }
 
+  isChosen(n) {
+    return this.tabs[n].ariaSelected === "true";
+  }
+
   // Offer a tab, or hide it.
   offer(n, offered) {
     set(this.tabs[n], { hidden: !offered });

@@ -24,7 +24,7 @@ import { sound } from "./sound.js";
 import { EvalBar } from "./evalbar.js";
 import { Tabs } from "./tabs.js";
 
-const OPENINGS_TAB = 1; // its place among the tabs
+const [OPENINGS_TAB, WORDS_TAB] = [1, 3]; // places among the tabs
 const MARK_WIDTH = 25; // a pixel more than a target needs, because places are rounded
 
 export class Viewer {
@@ -38,6 +38,7 @@ export class Viewer {
     this.picked = picked;
     this.ended = ended;
     this.over = false; // the reader knows the end
+    this.stopped = false;
     this.whole = whole;
     this.live = live;
     this.seat = seat;
@@ -127,7 +128,8 @@ export class Viewer {
     this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.begin);
     this.links = h("p", { class: "links" });
     const panel = (name, ...parts) => h("div", { class: "panel-of", role: "tabpanel", "aria-label": name }, ...parts);
-    const panels = [panel("Moves", this.moves.element, this.links), panel("Openings", this.openings.element), panel("Engines", this.players.details), panel("In words", this.words)];
+    const panels = [panel("Moves", this.moves.element, this.links), panel("Openings", this.openings.element),
+      ...[panel("Engines", this.players.details), panel("In words", this.words)].map((each) => set(each, { tabindex: 0 }))]; // text alone, which a keyboard scrolls, too
     this.tabs = new Tabs("About the match", panels.map(({ ariaLabel }) => ariaLabel), (n) => {
       panels.forEach((each, k) => set(each, { hidden: k !== n }));
       this.refreshSoon();
@@ -217,7 +219,7 @@ export class Viewer {
   refreshSoon() {
     // Armies arrive before the answer to them is drawn.
     this.board.whenStill(() => {
-      this.due ??= requestAnimationFrame(() => this.refresh());
+      if (!this.stopped) this.due ??= requestAnimationFrame(() => this.refresh());
     });
   }
 
@@ -232,9 +234,8 @@ export class Viewer {
     else this.board.show(match.positions[at], move, before);
     explorer.show(at, this.own);
     const position = explorer.active ? explorer.position : playback.running ? null : match.positions[at];
-    const isChosen = (element) => !element.parentElement.hidden;
     this.tabs.offer(OPENINGS_TAB, this.openings.builtIn && !this.own);
-    this.openings.show(isChosen(this.openings.element) ? position : undefined);
+    this.openings.show(this.tabs.isChosen(OPENINGS_TAB) ? position : undefined);
     this.learnEnd();
     this.review.show(this.over, at);
     this.players.show(at, playback.behind > 0);
@@ -258,7 +259,7 @@ export class Viewer {
     if (this.seat === null) this.badge.show(playback);
     if (this.aloud) say(this.aloud, this.message || (playback.isOver ? explained(match.end, match.players) : this.live && !silent ? this.toReader(aloud) : ""));
     this.sound(at, move, before);
-    if (isChosen(this.words)) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
+    if (this.tabs.isChosen(WORDS_TAB)) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
     this.placeActions();
     this.moves.show(at, playback.seen); // when all else has its place, because the list is scrolled to the move
     // Who looks back looks: what may be chosen is chosen in the newest position.
@@ -442,6 +443,7 @@ export class Viewer {
   }
 
   stop() {
+    this.stopped = true;
     this.playback.stop();
     this.placed.disconnect();
     window.removeEventListener("resize", this.onResize);

@@ -36,7 +36,7 @@ export class BotView {
       });
       if (this.stopped) return;
       this.place.replaceChildren(...(found ? [
-        h("div", { class: "profile" }, h("div", null, found.standings.map((each) => standing(each, found.history[each.game] ?? []))), results(name, found.matches)),
+        h("div", { class: "profile" }, h("div", { class: "rated-games" }, found.standings.map((each) => standing(each, found.history[each.game] ?? []))), results(name, found.matches)),
         this.playing,
         h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards rows" }, found.matches.slice(0, LISTED).map(pastRow)))]
         : [cardWithMap(h("p", null, "No match of this bot has finished yet. Press Play to challenge it.")), this.playing]));

@@ -34,7 +34,8 @@ export class TableView {
     const listed = events.length ? eventList(events) : null;
     const panel = h("div", { role: games.length > 1 ? "tabpanel" : null, "aria-label": games.length > 1 ? "Ratings" : null });
     const choose = (game) => {
-      const show = (tables) => panel.replaceChildren(...[filter, ...ratings(game, tables, listed)].filter(Boolean));
+      const latest = h("section", null, h("h2", null, "Latest matches"), new PagedList(`search?game=${encodeURIComponent(game)}`, "None yet.").element);
+      const show = (tables) => panel.replaceChildren(...[filter, ...ratings(game, tables, listed), latest].filter(Boolean));
       const filter = categoryFilter(categories.filter((each) => each.game === game), season, (tables) => show(tables ?? { standings, crosses }));
       show({ standings, crosses });
     };
@@ -67,12 +68,11 @@ function categoryFilter(categories, season, show) {
 const eventList = (events) => h("section", null, h("h2", null, "Events"), h("ul", { class: "events" }, events.map(({ event, matches }) => h("li", null,
   h("a", { class: "card", href: addressOf("event", event) }, h("strong", null, eventTitle(event)), h("span", { class: "quiet" }, plural(matches, "match", "matches")))))));
 
-// The ratings of a game, and its latest matches. `listed`: the events, which stand beside the cross-table.
+// The ratings of a game. `listed`: the events, which stand beside the cross-table.
 function ratings(game, { standings, crosses }, listed) {
   const rows = standings.filter((each) => each.game === game).map(rated);
   const unsure = rows.some((row) => row.provisional) ? " A rating with a question mark is provisional." : "";
   const crossed = cross(rows.map((row) => row.bot), crosses[game] ?? []);
   return [h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches, ± 95 % error.${unsure}`), standing(rows, "Rating"),
-    h("div", { class: "beside" }, crossed && h("section", null, h("h2", null, "Head to head"), crossed), listed),
-    h("section", null, h("h2", null, "Latest matches"), new PagedList(`search?game=${encodeURIComponent(game)}`, "None yet.").element)];
+    h("div", { class: "beside" }, crossed && h("section", null, h("h2", null, "Head to head"), crossed), listed)];
 }
