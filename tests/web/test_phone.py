@@ -70,6 +70,8 @@ def test_a_bot_has_its_numbers_its_opponents_and_its_match_in_progress(
         "href", "/versus/greedy/random"
     )
     assert len({box_of(each)["y"] for each in numbers.locator("dd").all()}) == 1
+    by_map = page.get_by_role("region", name="By map and side").get_by_role("table")
+    assert box_of(by_map)["height"] >= sum(box_of(each)["height"] for each in by_map.get_by_role("row").all())
     now = page.locator("section", has=page.get_by_role("heading", name="Now")).get_by_role("link").first
     expect(now).to_have_attribute("href", re.compile("^/match/"))
     v, shape = box_of(now.locator(".versus")), box_of(now.locator(".shape").last)

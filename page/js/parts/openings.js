@@ -67,7 +67,7 @@ export class Openings {
     return h("tr", null,
       h("td", null, move ? h("button", { type: "button", class: "small", onclick: () => this.play(move) }, this.game.text(move)) : text),
       h("td", null, all),
-      h("td", null, h("div", { class: "results" }, results.filter(([count]) => count).map(([count, seat, what]) => {
+      h("td", null, h("div", { class: "result-bar" }, results.filter(([count]) => count).map(([count, seat, what]) => {
         const part = h("span", { "data-owner": seat, title: what, "aria-label": `${what}: ${percent(count / all)}`, role: "img" }, count / all >= LABELLED_SHARE ? percent(count / all) : "");
         part.style.flexGrow = String(count);
         return part;
