@@ -26,6 +26,16 @@ COLOURS = """() => {
   probe.remove();
   return found;
 }"""
+PRINTED = """(element) => {
+  const { color, backgroundColor } = getComputedStyle(element);
+  const paper = document.createElement('canvas').getContext('2d');
+  return [color, backgroundColor].map((each) => {
+    paper.fillStyle = each;
+    paper.fillRect(0, 0, 1, 1);
+    return [...paper.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  });
+}"""
+"""Colours of an element's text and of its background."""
 HEARD = """() => {
   window.heard = [];
   for (const place of document.querySelectorAll('[role=status], [role=alert]')) {
@@ -62,6 +72,7 @@ def contrast(one: list[float], other: list[float]) -> float:
 def test_light_or_dark_is_chosen_and_kept_and_both_have_contrast(served: BrowserArena, page: Page) -> None:
     page.goto(f"{served.url}#/play")
     found = {}
+    start = page.get_by_role("button", name="Start the match")
     for theme in ("light", "dark"):
         page.get_by_role("button", name="Settings").click()
         page.get_by_label("Theme").select_option(theme)
@@ -71,6 +82,8 @@ def test_light_or_dark_is_chosen_and_kept_and_both_have_contrast(served: Browser
             for ground in ("sheet", "ground"):
                 assert contrast(found[theme][sign], found[theme][ground]) >= 3, (theme, sign)
         assert contrast(found[theme]["maxie"], found[theme]["minnie"]) >= 3, "the sides differ in greyscale"
+        start.hover()
+        assert contrast(*start.evaluate(PRINTED)) >= 4.5, "the main button is read where it is pointed at"
         red, green, blue = found[theme]["glow"]
         assert blue < min(red, green), "targets are of gold"
         red, green, blue = found[theme]["focus"]

@@ -198,7 +198,7 @@ def test_a_board_far_behind_its_match_is_faster_and_leaves_moves_out(timed: Page
     timed.evaluate("play(100)")
     timed.clock.run_for(BEAT_MS)
     assert timed.evaluate("viewer.playback.behind") <= MAX_PLIES_BEHIND
-    pause = timed.get_by_role("button", name="Play the moves")
+    pause = timed.locator(".controls > .run")
     pause.click()
     timed.evaluate("play(30)")
     timed.clock.run_for(100)

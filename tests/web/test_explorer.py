@@ -179,7 +179,7 @@ def analyse(page: Page) -> Locator:
     told = page.locator(".review [role=status]")
 
     def answered() -> bool:
-        page.get_by_role("button", name="Analyse", exact=True).click()
+        page.get_by_role("button", name="Analyse", exact=True).press("Enter")
         expect(told).to_have_text(re.compile("Accuracy|took too long|try again"), timeout=ANSWER_MS)
         return "Accuracy" in told.inner_text()
 
@@ -195,6 +195,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
         page.goto(f"{served.url}match/{judged}/1")
         expect(page.get_by_role("button", name="Analyse", exact=True)).to_be_in_viewport(ratio=1)
     told = analyse(page)
+    expect(page.get_by_role("slider")).to_be_focused()  # for who has pressed a key
     review = served.fetch_json(f"review/{judged}")
     shares = [round(review["players"][seat]["accuracy"]) for seat in ("maxie", "minnie")]
     expect(told).to_have_text(f"Accuracy: Blue {shares[0]} %, Orange {shares[1]} %")
@@ -263,7 +264,10 @@ def test_the_review_leads_to_the_mistakes_that_cost_most_and_the_sentence_agrees
     empty: BrowserArena, page: Page
 ) -> None:
     page.goto(f"{empty.url}file")  # a view that requests nothing, so that it does not come after the match
-    page.evaluate(REVIEWED, [to_line(made_up("m2")), [0, 0.1, 0.3, 0.07, 0.2, 0.06, 0.4, 0.08]])
+    record = made_up("m2")
+    costs = [0, 0.1, 0.3, 0.07, 0.2, 0, 0.4, 0.08]
+    costs += [0] * (len(record.moves) - len(costs) - 1) + [0.06]
+    page.evaluate(REVIEWED, [to_line(record), costs])
     study = page.get_by_role("region", name="Analysis")
     expect(study).to_contain_text("The 5 largest mistakes")
     expect(study).to_contain_text("The largest: move 7")
@@ -283,6 +287,9 @@ def test_the_review_leads_to_the_mistakes_that_cost_most_and_the_sentence_agrees
     expect(marks.or_(page.locator(".marks > span"))).to_have_count(7)
     study.get_by_role("button", name="Show the 5 largest").click()
     expect(study).to_contain_text("A smaller mistake")
+    page.get_by_role("slider").press("End")
+    expect(story).to_contain_text("ada wins")
+    expect(story).to_have_attribute("data-owner", "maxie")  # although the last mistake was of bob
     stopped = "() => { viewer.refresh(); viewer.stop(); viewer.refreshSoon(); return viewer.due ?? null; }"
     assert page.evaluate(stopped) is None, "late answers do not draw a match again that has left the page"
 

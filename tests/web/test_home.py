@@ -146,7 +146,9 @@ def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: BrowserArena
     expect(stage.locator(".share-of", has_text=re.compile(r"^\S+ \d+ % to win$")).first).to_be_visible()
     first = stage.get_by_role("link", name="Open match").get_attribute("href")
     assert first is not None
+    page.set_viewport_size({"width": 390, "height": 844})
     expect(stage.locator(".story")).to_have_text(re.compile("(ann|bob) wins|Draw"))
+    expect(stage.locator(".story[data-end] + .latest")).to_be_visible()
     page.wait_for_function(
         "(first) => document.querySelector('.stage .stage-actions a').getAttribute('href') !== first",
         arg=first,

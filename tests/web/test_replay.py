@@ -45,22 +45,25 @@ def open_record(page: Page, empty: BrowserArena, file: Path, record: Record) -> 
 @pytest.mark.smoke
 def test_space_plays_the_moves_and_stops_and_speed_is_chosen(shown: Page) -> None:
     shown.locator("body").click(position={"x": 2, "y": 2})
-    run, speed = shown.get_by_role("button", name="Play the moves"), shown.get_by_label("Speed")
+    run, speed = shown.locator(".controls > .run"), shown.get_by_label("Speed")
     shown.keyboard.press("-")
     expect(speed).to_have_value("0.5")
     shown.keyboard.press(" ")
     expect(run).to_have_text("❚❚")  # twelve moves take a quarter of a minute
+    expect(run).to_have_accessible_name("Pause")
     for _ in range(4):
         shown.keyboard.press("+")
     expect(speed).to_have_value("8")
     expect(shown.locator(".told")).to_contain_text("Move 12")
     expect(run).to_have_text("↻")
+    expect(run).to_have_accessible_name("Watch again")
     speed.select_option("0.5")
     shown.keyboard.press("Home")
     run.click()
     expect(run).to_have_text("❚❚")
     run.click()
     expect(run).to_have_text("▶")
+    expect(run).to_have_accessible_name("Play the moves")
 
 
 def test_the_keys_are_listed_and_closed(shown: Page) -> None:

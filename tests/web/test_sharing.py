@@ -152,6 +152,9 @@ def test_a_small_frame_has_room_for_the_board_and_tells_no_end(
     assert board is not None
     assert board["height"] > 0.55 * 200
     assert board["y"] + board["height"] <= 200
+    page.keyboard.press("End")
+    expect(page.locator(".story[data-end]")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".badge, .told").filter(visible=True)).to_have_count(0)
 
 
 @pytest.mark.parametrize("address", ["embed", "embed/", "embed/event", "embed/event/"])

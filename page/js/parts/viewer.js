@@ -105,7 +105,7 @@ export class Viewer {
   }
 
   layOut() {
-    const { match, board: { preview = null } } = this;
+    const { match } = this;
     const step = (label, text, to, name = "") => h("button", { type: "button", "aria-label": label, title: label, class: name, onclick: to }, text);
     this.runButton = step("Play the moves", "▶", () => this.run(), "run extra");
     this.controls = h("div", { class: "controls" },
@@ -134,14 +134,14 @@ export class Viewer {
       panels.forEach((each, k) => set(each, { hidden: k !== n }));
       this.refreshSoon();
     });
-    this.telling = h("div", { class: "telling" }, this.story, this.seat ? null : preview, this.told);
+    this.telling = h("div", { class: "telling" }, this.story, this.told);
     this.sheet = new Sheet(
       h("div", { class: "under" }, this.choices, this.controls, this.telling),
       h("aside", { class: "side", "aria-label": "Moves and graph" }, this.doing, this.plot.element, this.study,
         h("div", { class: "tabbed" }, this.tabs.element, panels)),
       () => this.showState());
     this.explorer.begin.addEventListener("click", () => this.sheet.show("peek")); // the board is where moves are tried
-    this.turn = this.seat ? h("div", { class: "turn" }, preview, this.status) : null;
+    this.turn = this.seat ? h("div", { class: "turn" }, this.status) : null;
     this.table = h("div", { class: "table-top" },
       this.players.element, this.tug.element, this.turn,
       h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element));
@@ -251,7 +251,7 @@ export class Viewer {
     const silent = explorer.active || (over && this.seat !== null); // the bar tells the reader's own end
     const [result, why] = over && !silent ? ending(match) : [this.toReader(words), ""];
     say(this.story, silent ? "" : result);
-    set(this.story, { "data-owner": silent ? null : seat, "data-end": over });
+    set(this.story, { "data-owner": silent ? null : over ? match.end.winner : seat, "data-end": over });
     if ("suggest" in this.board) this.board.suggest(explorer.suggested ?? null);
     say(this.told, explorer.active ? explorer.describe() : `${why && `${why} · `}${describeMove(match, at, this.seat)}${this.judged(at)}`);
     say(this.status, this.state());
@@ -316,7 +316,8 @@ export class Viewer {
     this.showState();
     set(this.highlights, { hidden: !this.over || !match.game.told || this.explorer.active });
     say(this.runButton, playback.running ? "❚❚" : playback.isOver ? "↻" : "▶");
-    set(this.runButton, { title: playback.isOver ? "Watch again" : "Play the moves" });
+    const label = playback.running ? "Pause" : playback.isOver ? "Watch again" : "Play the moves";
+    set(this.runButton, { title: label, "aria-label": label });
     if (!this.over) return;
     const width = this.trackWidth;
     const known = `${last} ${this.continents.length}`;
@@ -347,18 +348,25 @@ export class Viewer {
     return [...found, [Math.max(0, length - 2), length]];
   }
 
-  // The actions on the match are beside the words about it: in a match of the reader's own in the bar, when it is over.
+  // The actions on the match are beside the words about it: in a match of the reader's own in the bar, when it is over. There the
+  // result of the move that is pointed at leaves the bar.
   placeActions() {
-    const place = this.own ? this.controls : this.turn ?? this.telling;
+    const { own, board: { preview } } = this;
+    const next = own ? this.status : this.told;
+    if (preview && preview.nextElementSibling !== next) next.before(preview);
+    const place = own ? this.controls : this.turn ?? this.telling;
     if (this.actions.parentElement !== place) place.append(this.actions);
-    set(this.doing, { hidden: this.own });
+    set(this.doing, { hidden: own });
   }
 
   // The whole review is there to be looked at: nothing of the match is kept back, and nothing moves by itself. It begins at `ply`.
   showReview(ply) {
-    if (this.review.ready) this.playback.reveal();
+    const { button, ready } = this.review;
+    const focused = button.matches(":focus-visible");
+    if (ready) this.playback.reveal();
     if (ply !== undefined && !this.explorer.active) this.go(ply);
     else this.refresh();
+    if (focused && button.hidden) this.slider.focus(); // with the button the focus of the keyboard would be lost
   }
 
   // Show the rest of the graph and of the moves.
