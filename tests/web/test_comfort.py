@@ -258,7 +258,7 @@ def test_a_match_of_bots_does_not_flood_who_listens(served: BrowserArena, page: 
     heard = page.evaluate("window.heard")
     played = page.locator(".moves li").count() - count
     told = [each for each in heard if each and not re.search("wins|Draw", each)]
-    assert all(re.search("needs|lead|loses|holds|breaks through", each) for each in told), "no move"
+    assert all(re.search("needs|lead|close|loses|holds|breaks through", each) for each in told), told
     assert len(told) < max(5, played / 4), "turning points alone"
 
 
