@@ -116,7 +116,10 @@ def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: o
             '[pool]\nmaps = ["m1", "m1"]\n',
             "FILE:2: pool.maps: give at least one value; none may be empty or occur twice",
         ),
-        ('[pool]\nopenings = "0"\n', "FILE:2: pool.openings: expected shipped, none, 1 to 100 random plies"),
+        (
+            '[pool]\nopenings = "0"\n',
+            "FILE:2: pool.openings: expected shipped, none, a number of random plies from 1 to 100",
+        ),
         ('[pool]\nopenings = "no-such-file"\n', "FILE:2: pool.openings: "),
         ('[matches]\nadjudicate = "x=1"\n', "FILE:2: matches.adjudicate: unknown rule 'x'"),
         (
