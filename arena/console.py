@@ -20,6 +20,7 @@ from rich.table import Table
 from arena.bot_file import Account, read_account
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
+from arena.games.riskless import Riskless
 from arena.toml_file import BadTomlFile
 
 
@@ -155,6 +156,16 @@ def register_game(spec: str) -> str:
         return CATALOGUE.register(spec)
     except GameError as error:
         raise UsageError(f"--game: {error}") from None
+
+
+def require_maps(game: str, game_class: type[Any]) -> None:
+    """Raise UsageError if a game has no maps, for a command that was given `--map`.
+
+    game        the game in the user's words
+    game_class  class of the game
+    """
+    if not issubclass(game_class, Riskless):
+        raise UsageError(f"--map: {game} has no maps: leave it out")
 
 
 BotFileOption = Annotated[

@@ -23,22 +23,17 @@ HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {
 """Options of the game spec `hexapawn:width=4,height=5`: the numbers of columns and rows of the board."""
 
 
-def load_game(game: str, map: str, *, is_map_given: bool = False) -> AnyGame:
+def load_game(game: str, map: str) -> AnyGame:
     """Return the game named `game` on the map `map`. `hexapawn:width=4,height=5` sets the size.
-
-    is_map_given: True if `map` is not the option's default; a game without maps then rejects it
 
     Raises UsageError if the game or the map is unknown or invalid.
     """
     try:
-        loaded_game = _make_game(game, map)
+        return _make_game(game, map)
     except (GameError, BadSpec) as error:
         raise UsageError(f"--game: {error}") from None
     except MapError as error:
         raise UsageError(f"--map: {error}") from None
-    if is_map_given and not isinstance(loaded_game, Riskless):
-        raise UsageError(f"--map: {game} has no maps: leave it out")
-    return loaded_game
 
 
 def load_tree_game(name: str) -> Game[Any, Any]:

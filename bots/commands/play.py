@@ -24,6 +24,7 @@ from arena.console import (
     UsageError,
     is_option_given,
     out,
+    require_maps,
 )
 from arena.cores import list_usable_cores
 from arena.games.core import AnyGame, GameError, Player
@@ -79,7 +80,9 @@ def play(
     except BadAdjudication as error:
         raise UsageError(f"--adjudicate: {error}") from None
     opponent = load_engine(engine)
-    loaded_game = load_game(game, map, is_map_given=is_option_given(context, "map"))
+    loaded_game = load_game(game, map)
+    if is_option_given(context, "map"):
+        require_maps(game, type(loaded_game))
     reason = find_incompatibility_reason(engine, loaded_game)
     if reason is not None:
         raise UsageError(reason)

@@ -49,6 +49,7 @@ from arena.console import (
     check_output_file,
     is_option_given,
     out,
+    require_maps,
     write_json,
     write_text,
 )
@@ -294,7 +295,9 @@ def analyse_command(
 
     Example: arena analyse --map world --nodes 1000000 --lines 3
     """
-    loaded_game: Game[Any, Any] = load_game(game, map, is_map_given=is_option_given(context, "map"))
+    loaded_game: Game[Any, Any] = load_game(game, map)
+    if is_option_given(context, "map"):
+        require_maps(game, type(loaded_game))
     start = _parse_position(loaded_game, position)
     _reject_unused_options(context, compare=compare)
     if compare:

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.console import UsageError, check_output_file, register_game
+from arena.console import UsageError, check_output_file, register_game, require_maps
+from arena.games.catalogue import CATALOGUE
 from arena.ladder.plan import (
     BadLadder,
     BotPlan,
@@ -20,7 +21,6 @@ from arena.ladder.plan import (
     parse_openings,
     plan_engine_bot,
 )
-from arena.maps.game_on_map import has_maps
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration
 
@@ -88,8 +88,8 @@ def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     if "seconds" in changes:
         changes["rounds"] = options.get("rounds")
     changed_plan = dataclasses.replace(plan, **changes)
-    if options.get("map") is not None and not has_maps(register_game(changed_plan.game)):
-        raise UsageError(f"--map: {changed_plan.game} has no maps: leave it out")
+    if options.get("map") is not None:
+        require_maps(changed_plan.game, CATALOGUE.find(register_game(changed_plan.game)))
     return changed_plan
 
 

@@ -22,10 +22,10 @@ from arena.console import (
     is_option_given,
     print_result,
     print_table,
+    require_maps,
     write_json,
 )
 from arena.games.name_hints import did_you_mean
-from arena.games.riskless import Riskless
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.rating.formats import ARENA, FORMATS
 from arena.rating.standings import compute_ranks
@@ -165,8 +165,8 @@ def new(
     if start_time <= now:
         raise UsageError(f"--at: {at} is in the past; give a later time")
     starts = _parse_starts(game, map, tc)
-    if is_option_given(context, "map") and not isinstance(starts[0].game, Riskless):
-        raise UsageError(f"--map: {game} has no maps: leave it out")
+    if is_option_given(context, "map"):
+        require_maps(game, type(starts[0].game))
     recurrence = Recurrence(at, closes, zone, INTERVAL_DAYS[every]) if every else None
     plan = EventPlan(
         event=make_event_name(name, recurrence, start_time) if recurrence else name,

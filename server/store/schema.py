@@ -144,7 +144,7 @@ ladders = sa.Table(  # plans of events, needed to resume them: server.store.ladd
     metadata,
     sa.Column("event", sa.String(128), primary_key=True),
     sa.Column("uid", sa.String(32), nullable=False),  # seed of the ids of its matches
-    # What plays the event: `ladder` or `match` for a command, `event` for a server.
+    # Kind of the event: `ladder` or `match` if a command plays it, `event` if a server does.
     sa.Column("kind", sa.String(16), nullable=False),
     # True if the user chose the event's name; otherwise it is generated.
     sa.Column("named", sa.Boolean, nullable=False),
