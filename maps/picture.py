@@ -44,10 +44,10 @@ EMPTY_MARK_SIZE = 0.3
 MAXIE, MINNIE = "#1d47c2", "#f59b38"
 """Colours of the players' marks."""
 STYLE = f"""<style>
-.sea {{ fill: #d3e3ee }} .coast {{ fill: #eceadf; stroke: #8da6b8; stroke-width: 4; stroke-linejoin: round }}
-.area-of {{ fill: #d6d4c8; stroke: #ffffff; stroke-width: 1.4 }} .area-of[data-owner="maxie"] {{ fill: #3d60c6 }}
-.area-of[data-owner="minnie"] {{ fill: url(#hatch) }} .hatch-ground {{ fill: #f4a853 }} .hatch-line {{ stroke: #cf6f0c; stroke-width: 2.2 }}
-.road {{ stroke: #141c26; stroke-opacity: .28; stroke-width: 1.4 }} .ferry {{ stroke: #51606f; stroke-opacity: .8; stroke-width: 2.4; stroke-dasharray: 1 6; stroke-linecap: round }}
+.sea {{ fill: #c6dcea }} .coast {{ fill: #ece3cd; stroke: #6f91a8; stroke-width: 4; stroke-linejoin: round }}
+.area-of {{ fill: #ece3cd; stroke: #ffffff; stroke-width: 1.4 }} .area-of[data-owner="maxie"] {{ fill: #3a5dc4 }}
+.area-of[data-owner="minnie"] {{ fill: url(#hatch) }} .hatch-ground {{ fill: #f4a54d }} .hatch-line {{ stroke: #cf6f0c; stroke-width: 1.6 }}
+.road {{ stroke: #141c26; stroke-opacity: .28; stroke-width: 1.4 }} .ferry {{ stroke: #51606f; stroke-opacity: 1; stroke-width: 2.2; stroke-dasharray: 5 6; stroke-linecap: round }}
 .empty {{ fill: #51606f }} .maxie {{ fill: {MAXIE}; stroke: #ffffff; stroke-width: 2 }}
 .minnie {{ fill: {MINNIE}; stroke: #241000; stroke-width: 2 }}
 .armies {{ font-size: 13px; font-weight: 700; fill: #ffffff; text-anchor: middle; stroke: none }} .armies[data-long] {{ font-size: 10.5px }}
@@ -144,13 +144,13 @@ class MapPicture:
         """
         width, height = self.size
         box = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(label)}"'
-        return f'<svg class="map" {box}>{self._coast_path}{self._render_area_paths(armies)}{self._roads}{self.render_marks(armies)}</svg>'
+        return f'<svg class="map" {box}>{self._ground}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}{self.render_marks(armies)}</svg>'
 
     @cached_property
     def ground_svg(self) -> str:
-        """Sea, and the land without its owners, as SVG."""
+        """Sea with its ferries, and the land without its owners, as SVG."""
         width, height = self.size
-        return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast_path}'
+        return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._ground}'
 
     def render_areas(self, armies: Sequence[int], size: float = 1.0) -> str:
         """Return all areas in the colours of their owners, with the roads above them, as SVG.
@@ -158,7 +158,7 @@ class MapPicture:
         armies  armies of each territory, as in `render_svg`
         size    distance of the lines on Minnie's areas, relative to that on the web page
         """
-        return f"{_render_hatch(size)}{self._render_area_paths(armies)}{self._roads}"
+        return f"{_render_hatch(size)}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}"
 
     def render_marks(self, armies: Sequence[int], size: float = 1.0) -> str:
         """Return the marks of all territories with their armies, as SVG.
@@ -188,8 +188,11 @@ class MapPicture:
         return [self._render_outline_path(rings) for rings in self.cells or ()]
 
     @property
-    def _coast_path(self) -> str:
-        return f'<path class="coast" d="{"".join(self._outlines)}"/>' if self._outlines else ""
+    def _ground(self) -> str:
+        """Land without its owners, and below it the ferries, which so lead from coast to coast, as SVG."""
+        if not self._outlines:
+            return ""
+        return f'{self._render_roads(ferries=True)}<path class="coast" d="{"".join(self._outlines)}"/>'
 
     def _render_area_paths(self, armies: Sequence[int]) -> str:
         return "".join(
@@ -204,13 +207,16 @@ class MapPicture:
         )
         return "".join(f"M{outline}Z" for outline in outlines)
 
-    @cached_property
-    def _roads(self) -> str:
-        """All drawn roads as SVG. On a map that wraps around, a long road leaves it on one side and enters on the other."""
-        ferries = set() if self.cells is None else set(load_shipped_ferries(self.file.map.name))
+    def _render_roads(self, *, ferries: bool) -> str:
+        """Return the drawn roads, either the ferries or the others, as SVG.
+
+        On a map that wraps around, a long road leaves it on one side and enters on the other.
+        """
+        at_sea = set() if self.cells is None else set(load_shipped_ferries(self.file.map.name))
         return "".join(
-            _render_road(line, ferry=(v, w) in ferries)
+            _render_road(line, ferry=ferries)
             for v, w in self.drawn_roads
+            if ((v, w) in at_sea) == ferries
             for line in self.compute_road_lines(v, w)
         )
 

@@ -22,7 +22,7 @@ from tests.web.screenshots import made_up
 COLOURS = """() => {
   const probe = document.body.appendChild(document.createElement('span'));
   const of = (name) => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color.match(/[0-9.]+/g).slice(0, 3).map(Number); };
-  const found = Object.fromEntries(['sheet', 'ground', 'glow', 'focus', 'ink', 'quiet', 'maxie', 'minnie'].map((name) => [name, of(name)]));
+  const found = Object.fromEntries(['sheet', 'ground', 'glow', 'focus', 'ink', 'quiet', 'maxie', 'minnie', 'sea', 'coast', 'nobody'].map((name) => [name, of(name)]));
   probe.remove();
   return found;
 }"""
@@ -82,6 +82,7 @@ def test_light_or_dark_is_chosen_and_kept_and_both_have_contrast(served: Browser
             for ground in ("sheet", "ground"):
                 assert contrast(found[theme][sign], found[theme][ground]) >= 3, (theme, sign)
         assert contrast(found[theme]["maxie"], found[theme]["minnie"]) >= 3, "the sides differ in greyscale"
+        assert contrast(found[theme]["coast"], found[theme]["sea"]) >= 2, "the coast is seen"
         start.hover()
         assert contrast(*start.evaluate(PRINTED)) >= 4.5, "the main button is read where it is pointed at"
         red, green, blue = found[theme]["glow"]
@@ -89,6 +90,7 @@ def test_light_or_dark_is_chosen_and_kept_and_both_have_contrast(served: Browser
         red, green, blue = found[theme]["focus"]
         assert blue > max(red, green), "the focus is violet"
     assert found["light"]["sheet"] != found["dark"]["sheet"]
+    assert contrast(found["dark"]["nobody"], found["dark"]["sea"]) >= 1.6, "land without owner is no sea"
     page.reload()
     page.get_by_role("button", name="Settings").click()
     expect(page.get_by_label("Theme")).to_have_value("dark")

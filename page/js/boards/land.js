@@ -1,5 +1,5 @@
-// The land of a map: coasts, an area for each territory in the colour of its owner, the borders between continents, and waters where two
-// territories touch without a road.
+// The land of a map: coasts, an area for each territory in the colour of its owner, the borders between continents, waters where two
+// territories touch without a road, and the roads that no border shows.
 
 import { set, svg } from "../dom.js";
 import { landAround } from "./cells.js";
@@ -8,9 +8,9 @@ import { Region, edgesOf } from "./names.js";
 const MIN_BORDER = 20; // length of a border that shows whether a road crosses it, in units
 
 export class Land {
-  // `cells`: the areas of each territory, null if there is no drawn land, and undefined if it is not loaded yet;
+  // `cells`: the areas of each territory, null if there is no drawn land, and undefined if it is not loaded yet; `ferries`: the roads over the sea;
   // `tell(type, v)` is called with "click", "enter" and "leave" of each.
-  constructor(layout, { continents, cells }, tell) {
+  constructor(layout, { continents, cells, ferries }, tell) {
     const rings = cells === undefined ? [] : ringsOf(layout, cells);
     const drawn = rings.map(outline);
     this.drawn = drawn;
@@ -23,12 +23,17 @@ export class Land {
     const roads = new Set(layout.roads.map(String));
     const continentOf = (v) => continents.findIndex(([, members]) => members.includes(v));
     const borders = cells ? bordersOf(rings) : [];
-    this.crossed = new Set(borders.map(({ pair }) => pair.join(" "))); // pairs whose border shows that they are neighbours
+    const crossed = new Set(borders.map(({ pair }) => String(pair))); // pairs whose border shows that they are neighbours
+    const atSea = new Set(ferries.map(String));
+    const drawRoads = (/** @type {string} */ name, /** @type {boolean} */ sails) => layout.roads.filter((road) => !crossed.has(String(road)) && atSea.has(String(road)) === sails)
+      .flatMap(([v, w]) => layout.lines(v, w)).map(([[x1, y1], [x2, y2]]) => svg("line", { class: name, x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1) }));
     const between = (/** @type {string} */ name, separates) => svg("path", { class: name, d: borders.filter(separates).flatMap(({ edges }) => edges.map(line)).join("") });
     this.elements = [
-      svg("path", { class: "shelf", d: drawn.join("") }), svg("path", { class: "coast", d: drawn.join("") }), ...this.areas,
+      svg("path", { class: "shelf", d: drawn.join("") }), ...drawRoads("road ferry", true), // below the land: from coast to coast
+      svg("path", { class: "coast", d: drawn.join("") }), ...this.areas,
       between("border-of", ({ pair: [v, w] }) => continentOf(v) !== continentOf(w)),
       ...["water-side", "water"].map((name) => between(name, ({ pair }) => !roads.has(String(pair)))),
+      ...drawRoads("road", false),
       ...this.frames,
     ];
   }

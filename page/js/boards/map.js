@@ -115,7 +115,6 @@ export class MapBoard {
   draw(extra) {
     const { setup } = this.game;
     const layout = layOut(setup, extra.wraps, extra.cells);
-    const ferries = new Set(extra.ferries.map((road) => road.join(" ")));
     this.layout = layout;
     set(this.picture, { viewBox: `0 0 ${layout.width.toFixed(1)} ${layout.height.toFixed(1)}` });
     set(this.element, { "data-provisional": extra.cells === undefined });
@@ -139,9 +138,6 @@ export class MapBoard {
     this.picture.replaceChildren(
       this.hatch.element,
       ...this.land.elements,
-      ...layout.roads.filter((road) => !this.land.crossed.has(road.join(" "))).flatMap(([v, w]) => layout.lines(v, w).map(([[x1, y1], [x2, y2]]) => svg("line", {
-        class: ferries.has(`${v} ${w}`) ? "road ferry" : "road", x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1),
-      }))),
       this.lead,
       this.moveGround,
       this.move,
