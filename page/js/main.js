@@ -5,7 +5,7 @@ import { apply } from "./preferences.js";
 import { h, on, set } from "./dom.js";
 import { savedMatch } from "./saved.js";
 import { Banners } from "./parts/banners.js";
-import { cardWithMap } from "./parts/mappicture.js";
+import { loneCard } from "./parts/failed.js";
 import { acceptDrops, openedFile } from "./parts/recordfiles.js";
 import { showRules } from "./parts/rules.js";
 import { showSettings } from "./parts/settings.js";
@@ -98,7 +98,7 @@ async function load(name, parameter) {
 
 class Nowhere {
   constructor(place) {
-    place.replaceChildren(h("h1", null, "Page not found"), cardWithMap(h("p", null, "The address may be mistyped, or from an older version."),
+    place.replaceChildren(h("h1", null, "Page not found"), loneCard(h("p", null, "The address may be mistyped, or from an older version."),
       h("a", { class: "button", href: "/" }, "Back to the start page")));
   }
 
@@ -107,7 +107,7 @@ class Nowhere {
 
 class Unloaded {
   constructor(place) {
-    place.replaceChildren(h("h1", null, "Not loaded yet"), cardWithMap(
+    place.replaceChildren(h("h1", null, "Not loaded yet"), loneCard(
       h("p", { role: "status" }, "The server could not send this view. It will appear as soon as the server answers."),
       h("button", { type: "button", class: "button", onclick: () => location.reload() }, "Try again")));
     whenBack().then(() => this.stopped || location.reload());

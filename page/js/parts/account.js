@@ -2,8 +2,7 @@
 
 import { h, say } from "../dom.js";
 import { saveToken, savedToken } from "../saved.js";
-import { failed } from "./failed.js";
-import { cardWithMap } from "./mappicture.js";
+import { failed, loneCard } from "./failed.js";
 
 const UNAUTHORIZED = 401;
 
@@ -34,7 +33,7 @@ export class Account {
       this.who = { name: String(given.get("name")).trim(), token: String(given.get("token")) };
       this.open();
     } }, h("p", null, this.words.about), field(this.words.label, "name", "text"), field("Token", "token", "password"), h("button", { class: "button" }, this.words.button));
-    this.place.replaceChildren(cardWithMap(form, this.beside));
+    this.place.replaceChildren(loneCard(form, this.beside));
   }
 
   keep() {

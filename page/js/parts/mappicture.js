@@ -19,9 +19,6 @@ export function mapPicture(name) {
   return place;
 }
 
-// A card that is the only one of its view: what it says, and the map of the world in its other half.
-export const cardWithMap = (...content) => h("div", { class: "lone" }, h("div", null, content), mapPicture("world"));
-
 // The same in the size of a thumb, without names, with the title and the size of the map.
 export function mapThumb(name) {
   const place = h("span", { class: "picture-of" });

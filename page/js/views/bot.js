@@ -5,8 +5,7 @@ import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h, svg } from "../dom.js";
 import { roundStep } from "../parts/axis.js";
-import { failed } from "../parts/failed.js";
-import { cardWithMap } from "../parts/mappicture.js";
+import { failed, loneCard } from "../parts/failed.js";
 import { against, matchLink } from "../parts/matchlist.js";
 import { keyed } from "../parts/keyed.js";
 import { pastRow } from "../parts/pastrow.js";
@@ -39,7 +38,7 @@ export class BotView {
         h("div", { class: "profile" }, h("div", { class: "rated-games" }, found.standings.map((each) => standing(each, found.history[each.game] ?? []))), results(name, found.matches)),
         this.playing,
         h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards rows" }, found.matches.slice(0, LISTED).map(pastRow)))]
-        : [cardWithMap(h("p", null, "No match of this bot has finished yet. Press Play to challenge it.")), this.playing]));
+        : [loneCard(h("p", null, "No match of this bot has finished yet. Press Play to challenge it.")), this.playing]));
       this.unlist = onListing(({ matches }) => this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name))));
     } catch (error) {
       this.place.replaceChildren(failed(error));

@@ -5,7 +5,7 @@ import { fetchJson } from "../api.js";
 import { capitalized, h } from "../dom.js";
 import { Match } from "../match.js";
 import { Follower } from "../parts/follow.js";
-import { cardWithMap } from "../parts/mappicture.js";
+import { loneCard } from "../parts/failed.js";
 import { share } from "../parts/share.js";
 import { Viewer } from "../parts/viewer.js";
 import { wasLive, watch, requestView } from "../spectator.js";
@@ -95,7 +95,7 @@ export class MatchView {
   }
 
   fail(error) {
-    this.main.replaceChildren(h("h1", null, "Match not found"), cardWithMap(h("p", error.status === 404 ? { role: "status" } : { class: "fault", role: "alert" }, capitalized(error.message).replace(/\.?$/, ".")),
+    this.main.replaceChildren(h("h1", null, "Match not found"), loneCard(h("p", error.status === 404 ? { role: "status" } : { class: "fault", role: "alert" }, capitalized(error.message).replace(/\.?$/, ".")),
       h("a", { class: "button", href: "/" }, "Back to the start page")));
   }
 

@@ -3,8 +3,7 @@
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
-import { failed } from "../parts/failed.js";
-import { cardWithMap } from "../parts/mappicture.js";
+import { failed, loneCard } from "../parts/failed.js";
 import { PagedList } from "../parts/paged.js";
 import { cross, rated, standing } from "../parts/tables.js";
 import { Tabs } from "../parts/tabs.js";
@@ -46,7 +45,7 @@ export class TableView {
     this.place.replaceChildren(...[
       names.length ? h("p", null, chooser) : null,
       games.length > 1 ? tabs.element : null, games.length === 1 ? h("h2", null, GAME_NAMES[games[0]] ?? games[0]) : null,
-      ...(games.length ? [panel] : [cardWithMap(h("p", null, "No rated match has finished yet. Ratings appear here when two connected bots have played one.")), listed]),
+      ...(games.length ? [panel] : [loneCard(h("p", null, "No rated match has finished yet. Ratings appear here when two connected bots have played one.")), listed]),
     ].filter(Boolean));
   }
 

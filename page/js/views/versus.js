@@ -3,8 +3,7 @@
 import { navigate, addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
-import { failed } from "../parts/failed.js";
-import { cardWithMap } from "../parts/mappicture.js";
+import { failed, loneCard } from "../parts/failed.js";
 import { PagedList } from "../parts/paged.js";
 import { recordBar } from "../parts/tables.js";
 import { GAME_NAMES, botTitle, plural } from "../text.js";
@@ -32,7 +31,7 @@ export class VersusView {
       const given = new FormData(event.target);
       navigate(addressOf("versus", given.get("bot"), given.get("opponent")));
     };
-    return cardWithMap(h("form", { class: "play-form", onsubmit: submit }, h("p", null, "All matches of two bots against each other, and the score."), name("Bot", "bot", bot), name("Against", "opponent", ""), h("button", { class: "button" }, "Compare")));
+    return loneCard(h("form", { class: "play-form", onsubmit: submit }, h("p", null, "All matches of two bots against each other, and the score."), name("Bot", "bot", bot), name("Against", "opponent", ""), h("button", { class: "button" }, "Compare")));
   }
 
   async load(bot, opponent) {
