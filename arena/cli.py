@@ -32,7 +32,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "play": ("arena.bots.commands.play", "Play against an engine at the terminal."),
         "new": ("arena.bots.commands.new", "Write a small commented bot as a starting point."),
         "bot": ("arena.bots.commands.bot", "Connect a bot to a server."),
-        "check": ("arena.server.commands.check", "Check that a bot follows the protocol."),
+        "check": ("arena.check.commands.check", "Check that a bot follows the protocol."),
         "submit": (
             "arena.ladder.commands.submit",
             "Check and keep bots submitted as zip files.",

@@ -33,7 +33,14 @@ for made in ("build_cli", "load_command"):
 
 TESTS = Path(__file__).parent
 SLOW = (
-    *("benchmarks", "bots/commands/test_play.py", "bots/compiled", "docker", "docs/test_games_guide.py"),
+    *(
+        "benchmarks",
+        "bots/commands/test_play.py",
+        "bots/compiled",
+        "check/test_faulty.py",
+        "docker",
+        "docs/test_games_guide.py",
+    ),
     *(
         "docs/test_ladders_guide.py",
         "e2e",
@@ -46,7 +53,6 @@ SLOW = (
         "ladder/test_bot_processes.py",
         "ladder/test_ladder_run.py",
         "ladder/test_runner.py",
-        "server/check/test_faulty.py",
     ),
     "server/web",
     *("solved/test_solution.py", "solved/test_solved_table.py", "test_wheel.py", "web"),

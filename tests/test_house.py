@@ -17,8 +17,8 @@ import pytest
 from testkit.project import list_files
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("games", "maps", "solved", "protocol", "match", "rating", "server", "ladder", "bots")
-CONNECTED = ("match", "rating", "server", "ladder")
+PACKAGES = ("games", "maps", "solved", "protocol", "match", "rating", "server", "check", "ladder", "bots")
+CONNECTED = ("match", "rating", "server", "check", "ladder")
 """Packages whose objects get what they need when they are made."""
 SELVES = {"self", "cls"}
 SETTERS = {"setattr", "delattr"}
@@ -247,6 +247,7 @@ def test_decoders_are_made_before_there_are_threads() -> None:
     for package in (
         "arena",
         "bots",
+        "check",
         "games",
         "ladder",
         "maps",

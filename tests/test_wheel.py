@@ -15,7 +15,19 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 
-SHADOWS = ("bots", "console", "cores", "games", "ladder", "maps", "match", "protocol", "rating", "server")
+SHADOWS = (
+    "bots",
+    "check",
+    "console",
+    "cores",
+    "games",
+    "ladder",
+    "maps",
+    "match",
+    "protocol",
+    "rating",
+    "server",
+)
 """Names that a user's own modules or a published package may have."""
 
 BOT = """

@@ -16,6 +16,7 @@ from msgspec import Struct
 from arena.bots.api.engine_spec import IMAGE_SEPARATOR, SUBMISSION_PREFIX, BadSpec
 from arena.bots.engines.container import make_container_engine
 from arena.bots.engines.submission import unpack_submission
+from arena.check.commands.check import check as check_protocol
 from arena.console import (
     CommandError,
     GameOption,
@@ -36,7 +37,6 @@ from arena.ladder.plan import BotPlan, LadderPlan
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.codes import FORFEIT_REASONS
 from arena.rating.standings import list_losers
-from arena.server.commands.check import check as check_protocol
 
 DEFAULT_FOLDER = Path("submissions")
 NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")

@@ -12,6 +12,9 @@ from functools import partial
 
 import anyio
 
+from arena.check.bot_connection import BotConnection, ProtocolFault
+from arena.check.scripted_match import ScriptedMatch
+from arena.check.scripted_server import ScriptedServer
 from arena.clock import MONOTONIC
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame, Player
@@ -19,9 +22,6 @@ from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error
 from arena.protocol.timecontrol import TimeControl
-from arena.server.check.bot_connection import BotConnection, ProtocolFault
-from arena.server.check.scripted_match import ScriptedMatch
-from arena.server.check.scripted_server import ScriptedServer
 
 QUICK_TIME_CONTROL = TimeControl(100, per_move=True)
 """Time control of the checks that do not test time."""

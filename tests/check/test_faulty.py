@@ -1,4 +1,4 @@
-"""server.check: every faulty bot is caught, each for its own reason; honest ones pass."""
+"""check: every faulty bot is caught, each for its own reason; honest ones pass."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 import anyio
 import pytest
 
+from arena.check.run import CheckResult, check_bot
 from arena.protocol.timecontrol import TimeControl
-from arena.server.check.run import CheckResult, check_bot
 from tests.bots.command_line import ARENA
 
 TINY = TimeControl(100, per_move=True)
-FAULTY = Path(__file__).parents[2] / "faulty"
+FAULTY = Path(__file__).parents[1] / "faulty"
 MODULES = {
     path.stem: f"tests.faulty.{path.parent.name}.{path.stem}"
     for path in FAULTY.glob("*/*.py")
@@ -62,8 +62,8 @@ CAUGHT = [
 @pytest.fixture(autouse=True)
 def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a bot answer a ping and the close of its connection as late as a busy machine does."""
-    monkeypatch.setattr("arena.server.check.checks.PONG_SECONDS", 2.0)
-    monkeypatch.setattr("arena.server.check.checks.CLOSE_SECONDS", 100.0)
+    monkeypatch.setattr("arena.check.checks.PONG_SECONDS", 2.0)
+    monkeypatch.setattr("arena.check.checks.CLOSE_SECONDS", 100.0)
 
 
 async def checked(
@@ -80,8 +80,8 @@ def keeps_silent(case: tuple[str, str, str]) -> bool:
 
 BY_SILENCE = sorted(CAUGHT, key=keeps_silent)
 TIMED = {
-    "impatient": ("arena.server.check.bot_connection.EARLY_MESSAGE_SECONDS", 5.0),
-    "rusher": ("arena.server.check.checks.RUSH_SECONDS", 10.0),
+    "impatient": ("arena.check.bot_connection.EARLY_MESSAGE_SECONDS", 5.0),
+    "rusher": ("arena.check.checks.RUSH_SECONDS", 10.0),
 }
 """Times that a program needs on a busy machine to show its fault."""
 TOGETHER = [BY_SILENCE[first : first + 4] for first in range(0, len(BY_SILENCE), 4)]

@@ -16,8 +16,8 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
+from arena.check.bot_connection import BotConnection, FrameLog, ProtocolFault
 from arena.protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
-from arena.server.check.bot_connection import BotConnection, FrameLog, ProtocolFault
 from arena.server.processes.child import ChildProcess
 from arena.server.processes.tasks import open_background_tasks
 

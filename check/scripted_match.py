@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from arena.check.bot_connection import BotConnection, ProtocolFault, get_message_type
 from arena.clock import MONOTONIC
 from arena.games.core import AnyGame, BadData, IllegalMove, Player
 from arena.match.referee import SEATS
@@ -14,7 +15,6 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, ClientMessage, End, Move, Ready, Resign, Start, Turn
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
-from arena.server.check.bot_connection import BotConnection, ProtocolFault, get_message_type
 
 
 class ScriptedMatch:

@@ -8,10 +8,10 @@ from typing import Literal
 import anyio
 from msgspec import Struct
 
+from arena.check.bot_connection import ProtocolFault
+from arena.check.checks import CheckContext, list_checks
+from arena.check.scripted_server import ScriptedServer, open_scripted_server
 from arena.protocol.timecontrol import TimeControl
-from arena.server.check.bot_connection import ProtocolFault
-from arena.server.check.checks import CheckContext, list_checks
-from arena.server.check.scripted_server import ScriptedServer, open_scripted_server
 
 Verdict = Literal["passed", "failed", "skipped"]
 """Verdict of a check."""

@@ -10,6 +10,8 @@ from typing import Annotated
 import anyio
 import typer
 
+from arena.check.commands.check_games import check_games
+from arena.check.run import UNREACHED_TEXT, BadCommand, CheckResult, UnknownCheck, check_bot
 from arena.console import (
     CommandError,
     JsonOption,
@@ -26,8 +28,6 @@ from arena.console import (
 )
 from arena.games.catalogue import CATALOGUE
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
-from arena.server.check.run import UNREACHED_TEXT, BadCommand, CheckResult, UnknownCheck, check_bot
-from arena.server.commands.check_games import check_games
 
 
 def register(app: typer.Typer) -> None:
