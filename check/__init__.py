@@ -4,7 +4,7 @@ Each arrow points from a module to what it uses:
 
     commands/check -> run -> checks -> scripted_match -> bot_connection -> the bot under test, over a real websocket
                               |
-                            scripted_server -> server.processes.child: the bot's process
+                            scripted_server -> processes.child: the bot's process
 
 The scripted server needs neither referee nor lobby: each check sends messages that a server might send, and examines
 the bot's answers.

@@ -17,9 +17,9 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from arena.check.bot_connection import BotConnection, FrameLog, ProtocolFault
+from arena.processes.child import ChildProcess
+from arena.processes.tasks import open_background_tasks
 from arena.protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
-from arena.server.processes.child import ChildProcess
-from arena.server.processes.tasks import open_background_tasks
 
 START_TIMEOUT_SECONDS = 60.0
 """Minimum time limit in seconds for a newly started bot to connect. A busy machine loads programs slowly."""

@@ -14,15 +14,15 @@ import anyio
 
 from arena.ladder.bot_pool import BotRefused
 from arena.ladder.plan import BotPlan
-from arena.server.host import Host
-from arena.server.processes.bot_process import (
+from arena.processes.bot_process import (
     BotProcess,
     BotProgram,
     BotState,
     RestartPolicy,
     make_engine_command,
 )
-from arena.server.processes.tasks import open_background_tasks
+from arena.processes.tasks import open_background_tasks
+from arena.server.host import Host
 
 
 class BotProcesses:

@@ -29,12 +29,12 @@ from arena.ladder.plan import LadderPlan
 from arena.ladder.runner import MatchHost
 from arena.match.replay import verify_record
 from arena.match.terms import Terms, to_json
+from arena.processes.bot_process import RestartPolicy
+from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result, from_line
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
-from arena.server.processes.bot_process import RestartPolicy
-from arena.server.processes.tasks import open_background_tasks
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -25,10 +25,10 @@ from arena.ladder.plan import BotPlan, list_own_time_controls
 from arena.ladder.runner import MatchRunner
 from arena.ladder.threads import ThreadAllocation
 from arena.match.terms import Terms, from_json
+from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import Record, to_line
 from arena.rating.pairing import Pairing
 from arena.server.host import open_host
-from arena.server.processes.bot_process import RestartPolicy
 from arena.server.settings import make_private_host_settings
 
 _OPENING_LOCK = Lock()

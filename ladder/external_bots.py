@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import anyio
 
 from arena.clock import MONOTONIC, TimeSource
+from arena.processes.tasks import open_background_tasks
 from arena.server.host import Host
-from arena.server.processes.tasks import open_background_tasks
 
 OTHER_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begins another event"
 """Advice for users of Docker Compose whose event cannot be resumed."""

@@ -31,6 +31,8 @@ from arena.ladder.progress import make_ladder_progress
 from arena.ladder.record_file import RecordFile
 from arena.ladder.runner import MatchRunner
 from arena.ladder.threads import ThreadAllocation
+from arena.processes.bot_process import RestartPolicy
+from arena.processes.tasks import open_background_tasks
 from arena.protocol.record import Record
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
@@ -38,8 +40,6 @@ from arena.rating.standings import compute_ranks
 from arena.server.core.effects import EventPlace
 from arena.server.edge.addresses import LOOPBACK
 from arena.server.host import Host, open_host
-from arena.server.processes.bot_process import RestartPolicy
-from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import make_private_host_settings
 from arena.server.store.database import format_current_time
 from arena.server.store.ladder_lock import CannotResume

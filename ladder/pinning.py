@@ -2,7 +2,7 @@
 
 The two bots of a match search in turns, so they share the cores of the match, unless there are enough cores for each bot
 to have its own. On a machine with more than two cores, one is left to the server. On a smaller one the server shares the
-cores, and has priority (server.processes.supervisor).
+cores, and has priority (processes.supervisor).
 """
 
 from __future__ import annotations

@@ -26,11 +26,11 @@ from arena.ladder.pinning import CorePinning
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import has_moved
 from arena.match.terms import Terms, ThreadLimits
+from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pairing
-from arena.server.processes.tasks import open_background_tasks
 
 MAX_OVERTAKING = 8
 """Maximum number of matches that may start ahead of an earlier match that waits for more free threads."""

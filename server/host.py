@@ -32,6 +32,8 @@ from arena.clock import MONOTONIC, TimeSource
 from arena.cores import list_usable_cores
 from arena.games.loading import list_installed_games
 from arena.match.terms import Terms
+from arena.processes.identity import PROGRAM
+from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import Code
 from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
@@ -47,8 +49,6 @@ from arena.server.failed_logins import FailedLogins, choose_pause_seconds
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import CorePort
-from arena.server.processes.identity import PROGRAM
-from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings, make_private_host_settings
 from arena.server.shell.address_recorder import AddressRecorder
 from arena.server.shell.authenticator import Authenticator

@@ -18,6 +18,7 @@ import anyio
 from prometheus_client import Gauge
 
 from arena.clock import MONOTONIC, TimeSource
+from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import Code
 from arena.protocol.record import Record
 from arena.server.cluster.bus import Bus
@@ -27,7 +28,6 @@ from arena.server.core.settings import OPEN_EVENT, Pool
 from arena.server.host import LOCAL_EDGE_NUMBER, Host, listen, make_edge, open_host, open_store
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
-from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import ArenaSettings
 from arena.server.shell.house_processes import HousePlan
 from arena.server.store.database import close_engine, make_engine

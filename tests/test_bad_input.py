@@ -12,8 +12,8 @@ import pytest
 from arena.cli import main
 from arena.lab.commands import maps
 from arena.ladder import bot_processes
+from arena.processes.bot_process import RestartPolicy
 from arena.server.commands import hosting
-from arena.server.processes.bot_process import RestartPolicy
 from arena.server.shell.house_processes import HousePlan
 from tests.bots.command_line import fails, keep_switch_interval
 

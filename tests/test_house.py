@@ -17,8 +17,20 @@ import pytest
 from testkit.project import list_files
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("games", "maps", "solved", "protocol", "match", "rating", "server", "check", "ladder", "bots")
-CONNECTED = ("match", "rating", "server", "check", "ladder")
+PACKAGES = (
+    "games",
+    "maps",
+    "solved",
+    "protocol",
+    "match",
+    "rating",
+    "processes",
+    "server",
+    "check",
+    "ladder",
+    "bots",
+)
+CONNECTED = ("match", "rating", "processes", "server", "check", "ladder")
 """Packages whose objects get what they need when they are made."""
 SELVES = {"self", "cls"}
 SETTERS = {"setattr", "delattr"}
@@ -252,6 +264,7 @@ def test_decoders_are_made_before_there_are_threads() -> None:
         "ladder",
         "maps",
         "match",
+        "processes",
         "protocol",
         "rating",
         "server",

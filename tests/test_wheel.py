@@ -24,6 +24,7 @@ SHADOWS = (
     "ladder",
     "maps",
     "match",
+    "processes",
     "protocol",
     "rating",
     "server",

@@ -22,12 +22,12 @@ from arena.ladder.reports.standings import (
 )
 from arena.maps.game_on_map import has_maps
 from arena.match.replay import list_movers
+from arena.processes.identity import PROGRAM
 from arena.protocol.record import Record, RecordedMove
 from arena.rating.breakdown import Breakdown, Duel, GroupScore, count_draws, make_breakdown
 from arena.rating.formats import Encounter
 from arena.rating.pairing import Pairing
 from arena.rating.standings import StandingsRow, compute_pair_scores, is_void, list_losers
-from arena.server.processes.identity import PROGRAM
 
 MAX_SECTION_MATCHES = 3
 """Maximum number of matches, or pairs of matches, that a section of the report lists."""

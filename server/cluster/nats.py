@@ -22,10 +22,10 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from arena.clock import MONOTONIC
+from arena.processes.tasks import open_background_tasks
 from arena.server.cluster.address import NatsAddress, parse_bus_url
 from arena.server.cluster.bus import MAX_PAYLOAD, BusError, PayloadHandler
 from arena.server.cluster.tls import TlsContext
-from arena.server.processes.tasks import open_background_tasks
 
 log = logging.getLogger("arena.bus")
 

@@ -20,6 +20,7 @@ from arena.clock import MONOTONIC
 from arena.console import CommandError, err, out
 from arena.games.catalogue import CATALOGUE
 from arena.match.adjudication import find_unusable_table_reason
+from arena.processes.tasks import open_background_tasks
 from arena.protocol.adjudication import BadAdjudication
 from arena.protocol.record import Record, to_line
 from arena.server.cluster.bus import BusError
@@ -36,7 +37,6 @@ from arena.server.commands.settings_file import (
 from arena.server.core.settings import OPEN_EVENT, Pool
 from arena.server.edge import server_log
 from arena.server.host import Host, open_host
-from arena.server.processes.tasks import open_background_tasks
 from arena.server.roles import check_connections, open_edge, open_leader
 from arena.server.settings import (
     RELOADABLE_KEYS,

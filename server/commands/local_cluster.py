@@ -19,12 +19,12 @@ import typer
 
 from arena.clock import MONOTONIC, TimeSource
 from arena.console import CommandError, err
+from arena.processes.private_nats import NatsNotStarted, open_private_nats
+from arena.processes.supervisor import make_supervised_command
+from arena.processes.tasks import open_background_tasks
 from arena.server.cluster.address import PASSWORD_FILE
 from arena.server.edge.addresses import describe_listen_error, make_websocket_url
 from arena.server.host import open_store
-from arena.server.processes.private_nats import NatsNotStarted, open_private_nats
-from arena.server.processes.supervisor import make_supervised_command
-from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings
 from arena.server.store.database import StoreError
 

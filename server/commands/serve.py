@@ -11,6 +11,7 @@ import anyio
 import typer
 
 from arena.console import CommandError, UsageError, err
+from arena.processes.tasks import open_background_tasks
 from arena.server.cluster.bus import BusError
 from arena.server.commands.hosting import ReloadableHost, read_plan
 from arena.server.commands.lifecycle import StopSignals
@@ -24,7 +25,6 @@ from arena.server.commands.settings_file import (
 )
 from arena.server.edge import interpreter, server_log
 from arena.server.host import CannotListen
-from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import LogFormat, ProcessRole
 from arena.server.shell.house_processes import HouseEngineError
 from arena.server.store.database import StoreError

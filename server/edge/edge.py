@@ -15,6 +15,7 @@ import anyio
 import anyio.abc
 
 from arena.clock import MONOTONIC, TimeSource
+from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import Code
 from arena.protocol.messages import End, ServerMessage
 from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
@@ -36,7 +37,6 @@ from arena.server.failed_logins import PAUSE_SECONDS
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import CorePort, MessageToEdge
-from arena.server.processes.tasks import open_background_tasks
 
 log = logging.getLogger("arena.connection")
 

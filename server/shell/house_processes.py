@@ -18,10 +18,7 @@ import anyio.abc
 
 from arena.games.core import Player
 from arena.match.replay import has_moved
-from arena.server.core.effects import MatchFinished, StartHouseEngine
-from arena.server.core.inputs import HouseEngineFailed
-from arena.server.core.settings import HOUSE_PREFIX, MATCHES_PER_HOUSE_ENGINE, HouseEngine
-from arena.server.processes.bot_process import (
+from arena.processes.bot_process import (
     BotProcess,
     BotProgram,
     BotServer,
@@ -29,7 +26,10 @@ from arena.server.processes.bot_process import (
     RestartPolicy,
     make_engine_command,
 )
-from arena.server.processes.tasks import open_background_tasks
+from arena.processes.tasks import open_background_tasks
+from arena.server.core.effects import MatchFinished, StartHouseEngine
+from arena.server.core.inputs import HouseEngineFailed
+from arena.server.core.settings import HOUSE_PREFIX, MATCHES_PER_HOUSE_ENGINE, HouseEngine
 from arena.server.store.tokens import is_valid_name
 
 if TYPE_CHECKING:

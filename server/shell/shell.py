@@ -27,6 +27,7 @@ import anyio.abc
 
 from arena.clock import TimeSource
 from arena.match.terms import Terms
+from arena.processes.tasks import open_background_tasks
 from arena.protocol.messages import Accept, Move, Resign
 from arena.protocol.record import Record, from_line
 from arena.server.core.core import Core
@@ -63,7 +64,6 @@ from arena.server.core.settings import CoreSettings
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, RequestResync
-from arena.server.processes.tasks import open_background_tasks
 from arena.server.shell.authenticator import Authenticator
 from arena.server.store.journal.journal import Journal, StoreUnavailable
 from arena.server.store.lease import LeaseLost

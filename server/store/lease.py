@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from arena.clock import MONOTONIC, TimeSource
-from arena.server.processes.identity import ProcessIdentity, has_ended, identify_this_process
+from arena.processes.identity import ProcessIdentity, has_ended, identify_this_process
 from arena.server.store.database import StoreError, WriteFunction, make_insert
 from arena.server.store.schema import servers
 

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from arena.server.processes.identity import PROGRAM
+from arena.processes.identity import PROGRAM
 from arena.server.store import schema
 
 SCHEMA_VERSION = 11

@@ -201,7 +201,7 @@ servers = sa.Table(  # leases: server.store.lease
     metadata,
     sa.Column("name", sa.String(64), primary_key=True),
     sa.Column("number", sa.Integer, nullable=False),  # fencing token, which increases with every holder
-    # Process that holds the lease: the four fields of a server.processes.identity.ProcessIdentity.
+    # Process that holds the lease: the four fields of a processes.identity.ProcessIdentity.
     sa.Column("host", sa.String(255), nullable=False),
     sa.Column("pid", sa.Integer, nullable=False),
     sa.Column("place", sa.String(128), nullable=False),

@@ -17,9 +17,9 @@ import msgspec
 
 from arena.clock import TimeSource
 from arena.games.catalogue import CATALOGUE
+from arena.processes import supervisor
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
-from arena.server.processes import supervisor
 from arena.server.store import database
 from arena.server.web import link_previews, page_messages
 from arena.server.web.analysis import analyse_position, review_moves

@@ -24,12 +24,12 @@ from arena.games.catalogue import CATALOGUE
 from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import list_map_names
+from arena.processes import supervisor
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result, from_line, to_line
 from arena.protocol.values import Players
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
-from arena.server.processes import supervisor
 from arena.server.web.board_pages import parse_match
 from arena.server.web.routes import BadRequest
 from arena.server.web.static_files import CACHE_ONE_DAY

@@ -15,7 +15,7 @@ import anyio
 import msgspec
 from msgspec import Struct, field
 
-from arena.server.processes.supervisor import make_supervised_command
+from arena.processes.supervisor import make_supervised_command
 from arena.server.store import renaming
 from arena.server.store.database import StoreError, open_store
 from arena.server.store.personal_data import NameInUse

@@ -22,6 +22,7 @@ import anyio.to_thread
 from arena.bots.client import client as bot_client
 from arena.clock import TimeSource
 from arena.games.catalogue import make_game
+from arena.processes.identity import ProcessIdentity as Identity
 from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.timecontrol import TimeControl
 from arena.server import host, roles
@@ -30,7 +31,6 @@ from arena.server.core.settings import Pool, PoolGame
 from arena.server.edge import pings
 from arena.server.edge.limits import HostLimits
 from arena.server.loop_lag import MEASURE_INTERVAL_NS, LoopLag
-from arena.server.processes.identity import ProcessIdentity as Identity
 from arena.server.settings import (
     ArenaSettings,
     MatchSettings,

@@ -23,7 +23,7 @@ WORDS = [
     word for span in re.findall(r"`([^`]+)`", re.sub(r"(?ms)^```.*?^```", "", PAGE)) for word in span.split()
 ]
 NAME = re.compile(
-    r"(?:arena\.)?(?:games|maps|protocol|match|rating|server|check|ladder|bots|tests)(?:\.\w+)+"
+    r"(?:arena\.)?(?:games|maps|protocol|match|rating|processes|server|check|ladder|bots|tests)(?:\.\w+)+"
 )
 HOP = re.compile(r"\| (\d+) \| `(\S+)` \| `(\S+)` \| .+ \|")
 HOPS = [(int(number), file, function) for number, file, function in HOP.findall(PAGE)]

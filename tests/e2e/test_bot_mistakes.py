@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.server.processes.bot_process import MAX_SHOWN_FAILURES
+from arena.processes.bot_process import MAX_SHOWN_FAILURES
 from tests.bots.command_line import arena
 
 HEAD = (

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
+from arena.processes.supervisor import CANNOT_START_EXIT_CODE
 from arena.protocol import record as records
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.timecontrol import TimeOdds
-from arena.server.processes.supervisor import CANNOT_START_EXIT_CODE
 from tests.bots import command_line
 from tests.bots.command_line import ARENA, Result
 from tests.server.fleets import ROOT, all_gone, bot, processes_of

@@ -16,11 +16,11 @@ from arena.ladder.dask_worker import PairJob, play_pair
 from arena.ladder.plan import BotPlan
 from arena.maps.game_on_map import make_game_on_map
 from arena.match.terms import Terms, to_json
+from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import from_line, read_records
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.rating.pairing import Pair
-from arena.server.processes.bot_process import RestartPolicy
 from tests.bots.command_line import ARENA
 from tests.e2e.commands import arena
 from tests.games.own import EXAMPLES, nim

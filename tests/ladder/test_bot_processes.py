@@ -8,9 +8,9 @@ import pytest
 from arena.ladder.bot_pool import BotRefused
 from arena.ladder.bot_processes import BotProcesses, make_start_command, open_bot_processes
 from arena.ladder.plan import BotPlan
+from arena.processes.bot_process import RestartPolicy
+from arena.processes.child import TAIL_LINES
 from arena.server.host import Host
-from arena.server.processes.bot_process import RestartPolicy
-from arena.server.processes.child import TAIL_LINES
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 
 

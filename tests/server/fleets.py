@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from arena.ladder.plan import BotPlan
-from arena.server.processes.bot_process import RestartPolicy
+from arena.processes.bot_process import RestartPolicy
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,9 +8,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.match.referee_events import MatchOpened, RefereeEvent, TurnStarted
 from arena.match.terms import Terms
+from arena.processes.identity import ProcessIdentity, identify_this_process
 from arena.protocol.record import Record
 from arena.server.core.effects import AppendEvent, CloseMatch, OpenMatch
-from arena.server.processes.identity import ProcessIdentity, identify_this_process
 from arena.server.store import lease, schema
 from arena.server.store.lease import LEASE_SECONDS, Lease
 from tests.server.matches import terms

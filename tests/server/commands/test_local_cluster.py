@@ -22,8 +22,8 @@ from testkit.parts import mark_requires
 from testkit.players import RandomPlayer
 from tests.bots.command_line import environment
 from tests.e2e.commands import Running, arena, running
+from tests.processes.test_supervisor import is_alive
 from tests.server.databases import Postgresql
-from tests.server.processes.test_supervisor import is_alive
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
 

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from arena.clock import TimeSource
+from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import Code
 from arena.protocol.messages import Hello
 from arena.protocol.values import Role
@@ -21,7 +22,6 @@ from arena.server.core.inputs import ClientAdmitted, EdgeResynced, RatingChanged
 from arena.server.core.lobby import RequestRefused
 from arena.server.failed_logins import MAX_FAILURES, FailedLogins
 from arena.server.ports import AdmissionRequest
-from arena.server.processes.tasks import open_background_tasks
 from arena.server.shell import authenticator
 from arena.server.shell.authenticator import GATHER_PARTS, GATHER_SECONDS, Authenticator
 from arena.server.store import tokens

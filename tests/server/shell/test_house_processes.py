@@ -17,12 +17,12 @@ import anyio
 import pytest
 
 from arena.games.catalogue import CATALOGUE
+from arena.processes.bot_process import RestartPolicy
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Browse, Challenge, ChallengeOver, Listing, Move, Ready, Start, Turn
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.settings import OPEN_EVENT, HouseEngine
 from arena.server.host import Host, open_host
-from arena.server.processes.bot_process import RestartPolicy
 from arena.server.settings import ArenaSettings, make_private_host_settings
 from arena.server.shell.house_processes import HouseEngineError, HousePlan, parse_engines
 from testkit.parts import mark_requires

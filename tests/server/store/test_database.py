@@ -18,7 +18,7 @@ from anyio.lowlevel import checkpoint
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.server.processes.identity import PROGRAM
+from arena.processes.identity import PROGRAM
 from arena.server.store import migrations, schema, sqlite, tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (

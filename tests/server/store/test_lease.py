@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.match.referee_events import MatchOpened
+from arena.processes.identity import identify_this_process
 from arena.server.core.effects import DurableEffect, SaveSession
-from arena.server.processes.identity import identify_this_process
 from arena.server.store import lease, schema
 from arena.server.store.database import StoreError, open_store
 from arena.server.store.journal.changes import collect_changes

@@ -15,9 +15,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.clock import MONOTONIC
 from arena.match.referee_events import MatchOpened
+from arena.processes.identity import ProcessIdentity, identify_this_process
 from arena.protocol.record import to_line
 from arena.server.core.effects import DurableEffect
-from arena.server.processes.identity import ProcessIdentity, identify_this_process
 from arena.server.store import lease, schema
 from arena.server.store.database import close_engine, make_engine, prepare_store
 from arena.server.store.journal.changes import collect_changes

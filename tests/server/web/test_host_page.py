@@ -10,11 +10,11 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
+from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Move, Notice, Ready, Start, Turn
 from arena.server import host as hosts
 from arena.server.host import Host, open_host
-from arena.server.processes.tasks import open_background_tasks
 from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.match_counting import count_new_matches

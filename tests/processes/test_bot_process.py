@@ -1,4 +1,4 @@
-"""server.processes.bot_process: restarts of a bot, on a virtual clock and fake processes."""
+"""processes.bot_process: restarts of a bot, on a virtual clock and fake processes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from itertools import pairwise
 import anyio
 import pytest
 
-from arena.server.processes import bot_process
-from arena.server.processes.bot_process import BotProcess, BotProgram, BotState, RestartPolicy
+from arena.processes import bot_process
+from arena.processes.bot_process import BotProcess, BotProgram, BotState, RestartPolicy
 from testkit.virtual_time import CLOCK
 from tests.virtual import virtual
 

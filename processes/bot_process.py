@@ -17,8 +17,8 @@ from typing import Protocol
 import anyio
 
 from arena.clock import MONOTONIC, TimeSource
-from arena.server.processes import supervisor
-from arena.server.processes.child import STOP_SECONDS, ChildProcess
+from arena.processes import supervisor
+from arena.processes.child import STOP_SECONDS, ChildProcess
 
 MAX_SHOWN_FAILURES = 3
 """Maximum number of resignations and crashes for which a bot's output is reported. Later ones show only the result."""

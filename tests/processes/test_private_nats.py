@@ -7,11 +7,11 @@ from pathlib import Path
 import anyio
 import pytest
 
+from arena.processes.private_nats import NatsNotStarted, open_private_nats
 from arena.server.cluster.bus import BusError
 from arena.server.cluster.nats import NatsBus, open_nats
-from arena.server.processes.private_nats import NatsNotStarted, open_private_nats
 from testkit.parts import mark_requires
-from tests.server.processes.test_supervisor import is_alive
+from tests.processes.test_supervisor import is_alive
 
 
 @mark_requires("nats")
@@ -59,7 +59,7 @@ async def test_without_the_program_it_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("arena.server.processes.private_nats.EXTRA_FOLDERS", ())
+    monkeypatch.setattr("arena.processes.private_nats.EXTRA_FOLDERS", ())
     with pytest.raises(NatsNotStarted, match=r"install the package nats-server, or set bus\.url"):
         async with open_private_nats():
             pytest.fail("there is one")

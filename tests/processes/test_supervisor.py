@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.server.processes import supervisor
+from arena.processes import supervisor
 
 GRANDCHILD = "import subprocess, sys, time; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); "
 

@@ -20,8 +20,8 @@ import anyio
 from anyio import to_thread
 
 from arena.clock import MONOTONIC
-from arena.server.processes.supervisor import make_supervised_command
-from arena.server.processes.tasks import open_background_tasks
+from arena.processes.supervisor import make_supervised_command
+from arena.processes.tasks import open_background_tasks
 
 log = logging.getLogger("arena.processes")
 

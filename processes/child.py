@@ -14,7 +14,7 @@ from typing import Self
 import anyio
 import anyio.abc
 
-from arena.server.processes.supervisor import make_supervised_command
+from arena.processes.supervisor import make_supervised_command
 
 TAIL_LINES = 20
 """Number of a bot's last output lines that are kept for reports."""

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from arena.server.processes.identity import ProcessIdentity, has_ended, identify_this_process
+from arena.processes.identity import ProcessIdentity, has_ended, identify_this_process
 
 PROGRAM = (
-    "import msgspec; from arena.server.processes.identity import identify_this_process;"
+    "import msgspec; from arena.processes.identity import identify_this_process;"
     " print(msgspec.json.encode(identify_this_process()).decode(), flush=True); input()"
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from arena.server.processes.tasks import open_background_tasks
+from arena.processes.tasks import open_background_tasks
 
 
 class Sleeper:
