@@ -92,8 +92,8 @@ audit: $(TOOLS)/cyclonedx-py  ## known weaknesses of what a server installs; fai
 	$(TOOLS)/pip-audit --strict --disable-pip --require-hashes -r requirements.lock
 
 bench-server: $(STAMP)  ## the server against a bare relay, and as it grows, into benchmarks/SERVER.md
-	$(BIN)/python -m benchmarks.server
-	$(BIN)/python -m benchmarks.growth
+	$(BIN)/python -m benchmarks.server --write
+	$(BIN)/python -m benchmarks.growth --write
 
 bench: $(STAMP)  ## measure the compiled engine, some ten minutes; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks

@@ -1,7 +1,7 @@
 """Benchmarks of the compiled engine: `python -m benchmarks [NAME …]`. Without names, all are run.
 
-The raw results of each benchmark are saved as soon as it is measured (`benchmarks/engine/raw.py`), and RESULTS.md is
-written from all saved results. `--page` only writes RESULTS.md. A separate program measures the Elo difference of two
+The raw results of each benchmark are saved as soon as it is measured (`benchmarks/engine/raw.py`), and its figures are
+written to RESULTS.md. `--page` only writes the figures of all saved results. A separate program measures the Elo difference of two
 engines: `python -m benchmarks.engine.strength --help`.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 
 from benchmarks.engine import raw
+from benchmarks.kit.results import RESULTS
 
 
 def main() -> None:
@@ -28,9 +29,10 @@ def main() -> None:
         names = ", ".join(raw.MEASURED_PARTS)
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {names}")
     for name in () if arguments.page else arguments.parts or raw.MEASURED_PARTS:
-        print(raw.render_section(name, raw.measure_and_save(name)), "\n", flush=True)
-        raw.PAGE.write_text(raw.render_page(), encoding="utf-8")
-    raw.PAGE.write_text(raw.render_page(), encoding="utf-8")
+        raw.measure_and_save(name)
+        print(*raw.make_figures(name).values(), sep="\n", flush=True)
+        RESULTS.path.write_text(raw.render_page(), encoding="utf-8")
+    RESULTS.path.write_text(raw.render_page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -40,8 +40,7 @@ from benchmarks.hostile.stranger import (
     open_socket,
     open_websocket,
 )
-from benchmarks.kit.measure import make_parser
-from benchmarks.kit.results import print_faults
+from benchmarks.kit.results import make_parser, print_faults
 from benchmarks.kit.script import MAP, make_script
 
 # Work at fixed intervals must not be counted as part of a request.

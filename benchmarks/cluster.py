@@ -5,14 +5,13 @@
 Each round measures all configurations one after another, at the same rate of moves. It measures the CPU time per move
 of the edges and the core, of PostgreSQL and of NATS, minus the CPU time of each while the same bots are connected and
 idle. It also measures the time from the sending of a move to its acknowledgement. Ratios are computed within a round,
-and the report shows their medians. `--write` writes the section of benchmarks/CLUSTER.md.
+and the table shows their medians. `--write` writes the figures to benchmarks/CLUSTER.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import statistics
 import tempfile
 from collections.abc import AsyncIterator, Sequence
@@ -21,10 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.kit.load import Load, measure_rate, run_arena_bot, wait_until_all_connected
-from benchmarks.kit.measure import format_spread, make_parser, make_table, percentile
-from benchmarks.kit.results import CLUSTER, describe_measurement, format_claim
+from benchmarks.kit.measure import format_spread, make_table, percentile
+from benchmarks.kit.results import CLUSTER, format_verdict, start_measurement
 from benchmarks.kit.running_server import SCRIPT_OPTIONS, process_cpu_seconds
-from benchmarks.kit.script import MAP
 from testkit import forked
 from testkit.cluster import ClusterMember, Role
 from testkit.nats_server import NatsServer, run_nats
@@ -42,6 +40,7 @@ SERVE_OPTIONS = (
 )
 SINGLE_PROCESS = "one process"
 MAX_RATIO = 2.0
+"""Promised upper bound of the servers' CPU time per move with 4 edges, divided by that of one process."""
 COLUMNS = {
     "moves/s": "rate",
     "core µs": "core",
@@ -52,7 +51,7 @@ COLUMNS = {
     "p99 ms": "p99",
     "idle, ms of CPU a second": "idle",
 }
-"""Fields of `RoundCost` by their column headings in the report."""
+"""Fields of `RoundCost` by their column headings."""
 EDGE_COUNTS = {SINGLE_PROCESS: 0, "a core and 1 edge": 1, "a core and 2 edges": 2, "a core and 4 edges": 4}
 """Number of edges by name of the configuration. 0 means one process that is edge and core."""
 
@@ -186,69 +185,43 @@ def _make_row(configuration: str, rounds: Sequence[RoundCost]) -> list[str]:
     return [configuration, *(f"{value:.{name in ('p50', 'p99'):d}f}" for name, value in medians.items())]
 
 
-def make_section(costs: dict[str, list[RoundCost]], arguments: argparse.Namespace, note: str) -> str:
-    """Return the section of CLUSTER.md with the cost of a move, as Markdown. `costs`: all rounds by configuration."""
-    lines = [
-        "## What a move costs",
-        "",
-        f"{note}",
-        "",
-        f"- *Machine*: The servers, PostgreSQL (`fsync = off`: a commit does not wait for the disk), NATS and {arguments.bots} bots share {os.cpu_count()} cores.",
-        f"- *Load*: The bots play {arguments.rate:g} moves a second, always the same match on `{MAP}`. Figures are medians of {arguments.rounds} rounds of {arguments.seconds:g} s.",
-        "- *CPU* (the columns in µs) is the user and kernel time per move, minus the time that the same processes use with the same number of idle bots.",
-        "- *Idle* is the CPU time that was subtracted, for the core and the edges together.",
-        "",
-        *make_table(
-            ["", *COLUMNS], [_make_row(configuration, rounds) for configuration, rounds in costs.items()]
-        ),
-    ]
+def make_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
+    """Return the figures by place in CLUSTER.md. `costs`: all rounds by configuration."""
+    rows = [_make_row(configuration, rounds) for configuration, rounds in costs.items()]
     *_, last = costs
     ratios = [
         cost.server / single_cost.server
         for cost, single_cost in zip(costs[last], costs[SINGLE_PROCESS], strict=True)
     ]
-    lines += [
-        "",
-        format_claim(
-            f"CPU time of edges and core per move, {last}",
-            f"at most {MAX_RATIO:g} × that of one process",
-            f"{format_spread(ratios, 2)} ×",
-            kept=statistics.median(ratios) <= MAX_RATIO,
-        ),
-    ]
-    return "\n".join(lines)
+    kept = statistics.median(ratios) <= MAX_RATIO
+    return {
+        "cost.table": make_table(["", *COLUMNS], rows),
+        "cost.ratio": format_verdict(f"{format_spread(ratios, 2)} ×", kept=kept),
+    }
 
 
 def main() -> None:
-    """Measure all configurations, print the section, and write it to CLUSTER.md if requested."""
-    parser = make_parser(__doc__)
+    """Measure all configurations, and publish the figures in CLUSTER.md."""
+    parser = CLUSTER.make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--bots", type=int, default=40)
     parser.add_argument("--rate", type=float, default=150.0, help="moves per second, of all bots together")
-    parser.add_argument("--write", action="store_true", help="write the section of benchmarks/CLUSTER.md")
     arguments = parser.parse_args()
     binaries = find_postgresql_folder()
     if binaries is None or missing_reason("nats"):
         parser.error(str(missing_reason("postgresql") or missing_reason("nats")))
     forked.start_fork_server()
     costs: dict[str, list[RoundCost]] = {configuration: [] for configuration in EDGE_COUNTS}
-    command = f"python -m benchmarks.cluster --seconds {arguments.seconds:g} --rounds {arguments.rounds}"
-    with (
-        running_postgresql(binaries) as postgresql,
-        run_nats() as nats,
-        describe_measurement(command) as note,
-    ):
+    conditions = start_measurement()
+    with running_postgresql(binaries) as postgresql, run_nats() as nats:
         for number in range(arguments.rounds):
             for configuration, edges in EDGE_COUNTS.items():
                 url = postgresql.new_database()
                 cost = asyncio.run(measure_once(edges, arguments, url, postgresql, nats))
                 costs[configuration].append(cost)
                 print(f"{number + 1}: {configuration}: {cost}", flush=True)
-    text = make_section(costs, arguments, note())
-    print(text)
-    if arguments.write:
-        CLUSTER.replace_section("cost", text)
+    CLUSTER.publish("cost", make_figures(costs), conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

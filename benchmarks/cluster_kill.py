@@ -2,7 +2,7 @@
 
     python -m benchmarks.cluster_kill                        100 failures, with 40 bots
     python -m benchmarks.cluster_kill --rounds 5 --seed 7 --kinds "core kill,edge freeze"
-    python -m benchmarks.cluster_kill --write                write the section of benchmarks/CLUSTER.md
+    python -m benchmarks.cluster_kill --write                write the figures to benchmarks/CLUSTER.md
 
 Real `arena serve` processes use a real PostgreSQL and a real NATS, each over connections that can be cut. Edges, cores,
 NATS and PostgreSQL fail, as `testkit/cluster_faults.py` describes. The bots play Riskless on italy, and reconnect as
@@ -22,8 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchmarks.kit.measure import make_parser, make_table, percentile
-from benchmarks.kit.results import CLUSTER, describe_measurement, format_claim, print_faults
+from benchmarks.kit.measure import make_table, percentile
+from benchmarks.kit.results import CLUSTER, format_verdict, print_faults, start_measurement
 from testkit import forked
 from testkit.cluster import run_cluster
 from testkit.cluster_faults import (
@@ -43,6 +43,7 @@ SERVE_OPTIONS = (
     *("--set=pool.concurrency=1000", "--set=log.verbose=true"),
 )
 GOAL_SECONDS = 3.0
+"""Promised upper bound of the p99 of the time until play continues after a core fails, in seconds."""
 
 
 async def run_failures(
@@ -75,23 +76,10 @@ def recovery_seconds(report: FailureReport, kinds: Sequence[str]) -> list[float]
     return [seconds for fault in report.injected if fault.kind in kinds for seconds in fault.recovery_seconds]
 
 
-def make_section(report: FailureReport, arguments: argparse.Namespace, note: str) -> str:
-    """Return the section of CLUSTER.md that describes the failures, as Markdown. `note`: conditions of the measurement."""
-    result = report.result
-    lines = [
-        "## Failures during play",
-        "",
-        f"{note}",
-        "",
-        f"- *Conditions*: {arguments.edges} edges and 2 cores on one machine; {arguments.bots} bots play Riskless on italy and think up to {arguments.think:g} s a move; seed {arguments.seed}.",
-        "- *Failure* names the process and what happens to it: it is killed (*kill*), suspended for a while (*freeze*), loses its connection to NATS (*bus*), to PostgreSQL (*store*) or to both (*split*) for a while, or ends without closing these connections (*power*).",
-        "- *Continues* is the time from the failure until one of the two bots of a match gets a message of the match again. After a failure of NATS or PostgreSQL, the time begins when the failed program is available again.",
-        "- *Never* is the number of matches that did not continue.",
-        "- If an edge fails but its connections stay open, its bots notice the failure only by their own pings, after 2 to 4 s.",
-        "",
-    ]
-    rows = []
-    for kind in arguments.kinds:
+def make_figures(report: FailureReport, kinds: Sequence[str]) -> dict[str, str]:
+    """Return the figures by place in CLUSTER.md. `kinds`: kinds of failure in the order of the table."""
+    result, rows = report.result, []
+    for kind in kinds:
         faults_of_kind = [fault for fault in report.injected if fault.kind == kind]
         seconds = recovery_seconds(report, [kind])
         stuck = sum(fault.stuck for fault in faults_of_kind)
@@ -99,34 +87,19 @@ def make_section(report: FailureReport, arguments: argparse.Namespace, note: str
         rows.append([kind, len(faults_of_kind), len(seconds) + stuck, *quantiles, stuck])
     headings = ["failure", "times", "matches in progress", "continues p50 s", "p99 s", "maximum s", "never"]
     end_reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(result.reasons.items()))
-    summary = f"{len(result.faults)} faults in {result.matches:,} matches with {result.acknowledged:,} acknowledged moves (end reasons: {end_reasons})"
+    effect = f"{len(result.faults)} faults in {result.matches:,} matches with {result.acknowledged:,} acknowledged moves (end reasons: {end_reasons})"
     core_seconds = recovery_seconds(report, CORE_FAULTS)
-    recovery_text = f"p50 {percentile(core_seconds, 0.5):.2f} s, p99 {percentile(core_seconds, 0.99):.2f} s"
-    return "\n".join(
-        [
-            *lines,
-            *make_table(headings, rows),
-            "",
-            format_claim(
-                f"effect of {len(report.injected)} failures during matches of Riskless on italy",
-                "no acknowledged move lost, no match doubled, no wrong forfeit",
-                summary,
-                kept=not result.faults,
-            ),
-            "",
-            format_claim(
-                "time until play continues after a core fails",
-                f"p99 within {GOAL_SECONDS:g} s",
-                recovery_text,
-                kept=percentile(core_seconds, 0.99) <= GOAL_SECONDS,
-            ),
-        ]
-    )
+    p50, p99 = percentile(core_seconds, 0.5), percentile(core_seconds, 0.99)
+    return {
+        "failures.table": make_table(headings, rows),
+        "failures.effect": format_verdict(effect, kept=not result.faults),
+        "failures.recovery": format_verdict(f"p50 {p50:.2f} s, p99 {p99:.2f} s", kept=p99 <= GOAL_SECONDS),
+    }
 
 
 def main() -> int:
-    """Inject the failures, and print the section and all losses. Return 0 if nothing was lost and no match got stuck."""
-    parser = make_parser(__doc__)
+    """Inject the failures, and publish the figures in CLUSTER.md, and print all losses. Return 0 if nothing was lost and no match got stuck."""
+    parser = CLUSTER.make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--edges", type=int, default=2)
     parser.add_argument("--bots", type=int, default=40)
@@ -146,7 +119,6 @@ def main() -> int:
         default=list(KINDS),
         help=f"kinds of failure to choose from, separated by commas; default: {','.join(KINDS)}",
     )
-    parser.add_argument("--write", action="store_true", help="write the section of benchmarks/CLUSTER.md")
     arguments = parser.parse_args()
     if unknown := sorted(set(arguments.kinds) - set(KINDS)):
         parser.error(f"there is no failure {unknown[0]!r}; there are {', '.join(KINDS)}")
@@ -154,19 +126,15 @@ def main() -> int:
     if binaries is None or missing_reason("nats"):
         parser.error(str(missing_reason("postgresql") or missing_reason("nats")))
     forked.start_fork_server()
-    command = f"python -m benchmarks.cluster_kill --rounds {arguments.rounds} --bots {arguments.bots} --seed {arguments.seed}"
+    conditions = start_measurement()
     with (
         tempfile.TemporaryDirectory(prefix="arena-failures-") as folder,
         running_postgresql(binaries) as postgresql,
         run_nats() as nats,
-        describe_measurement(command) as note,
     ):
         url = postgresql.new_database()
         report = asyncio.run(run_failures(arguments, Path(folder), url, postgresql, nats))
-    text = make_section(report, arguments, note())
-    print(text)
-    if arguments.write:
-        CLUSTER.replace_section("failures", text)
+    CLUSTER.publish("failures", make_figures(report, arguments.kinds), conditions, write=arguments.write)
     stuck = [f"{fault.stuck} matches stopped after {fault.kind}" for fault in report.injected if fault.stuck]
     return print_faults([*report.result.faults, *stuck])
 

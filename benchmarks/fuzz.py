@@ -13,8 +13,7 @@ import logging
 import sys
 import time
 
-from benchmarks.kit.measure import make_parser
-from benchmarks.kit.results import print_faults
+from benchmarks.kit.results import make_parser, print_faults
 from testkit.fuzz import run_fuzzer
 
 

@@ -1,6 +1,6 @@
-"""Cost of a move as the server grows; writes a section of SERVER.md.
+"""Cost of a move as the server grows.
 
-    python -m benchmarks.growth [--seconds 5] [--rounds 3] [--most 1000000] [--stores sqlite,postgresql]
+    python -m benchmarks.growth [--seconds 5] [--rounds 3] [--most 1000000] [--stores sqlite,postgresql] [--write]
 
 Some bots play as fast as they can, first beside a growing number of idle connections, then on databases with a growing
 number of finished matches. The server on each database is killed during matches and started again.
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from benchmarks.kit.filling import NAMES, create_database, create_filled_store
 from benchmarks.kit.flat import LIMIT_OPTIONS, WARM_SECONDS, measure_moves
 from benchmarks.kit.load_processes import ARENA, IDLE, LoadProcesses, run_loads
-from benchmarks.kit.measure import format_spread, make_parser, make_table
-from benchmarks.kit.results import SERVER, describe_measurement, format_claim
+from benchmarks.kit.measure import format_spread, make_table
+from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import RunningServer, raise_file_limit, run_arena_server, server_cores
 
 CONNECTIONS = (10, 100, 1_000, 5_000, 10_000)
@@ -100,7 +100,7 @@ def measure_on_store(store: str, count: int, seconds: float, rounds: int) -> Cos
             running.process.kill()
             running.process.wait()
         with _start_server(url) as (_, recovery):
-            return CostOnStore(NAMES[store], count, cpu, start, recovery)
+            return CostOnStore(store, count, cpu, start, recovery)
 
 
 @contextmanager
@@ -112,39 +112,23 @@ def _start_server(url: str) -> Iterator[tuple[RunningServer, float]]:
         yield running, time.perf_counter() - start_time
 
 
-def make_section(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[CostOnStore], note: str) -> str:
-    """Return the section of SERVER.md, as Markdown. `note`: conditions of the measurement."""
-    lines = [
-        "## As the server grows",
-        "",
-        (
-            "These tables show whether a move costs more if the server has more connections, or more finished matches in its store. "
-            "*CPU of a move* is the server's CPU time in µs per move, with bots that play as fast as they can: the median, with the "
-            "smallest and the greatest value in brackets.\n\n"
-            f"- In the first table, {PLAYING_CONNECTIONS} connections play; all others are idle and only answer pings.\n"
-            f"- In the second table, {PLAYERS_ON_STORE} connections play. With PostgreSQL, the CPU time of the database's own processes is "
-            "not included.\n"
-            "- *Start* is the time in seconds from the start of the server until it listens. *After a kill* is the same time if the "
-            "server had been killed during matches, which then continue."
-        ),
-        "",
-        *make_table(
-            ["connections", "CPU of a move", "moves/s"],
-            [[f"{cost.connections:,}", format_spread(cost.cpu), f"{cost.rate:,.0f}"] for cost in idle_costs],
-        ),
-        "",
-        *make_table(
-            ["store", "finished matches", "CPU of a move", "start", "after a kill"],
-            [
-                [
-                    *(cost.store, f"{cost.matches:,}", format_spread(cost.cpu)),
-                    *(f"{cost.start:.1f}", f"{cost.recovery:.1f}"),
-                ]
-                for cost in store_costs
-            ],
-        ),
-        "",
+def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[CostOnStore]) -> dict[str, str]:
+    """Return the figures by place in SERVER.md."""
+    idle_rows = [
+        [f"{cost.connections:,}", format_spread(cost.cpu), f"{cost.rate:,.0f}"] for cost in idle_costs
     ]
+    store_rows = [
+        [
+            *(NAMES[cost.store], f"{cost.matches:,}", format_spread(cost.cpu)),
+            *(f"{cost.start:.1f}", f"{cost.recovery:.1f}"),
+        ]
+        for cost in store_costs
+    ]
+    store_head = ["store", "finished matches", "CPU of a move", "start", "after a kill"]
+    figures = {
+        "growth.connections": make_table(["connections", "CPU of a move", "moves/s"], idle_rows),
+        "growth.stores": make_table(store_head, store_rows),
+    }
     grown_costs = [cost for cost in idle_costs if cost.connections >= CONSTANT_FROM]
     if len(grown_costs) > 1:
         ratios = {
@@ -152,28 +136,22 @@ def make_section(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[Cos
             for cost in grown_costs
         }
         worst_count = max(ratios, key=lambda count: ratios[count])
-        subject = f"CPU time of a move with {CONSTANT_FROM:,} to {grown_costs[-1].connections:,} connections, compared with {CONSTANT_FROM:,} connections"
-        figure = f"at most {ratios[worst_count]:.2f} ×, with {worst_count:,} connections"
-        kept = ratios[worst_count] <= MAX_RATIO
-        lines += [format_claim(subject, f"at most {MAX_RATIO:g} ×", figure, kept=kept), ""]
+        text = f"at most {ratios[worst_count]:.2f} ×, with {worst_count:,} connections"
+        figures["growth.ratio connections"] = format_verdict(text, kept=ratios[worst_count] <= MAX_RATIO)
     for store in dict.fromkeys(cost.store for cost in store_costs):
         costs = [cost for cost in store_costs if cost.store == store]
         ratio = max(statistics.median(cost.cpu) for cost in costs) / statistics.median(costs[0].cpu)
-        subject = f"CPU time of a move with {costs[0].matches:,} to {costs[-1].matches:,} finished matches on {store}, compared with {costs[0].matches:,} match"
-        figure = f"at most {ratio:.2f} ×"
-        lines += [format_claim(subject, f"at most {MAX_RATIO:g} ×", figure, kept=ratio <= MAX_RATIO), ""]
+        figures[f"growth.ratio {store}"] = format_verdict(f"at most {ratio:.2f} ×", kept=ratio <= MAX_RATIO)
     if store_costs:
         largest = max(cost.matches for cost in store_costs)
         slowest = max(max(cost.start, cost.recovery) for cost in store_costs if cost.matches == largest)
-        subject = f"time to start with {largest:,} finished matches, also after a kill"
-        figure = f"at most {slowest:.1f} s"
-        lines += [format_claim(subject, f"under {MAX_SECONDS:g} s", figure, kept=slowest < MAX_SECONDS), ""]
-    return "\n".join([*lines, note])
+        figures["growth.start"] = format_verdict(f"at most {slowest:.1f} s", kept=slowest < MAX_SECONDS)
+    return figures
 
 
 def main() -> None:
-    """Measure all costs, print the section, and write it to SERVER.md."""
-    parser = make_parser(__doc__)
+    """Measure all costs, and publish the figures in SERVER.md."""
+    parser = SERVER.make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="seconds per round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
@@ -186,24 +164,17 @@ def main() -> None:
     parser.add_argument("--stores", default=",".join(NAMES))
     arguments = parser.parse_args()
     raise_file_limit()
-    with describe_measurement("python -m benchmarks.growth") as note:
-        beside = []
-        sizes = [size for size in CONNECTIONS if size <= arguments.most_connections]
-        for cost_beside_idle in measure_beside_idle(sizes, arguments.seconds, arguments.rounds):
-            print(
-                f"{cost_beside_idle.connections:,} connections: {format_spread(cost_beside_idle.cpu)} µs a move",
-                flush=True,
-            )
-            beside.append(cost_beside_idle)
-        stores = []
-        for store in arguments.stores.split(","):
-            for count in (size for size in MATCHES if size <= arguments.most):
-                cost = measure_on_store(store, count, arguments.seconds, arguments.rounds)
-                print(f"{store}, {count:,} matches: {format_spread(cost.cpu)} µs a move", flush=True)
-                stores.append(cost)
-    text = make_section(beside, stores, note())
-    print(text)
-    SERVER.replace_section("growth", text)
+    conditions, beside = start_measurement(), []
+    sizes = [size for size in CONNECTIONS if size <= arguments.most_connections]
+    for cost_beside_idle in measure_beside_idle(sizes, arguments.seconds, arguments.rounds):
+        print(cost_beside_idle, flush=True)
+        beside.append(cost_beside_idle)
+    stores = []
+    for store in arguments.stores.split(","):
+        for count in (size for size in MATCHES if size <= arguments.most):
+            stores.append(measure_on_store(store, count, arguments.seconds, arguments.rounds))
+            print(stores[-1], flush=True)
+    SERVER.publish("growth", make_figures(beside, stores), conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -20,8 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.kit.measure import make_parser
-from benchmarks.kit.results import print_faults
+from benchmarks.kit.results import make_parser, print_faults
 from testkit.crash import kill_repeatedly
 from testkit.kills import LadderEvent
 

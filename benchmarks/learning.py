@@ -142,12 +142,12 @@ def main() -> None:
     for title, (name, openspiel_name) in GAMES.items():
         for row, play in list_rows(name, openspiel_name):
             speeds.setdefault(row, {})[title] = measure_rate(play, arguments.seconds)
-    print(f"Steps per second of CPU time, at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
+    print(f"Steps per second of CPU time, at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     rows = [
         [row, *(f"{rates[title]:,.0f}" if title in rates else "" for title in GAMES)]
         for row, rates in speeds.items()
     ]
-    print(*make_table(["", *GAMES], rows), sep="\n")
+    print(make_table(["", *GAMES], rows))
     local = partial(play_local_match, arena.make("riskless", map=MAP, opening=4), count())
     pairs = [
         (measure_rate(local, arguments.seconds), measure_command_rate(arguments.rounds)) for _ in range(RUNS)
@@ -158,8 +158,8 @@ def main() -> None:
         "`arena match`, with its server and both bots": command_rate,
         "ratio": Ratio([play_rate / arena_rate for play_rate, arena_rate in pairs]),
     }
-    print(f"\nMatches of two random bots on {MAP}, per second of CPU time\n")
-    print(*make_table(["", "matches"], matches.items()), sep="\n")
+    print(f"\nMatches of two random bots on {MAP}, per second of CPU time")
+    print(make_table(["", "matches"], matches.items()))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,15 @@
-"""Comparison of the server with bare relays, in one run; writes benchmarks/SERVER.md.
+"""Comparison of the server with bare relays, in one run.
 
-    python -m benchmarks.server [--seconds 5] [--rounds 3] [--most 2000]
+    python -m benchmarks.server [--seconds 5] [--rounds 3] [--most 2000] [--write]
 
 Each figure is a median over rounds, and each ratio compares consecutive runs. The load runs in separate processes on the
-same machine, and the report shows its CPU usage. Latencies at a given rate are measured in the server, from a move's
+same machine, and the table shows its CPU usage. Latencies at a given rate are measured in the server, from a move's
 arrival to its announcement.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import statistics
 import tempfile
 import time
@@ -23,21 +22,19 @@ import uvloop
 
 from benchmarks.kit.flat import (
     LIMIT_OPTIONS,
-    make_claims,
-    make_full_speed_section,
+    measure_all_at_full_speed,
     serve_relay,
     serve_storing_relay,
 )
 from benchmarks.kit.load import Load, measure_rate, run_arena_bot, run_relay_bot, wait_until_all_connected
-from benchmarks.kit.measure import make_parser, make_table, percentile
-from benchmarks.kit.results import SERVER, format_claim
+from benchmarks.kit.measure import make_table, percentile
+from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import (
     fetch_histogram,
     interpolate_quantile,
     raise_file_limit,
     run_arena_server,
 )
-from benchmarks.kit.script import MAP, make_script
 from benchmarks.relay import ROW, open_row_table
 
 QUANTILES = (0.5, 0.99, 0.999)
@@ -45,6 +42,8 @@ PAUSE_SECONDS = 0.03
 """Average pause before each move, or before each commit of the disk, when a lone move is measured, in seconds."""
 MAX_MS = 0.5
 """Promised upper bound of the time that the answer to a lone move takes longer than a commit of the disk, in ms."""
+MAX_P99_MS, MAX_IDLE_KIB, MAX_PLAYING_KIB = 2.5, 9.1, 27.5
+"""Promised upper bounds with 1,000 bots at 1,000 moves a second: p99 of a move, and memory of a connection."""
 MEASUREMENTS = 3
 """Number of alternating measurements of disk, relays and server."""
 
@@ -141,9 +140,9 @@ async def measure_answers(
     return durations
 
 
-async def make_lone_move_section(seconds: float) -> list[str]:
+async def measure_lone_moves(seconds: float) -> dict[str, str]:
     """Measure a single move's latency: on the disk alone, through the relays and in the server, in alternating turns of
-    `seconds` in total for each. Return the lines of SERVER.md's section."""
+    `seconds` in total for each. Return the figures by place in SERVER.md."""
     disk, relay, storing, answer = list[float](), list[float](), list[float](), list[float]()
     each_seconds = seconds / MEASUREMENTS
     for _ in range(MEASUREMENTS):
@@ -164,129 +163,60 @@ async def make_lone_move_section(seconds: float) -> list[str]:
         f"{answer_p50:.2f} ms; the disk takes {disk_p50:.2f} ms, a relay that stores nothing answers in {relay_p50:.2f} ms, "
         f"and a relay that stores a row in {storing_p50:.2f} ms"
     )
-    lines = [
-        "## A lone move",
-        (
-            "This section shows how long a bot waits for the answer to a move if the server has nothing else to do. Two bots play one "
-            f"match with a move every {1000 * PAUSE_SECONDS:.0f} ms. The server and the bots sleep between moves. All times are in ms. "
-            "The four kinds of time are measured in turn:\n\n"
-            "- *Disk* is the time of a commit of one row by SQLite alone, at the same rate and in the same folder.\n"
-            "- *Relay* is the time from sending a move to receiving the answer of the relay above, which stores nothing.\n"
-            "- *Storing relay* is the same time with the relay above that stores a row before each answer.\n"
-            "- *Answer* is the same time with the arena."
-        ),
-        "",
-        *make_table(
-            ["", "p50", "p90", "p99"],
-            [
-                [name, *(f"{percentile(times, share):.2f}" for share in (0.5, 0.9, 0.99))]
-                for name, times in {
-                    "disk": disk,
-                    "relay": relay,
-                    "storing relay": storing,
-                    "answer": answer,
-                }.items()
-            ],
-        ),
-        "",
-        format_claim(
-            "p50 of the answer to a lone move",
-            f"at most {MAX_MS:g} ms longer than a commit of the disk",
-            figure,
-            kept=answer_p50 - disk_p50 <= MAX_MS,
-        ),
+    rows = [
+        [name, *(f"{percentile(times, share):.2f}" for share in (0.5, 0.9, 0.99))]
+        for name, times in {"disk": disk, "relay": relay, "storing relay": storing, "answer": answer}.items()
     ]
-    print("\n".join(lines), flush=True)
-    return lines
+    return {
+        "lone.table": make_table(["", "p50", "p90", "p99"], rows),
+        "lone.answer": format_verdict(figure, kept=answer_p50 - disk_p50 <= MAX_MS),
+    }
 
 
-async def _measure_all(seconds: float, rounds: int, max_bots: int) -> str:
-    load = os.getloadavg()[0]
-    flat, ratios = await asyncio.to_thread(make_full_speed_section, seconds, rounds)
-    lines = [
-        (
-            f"The following three sections were measured by `make bench-server` on {os.cpu_count()} cores, with the load generator "
-            f"on the same machine (load average before the run: {load:.1f}). The server stores all moves in its journal, on SQLite. "
-            f"The bots play the same match of {len(make_script())} plies on `{MAP}` again and again."
-        ),
-        "",
-        *flat,
-        "",
-        *make_claims(ratios),
-        "",
-        *await make_lone_move_section(2 * seconds),
-        "",
-        *await _make_paced_section(seconds, max_bots),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-async def _make_paced_section(seconds: float, max_bots: int) -> list[str]:
-    lines = [
-        "## At a given rate: arrival to announcement, and memory",
-        (
-            "In this measurement the bots play at a fixed rate. *p50 ms* to *p99.9 ms* are percentiles of the time from the arrival of a "
-            "move at the server until the server announces the move. For each playing connection, one idle connection is open too. With "
-            "ten connections, the memory is too small to be measured."
-        ),
-        "",
-    ]
+async def measure_all_paced(seconds: float, max_bots: int) -> dict[str, str]:
+    """Measure 10, 100 and 1,000 bots, at most half of `max_bots`, at a fixed rate. Return the figures by place in SERVER.md."""
     figures = []
     for bots in (number for number in (10, 100, 1000) if number <= max_bots // 2):
         figures.append(await _measure_paced(bots, float(bots), 2 * seconds))
         print(figures[-1], flush=True)
     head = ["playing", "moves/s asked", "moves/s", "p50 ms", "p99 ms", "p99.9 ms", "false forfeits"]
-    lines += make_table(
-        [*head, "KiB per idle connection", "KiB more per playing connection"],
+    head += ["KiB per idle connection", "KiB more per playing connection"]
+    rows = [
         [
-            [
-                *(figure.bots, f"{figure.asked:,.0f}", f"{figure.rate:,.0f}"),
-                *(f"{milliseconds:.1f}" for milliseconds in figure.milliseconds),
-                *(figure.forfeits, f"{figure.idle_kib:.1f}", f"{figure.playing_kib:.1f}"),
-            ]
-            for figure in figures
-        ],
-    )
-    if not figures or figures[-1].bots < 1000:
-        return lines
-    paced = figures[-1]
-    text = f"p99 {paced.milliseconds[1]:.1f} ms, {paced.forfeits} forfeits at {paced.rate:,.0f} moves/s"
-    return [
-        *lines,
-        "",
-        format_claim(
-            "time per move with 1,000 bots in 500 matches, at 1,000 moves a second",
-            "p99 at most 2.5 ms, and no forfeits",
-            text,
-            kept=paced.milliseconds[1] <= 2.5 and not paced.forfeits,
-        ),
-        "",
-        format_claim(
-            "memory of an idle connection, with 1,000 connections",
-            "at most 9.1 KiB",
-            f"{paced.idle_kib:.1f} KiB",
-            kept=paced.idle_kib <= 9.1,
-        ),
-        "",
-        format_claim(
-            "memory of a playing connection, with 1,000 connections",
-            "at most 27.5 KiB",
-            f"{paced.playing_kib:.1f} KiB",
-            kept=paced.playing_kib <= 27.5,
-        ),
+            *(figure.bots, f"{figure.asked:,.0f}", f"{figure.rate:,.0f}"),
+            *(f"{milliseconds:.1f}" for milliseconds in figure.milliseconds),
+            *(figure.forfeits, f"{figure.idle_kib:.1f}", f"{figure.playing_kib:.1f}"),
+        ]
+        for figure in figures
     ]
+    table = {"paced.table": make_table(head, rows)}
+    if not figures or figures[-1].bots < 1000:
+        return table
+    paced = figures[-1]
+    p99 = paced.milliseconds[1]
+    text = f"p99 {p99:.1f} ms, {paced.forfeits} forfeits at {paced.rate:,.0f} moves/s"
+    idle, playing = f"{paced.idle_kib:.1f} KiB", f"{paced.playing_kib:.1f} KiB"
+    return {
+        **table,
+        "paced.p99": format_verdict(text, kept=p99 <= MAX_P99_MS and not paced.forfeits),
+        "paced.idle": format_verdict(idle, kept=paced.idle_kib <= MAX_IDLE_KIB),
+        "paced.playing": format_verdict(playing, kept=paced.playing_kib <= MAX_PLAYING_KIB),
+    }
 
 
 def main() -> None:
-    """Measure and print all sections, and write them to SERVER.md."""
-    parser = make_parser(__doc__)
+    """Measure the server and the relays, and publish the figures in SERVER.md."""
+    parser = SERVER.make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--most", type=int, default=2000, help="maximum number of connections")
     arguments = parser.parse_args()
     raise_file_limit()
-    report = uvloop.run(_measure_all(arguments.seconds, arguments.rounds, arguments.most))
-    SERVER.replace_section("speed", report)
+    seconds, conditions = arguments.seconds, start_measurement()
+    figures = measure_all_at_full_speed(seconds, arguments.rounds)
+    figures |= uvloop.run(measure_lone_moves(2 * seconds))
+    figures |= uvloop.run(measure_all_paced(seconds, arguments.most))
+    SERVER.publish("speed", figures, conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

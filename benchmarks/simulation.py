@@ -4,7 +4,7 @@
     python -m benchmarks.simulation --seed today --minutes 10
     python -m benchmarks.simulation planted                     finds each planted defect
 
-With --write, each command writes its section of SIMULATION.md. If a seed fails, the program leaves out all faults that
+With --write, each command writes its figures to SIMULATION.md. If a seed fails, the program leaves out all faults that
 the failure does not need, and prints that run with the command that repeats it.
 """
 
@@ -18,11 +18,14 @@ from collections import Counter
 from datetime import UTC, datetime
 from itertools import count
 
-from benchmarks.kit.measure import make_parser, make_table
-from benchmarks.kit.results import SIMULATION, describe_measurement, format_claim
+from benchmarks.kit.measure import make_table
+from benchmarks.kit.results import SIMULATION, format_verdict, start_measurement
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 from testkit.simulation.defects import DEFECTS, find_failing_seed, plant_defect
 from testkit.simulation.shrink import reduce_failure
+
+MAX_DEFECT_SECONDS = 60
+"""Promised upper bound of the CPU time to find a planted defect, in seconds."""
 
 
 def main() -> int:
@@ -30,19 +33,13 @@ def main() -> int:
     arguments = _parse_arguments()
     logging.disable(logging.CRITICAL)
     results: list[SimulationResult] = []
-    with describe_measurement(" ".join(["python -m benchmarks.simulation", *sys.argv[1:]])) as measured:
-        if arguments.part == "planted":
-            title, text = "Planted defects", _find_planted_defects()
-        else:
-            start_time = time.process_time()
-            results = _run_seeds(arguments)
-            title, text = (
-                "Seeds",
-                _make_seeds_section(results, time.process_time() - start_time, arguments.bots),
-            )
-    print(text)
-    if arguments.write:
-        SIMULATION.replace_section(arguments.part, f"## {title}\n\n{measured()}\n\n{text}")
+    conditions, start_time = start_measurement(), time.process_time()
+    if arguments.part == "planted":
+        figures = _find_planted_defects()
+    else:
+        results = _run_seeds(arguments)
+        figures = _make_figures(results, time.process_time() - start_time, arguments.bots)
+    SIMULATION.publish(arguments.part, figures, conditions, write=arguments.write)
     return 1 if any(result.failure for result in results) else 0
 
 
@@ -81,26 +78,26 @@ def _print_failure(results: SimulationResult, arguments: argparse.Namespace) -> 
     print(f"  at {results.seconds:.3f} s: {results.failure}", flush=True)
 
 
-def _make_seeds_section(results: list[SimulationResult], cpu_seconds: float, bots: int) -> str:
+def _make_figures(results: list[SimulationResult], cpu_seconds: float, bots: int) -> dict[str, str]:
     faults: Counter[str] = sum((result.fault_counts for result in results), Counter())
     reasons: Counter[str] = sum((result.reasons for result in results), Counter())
-    counts = [
-        f"{heading}: " + ", ".join(f"{name} {number}" for name, number in sorted(counted.items())) + "."
-        for heading, counted in (
-            ("Injected faults by kind", faults),
-            ("Number of matches by end reason", reasons),
-        )
-    ]
-    total = (
-        f"The simulation ran with {len(results)} seeds, for {sum(result.seconds for result in results) / 3600:.2f} simulated hours"
-        f" of {bots} bots in {cpu_seconds:.0f} s of CPU time: {sum(result.matches for result in results):,} matches,"
-        f" {sum(result.moves for result in results):,} acknowledged moves and {faults.total():,} injected faults."
-        f" {sum(bool(result.failure) for result in results)} of the seeds failed."
-    )
-    return "\n\n".join([total, *counts])
+    hours = sum(result.seconds for result in results) / 3600
+    return {
+        "runs.counts": (
+            f"{len(results)} seeds, for {hours:.2f} simulated hours of {bots} bots in {cpu_seconds:.0f} s of CPU time: "
+            f"{sum(result.matches for result in results):,} matches, {sum(result.moves for result in results):,} acknowledged moves "
+            f"and {faults.total():,} injected faults. {sum(bool(result.failure) for result in results)} of the seeds failed"
+        ),
+        "runs.faults": _format_counts(faults),
+        "runs.reasons": _format_counts(reasons),
+    }
 
 
-def _find_planted_defects() -> str:
+def _format_counts(counts: Counter[str]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in sorted(counts.items()))
+
+
+def _find_planted_defects() -> dict[str, str]:
     rows, slowest = [], 0.0
     for name in DEFECTS:
         start_time = time.process_time()
@@ -109,20 +106,11 @@ def _find_planted_defects() -> str:
         slowest = max(slowest, cpu if result.failure else float("inf"))
         failure = (result.failure or "not found").partition("\n")[0]
         rows.append([name, result.plan.seed, f"{cpu:.1f}", f"{result.seconds:.0f}", failure])
-    return "\n".join(
-        [
-            "This section tests the simulation itself: a defect is planted in the code, and the simulation must find the defect. `testkit/simulation/defects.py` describes each defect. The simulation runs with seed 1, 2, 3 … until one of these runs fails; *CPU s* is the CPU time of all these runs.",
-            "",
-            *make_table(["defect", "seed", "CPU s", "fails after, simulated s", "failure"], rows),
-            "",
-            format_claim(
-                f"CPU time to find each of {len(DEFECTS)} planted defects",
-                "at most 60 s",
-                f"at most {slowest:.0f} s",
-                kept=slowest <= 60,
-            ),
-        ]
-    )
+    head = ["defect", "seed", "CPU s", "fails after, simulated s", "failure"]
+    return {
+        "planted.table": make_table(head, rows),
+        "planted.cpu": format_verdict(f"at most {slowest:.0f} s", kept=slowest <= MAX_DEFECT_SECONDS),
+    }
 
 
 def _parse_seed(text: str) -> int:
@@ -130,13 +118,13 @@ def _parse_seed(text: str) -> int:
 
 
 def _parse_arguments() -> argparse.Namespace:
-    parser = make_parser(__doc__)
+    parser = SIMULATION.make_parser(__doc__)
     parser.add_argument(
         "part",
         nargs="?",
-        default="seeds",
-        choices=("seeds", "planted"),
-        help="seeds: run simulations; planted: find the planted defects",
+        default="runs",
+        choices=("runs", "planted"),
+        help="runs: run simulations; planted: find the planted defects",
     )
     parser.add_argument("--seeds", type=int, default=1, help="number of seeds to run (default 1)")
     parser.add_argument("--seed", type=_parse_seed, default=1, help="first seed, or `today` (default 1)")
@@ -145,7 +133,6 @@ def _parse_arguments() -> argparse.Namespace:
     parser.add_argument("--bots", type=int, default=24, help="number of bots")
     parser.add_argument("--only", help="numbers of the faults to inject, such as 3,7; default: all")
     parser.add_argument("--fault", default="", choices=("", *DEFECTS), help="defect to plant")
-    parser.add_argument("--write", action="store_true", help="write the section of SIMULATION.md")
     return parser.parse_args()
 
 

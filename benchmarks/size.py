@@ -1,6 +1,6 @@
-"""Latency of the web pages' requests on stores of many finished matches; writes a section of SERVER.md.
+"""Latency of the web pages' requests on stores of many finished matches.
 
-    python -m benchmarks.size [--least 1000] [--most 1000000] [--stores sqlite,postgresql] [--seconds 5]
+    python -m benchmarks.size [--least 1000] [--most 1000000] [--stores sqlite,postgresql] [--seconds 5] [--write]
 
 The stores are filled with 1,000, 10,000 … matches of 100 plies. `arena serve` then answers each kind of request that
 the web pages send, from six clients in parallel. The parameters of the requests differ each time.
@@ -33,13 +33,12 @@ from benchmarks.kit.filling import (
     EVENT,
     LADDERS,
     NAMES,
-    PLIES,
     create_database,
     create_filled_store,
     replace_sample_records,
 )
-from benchmarks.kit.measure import make_parser, make_table
-from benchmarks.kit.results import SERVER, describe_measurement, format_claim
+from benchmarks.kit.measure import make_table
+from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import run_arena_server
 
 AT_ONCE = 6
@@ -54,6 +53,9 @@ ROUNDS = 40
 """Minimum number of requests of each kind from each of the AT_ONCE parallel clients."""
 TRUE_MATCHES = 200
 """Number of matches with records of their own, which the requests for a record read. All others share sample records."""
+
+MAX_P95_MS, MAX_MATCH_BYTES = 50, 4000
+"""Promised upper bounds in the largest store: p95 of each kind of request, and size of a match, compressed."""
 
 MakeTarget = Callable[[random.Random], str]
 
@@ -164,7 +166,7 @@ async def load_sample_matches(engine: Engine, count: int) -> list[tuple[str, str
 async def measure_store(store: str, database: str, count: int, seconds: float) -> StoreLatencies:
     """Fill a store with `count` matches, and measure each kind of request on it for `seconds`.
 
-    store: name of the kind of store, for the report
+    store: `sqlite` or `postgresql`
     database: URL of an empty database
     """
     await create_filled_store(database, count)
@@ -186,77 +188,33 @@ async def measure_store(store: str, database: str, count: int, seconds: float) -
     return latencies
 
 
-def make_section(latencies: Sequence[StoreLatencies], note: str) -> str:
-    """Return the section of SERVER.md, as Markdown. `note`: conditions of the measurement."""
-    sizes = sorted({latency.count for latency in latencies})
+def make_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
+    """Return the figures by place in SERVER.md."""
+    most = max(latency.count for latency in latencies)
     names = list(latencies[0].milliseconds)
-    lines = [
-        "## Many finished matches",
-        "",
-        (
-            "These tables show how long the requests of the web page take if the store (the server's database) holds many matches."
-            f" The stores hold {sizes[0]:,} to {sizes[-1]:,} finished matches of {PLIES} plies, including the analysis that the bots sent."
-            f" {BOTS} bots and many guests have played them in {LADDERS // 5 + 1} events. PostgreSQL has its default settings.\n\n"
-            f"- Each row is a kind of request. {AT_ONCE} clients send such requests at the same time, each for a different bot, match or"
-            " position in a list. After its answers, the server rests before the clients send their next requests, so that all"
-            f" answers take at most {MAX_CORE_SHARE:.0%} of its time.\n"
-            "- Each cell shows three times in ms, from the connection to the last byte of the answer: p50 and p95 of at least"
-            f" {ROUNDS * AT_ONCE} answers, and the slowest of the first six answers, for which the server has to read everything"
-            " from the store.\n"
-            "- In two of these kinds, all requests are the same, and the server caches the answers for a second or more."
-        ),
-    ]
+    tables = {}
     for store in dict.fromkeys(latency.store for latency in latencies):
-        latencies_of_store = [latency for latency in latencies if latency.store == store]
-        lines += [
-            "",
-            f"**{store}**",
-            "",
-            *make_table(
-                ["", *(f"{latency.count:,}" for latency in latencies_of_store)],
-                [
-                    *(
-                        [name, *(_format_cell(latency.milliseconds[name]) for latency in latencies_of_store)]
-                        for name in names
-                    ),
-                    [
-                        "bytes per match, compressed",
-                        *(f"{latency.match_bytes:,.0f}" for latency in latencies_of_store),
-                    ],
-                    [
-                        "bytes per match with rows and indices",
-                        *(f"{latency.stats.bytes_a_match:,.0f}" for latency in latencies_of_store),
-                    ],
-                    [
-                        "bytes of the store",
-                        *(f"{latency.stats.bytes / 1e6:,.0f} MB" for latency in latencies_of_store),
-                    ],
-                ],
-            ),
+        columns = [latency for latency in latencies if latency.store == store]
+        rows = [[name, *(_format_cell(each.milliseconds[name]) for each in columns)] for name in names]
+        rows += [
+            ["bytes per match, compressed", *(f"{each.match_bytes:,.0f}" for each in columns)],
+            [
+                "bytes per match with rows and indices",
+                *(f"{each.stats.bytes_a_match:,.0f}" for each in columns),
+            ],
+            ["bytes of the store", *(f"{each.stats.bytes / 1e6:,.0f} MB" for each in columns)],
         ]
-    largest = [latency for latency in latencies if latency.count == sizes[-1]]
+        tables[f"size.{store}"] = make_table(["", *(f"{each.count:,}" for each in columns)], rows)
+    largest = [latency for latency in latencies if latency.count == most]
     slowest = max(latency.milliseconds[name][1] for latency in largest for name in names)
     match_bytes = max(latency.match_bytes for latency in largest)
     match_bytes_with_rows = max(latency.stats.bytes_a_match or 0 for latency in largest)
-    lines += [
-        "",
-        format_claim(
-            f"p95 of every kind of request with {sizes[-1]:,} matches and six clients at once",
-            "under 50 ms",
-            f"at most {slowest:.0f} ms",
-            kept=slowest < 50,
-        ),
-        "",
-        format_claim(
-            "size of a match of 100 plies, compressed",
-            "under 4 KB",
-            f"{match_bytes / 1000:.1f} KB; {match_bytes_with_rows / 1000:.1f} KB with its rows and all indices",
-            kept=match_bytes < 4000,
-        ),
-        "",
-        note,
-    ]
-    return "\n".join(lines)
+    size = f"{match_bytes / 1000:.1f} KB; {match_bytes_with_rows / 1000:.1f} KB with its rows and all indices"
+    return {
+        **tables,
+        "size.p95": format_verdict(f"at most {slowest:.0f} ms", kept=slowest < MAX_P95_MS),
+        "size.match": format_verdict(size, kept=match_bytes < MAX_MATCH_BYTES),
+    }
 
 
 def _format_cell(times: tuple[float, float, float]) -> str:
@@ -264,24 +222,21 @@ def _format_cell(times: tuple[float, float, float]) -> str:
 
 
 def main() -> None:
-    """Measure all stores, print the section, and write it to SERVER.md."""
-    parser = make_parser(__doc__)
+    """Measure all stores, and publish the figures in SERVER.md."""
+    parser = SERVER.make_parser(__doc__)
     parser.add_argument("--least", type=int, default=1_000, help="matches of the smallest store")
     parser.add_argument("--most", type=int, default=1_000_000, help="matches of the largest store")
     parser.add_argument("--stores", default=",".join(NAMES))
     parser.add_argument("--seconds", type=float, default=5.0, help="seconds per request")
     arguments = parser.parse_args()
-    with describe_measurement("python -m benchmarks.size") as note:
-        measured = []
-        sizes = [10**power for power in range(3, 10) if arguments.least <= 10**power <= arguments.most]
-        for store, count in product(arguments.stores.split(","), sizes):
-            start_time = time.perf_counter()
-            with create_database(store) as database:
-                measured.append(asyncio.run(measure_store(NAMES[store], database, count, arguments.seconds)))
-            print(f"{store}, {count:,} matches: {time.perf_counter() - start_time:.0f} s", flush=True)
-    text = make_section(measured, note())
-    print(text)
-    SERVER.replace_section("size", text)
+    conditions, latencies = start_measurement(), []
+    sizes = [10**power for power in range(3, 10) if arguments.least <= 10**power <= arguments.most]
+    for store, count in product(arguments.stores.split(","), sizes):
+        start_time = time.perf_counter()
+        with create_database(store) as database:
+            latencies.append(asyncio.run(measure_store(store, database, count, arguments.seconds)))
+        print(f"{store}, {count:,} matches: {time.perf_counter() - start_time:.0f} s", flush=True)
+    SERVER.publish("size", make_figures(latencies), conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -19,12 +19,14 @@ import uvloop
 
 from benchmarks.kit.load import Load, measure_rate, run_arena_bot, wait_until_all_connected
 from benchmarks.kit.load_processes import WATCH, run_loads
-from benchmarks.kit.measure import Ratio, make_parser, percentile
-from benchmarks.kit.results import SERVER, describe_measurement, format_claim
+from benchmarks.kit.measure import Ratio, make_table, percentile
+from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import run_arena_server
 
 PAUSE = 0.01
 """Average thinking time of a bot, in seconds. It leaves the machine some idle time."""
+MAX_RATIO = 1.2
+"""Promised upper bound of the p99 with spectators, divided by the p99 without them."""
 SECONDS = 5.0
 """Length of each period with or without spectators, in seconds."""
 
@@ -60,35 +62,22 @@ async def measure_rounds(spectators: int, rounds: int) -> tuple[list[float], lis
 
 
 def main() -> None:
-    """Measure, print the section, and write it to SERVER.md."""
-    parser = make_parser(__doc__)
+    """Measure, and publish the figures in SERVER.md."""
+    parser = SERVER.make_parser(__doc__)
     parser.add_argument("--spectators", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
-    with describe_measurement("python -m benchmarks.spectators") as note:
-        p99_without, p99_with = uvloop.run(measure_rounds(arguments.spectators, arguments.rounds))
+    conditions = start_measurement()
+    p99_without, p99_with = uvloop.run(measure_rounds(arguments.spectators, arguments.rounds))
     ratio = Ratio([with_them / without for without, with_them in zip(p99_without, p99_with, strict=True)])
-    medians = [statistics.median(figures) for figures in (p99_without, p99_with)]
-    text = "\n\n".join(
-        (
-            "## Spectators",
-            (
-                f"This section shows whether spectators delay the players. Two bots that think for about {1000 * PAUSE:.0f} ms play match "
-                f"after match, in turn for {SECONDS:g} s without and for {SECONDS:g} s with {arguments.spectators} spectators. The spectators "
-                "read everything that the server sends them, and use the same two cores as the server and the bots. p99 is the 99th "
-                "percentile of the time from sending a move to its acknowledgement, as the bots see it."
-            ),
-            format_claim(
-                f"p99 of a move with {arguments.spectators} spectators",
-                "at most 1.2 × the p99 without spectators",
-                f"{medians[0]:.2f} ms without, {medians[1]:.2f} ms with them: {ratio.describe('×')}",
-                kept=ratio.median <= 1.2,
-            ),
-            note(),
-        )
-    )
-    print(text)
-    SERVER.replace_section("spectators", text)
+    without, with_them = (f"{statistics.median(figures):.2f} ms" for figures in (p99_without, p99_with))
+    head = ["spectators", "p99 without them", "p99 with them", "ratio"]
+    text = f"{without} without, {with_them} with them: {ratio.describe('×')}"
+    figures = {
+        "spectators.table": make_table(head, [[arguments.spectators, without, with_them, ratio]]),
+        "spectators.ratio": format_verdict(text, kept=ratio.median <= MAX_RATIO),
+    }
+    SERVER.publish("spectators", figures, conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from benchmarks.kit.measure import Section, make_middle_games, make_riskless
-from benchmarks.kit.results import format_claim
+from benchmarks.kit.measure import make_middle_games, make_riskless, make_table
+from benchmarks.kit.results import format_verdict
 
 SECONDS = 8.0
 SLEEP_SECONDS = 0.001
@@ -24,6 +24,8 @@ THINKING = 0.5
 STOPPED_SEARCHES = 1000
 """Number of searches whose delay from the time limit to the end is measured."""
 THREADS = 2
+MAX_MS = 5.0
+"""Promised upper bound of the p99 of the event loop's delay while THREADS threads search, in ms."""
 ROWS = (
     "the loop, nobody searches",
     "the loop, 2 threads search",
@@ -114,23 +116,11 @@ def _format_quantiles(delays: Sequence[float]) -> list[str]:
     ]
 
 
-def make_section(data: dict[str, Any]) -> Section:
-    """Return the section of RESULTS.md with the quantiles of all delays. `data`: result of `measure`."""
-    return Section(
-        "Delay of the event loop, and of a search's end",
-        "A bot's event loop must answer the server while search threads run in the same process. The first two rows show by how "
-        f"much `asyncio.sleep({SLEEP_SECONDS})` is delayed: without a search, and during {SECONDS:.0f} s in which {THREADS} search threads keep "
-        "two cores busy on the map world. The other rows show how late a search ends after its time limit of 2 to 18 ms. Bots reserve 10 "
-        "ms of every move for these delays and for the network latency to the server.",
-        ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"],
-        [[name, *cells] for name, cells in data["ms"].items()],
-        f"The table shows a quantile only if at least {MIN_TIMES_ABOVE} of the measured times are longer.",
-        claims=[
-            format_claim(
-                "p99 of the event loop's delay while 2 threads search",
-                "at most 5 ms",
-                f"{data['ms'][ROWS[1]][2]} ms",
-                kept=float(data["ms"][ROWS[1]][2]) <= 5,
-            )
-        ],
-    )
+def make_figures(data: dict[str, Any]) -> dict[str, str]:
+    """Return the quantiles of all delays, by place in RESULTS.md. `data`: result of `measure`."""
+    head = ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"]
+    p99 = data["ms"][ROWS[1]][2]
+    return {
+        "delay.table": make_table(head, [[name, *cells] for name, cells in data["ms"].items()]),
+        "delay.loop": format_verdict(f"{p99} ms", kept=float(p99) <= MAX_MS),
+    }

@@ -11,11 +11,13 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import deepen
 from arena.bots.search.play import AlphaBeta, Search, Table
-from benchmarks.kit.measure import Ratio, Section, make_middle_games, make_riskless
-from benchmarks.kit.results import format_claim
+from benchmarks.kit.measure import Ratio, make_middle_games, make_riskless, make_table
+from benchmarks.kit.results import format_verdict
 
 POSITION_COUNT = 7
 SECONDS = 1.0
+MIN_GAIN = 4
+"""Promised number of plies that the compiled exact search reaches more than the reference."""
 MODES = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exact", "compiled, as it plays"
 
 
@@ -47,30 +49,15 @@ def measure() -> dict[str, Any]:
     return {"depths": depths}
 
 
-def make_section(data: dict[str, Any]) -> Section:
-    """Return the section of RESULTS.md with the depth reached for each position. `data`: result of `measure`."""
+def make_figures(data: dict[str, Any]) -> dict[str, str]:
+    """Return the depth reached for each position, by place in RESULTS.md. `data`: result of `measure`."""
     depths = data["depths"]
     exact_gain = Ratio([a - b for a, b in zip(depths[EXACT], depths[REFERENCE], strict=True)])
     selective_gain = Ratio([a - b for a, b in zip(depths[SELECTIVE], depths[EXACT], strict=True)])
     rows = [[name, ", ".join(map(str, reached))] for name, reached in depths.items()]
     rows.append([f"{EXACT}, more than {REFERENCE}", f"**{exact_gain}**"])
     rows.append([f"{SELECTIVE}, more than {EXACT}", str(selective_gain)])
-    return Section(
-        f"Depth reached in {SECONDS:.0f} s on world",
-        f"Each search gets {SECONDS:.0f} s of CPU time for each of {len(depths[EXACT])} middle-game positions, with the evaluator "
-        "`features`, one thread and an empty table. The *reference* is `alphabeta` in Python with its transposition table. An "
-        "*exact* search returns the same value and the same leftmost best move as minimax to the same depth.",
-        ["search", "depth of each position"],
-        rows,
-        "Do not compare the depth of the search *as it plays* with the depth of an exact search: the search as it plays leaves out "
-        "late moves, so it reaches its depth only along some lines of moves. `benchmarks.engine.strength` measures how many Elo "
-        "stronger it is.",
-        claims=[
-            format_claim(
-                f"depth of the compiled exact search in {SECONDS:.0f} s on world, compared with the reference in Python",
-                "4 plies more",
-                exact_gain.describe("plies more"),
-                kept=exact_gain.median >= 4,
-            )
-        ],
-    )
+    return {
+        "depth.table": make_table(["search", "depth of each position"], rows),
+        "depth.gain": format_verdict(exact_gain.describe("plies more"), kept=exact_gain.median >= MIN_GAIN),
+    }

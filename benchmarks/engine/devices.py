@@ -9,11 +9,13 @@ from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from benchmarks.kit.measure import Ratio, Section, format_short, make_middle_games, make_riskless
-from benchmarks.kit.results import format_claim
+from benchmarks.kit.measure import Ratio, format_short, make_middle_games, make_riskless, make_table
+from benchmarks.kit.results import format_verdict
 
 DEPTH = 8
 POSITION_COUNT = 12
+MIN_RATIO = 20
+"""Promised number of nodes of plain alpha-beta, divided by those of a search with all techniques."""
 ALL_OFF: dict[str, Any] = {
     "exact": True,
     "table": False,
@@ -58,30 +60,16 @@ def measure() -> dict[str, Any]:
     return {"moves": [len(board.moves(position)) for position in middle_games], "nodes": counts}
 
 
-def make_section(data: dict[str, Any]) -> Section:
-    """Return the section of RESULTS.md that compares the sets of techniques. `data`: result of `measure`."""
+def make_figures(data: dict[str, Any]) -> dict[str, str]:
+    """Return the comparison of the sets of techniques, by place in RESULTS.md. `data`: result of `measure`."""
     plain, breadths = data["nodes"][ADDED_TECHNIQUES[0][0]], data["moves"]
     rows = []
     for name, row in data["nodes"].items():
         fewer = Ratio([first / nodes for first, nodes in zip(plain, row, strict=True)])
         minimal = Ratio([n / count_minimal_tree_leaves(b, DEPTH) for n, b in zip(row, breadths, strict=True)])
         rows.append([name, format_short(Ratio(row).median), str(fewer), format_short(minimal.median)])
-    return Section(
-        f"Nodes to depth {DEPTH} on m2, exact mode",
-        f"The search analyses {len(plain)} middle-game positions with the evaluator `features` and one thread. Each row adds a "
-        "technique to those above it. With the transposition table, the nodes of all iterations of deepening count; without it, "
-        "only those of the last iteration. The minimal tree is the smallest tree that alpha-beta can visit (Knuth and Moore) if "
-        "each node has as many moves as the root. The number of nodes does not depend on the machine.",
-        ["techniques", "nodes, median", "fewer than plain by", "of the minimal tree's leaves, median"],
-        rows,
-        "A search can visit fewer nodes than the minimal tree has leaves, because transpositions share subtrees, and branches in "
-        "which the match ends early are shorter.",
-        [
-            format_claim(
-                f"nodes of an exact search to depth {DEPTH} on m2, compared with plain alpha-beta",
-                "20 × fewer",
-                fewer.describe("× fewer"),
-                kept=fewer.median >= 20,
-            )
-        ],
-    )
+    head = ["techniques", "nodes, median", "fewer than plain by", "of the minimal tree's leaves, median"]
+    return {
+        "devices.table": make_table(head, rows),
+        "devices.fewer": format_verdict(fewer.describe("× fewer"), kept=fewer.median >= MIN_RATIO),
+    }

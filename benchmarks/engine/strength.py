@@ -27,7 +27,7 @@ from arena.lab.variants import HELD_OUT_MAPS, load_variant
 from arena.maps.loader import list_map_names
 from arena.maps.openings_file import find_shipped_openings_file
 from arena.rating.pentanomial import SCORE_CLASSES, PairCounts, estimate_elo_difference
-from benchmarks.kit.measure import make_parser
+from benchmarks.kit.results import make_parser
 
 ROOT = Path(__file__).parents[2]
 RANDOM_PLIES = 6

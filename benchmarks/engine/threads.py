@@ -13,14 +13,8 @@ from typing import Any
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.search.deepening import Report
-from benchmarks.kit.measure import (
-    Ratio,
-    Section,
-    format_short,
-    make_middle_games,
-    make_riskless,
-)
-from benchmarks.kit.results import format_claim
+from benchmarks.kit.measure import Ratio, format_short, make_middle_games, make_riskless, make_table
+from benchmarks.kit.results import format_verdict
 
 MAPS = ("m2", "usa", "world")
 POSITION_COUNT = 7
@@ -30,6 +24,8 @@ TIMEOUT_FACTOR = 6
 """Multiple of the sequential search's time after which a search is stopped. It then counts with this time."""
 RUNS_PER_SEARCH = 2
 """Number of runs of each search, in turn with the others. The fastest counts, as the least disturbed by other load."""
+MIN_SPEEDUP = 1.7
+"""Promised speedup of the variant `original` with 2 threads."""
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "original": {},
     "course, prune 0.5": {"course": True, "prune": 0.5},
@@ -152,30 +148,16 @@ def measure() -> dict[str, Any]:
     }
 
 
-def make_section(data: dict[str, Any]) -> Section:
-    """Return the section of RESULTS.md with each variant's speedup and extra nodes. `data`: result of `measure`."""
+def make_figures(data: dict[str, Any]) -> dict[str, str]:
+    """Return each variant's speedup and extra nodes, by place in RESULTS.md. `data`: result of `measure`."""
     rows = [
         [name, str(Ratio(faster)), format_short(Ratio(work).median) if (work := data["work"][name]) else ""]
         for name, faster in data["faster"].items()
     ]
     ratio = Ratio(data["faster"]["original, 2"])
-    return Section(
-        "Time to depth with threads",
-        f"This section compares two forms of the parallel search Jamboree with the sequential search, on {data['cores']} cores. Each "
-        f"search analyses {POSITION_COUNT} middle-game positions of each of the maps {', '.join(MAPS)}, to the depth that the sequential search "
-        f"reaches in {SECONDS:g} s. All searches run as in matches, with the evaluator `features` and empty tables. They ran in turn, "
-        f"{RUNS_PER_SEARCH} times each, and the shortest time of each counts. A search that took {TIMEOUT_FACTOR} times as long as the "
-        "sequential search was stopped, and counts with this time. If there are enough cores, each search thread is pinned to a core "
-        "of its own.",
-        ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"],
-        rows,
-        "A search with more threads than cores is not faster. `benchmarks.engine.strength` measures how many Elo more threads gain.",
-        [
-            format_claim(
-                "speedup of Jamboree with 2 threads to the same depth, with the settings of matches",
-                "at least 1.7 ×",
-                ratio.describe("×"),
-                kept=round(ratio.median, 2) >= 1.7,
-            )
-        ],
-    )
+    head = ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"]
+    return {
+        "threads.cores": str(data["cores"]),
+        "threads.table": make_table(head, rows),
+        "threads.speedup": format_verdict(ratio.describe("×"), kept=round(ratio.median, 2) >= MIN_SPEEDUP),
+    }

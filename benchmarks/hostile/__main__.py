@@ -40,20 +40,19 @@ from benchmarks.hostile.rounds import (
     STRANGER_ADDRESSES,
     list_faults,
     list_verdicts,
-    make_section,
+    make_figures,
     play_all_rounds,
     prioritize,
 )
-from benchmarks.kit.measure import make_parser
-from benchmarks.kit.results import SERVER, describe_measurement, print_faults
+from benchmarks.kit.results import SERVER, print_faults, start_measurement
 
 DISK_IN_MEMORY = Path("/dev/shm")  # noqa: S108  a folder in memory
 """Folder in memory, in which the server's store lies if the machine has such a folder."""
 
 
 def main() -> int:
-    """Measure and print the kinds, and write the section of SERVER.md if all were measured. Return 1 if any failed."""
-    parser = make_parser(__doc__)
+    """Measure the kinds, and publish the figures in SERVER.md. Return the exit code: 1 if any kind failed."""
+    parser = SERVER.make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="seconds of each hostile period")
     parser.add_argument(
         "--clients", type=int, default=CLIENTS, help=f"clients at each of the {STRANGER_ADDRESSES} addresses"
@@ -68,17 +67,13 @@ def main() -> int:
         prioritize(os.getpid())
     except PermissionError:
         parser.error("the bots may not have real-time priority: run this as root")
-    with (
-        tempfile.TemporaryDirectory(
-            prefix="arena-hostile-", dir=DISK_IN_MEMORY if DISK_IN_MEMORY.exists() else None
-        ) as folder,
-        describe_measurement("python -m benchmarks.hostile") as note,
-    ):
+    conditions = start_measurement()
+    with tempfile.TemporaryDirectory(
+        prefix="arena-hostile-", dir=DISK_IN_MEMORY if DISK_IN_MEMORY.exists() else None
+    ) as folder:
         outcome = uvloop.run(play_all_rounds(folder, kinds, arguments.seconds, arguments.clients))
-    section = make_section(outcome, arguments.seconds, arguments.clients)
-    print(*list_verdicts(outcome), section.note, *section.claims, note(), sep="\n")
-    if set(kinds) == set(KINDS) and arguments.clients >= CLIENTS:
-        SERVER.replace_section("hostile", f"{section.to_markdown()}\n\n{note()}")
+    print(*list_verdicts(outcome), sep="\n")
+    SERVER.publish("hostile", make_figures(outcome), conditions, write=arguments.write)
     return print_faults(list_faults(outcome))
 
 

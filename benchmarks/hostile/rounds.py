@@ -1,4 +1,4 @@
-"""Rounds of honest play, and their report.
+"""Rounds of honest play, and their figures.
 
 A round is a quiet period, in which the strangers are silent, and a hostile one, in which they send one kind of request.
 Its ratio compares the hostile period with the quiet ones of this round and of its neighbours. In rounds of the control,
@@ -14,7 +14,7 @@ import os
 import sqlite3
 import statistics
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,8 +23,6 @@ from typing import Any, Literal, cast
 from benchmarks.hostile.honest import (
     BOTS,
     HONEST_NAMES,
-    MOVES_PER_RUN,
-    RATE,
     PeriodFigures,
     measure_period,
     start_honest_bots,
@@ -33,15 +31,14 @@ from benchmarks.hostile.kinds import (
     ALL_ATTACKS,
     ATTACKERS,
     CONTROL,
-    HELLO_SECONDS,
     HOUSE_BOT,
     KINDS,
 )
 from benchmarks.hostile.seeds import fill_store
 from benchmarks.hostile.stranger import TrafficCounts
 from benchmarks.kit.load import Load, wait_until_all_connected
-from benchmarks.kit.measure import Ratio, Section, format_short, percentile
-from benchmarks.kit.results import format_claim
+from benchmarks.kit.measure import Ratio, format_short, make_table
+from benchmarks.kit.results import format_verdict
 from benchmarks.kit.running_server import ROOT, RunningServer, fetch_histogram, run_server
 from benchmarks.kit.script import MAP
 from testkit import horde
@@ -70,8 +67,6 @@ ROUNDS, MORE_ROUNDS = 3, 4
 """Number of rounds of every kind, and number of further rounds of a kind with a ratio of MAX_MEDIAN_RATIO or more."""
 MAX_REPEATED_KINDS = 12
 """Maximum number of kinds that get further rounds: those with the highest ratios."""
-KINDS_PER_CONTROL = 12
-"""Number of kinds in each pass between two rounds of the control."""
 LONG_SECONDS = 60.0
 """Seconds of each part of a long hostile period, and of the quiet period before it.
 
@@ -193,31 +188,11 @@ class KindRounds:
         return faults
 
 
-def median_of_neighbours(
-    quiet: Sequence[PeriodFigures], place: int, figure: Figure = "p99", *, without: bool = False
-) -> float:
-    """Return the median of a figure over the quiet period at index `place`, NEIGHBOURS before it, and as many after it.
-
-    without: True to leave out the period at `place`
-    """
-    first = max(0, place - NEIGHBOURS)
-    values: list[float] = [
-        getattr(one_round, figure)
-        for index, one_round in enumerate(quiet[first : place + NEIGHBOURS + 1], first)
-        if index != place or not without
-    ]
+def median_of_neighbours(quiet: Sequence[PeriodFigures], place: int, figure: Figure = "p99") -> float:
+    """Return the median of a figure over the quiet period at index `place`, NEIGHBOURS before it, and as many after it."""
+    neighbours = quiet[max(0, place - NEIGHBOURS) : place + NEIGHBOURS + 1]
+    values: list[float] = [getattr(one_round, figure) for one_round in neighbours]
     return statistics.median(values)
-
-
-def list_quiet_ratios(quiet: Sequence[PeriodFigures]) -> list[float]:
-    """Return the p99 of each quiet period, divided by the median of its neighbours. There must be two periods or more.
-
-    Nothing is sent in these periods, so the ratios are those of rounds without any effect.
-    """
-    return [
-        one_round.p99 / median_of_neighbours(quiet, place, without=True)
-        for place, one_round in enumerate(quiet)
-    ]
 
 
 @dataclass
@@ -225,8 +200,6 @@ class RoundResults:
     """Measurements of all rounds, by kind. `load`: counters of the honest bots."""
 
     rounds: dict[str, KindRounds] = field(default_factory=dict)
-    quiet: list[list[PeriodFigures]] = field(default_factory=list)
-    """Figures for all quiet periods, one list for each server, in order."""
     load: Load = field(default_factory=Load)
     memory: int = 0
     """Resident memory of the first server before its first round, in bytes."""
@@ -322,7 +295,7 @@ async def _play_rounds(
                 results.memory = results.memory or server.memory_bytes
                 round_player = RoundPlayer(server, strangers, results, seconds, clients)
                 for _ in range(ROUNDS if seconds < LONG_SECONDS else 1):
-                    for kind in insert_controls(kinds):
+                    for kind in kinds:
                         await round_player.play(kind)
                 repeated = list_kinds_over_bound(results, kinds) if seconds < LONG_SECONDS else []
                 for _ in range(MORE_ROUNDS):
@@ -333,17 +306,6 @@ async def _play_rounds(
                 )
             for bot in bots:
                 bot.cancel()
-
-
-def insert_controls(kinds: Sequence[str]) -> Iterator[str]:
-    """Yield the kinds of one pass. If CONTROL is one of them, it comes before each KINDS_PER_CONTROL others."""
-    others = [kind for kind in kinds if kind != CONTROL]
-    for number, kind in enumerate(others):
-        if CONTROL in kinds and number % KINDS_PER_CONTROL == 0:
-            yield CONTROL
-        yield kind
-    if not others:
-        yield from kinds
 
 
 def _max_collector_pause(server: RunningServer) -> float:
@@ -384,7 +346,6 @@ class RoundPlayer:
         self._clients = clients
         self._number = 0
         self._quiet: list[PeriodFigures] = []
-        results.quiet.append(self._quiet)
 
     async def play(self, kind: str) -> None:
         """Play a round: a quiet period, then a hostile one, in which the strangers send requests of this kind."""
@@ -466,126 +427,47 @@ def list_verdicts(results: RoundResults) -> list[str]:
     ]
 
 
-def make_section(results: RoundResults, seconds: float, clients: int) -> Section:
-    """Return the section of SERVER.md. `seconds`, `clients`: arguments of `play_all_rounds`."""
+def make_figures(results: RoundResults) -> dict[str, str]:
+    """Return the figures by place in SERVER.md."""
     costliest_kind = max(
         results.rounds, key=lambda name: results.rounds[name].cpu[1] - results.rounds[name].cpu[0]
     )
     quiet, hostile = results.rounds[costliest_kind].cpu
     memory_growth = max(rounds.memory_growth for rounds in results.rounds.values())
-    return Section(
-        "Honest bots while strangers use all limits",
-        f"This section shows how much strangers can delay honest bots. {BOTS} honest bots play {RATE:.0f} moves a second in total, in "
-        f"matches that begin at different times, on a server with default limits. *Strangers* are {clients} clients on each of "
-        f"{STRANGER_ADDRESSES} addresses.\n\n"
-        "A *round* measures one kind of request. At its start, each address has its full budget. For "
-        f"{QUIET_SECONDS:g} s, the strangers are connected and silent (*quiet*). Then, for {seconds:g} s, they send requests of this "
-        f"kind as often as the limits allow (*hostile*). Each kind gets {ROUNDS} rounds. A kind with a ratio of {MAX_MEDIAN_RATIO:g} or more "
-        f"gets {MORE_ROUNDS} more rounds (at most {MAX_REPEATED_KINDS} kinds).\n\n"
-        f"In the rounds of the *control* (`{CONTROL}`), the strangers stay silent all the time. So the ratios of the control show how "
-        "large the error of the measurement is.\n\n"
-        "Other programs and the disk hardly affect the figures: the bots and the process that serves matches run with real-time "
-        "priority (SCHED_RR), and the store is on a disk in memory. The strangers, which in reality would run on other machines, have "
-        "normal priority, so that they take no CPU time from the server.\n\n"
-        "- *p99 ms* is the 99th percentile of the time from sending a move to its acknowledgement, as the bot sees it. It is computed "
-        f"for each group of {MOVES_PER_RUN} consecutive moves; the table shows the median of all groups. So a pause of the machine hardly "
-        "counts, because it affects only one or two groups.\n"
-        "- *Ratio* is the hostile p99 divided by the quiet p99. For the quiet p99, the median of several rounds is taken: this round, "
-        f"the {NEIGHBOURS} before it and the {NEIGHBOURS} after it. The table shows the median ratio of all rounds of the kind, with the "
-        "lowest and the highest in brackets.\n"
-        "- *All moves* is the same ratio, computed with the 99th percentile of all moves of a round. The table shows the lowest of "
-        "all rounds, because a pause of the machine raises the ratio of one round only.\n"
-        "- *CPU* is the share of one core that the process which serves matches uses, in the quiet and in the hostile periods.\n"
-        "- *Refused* counts `rate_limited` and 429. *Lost* counts connections that the server closed or did not accept.\n"
-        f"- In the rows *attack*, {ATTACKERS} attackers on one address break the limits, and reconnect as soon as they are "
-        f"disconnected. In *all at once*, there are {ATTACKERS} attackers of each kind. *Sent* counts the attackers' connections. The "
-        f"server waits {HELLO_SECONDS:g} s for a hello.",
-        [
-            "request",
-            "p99 ms quiet",
-            "hostile",
-            "ratio",
-            "all moves",
-            "CPU",
-            "sent",
-            "answered",
-            "refused",
-            "lost",
-            "MiB",
-        ],
-        [_make_row(kind, rounds) for kind, rounds in results.rounds.items()],
-        note=f"The server used {results.memory / 2**20:.0f} MiB before the first round, without strangers. The longest "
-        f"pause for Python's garbage collector was shorter than {1000 * results.collector:g} ms, and the store never had more than "
-        f"{max(max(rounds.sessions) for rounds in results.rounds.values())} sessions at the end of a round. The requests of strangers "
-        f"took at most {hostile - quiet:.0%} of a core in the server, with `{costliest_kind}`.{_describe_error(results)}",
-        claims=[
-            *_make_claims(results),
-            format_claim(
-                "memory of the server at the end of a round of requests, compared with the start of the round, worst round",
-                f"less than {MAX_MEMORY} ×",
-                f"{memory_growth:.2f} ×",
-                kept=memory_growth < MAX_MEMORY,
-            ),
-        ],
-    )
+    most_sessions = max(max(rounds.sessions) for rounds in results.rounds.values())
+    head = ["request", "p99 ms quiet", "hostile", "ratio", "all moves"]
+    head += ["CPU", "sent", "answered", "refused", "lost", "MiB"]
+    return {
+        "hostile.table": make_table(
+            head, [_make_row(kind, rounds) for kind, rounds in results.rounds.items()]
+        ),
+        "hostile.memory": f"{results.memory / 2**20:.0f} MiB",
+        "hostile.collector": f"{1000 * results.collector:g} ms",
+        "hostile.sessions": str(most_sessions),
+        "hostile.cpu": f"{hostile - quiet:.0%} of a core in the server, with `{costliest_kind}`",
+        **_make_verdicts(results),
+        "hostile.growth": format_verdict(f"{memory_growth:.2f} ×", kept=memory_growth < MAX_MEMORY),
+    }
 
 
-def _describe_error(results: RoundResults) -> str:
-    """Return sentences about the ratios that quiet periods have; empty if there are too few periods."""
-    ratios = sorted(ratio for quiet in results.quiet if len(quiet) > 1 for ratio in list_quiet_ratios(quiet))
-    if not ratios:
-        return ""
-    high, low = percentile(ratios, 0.975), percentile(ratios, 0.025)
-    share = sum(ratio >= MAX_MEDIAN_RATIO for ratio in ratios) / len(ratios)
-    return (
-        f"\n\nThe {len(ratios)} quiet periods show how large the error of one round is: in 95% of them, the p99 was {format_short(low)} to "
-        f"{format_short(high)} × the median of its neighbours, and in {share:.1%} it was {MAX_MEDIAN_RATIO:g} × or more. By this error "
-        f"alone, {format_chance(chance_of_false_fault(share))} such benchmarks would show a kind with a median of {MAX_MEDIAN_RATIO:g} or more."
-    )
-
-
-def chance_of_false_fault(share: float) -> float:
-    """Return an upper bound of the probability that some kind has a median ratio over the bound by chance alone.
-
-    share: probability that the ratio of one round is MAX_MEDIAN_RATIO or more. Rounds are taken to be independent.
-
-    A kind with such a round gets more rounds, if at most MAX_REPEATED_KINDS kinds have one. Half of all its rounds, or
-    more, must then have such a ratio.
-    """
-    rounds = ROUNDS + MORE_ROUNDS
-    chance_per_kind = sum(
-        math.comb(rounds, count) * share**count * (1 - share) ** (rounds - count)
-        for count in range((rounds + 1) // 2, rounds + 1)
-    )
-    return 1 - (1 - chance_per_kind) ** len(KINDS)
-
-
-def format_chance(chance: float) -> str:
-    """Format a probability as a number of cases among many, such as `3 of 1,000`."""
-    return f"{1000 * chance:.0f} of 1,000" if chance >= 0.001 else "less than 1 of 1,000"
-
-
-def _make_claims(results: RoundResults) -> Iterator[str]:
-    """Yield the promised and measured delays of honest bots: for requests within the limits, and for attacks."""
+def _make_verdicts(results: RoundResults) -> dict[str, str]:
+    """Return the delays of honest bots by place in SERVER.md: for requests within the limits, and for attacks."""
     attacks = {kind: rounds for kind, rounds in results.rounds.items() if KINDS[kind].is_attack}
     requests = {kind: rounds for kind, rounds in results.rounds.items() if kind not in {CONTROL, *attacks}}
-    for misuse, kinds in (
-        ("strangers use all that the limits allow, divided by the quiet p99", requests),
-        ("attackers break the limits, divided by the quiet p99", attacks),
-    ):
+    verdicts = {}
+    for place, kinds in (("hostile.ratio requests", requests), ("hostile.ratio attacks", attacks)):
         if not kinds:
             continue
-        worst_repeated_kind = max(kinds, key=lambda name: kinds[name].repeated_ratio)
-        worst_median_kind = max(kinds, key=lambda name: kinds[name].ratio().median)
-        yield format_claim(
-            f"p99 of honest bots while {misuse}",
-            f"for each kind, the median ratio below {MAX_MEDIAN_RATIO:g}, and at most one round with a ratio of {MAX_RATIO:g} or more",
-            f"at worst a median of {format_short(kinds[worst_median_kind].ratio().median)} (`{worst_median_kind}`), a second "
-            f"highest ratio of {format_short(kinds[worst_repeated_kind].repeated_ratio)} (`{worst_repeated_kind}`), and a single "
-            f"round of {format_short(max(max(results_of_kind.ratio().values) for results_of_kind in kinds.values()))}",
-            kept=kinds[worst_median_kind].ratio().median < MAX_MEDIAN_RATIO
-            and kinds[worst_repeated_kind].repeated_ratio < MAX_RATIO,
+        repeated_kind = max(kinds, key=lambda name: kinds[name].repeated_ratio)
+        median_kind = max(kinds, key=lambda name: kinds[name].ratio().median)
+        repeated, median = kinds[repeated_kind].repeated_ratio, kinds[median_kind].ratio().median
+        highest = max(max(rounds.ratio().values) for rounds in kinds.values())
+        verdicts[place] = format_verdict(
+            f"at worst a median of {format_short(median)} (`{median_kind}`), a second highest ratio of "
+            f"{format_short(repeated)} (`{repeated_kind}`), and a single round of {format_short(highest)}",
+            kept=median < MAX_MEDIAN_RATIO and repeated < MAX_RATIO,
         )
+    return verdicts
 
 
 def _make_row(kind: str, rounds: KindRounds) -> list[str]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from benchmarks.kit.load_processes import ARENA, RELAY, LoadProcesses, run_loads
-from benchmarks.kit.measure import format_spread
-from benchmarks.kit.results import format_claim
+from benchmarks.kit.measure import format_spread, make_table
+from benchmarks.kit.results import format_verdict
 from benchmarks.kit.running_server import (
     RunningServer,
-    load_cores,
     run_arena_server,
     run_server,
     server_cores,
@@ -118,36 +117,15 @@ def measure_moves(running: RunningServer, load: LoadProcesses, seconds: float) -
     )
 
 
-def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[float]]]:
-    """Measure server and relay with each number of bots in SIZES, in `rounds` rounds of `seconds` each.
+def measure_all_at_full_speed(seconds: float, rounds: int) -> dict[str, str]:
+    """Measure server and relays with each number of bots in SIZES, in `rounds` rounds of `seconds` each.
 
-    Return the lines of the section of SERVER.md, and the ratios of CPU time per move, server to relay, of all rounds by
-    number of bots.
+    Return the figures by place in SERVER.md. *Storing* in the table is the storing relay, and *floor* its CPU time divided
+    by that of the bare relay: no server that stores moves through the same libraries can have a lower ratio.
     """
-    has_separate_cores = server_cores() != load_cores()
-    lines = [
-        f"## Flat out, against a bare relay (medians of {rounds} rounds)",
-        (
-            "Bots play as fast as they can, on the arena and on a *relay*: a server that knows no game and stores nothing. For each move, "
-            "the relay writes the same messages as the arena, an answer to the mover and a turn to the opponent, on the same kind of "
-            "connections. So the difference between the two is the cost of the game, the lobby and the journal. A *storing* relay also "
-            "stores a row in SQLite before each answer. A thread commits all rows together that arrived during the previous commit. A "
-            "server that stores its moves through the same libraries cannot cost less.\n\n"
-            "- *CPU* is the CPU time of the server process, in µs per move. The *ratio* is the CPU time of the arena divided by that of "
-            "the relay, and the *floor* is the CPU time of the storing relay divided by that of the relay.\n"
-            f"- *Load* is the CPU time of the busiest of {len(load_cores())} load generators, as a share of one core, with the arena and "
-            "with the relay. The load generators run on "
-            + ("separate cores" if has_separate_cores else "the same cores as the server")
-            + f". A share over {MAX_LOAD_SHARE:.0%} is in bold, because the load generator may then limit the moves a second.\n"
-            "- *As often* is the CPU time of the relay, in µs per move, when it handles as many moves a second as the arena. This time "
-            "is higher than at full speed, where a relay reads tens of frames at once: at a lower rate it wakes up for each frame.\n\n"
-            "With few bots, the arena handles fewer moves a second than the relay, because each bot waits for the commit of its move."
-        ),
-        "",
-        "| bots | CPU, arena | relay | ratio | storing | floor | as often | moves/s, arena | relay | storing | load |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    results = {}
+    head = ["bots", "CPU, arena", "relay", "ratio", "storing", "floor", "as often"]
+    head += ["moves/s, arena", "relay", "storing", "load"]
+    rows, verdicts = [], {}
     for bots in SIZES:
         runs, paced_cpu = [], []
         for _ in range(rounds):
@@ -160,25 +138,21 @@ def make_full_speed_section(seconds: float, rounds: int) -> tuple[list[str], dic
             )
         cpu = [statistics.median(run[kind].server for run in runs) for kind in range(len(SERVERS))]
         rates = [statistics.median(run[kind].rate for run in runs) for kind in range(len(SERVERS))]
-        results[bots] = [arena.server / relay.server for arena, relay, _ in runs]
+        ratios = [arena.server / relay.server for arena, relay, _ in runs]
         floor_ratios = [storing.server / relay.server for _, relay, storing in runs]
         load = " / ".join(_format_share([run[kind].load for run in runs]) for kind in range(2))
-        lines.append(
-            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {format_spread(results[bots], 1)} | {cpu[2]:.0f} | {format_spread(floor_ratios, 1)} "
-            f"| {statistics.median(paced_cpu):.0f} | {rates[0]:,.0f} | {rates[1]:,.0f} | {rates[2]:,.0f} | {load} |"
+        rows.append(
+            [
+                *(str(bots), f"{cpu[0]:.0f}", f"{cpu[1]:.0f}", format_spread(ratios, 1)),
+                *(f"{cpu[2]:.0f}", format_spread(floor_ratios, 1), f"{statistics.median(paced_cpu):.0f}"),
+                *(f"{rate:,.0f}" for rate in rates),
+                load,
+            ]
         )
-        print(lines[-1], flush=True)
-    return lines, results
-
-
-def make_claims(ratios: Mapping[int, Sequence[float]]) -> list[str]:
-    """Return lines with the promised and measured ratios (CPU time per move, server to relay), by number of bots."""
-    lines = []
-    for bots, ratio in ratios.items():
-        subject = f"CPU time of a move with {bots:,} bots, compared with a relay (a server that knows no game and stores nothing)"
-        promise, kept = f"at most {MAX_RATIO[bots]:g} ×", statistics.median(ratio) <= MAX_RATIO[bots]
-        lines += [format_claim(subject, promise, f"{format_spread(ratio, 1)} ×", kept=kept), ""]
-    return lines[:-1]
+        print(rows[-1], flush=True)
+        kept = statistics.median(ratios) <= MAX_RATIO[bots]
+        verdicts[f"speed.ratio {bots}"] = format_verdict(f"{format_spread(ratios, 1)} ×", kept=kept)
+    return {"speed.table": make_table(head, rows), **verdicts}
 
 
 def _format_share(shares: list[float]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import platform
 import random
 import statistics
@@ -15,12 +14,6 @@ from typing import Any
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.lab.variants import load_variant
-
-
-def make_parser(docstring: str | None) -> argparse.ArgumentParser:
-    """Return an argument parser whose help begins with `docstring`, the docstring of the program's module."""
-    formatter = argparse.RawDescriptionHelpFormatter
-    return argparse.ArgumentParser(description=docstring, formatter_class=formatter)
 
 
 @dataclass(frozen=True)
@@ -61,37 +54,10 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[int(share * (len(values) - 1))] if values else float("nan")
 
 
-def make_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Return the lines of a table in Markdown. `head`: column headings."""
-    cells = (head, ["---"] * len(head), *rows)
-    return [f"| {' | '.join(map(str, row))} |" for row in cells]
-
-
-@dataclass(frozen=True)
-class Section:
-    """Section of a report: the text `method` on the measurement, a table, and the remarks `note`, empty for none."""
-
-    title: str
-    method: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    note: str = ""
-    claims: Sequence[str] = ()
-    """Lines with a promise and its measured figure, each made by `results.format_claim`."""
-
-    def to_markdown(self) -> str:
-        lines = [
-            f"## {self.title}",
-            "",
-            self.method,
-            "",
-            *make_table(self.head, self.rows),
-        ]
-        if self.note:
-            lines += ["", self.note]
-        for claim in self.claims:
-            lines += ["", claim]
-        return "\n".join(lines)
+def make_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown, with an empty line before and after it. `head`: column headings."""
+    lines = [f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows)]
+    return "\n\n" + "\n".join(lines) + "\n\n"
 
 
 def make_riskless(map: str) -> Riskless:

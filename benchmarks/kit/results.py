@@ -1,90 +1,123 @@
-"""Files of results (RESULTS.md, SERVER.md, CLUSTER.md and SIMULATION.md), and output of a benchmark's failures.
+"""Pages of results (RESULTS.md, SERVER.md, CLUSTER.md and SIMULATION.md), and a benchmark's output.
 
-Each file has a table of promises with measured figures, and sections that can be replaced one by one.
+People write the text of a page, with the promises. Programs write figures, tables and verdicts, each at a place of the
+page that has a name.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
-import re
+import shlex
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec import Struct
+
+from benchmarks.kit.measure import describe_machine
+
 MAX_SHOWN_FAULTS = 20
-_TABLE = "| | promised | found |"
-_MARK = re.compile(r"^<!-- part (\w+) -->\n", re.MULTILINE)
-_CLAIM = re.compile(r"^\*Promised:\* (.+?): (.+?)\. (\*Found:\*|\*\*Missed:\*\*) (.+)\.$", re.MULTILINE)
-
-
-def format_claim(subject: str, promise: str, figure: str, *, kept: bool) -> str:
-    """Return a line for a section: a promise with its measured figure. The table at the top of the file repeats it.
-
-    subject: quantity that is promised; promise: promised bound; figure: measured value; kept: True if it is within the bound
-    """
-    return f"*Promised:* {subject}: {promise}. {'*Found:*' if kept else '**Missed:**'} {figure}."
+FOLDER = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
 class ResultsPage:
-    """Markdown file of results: a head, a table of promises, and sections in a given order."""
+    """Markdown file with places for figures. The place NAME is the text between `<!-- NAME -->` and `<!-- /NAME -->`."""
 
     path: Path
-    parts: Sequence[str]
-    """Names of the sections in the order of the file."""
 
-    def read_sections(self) -> dict[str, str]:
-        """Return the sections of the file by name; an empty dict if there is no file."""
-        _, *rest = _MARK.split(self._read_text())
-        return {name: text.strip() for name, text in zip(rest[::2], rest[1::2], strict=True)}
+    def make_parser(self, docstring: str | None) -> argparse.ArgumentParser:
+        """Return the argument parser of a program that publishes figures. `docstring`: that of the program's module."""
+        parser = make_parser(docstring)
+        parser.add_argument("--write", action="store_true", help=f"write the figures to {self.path.name}")
+        return parser
 
-    def render(self, sections: Mapping[str, str]) -> str:
-        """Return the whole text: the present head, the table of promises if there are any, and the given sections."""
-        head = _MARK.split(self._read_text())[0].partition(_TABLE)[0].strip()
-        rows = [
-            f"| {subject} | {bound} | {'**missed:** ' * (verdict == '**Missed:**')}{figure} |"
-            for name in self.parts
-            for subject, bound, verdict, figure in _CLAIM.findall(sections.get(name, ""))
-        ]
-        table = ["\n".join([_TABLE, "| --- | --- | --- |", *rows])] if rows else []
-        parts = [f"<!-- part {name} -->\n{sections[name]}" for name in self.parts if name in sections]
-        return "\n\n".join([head, *table, *parts]) + "\n"
+    def fill(self, figures: Mapping[str, str]) -> str:
+        """Return the text of the page with these figures, by place. Raises ValueError if the page lacks a place."""
+        text = self.path.read_text(encoding="utf-8")
+        for name, figure in figures.items():
+            begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+            head, _, rest = text.partition(begin)
+            _, found, tail = rest.partition(end)
+            if not found:
+                raise ValueError(
+                    f"{self.path}: there is no place {begin}{end}; add it where the figure belongs"
+                )
+            text = head + begin + figure + end + tail
+        return text
 
-    def replace_section(self, part: str, text: str) -> None:
-        """Replace the section called `part` in the file by `text`, or add it, and update the table of promises."""
-        text = self.render(self.read_sections() | {part: text.strip()})
-        self.path.write_text(text, encoding="utf-8")
-
-    def _read_text(self) -> str:
-        return self.path.read_text(encoding="utf-8") if self.path.exists() else ""
-
-
-_FOLDER = Path(__file__).parents[1]
-SERVER = ResultsPage(_FOLDER / "SERVER.md", ("speed", "growth", "size", "spectators", "hostile", "finished"))
-CLUSTER = ResultsPage(_FOLDER / "CLUSTER.md", ("cost", "failures"))
-SIMULATION = ResultsPage(_FOLDER / "SIMULATION.md", ("seeds", "planted", "cost"))
+    def publish(
+        self, part: str, figures: Mapping[str, str], conditions: Callable[[], Conditions], *, write: bool
+    ) -> None:
+        """Print figures by place. If `write` is True, write them to the page, and the conditions to the place PART.measured."""
+        for name, figure in figures.items():
+            print(f"{name}: {figure}")
+        if write:
+            measured = {f"{part}.measured": conditions().describe()}
+            self.path.write_text(self.fill({**figures, **measured}), encoding="utf-8")
 
 
-@contextmanager
-def describe_measurement(command: str) -> Iterator[Callable[[], str]]:
-    """Measure the duration of the block, and the machine's load before it. `command`: command that repeats this.
+RESULTS, SERVER, CLUSTER, SIMULATION = (
+    ResultsPage(FOLDER / name) for name in ("RESULTS.md", "SERVER.md", "CLUSTER.md", "SIMULATION.md")
+)
 
-    Yield a function that returns a sentence about date, duration, command and load. Call it after the block.
-    """
-    load, start_time = os.getloadavg()[0], time.perf_counter()
-    seconds = 0.0
 
-    def describe_conditions() -> str:
+def make_parser(docstring: str | None) -> argparse.ArgumentParser:
+    """Return an argument parser whose help begins with `docstring`, the docstring of the program's module."""
+    formatter = argparse.RawDescriptionHelpFormatter
+    return argparse.ArgumentParser(description=docstring, formatter_class=formatter)
+
+
+def format_verdict(figure: str, *, kept: bool) -> str:
+    """Return a figure as it stands beside its promise. `kept`: True if it is within the promised bound."""
+    return figure if kept else f"**missed:** {figure}"
+
+
+class Conditions(Struct, frozen=True):
+    """Conditions of a measurement. `seconds`: its duration."""
+
+    commit: str
+    """Abbreviated hash of the commit, with a trailing `+` if files differed from it, apart from results."""
+    date: str
+    seconds: float
+    load: float
+    """Load average of the machine over the minute before the measurement."""
+    machine: str
+
+    def describe(self, command: str = "") -> str:
+        """Return the conditions in words, after `Measured`. `command`: command that repeats the measurement; empty for the running one."""
         return (
-            f"Measured on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC in {seconds:.0f} s by `{command}`; "
-            f"load average before the run: {load:.1f}."
+            f"at commit {self.commit} on {self.date} in {self.seconds:.0f} s by "
+            f"`{command or shlex.join(['python', *sys.orig_argv[1:]])}`; "
+            f"load average before the run: {self.load:.1f}. Machine: {self.machine}."
         )
 
-    yield describe_conditions
-    seconds = time.perf_counter() - start_time
+
+def start_measurement() -> Callable[[], Conditions]:
+    """Start a measurement. Return a function that returns its conditions, to be called at its end."""
+    load, start_time = os.getloadavg()[0], time.perf_counter()
+    return lambda: Conditions(
+        commit=_find_commit(),
+        date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        seconds=round(time.perf_counter() - start_time, 1),
+        load=round(load, 1),
+        machine=describe_machine(),
+    )
+
+
+def _find_commit() -> str:
+    def run_git(*arguments: str) -> str:
+        return subprocess.run(
+            ["git", *arguments], cwd=FOLDER, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    changed = run_git("status", "--porcelain", "--", ":/", ":!*.md", f":!{FOLDER / 'results'}")
+    return run_git("rev-parse", "--short=8", "HEAD") + "+" * bool(changed)
 
 
 def print_faults(faults: Sequence[str]) -> int:

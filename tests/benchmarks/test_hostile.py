@@ -25,10 +25,8 @@ from benchmarks.hostile.rounds import (
     KindRounds,
     RoundResults,
     attack_seconds,
-    insert_controls,
     list_faults,
     max_connection_seconds,
-    median_of_neighbours,
 )
 from benchmarks.hostile.stranger import (
     MESSAGES_AT_ONCE,
@@ -84,18 +82,12 @@ def test_a_round_is_compared_with_the_median_of_the_quiet_periods_around_it() ->
     assert rounds.ratio().values == pytest.approx([2.4, 1.2, 1.2])
     assert rounds.ratio("whole").values == pytest.approx([4.8, 2.4, 2.4])
     assert rounds.quiet_p99 == 2.0
-    assert median_of_neighbours(quiet, 20, without=True) == 1.5
 
 
-def test_the_control_sends_nothing_and_comes_before_each_dozen_of_kinds() -> None:
+def test_only_the_control_may_send_nothing() -> None:
     rounds = play_rounds(1.1, sent=0)
     assert list_faults(RoundResults({CONTROL: rounds})) == []
     assert list_faults(RoundResults({"browse": rounds})) == ["browse: nothing was sent"]
-    others = [str(number) for number in range(25)]
-    controls = [place for place, kind in enumerate(insert_controls([*others, CONTROL])) if kind == CONTROL]
-    assert controls == [0, 13, 26]
-    assert list(insert_controls(others)) == others
-    assert list(insert_controls([CONTROL])) == [CONTROL]
 
 
 def test_a_pause_of_the_machine_decides_no_percentile_but_slow_moves_throughout_do() -> None:
