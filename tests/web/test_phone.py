@@ -14,6 +14,11 @@ from testkit.browser import BrowserArena, box_of, wait_until
 from tests.web.test_director import HURRIED
 from tests.web.test_map import OWN, show_replay, shown
 
+PLACES_OF_BUTTONS = """() => new Set([false, true].map((ended) => {
+  document.querySelector('.stage:not(.first) .story').toggleAttribute('data-end', ended);
+  return document.querySelector('.stage:not(.first) .stage-actions').getBoundingClientRect().top;
+})).size"""
+"""Returns at how many heights the buttons of the stage are, before and after the end of its match."""
 WIDER = "document.documentElement.scrollWidth - innerWidth"
 
 
@@ -29,6 +34,7 @@ def test_the_board_is_above_its_buttons(empty: BrowserArena, page: Page) -> None
     assert board["y"] < 240
     assert (board["x"], board["width"]) == (0, 360)
     assert board["y"] + board["height"] <= box_of(page.get_by_role("button", name="Next match"))["y"]
+    assert page.evaluate(PLACES_OF_BUTTONS) == 1, "the buttons keep their place when the match ends"
     expect(page.get_by_role("link", name="Play against a bot")).to_be_in_viewport(ratio=1)
     for name in page.locator(".stage .name").all():
         assert name.evaluate("(name) => name.scrollWidth - name.clientWidth") == 0
