@@ -144,11 +144,11 @@ STORY = f"""async ([setup, moves, continents, result]) => {{ {FROM}
 }}"""
 
 
-WALL = f"""async () => {{ {FROM}
+WALL = f"""async (options) => {{ {FROM}
   const {{ LiveCards }} = await from('home/livecards.js');
   const {{ match }} = viewer;
   window.ply = null;
-  window.wall = new LiveCards({{ plyOnStage: () => window.ply }});
+  window.wall = new LiveCards({{ plyOnStage: () => window.ply, ...options }});
   window.listed = [{{ match: 'm', game: 'riskless', map: 'italy', players: match.players, ply: 9 }}];
   document.querySelector('main').append(wall.element);
   wall.sight = {{ observe() {{}}, unobserve() {{}} }}; // the match is not on the server
@@ -289,6 +289,33 @@ def test_a_card_has_a_map_from_the_start_and_gives_its_place_to_the_next_match_w
     expect(first).to_have_count(0)
     expect(timed.locator(".cards.boards > li").first).to_have_attribute("data-match", "o")
     timed.evaluate("viewer.stop()")
+
+
+def test_the_cards_of_an_event_stay_at_their_places_while_matches_come_and_go(timed: Page) -> None:
+    timed.set_viewport_size({"width": 390, "height": 844})
+    timed.emulate_media(reduced_motion="reduce")
+    timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 9])
+    timed.evaluate(WALL, {"keepsPlaces": True})
+    timed.evaluate("wall.element.classList.add('now')")
+    cards = timed.locator(".cards.now > li")
+    height = timed.evaluate("wall.element.clientHeight")
+    timed.evaluate("for (const match of 'no') listed.push({ ...listed[0], match }); wall.show(listed)")
+    places = "(all) => all.map((each) => each.offsetLeft)"
+    before = cards.evaluate_all(places)
+    timed.evaluate(
+        "play(0, { winner: 'maxie', reason: 'resignation' }); viewer.playback.jump(); tell(); wall.show([listed[2]])"
+    )
+    timed.clock.run_for(10_000)
+    expect(cards.locator(".line")).to_have_text(
+        ["Italy · finished after 9 moves", "Italy · finished", "Italy · move 9"]
+    )
+    assert cards.evaluate_all(places) == before
+    timed.evaluate("wall.show([listed[2], { ...listed[0], match: 'p' }])")
+    assert cards.evaluate_all(places) == before
+    assert cards.evaluate_all("(all) => all.map((each) => each.dataset.match)") == ["m", "p", "o"]
+    timed.evaluate("wall.show([])")
+    assert timed.evaluate("wall.element.clientHeight") == height
+    timed.evaluate("wall.stop(); viewer.stop()")
 
 
 def test_a_replay_is_not_cut_short_by_a_match_that_begins(timed: Page) -> None:

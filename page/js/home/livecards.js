@@ -1,12 +1,13 @@
 // The matches in progress, each as a card with a small animated board.
 
-import { fetchOnce } from "../api.js";
+import { fetchJson, fetchOnce } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { Thumbnail } from "../boards/thumbnail.js";
 import { Declared } from "../games/declared.js";
 import { rules } from "../games/index.js";
 import { SEATS, botTitle, gameTitle, plural } from "../text.js";
 import { cancel, batch } from "../batch.js";
+import { Match } from "../match.js";
 import { matchLink } from "../parts/matchlist.js";
 import { EvalBar } from "../parts/evalbar.js";
 import { followLive } from "../parts/livematches.js";
@@ -16,13 +17,13 @@ const MAX_WATCHED = 48; // matches that are watched at once: a connection may wa
 
 export class LiveCards {
   // plyOnStage(id) returns the ply of a match that a large board of the view shows, null for other matches: where that board is
-  // behind its match, the card does not tell what comes. changed() is called when a card has left. `keepsPlaces`: an empty card stays
-  // where a match has left, until the next one comes; there is at least one.
+  // behind its match, the card does not tell what comes. changed() is called when a card has left. `keepsPlaces`: a match that
+  // is over stays until the next one takes its place.
   constructor({ plyOnStage = /** @type {(id: string) => number | null} */ (() => null), changed = /** @type {() => void} */ (() => undefined), keepsPlaces = false } = {}) {
     this.plyOnStage = plyOnStage;
     this.changed = changed;
     this.keepsPlaces = keepsPlaces;
-    this.element = h("ul", { class: "cards boards" }, keepsPlaces ? freePlace() : null);
+    this.element = h("ul", { class: "cards boards" });
     this.cards = new Map();
     // Watch only visible matches, to save traffic.
     this.sight = new IntersectionObserver((entries) => {
@@ -66,13 +67,12 @@ export class LiveCards {
     for (const match of fresh) {
       const card = this.add(match);
       const [old] = over.splice(0, 1);
-      const place = old ? old[1].element : this.element.querySelector(".free");
-      if (place) place.replaceWith(card.element);
+      if (old) old[1].element.replaceWith(card.element);
       else this.element.append(card.element);
       if (old) this.drop(...old);
       this.tell(card, match);
     }
-    for (const [id, card] of over) if (!card.state?.end) this.drop(id, card);
+    for (const [id, card] of over) if (!card.state?.end) this.gone(id);
   }
 
   // Show a listed match, of which no more may be known.
@@ -114,7 +114,7 @@ export class LiveCards {
     const match = card.state;
     const ply = Math.min(match.moves.length, this.plyOnStage(match.id) ?? Infinity);
     const over = Boolean(match.end) && ply === match.moves.length;
-    if (over) card.leaving ??= setTimeout(() => this.gone(match.id), OVER_MS);
+    if (over && !this.keepsPlaces) card.leaving ??= setTimeout(() => this.gone(match.id), OVER_MS);
     batch(card, () => {
       card.tug.show(match, ply);
       set(card.link, { "data-over": over });
@@ -128,7 +128,28 @@ export class LiveCards {
 
   gone(id) {
     const card = this.cards.get(id);
-    if (card && this.plyOnStage(id) === null) this.drop(id, card);
+    if (!card || this.plyOnStage(id) !== null) return;
+    if (!this.keepsPlaces) this.drop(id, card);
+    else if (!card.state?.end) {
+      set(card.link, { "data-over": true });
+      say(card.words, `${card.title} · finished`);
+    }
+  }
+
+  // Show the ends of finished matches, in new cards until there are `count`.
+  fill(matches, count) {
+    for (const match of matches) {
+      if (!this.cards.has(match.match) && this.cards.size < count) this.element.append(this.add(match).element);
+      const card = this.cards.get(match.match);
+      if (card && !card.state?.end) this.complete(match, card);
+    }
+  }
+
+  async complete(match, card) {
+    this.tell(card, match);
+    this.gone(match.match);
+    const record = await fetchJson(`record/${encodeURIComponent(match.match)}`).catch(() => null); // without it, the card is still a link
+    if (record && this.cards.get(match.match) === card) this.moved(card, Match.fromRecord(record));
   }
 
   drop(id, card) {
@@ -137,21 +158,14 @@ export class LiveCards {
     this.sight.unobserve(card.element);
     card.unwatch?.();
     card.board?.stop();
-    if (this.keepsPlaces && card.element.isConnected) card.element.replaceWith(freePlace());
-    else card.element.remove();
+    card.element.remove();
     this.cards.delete(id);
     this.changed();
   }
 
   stop() {
-    this.keepsPlaces = false; // no match follows
     for (const [id, card] of this.cards) this.drop(id, card);
   }
-}
-
-// Return an empty card, as large as one of a match.
-function freePlace() {
-  return h("li", { class: "free" }, h("div", { class: "card" }, h("span", { class: "picture-of", "data-title": "Waiting for a match…" }), new EvalBar().element, h("span", { class: "quiet line" }, "\u00a0")));
 }
 
 const isSameLand = (one, other) => JSON.stringify(one.places) === JSON.stringify(other.places);

@@ -2,7 +2,7 @@
 
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
-import { capitalized, h, say } from "../dom.js";
+import { capitalized, h, say, set } from "../dom.js";
 import { LiveCards } from "../home/livecards.js";
 import { matchLink } from "../parts/matchlist.js";
 import { pastRow } from "../parts/pastrow.js";
@@ -12,6 +12,7 @@ import { GAME_NAMES, botTitle, eventTitle, mapTitle, minus, plural, timeTitle } 
 
 const BOARDS = 4;
 const AGAIN_MS = 1500;
+const RECENT_MS = 60_000; // after its end, in which a match keeps a place for the next one
 
 export class EventView {
   constructor(main, [event]) {
@@ -24,9 +25,8 @@ export class EventView {
     this.test = h("div");
     this.live = new LiveCards({ keepsPlaces: true });
     this.live.element.classList.add("now");
-    this.goesOn = false; // as loaded: not over
     this.counted = h("span");
-    this.playing = h("section", { hidden: true }, h("h2", null, "Now"),
+    this.playing = h("section", { "aria-label": "Now" },
       h("p", { class: "quiet" }, this.counted, " · ", h("a", { href: "/" }, "All live boards")), this.live.element);
     this.table = h("section");
     this.due = h("section");
@@ -42,20 +42,22 @@ export class EventView {
     this.load();
   }
 
-  // Show some of the matches in progress; each end of a match reloads the table. Between two matches of an event that goes on, their
-  // place stays, so that nothing below moves.
+  // Show some of the matches in progress; each end of a match reloads the table. A match stays until the next one takes its
+  // place, so that nothing below moves.
   list(matches) {
     const shown = matches.slice(0, BOARDS);
-    say(this.counted, !shown.length ? "No match in progress" : `${shown.length} of ${plural(matches.length, "match", "matches")} in progress`);
+    const count = plural(matches.length, "match", "matches");
+    say(this.counted, !shown.length ? "No match in progress" : shown.length < matches.length ? `${shown.length} of ${count} in progress` : `${count} in progress`);
     this.live.show(shown);
     const ids = matches.map(({ match }) => match).join();
     if (this.ids !== undefined && ids !== this.ids) this.loadSoon();
     this.ids = ids;
-    this.keepPlace();
+    this.showPlaying();
   }
 
-  keepPlace() {
-    this.playing.hidden = !this.ids && (!this.goesOn || this.stage?.startsWith("open"));
+  showPlaying() {
+    const goesOn = this.told && !this.told.finished && !this.stage?.startsWith("open");
+    set(this.playing, { hidden: !goesOn && !this.live.cards.size });
   }
 
   // Show the start time, the entries and the current round, from the listing, which is newer than the loaded data.
@@ -74,6 +76,7 @@ export class EventView {
   // Show how far the event is. Before it starts, the time until then is shown instead.
   tellFar() {
     if (this.told) say(this.far, this.stage?.startsWith("open") ? "" : far(this.told));
+    this.showPlaying();
   }
 
   loadSoon() {
@@ -104,10 +107,9 @@ export class EventView {
     if (words === this.drawn) return; // unchanged content keeps its focus and scroll position
     this.drawn = words;
     const { plan, counted, finished } = told;
-    this.goesOn = !finished;
-    this.keepPlace();
     say(this.about, plan ? about(plan) : "");
     this.told = told;
+    if (!finished) this.live.fill(matches.filter((each) => Date.now() - Date.parse(each.finished) < RECENT_MS), BOARDS);
     this.tellFar();
     this.test.replaceChildren(...(plan?.sprt ? [sprt(plan.sprt, plan)] : []));
     const rows = table ? eventRows(table.rows) : [];
