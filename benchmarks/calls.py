@@ -32,14 +32,7 @@ from arena.server.core.matchmaker import GATHER_NS
 from arena.server.core.settings import Pool, PoolGame
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
-from benchmarks.hostile.stranger import (
-    Stranger,
-    StrangerMessage,
-    TrafficCounts,
-    connect,
-    open_socket,
-    open_websocket,
-)
+from benchmarks.kit.client import Client, ServerMessage, connect, open_client, open_socket
 from benchmarks.kit.results import make_parser, print_faults
 from benchmarks.kit.script import MAP, make_script
 
@@ -51,7 +44,6 @@ REPETITIONS = 40
 QUIET_SECONDS = 0.01
 """Seconds from an answer to the next request, within which the server finishes all work for the answered one."""
 PROMISED_CALLS = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
-SOURCE_ADDRESS = "127.0.0.1"
 TABLE_REQUEST = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
@@ -87,7 +79,7 @@ class CallCounter:
         threading.setprofile(None)
 
 
-async def read_type(client: Stranger, kind: str) -> StrangerMessage:
+async def read_type(client: Client, kind: str) -> ServerMessage:
     """Return the client's next message of the type `kind`, and skip the messages before it."""
     while (message := await client.receive()).type != kind:
         pass
@@ -114,12 +106,10 @@ async def count_all() -> dict[str, Counter[CodeType]]:
 
 
 async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
-    clients = [
-        await open_websocket(host.url, SOURCE_ADDRESS, TrafficCounts()) for _ in range(REPETITIONS + 1)
-    ]
+    clients = [await open_client(host.url) for _ in range(REPETITIONS + 1)]
 
     async def send_hello(number: int) -> None:
-        await clients[number].send_answer(type="hello", name=f"watcher {number}", pool=False)
+        await clients[number].send(type="hello", name=f"watcher {number}", pool=False)
         await read_type(clients[number], "welcome")
 
     await send_hello(REPETITIONS)  # the first one finds nothing prepared
@@ -131,20 +121,18 @@ async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType
 
 
 async def _count_move_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
-    pair = [
-        await connect(host.url, SOURCE_ADDRESS, TrafficCounts(), name=name) for name in ("maxie", "minnie")
-    ]
+    pair = [await connect(host.url, name=name) for name in ("maxie", "minnie")]
     seats = {}
     for client in pair:
         start = await read_type(client, "start")
         seats[start.seat] = client
-        await client.send_answer(type="ready", match=start.match)
+        await client.send(type="ready", match=start.match)
     clients, match = [seats["maxie"], seats["minnie"]], start.match
     await read_type(clients[0], "turn")
 
     async def play_move(ply: int) -> None:
         mover, opponent = clients[ply % 2], clients[1 - ply % 2]
-        await mover.send_answer(type="move", match=match, ply=ply, move=make_script()[ply])
+        await mover.send(type="move", match=match, ply=ply, move=make_script()[ply])
         await read_type(mover, "accepted")
         await read_type(opponent, "turn")
 
@@ -153,7 +141,7 @@ async def _count_move_calls(host: Host, calls: CallCounter) -> Counter[CodeType]
 
 
 async def _count_page_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
-    reader, writer = await open_socket(host.url, SOURCE_ADDRESS)
+    reader, writer = await open_socket(host.url)
 
     async def send_get(_number: int) -> None:
         writer.write(TABLE_REQUEST)

@@ -15,16 +15,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+import msgspec
+
 from arena.bots.client.state.moves import MAX_LINE_MOVES
 from arena.server.web.credentials import make_basic_header
 from benchmarks.hostile.stranger import (
     Stranger,
-    StrangerMessage,
     TrafficCounts,
     connected,
     repeat_until_cancelled,
     send_get,
 )
+from benchmarks.kit.client import ServerMessage
 from benchmarks.kit.script import make_script
 from testkit import horde
 
@@ -199,7 +201,7 @@ def challenge_and_withdraw(**content: object) -> RequestKind:
     return RequestKind("challenge", send_requests, frozenset({"challenged"}))
 
 
-MatchStep = Callable[[LoadClient, StrangerMessage], Awaitable[None]]
+MatchStep = Callable[[LoadClient, ServerMessage], Awaitable[None]]
 """Function that acts for a client on a `start` or `turn` message, which is its second argument."""
 
 
@@ -257,35 +259,33 @@ async def _ignore_os_error(step: Awaitable[None]) -> None:
         await step
 
 
-async def send_ready(client: LoadClient, message: StrangerMessage) -> None:
+async def send_ready(client: LoadClient, message: ServerMessage) -> None:
     """Send `ready` once, as the protocol requires at the start of a match."""
     await client.connection.send_answer(type="ready", match=message.match)
 
 
-async def send_ready_repeatedly(client: LoadClient, message: StrangerMessage) -> None:
+async def send_ready_repeatedly(client: LoadClient, message: ServerMessage) -> None:
     """Send `ready` again and again, as the opponent does too."""
     while True:
         await client.connection.send(type="ready", match=message.match)
 
 
-async def send_resignation(client: LoadClient, message: StrangerMessage) -> None:
+async def send_resignation(client: LoadClient, message: ServerMessage) -> None:
     """Resign at the start of the match, as the opponent does too."""
     await client.connection.send(type="resign", match=message.match)
 
 
-async def play_move(client: LoadClient, message: StrangerMessage, **more: object) -> None:
+async def play_move(client: LoadClient, message: ServerMessage, **more: object) -> None:
     """Play the move of `benchmarks.kit.script` for this turn at once. `more`: further fields of the `move` message."""
     client.counts.sent += 1
-    ply = message.ply or 0
     await client.connection.send_answer(
-        type="move", match=message.match, ply=ply, move=make_script()[ply], **more
+        type="move", match=message.match, ply=message.ply, move=make_script()[message.ply], **more
     )
 
 
-async def play_move_with_analysis(client: LoadClient, message: StrangerMessage) -> None:
+async def play_move_with_analysis(client: LoadClient, message: ServerMessage) -> None:
     """Play the move of `benchmarks.kit.script` for this turn at once, with analysis (`thinking`) of maximum size."""
-    ply = message.ply or 0
-    line = (make_script() * 2)[ply : ply + MAX_LINE_MOVES]
+    line = (make_script() * 2)[message.ply : message.ply + MAX_LINE_MOVES]
     await play_move(client, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 
 
@@ -316,7 +316,8 @@ async def play_house_engines(client: LoadClient) -> None:
         if message.type == "start":
             await send_ready(client, message)
         elif message.type == "turn":
-            cell = next(cell for cell in range(9) if cell not in message.moves)
+            moves = msgspec.msgpack.decode(message.moves)
+            cell = next(cell for cell in range(9) if cell not in moves)
             await stranger.send_answer(type="move", match=message.match, ply=message.ply, move=cell)
         elif message.type == "end" or message.code:
             await asyncio.sleep(REFUSED_SECONDS)

@@ -8,20 +8,14 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable
+from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any
-
-import msgspec
-from msgspec import Struct
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake
-from websockets.typing import Subprotocol
 
 from arena.protocol.codec import encode
-from arena.protocol.messages import SUBPROTOCOL, Accept, Browse, Challenge, Hello, Move, Ready, Watch
-from arena.protocol.timecontrol import TimeControl
-from benchmarks.kit.script import GAME, ID, MAP, make_script
+from arena.protocol.messages import Move
+from benchmarks.kit.client import Client, connect, open_client
+from benchmarks.kit.script import ID, make_script
 from benchmarks.relay import ANSWER
 
 RULE_REASONS = ("armies", "elimination", "ply_limit")
@@ -33,29 +27,8 @@ JOINING_SECONDS = 0.5
 MAX_PARALLEL_CONNECTS = 50
 """Number of bots per process that may connect at once. With more, the last of a thousand would time out."""
 
-RETRY_SECONDS = 0.3
-"""Seconds from a failed challenge to the next one."""
-TIME_CONTROL = TimeControl.parse("60+1")
-
 MOVE = encode(Move(ID, 50, make_script()[50]))
 """Payload of a frame to a relay, as large as a typical `move` message."""
-
-
-class BotMessage(Struct):
-    """Message from the server, with only the fields that are needed here. Its moves are not decoded, to save time."""
-
-    type: str
-    match: Any = ""
-    ply: Any = 0
-    reason: str = ""
-    code: str = ""
-    challenge: str = ""
-    opponent: str = ""
-    outcome: str = ""
-    matches: list[dict[str, Any]] = []
-
-
-_decoder = msgspec.msgpack.Decoder(BotMessage)
 
 
 @dataclass
@@ -94,7 +67,6 @@ async def run_arena_bot(
     token: str = "",
     pool: bool = True,
     source: str | None = None,
-    opponent: str = "",
 ) -> None:
     """Play match after match by `benchmarks.kit.script` until cancelled. Connection errors end in `load.errors`.
 
@@ -102,131 +74,77 @@ async def run_arena_bot(
     token     token of the name; empty for none
     pool      True if the server's matchmaker may pair the bot
     source    local address to connect from; None for the default
-    opponent  bot to challenge repeatedly; empty for none. Incoming challenges are always accepted.
     """
-    try:
-        async with AsyncExitStack() as stack:
-            async with load.connecting:
-                connection = await stack.enter_async_context(open_connection(url, source))
-                await connection.send(encode(Hello(name, token, pool=pool)))
-                output = _decoder.decode(await connection.recv())
-            if output.type == "welcome":
-                load.connected += 1
-            else:
-                load.errors.append(output.code)
-            bot = _Bot(connection, name, load, pause, opponent)
-            await bot.handle_challenges(output)
-            async for frame in connection:
-                output = _decoder.decode(frame)
-                await bot.handle_challenges(output)
-                await bot.handle_match_message(output)
-    except (OSError, ConnectionClosed, InvalidHandshake) as error:
-        load.errors.append(str(error))
 
+    async def play(client: Client) -> None:
+        sent_at = 0.0
+        while True:
+            message = await client.receive()
+            match message.type:
+                case "start":
+                    await client.send(type="ready", match=message.match)
+                case "turn":
+                    if wait := load.draw_pause(pause):
+                        await asyncio.sleep(wait)
+                    sent_at, move = time.perf_counter(), make_script()[message.ply]
+                    await client.send(type="move", match=message.match, ply=message.ply, move=move)
+                case "accepted":
+                    load.moves += 1
+                    load.seconds.append(time.perf_counter() - sent_at)
+                case "end" if message.reason not in RULE_REASONS:
+                    load.forfeits.append(message.reason)
+                case "error":
+                    load.errors.append(message.code)
 
-@dataclass
-class _Bot:
-    """Connected bot that plays the match of `benchmarks.kit.script`."""
-
-    connection: ClientConnection
-    name: str
-    load: Load
-    pause: float
-    opponent: str
-    sent: float = 0.0
-    """Time at which the latest move was sent, in seconds of `time.perf_counter`."""
-
-    async def handle_challenges(self, message: BotMessage) -> None:
-        """Accept a challenge, or challenge the opponent again if a match or a challenge is over."""
-        match message.type:
-            case "challenged" if message.opponent == self.name:
-                await self.connection.send(encode(Accept(message.challenge)))
-            case "welcome" | "end" if self.opponent:
-                await self._challenge()
-            case "challenge_over" if self.opponent and message.outcome != "accepted":
-                await asyncio.sleep(RETRY_SECONDS)
-                await self._challenge()
-            case "error" if self.opponent and message.code in ("opponent_unavailable", "rate_limited"):
-                await asyncio.sleep(RETRY_SECONDS)
-                await self._challenge()
-
-    async def handle_match_message(self, message: BotMessage) -> None:
-        """React to a message about a match: send `ready`, play a move, or count a move, forfeit or error."""
-        match message.type:
-            case "start":
-                await self.connection.send(encode(Ready(message.match)))
-            case "turn":
-                if wait := self.load.draw_pause(self.pause):
-                    await asyncio.sleep(wait)
-                self.sent = time.perf_counter()
-                await self.connection.send(
-                    encode(Move(message.match, message.ply, make_script()[message.ply]))
-                )
-            case "accepted":
-                self.load.moves += 1
-                self.load.seconds.append(time.perf_counter() - self.sent)
-            case "end" if message.reason not in RULE_REASONS:
-                self.load.forfeits.append(message.reason)
-            case "error":
-                self.load.errors.append(message.code)
-
-    async def _challenge(self) -> None:
-        challenge = Challenge(self.opponent, GAME, MAP, TIME_CONTROL, "maxie", rated=False)
-        await self.connection.send(encode(challenge))
+    await _run_client(load, lambda: connect(url, source, name=name, token=token, pool=pool), play)
 
 
 async def run_spectator(url: str, name: str, load: Load) -> None:
     """Watch every match until cancelled, and read all messages about the matches."""
-    watched_matches: set[str] = set()
-    try:
-        async with AsyncExitStack() as stack:
-            async with load.connecting:
-                connection = await stack.enter_async_context(open_connection(url))
-                await connection.send(encode(Hello(name, role="spectator")))
-                await connection.recv()
-            load.connected += 1
-            await connection.send(encode(Browse()))
-            async for frame in connection:
-                for live in _decoder.decode(frame).matches:
-                    if live["match"] not in watched_matches:
-                        watched_matches.add(live["match"])
-                        await connection.send(encode(Watch(live["match"])))
-    except (OSError, ConnectionClosed, InvalidHandshake) as error:
-        load.errors.append(str(error))
+
+    async def watch(client: Client) -> None:
+        watched_matches: set[str] = set()
+        await client.send(type="browse")
+        while True:
+            for live in (await client.receive()).matches:
+                if live["match"] not in watched_matches:
+                    watched_matches.add(live["match"])
+                    await client.send(type="watch", match=live["match"])
+
+    await _run_client(load, lambda: connect(url, name=name, role="spectator"), watch)
 
 
 async def run_relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
     """Play through a relay until cancelled: send a frame as large as a move `pause` s, on average, after each turn."""
-    sent_at = 0.0
+
+    async def play(client: Client) -> None:
+        sent_at = 0.0
+        while True:
+            frame = await client.receive_payload()
+            if frame[0] == ANSWER:
+                load.seconds.append(time.perf_counter() - sent_at)
+                continue
+            if wait := load.draw_pause(pause):
+                await asyncio.sleep(wait)
+            load.moves += 1
+            sent_at = time.perf_counter()
+            await client.send_payload(MOVE)
+
+    await _run_client(load, lambda: open_client(url), play)
+
+
+async def _run_client(
+    load: Load, open_connection: Callable[[], Awaitable[Client]], use: Callable[[Client], Awaitable[None]]
+) -> None:
+    """Connect, call `use` with the client, and disconnect at its end. Connection errors end in `load.errors`."""
     try:
-        async with AsyncExitStack() as stack:
-            async with load.connecting:
-                connection = await stack.enter_async_context(open_connection(url))
-            load.connected += 1
-            async for frame in connection:
-                if frame[0] == ANSWER:
-                    load.seconds.append(time.perf_counter() - sent_at)
-                    continue
-                if wait := load.draw_pause(pause):
-                    await asyncio.sleep(wait)
-                load.moves += 1
-                sent_at = time.perf_counter()
-                await connection.send(MOVE)
-    except (OSError, ConnectionClosed, InvalidHandshake) as error:
+        async with load.connecting:
+            client = await open_connection()
+        load.connected += 1
+        with closing(client):
+            await use(client)
+    except (OSError, EOFError) as error:
         load.errors.append(str(error))
-
-
-def open_connection(url: str, source: str | None = None) -> Any:
-    """Return a context manager that connects to a server or a relay. `source`: local address; None for the default."""
-    return connect(
-        url,
-        subprotocols=[Subprotocol(SUBPROTOCOL)],
-        compression=None,
-        proxy=None,
-        open_timeout=60,
-        ping_interval=None,
-        local_addr=(source, 0) if source else None,
-    )
 
 
 async def measure_rate(load: Load, warm_up_seconds: float, seconds: float) -> float:

@@ -31,9 +31,9 @@ from benchmarks.hostile.rounds import (
 from benchmarks.hostile.stranger import (
     MESSAGES_AT_ONCE,
     MESSAGES_PER_SECOND,
-    StrangerMessage,
     TrafficCounts,
 )
+from benchmarks.kit.client import ServerMessage
 from benchmarks.kit.measure import percentile
 
 
@@ -165,4 +165,4 @@ def test_a_stranger_reads_a_challenge_without_a_seat() -> None:
         rated=False,
         expires_ms=1,
     )
-    assert msgspec.msgpack.decode(encode(challenge), type=StrangerMessage).challenge == "c1"
+    assert msgspec.msgpack.decode(encode(challenge), type=ServerMessage).challenge == "c1"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import anyio
@@ -11,7 +11,7 @@ from arena.clock import MONOTONIC
 from arena.server.edge.edge import Edge
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
-from benchmarks.kit.load import open_connection
+from benchmarks.kit.client import open_client
 from benchmarks.relay import ANSWER, HOST, RELAY_LIMITS, TURN, NullCore, RelayPairs, RelayStore
 
 TOLD, ASKED = bytes([ANSWER]) + b"told", bytes([TURN]) + b"asked for a move"
@@ -29,16 +29,19 @@ async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_ne
         edge.make_session = RelayPairs(TOLD, ASKED, store).make_session
         _, port = await edge.listen(HOST, 0)
         url = f"ws://{HOST}:{port}"
-        async with open_connection(url) as first, open_connection(url) as second, open_connection(url):
+        first, second, _ = clients = [await open_client(url) for _ in range(3)]
+        with ExitStack() as stack:
+            for client in clients:
+                stack.callback(client.close)
             with anyio.fail_after(500):
-                assert await first.recv() == ASKED
+                assert await first.receive_payload() == ASKED
                 for number, (mover, other) in enumerate(
                     ((first, second), (second, first), (first, second)), start=1
                 ):
-                    await mover.send(b"a move")
-                    assert await mover.recv() == TOLD
+                    await mover.send_payload(b"a move")
+                    assert await mover.receive_payload() == TOLD
                     assert not stores or count_rows(file) == number
-                    assert await other.recv() == ASKED
+                    assert await other.receive_payload() == ASKED
     if store is not None:
         store.close()
 
