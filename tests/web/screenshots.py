@@ -321,7 +321,7 @@ def maps(running: BrowserArena, browser: Browser, folder: Path) -> None:
         for look, (size, scheme) in LOOKS.items():
             page = view(browser, size, f"{running.url}file", scheme)
             page.locator("input[type=file]").set_input_files(file)
-            expect(page.locator(".map")).to_be_visible()
+            expect(page.locator(".viewer .map")).to_be_visible()
             page.get_by_role("slider").fill("9")
             shoot(page, folder / f"all-map-{name}-{look}.png")
         file.unlink()

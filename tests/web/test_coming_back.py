@@ -354,7 +354,7 @@ def test_a_page_that_would_lose_a_file_says_that_it_is_an_old_one_and_stays(
     file.write_text(to_line(made_up("m1")) + "\n", encoding="utf-8")
     page.goto(f"{idle.url}file")
     page.locator("input[type=file]").set_input_files(file)
-    expect(page.locator(".map")).to_be_visible()
+    expect(page.locator(".viewer .map")).to_be_visible()
     page.route("**/api/about", lambda route: route.fulfill(json={"page": "another"}))
     page.evaluate("window.stays = true")
     page.context.set_offline(True)
@@ -366,7 +366,7 @@ def test_a_page_that_would_lose_a_file_says_that_it_is_an_old_one_and_stays(
     old = page.get_by_text("This page is out of date: the server has been upgraded.")
     expect(old).to_be_visible()
     page.go_back()
-    expect(page.locator(".map")).to_be_visible()
+    expect(page.locator(".viewer .map")).to_be_visible()
     assert page.evaluate("window.stays"), "what was opened would be gone"
     page.get_by_role("button", name="Reload").click()
     expect(old).to_be_hidden()
