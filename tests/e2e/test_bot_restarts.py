@@ -122,7 +122,7 @@ async def test_a_token_proves_the_name_where_the_file_is_gone(tmp_path: Path) ->
     forked = ForkedCommand(
         "token", "create", "ada", "--db", server.database, cwd=tmp_path, stdout=token, stderr=token
     )
-    assert forked.wait(PATIENCE_SECONDS) == 0
+    assert await anyio.to_thread.run_sync(forked.wait, PATIENCE_SECONDS) == 0
     (word,) = [word for word in token.read_text().split() if len(word) > 20 and "/" not in word]
     with (ada.folder / "bot.toml").open("a") as file:
         file.write('token-file = "token"\n')
