@@ -37,8 +37,15 @@ KeyPath = Sequence[str | int]
 """Path to a value in a file: names of keys, and indices (from 0) into lists."""
 
 
+MAX_FILE_BYTES = 1_000_000
+"""Maximum size of a file; a map of 1,000 territories takes a tenth of it."""
+
+
 class BadTomlFile(ValueError):
     """Raised when a TOML file cannot be read, or has an invalid key or value; the message is one line that names the file."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(escape_unprintable(message))
 
 
 @dataclass(frozen=True)
@@ -51,15 +58,28 @@ class TomlFile:
 
     @classmethod
     def read(cls, path: Path) -> TomlFile:
-        """Read a file. Raises BadTomlFile if the file cannot be read or is not valid TOML."""
+        """Read a file. Raises BadTomlFile if the file cannot be read, is too large, or is not valid TOML."""
         try:
-            text = path.read_text(encoding="utf-8")
+            with path.open("rb") as file:
+                content = file.read(MAX_FILE_BYTES + 1)
+        except IsADirectoryError:
+            raise BadTomlFile(f"{path}: a folder; name a file in it") from None
+        except (OSError, ValueError) as error:
+            # a ValueError means an impossible path: one with a null character
+            raise BadTomlFile(f"{path}: {error.strerror if isinstance(error, OSError) else error}") from None
+        if len(content) > MAX_FILE_BYTES:
+            raise BadTomlFile(f"{path}: too large; a file may have at most {MAX_FILE_BYTES:,} bytes")
+        return cls.parse_bytes(path, content)
+
+    @classmethod
+    def parse_bytes(cls, path: Path, content: bytes) -> TomlFile:
+        """Parse the `content` of the file at `path`. Raises BadTomlFile if it is not valid TOML."""
+        try:
+            text = re.sub(r"\r\n?", "\n", content.decode())
             return cls(path, text, tomllib.loads(text))
-        except OSError as error:
-            why = "a folder; name a file in it" if isinstance(error, IsADirectoryError) else error.strerror
-            raise BadTomlFile(f"{path}: {why}") from None
-        except UnicodeDecodeError:
-            raise BadTomlFile(f"{path}: not UTF-8 text") from None
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise BadTomlFile(f"{path}:{line}: not UTF-8 text") from None
         except RecursionError:
             raise BadTomlFile(f"{path}: not valid TOML: nested too deeply") from None
         except ValueError as error:
@@ -90,7 +110,8 @@ class TomlFile:
         """Return an error that names the file, the value's line, its `keys`, and the reason `why`."""
         line = self.find_line(keys)
         place = f"{self.path}:{line}" if line else str(self.path)
-        return BadTomlFile(f"{place}: {'.'.join(key for key in keys if isinstance(key, str))}: {why}")
+        name = ".".join(key for key in keys if isinstance(key, str))
+        return BadTomlFile(": ".join(part for part in (place, name, why) if part))
 
     def find_line(self, keys: KeyPath) -> int:
         """Return the number, from 1, of the line on which the statement of a value begins; 0 if there is none.
@@ -107,19 +128,24 @@ class TomlFile:
         index = bisect_left(
             ends, x=True, key=lambda end: _contains(tomllib.loads("\n".join(lines[:end])), keys)
         )
-        return ends[index - 1] + 1 if index < len(ends) else 0
+        return ends[index - 1] + 1 if 0 < index < len(ends) else 0
 
     def _check_keys(self, table: dict[str, Any], struct: type[Struct], keys: KeyPath) -> None:
-        """Raise BadTomlFile if a table, or a table in one of its lists, has a key that its struct does not have."""
+        """Raise BadTomlFile if a table, or a table in it or in one of its lists, has a key that its struct does not have."""
         known_fields = {field.encode_name: field for field in fields(struct)}
         for key, value in table.items():
             if key not in known_fields:
                 raise self.locate_error((*keys, key), f"unknown key; {suggest_name(key, known_fields)}")
-            for item_type in get_args(known_fields[key].type):
-                if isinstance(item_type, type(Struct)) and isinstance(value, list):
-                    for index, item in enumerate(value):
-                        if isinstance(item, dict):
-                            self._check_keys(item, item_type, (*keys, key, index))
+            field_type = known_fields[key].type
+            for item_type in (field_type, *get_args(field_type)):
+                if isinstance(item_type, type(Struct)):
+                    for index_keys, item in _list_tables(value):
+                        self._check_keys(item, item_type, (*keys, key, *index_keys))
+
+
+def escape_unprintable(message: str) -> str:
+    """Return an error message in one line: a key, or the name of a file or map, may contain a line break."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in message)
 
 
 def explain_mismatch(error: msgspec.ValidationError) -> str:
@@ -128,8 +154,20 @@ def explain_mismatch(error: msgspec.ValidationError) -> str:
     The alternative `null` is left out, because TOML has no null: a key is left out instead.
     """
     why = str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "").replace(" | ", " or ")
+    why = re.sub("^Object missing required field (.*)", r"the key \1 is missing", why)
     why = why.replace(f"matching regex {NOT_BLANK!r}", "that is not blank")
     return why[0].lower() + re.sub(r"\b\w+\b", lambda word: TYPE_NAMES.get(word[0], word[0]), why[1:])
+
+
+def _list_tables(value: Any) -> list[tuple[KeyPath, dict[str, Any]]]:
+    """Return the table `value`, or the tables in the list `value`, each with its path inside `value`."""
+    if isinstance(value, dict):
+        return [((), value)]
+    return (
+        [((index,), item) for index, item in enumerate(value) if isinstance(item, dict)]
+        if isinstance(value, list)
+        else []
+    )
 
 
 def _contains(parsed: Any, keys: KeyPath) -> bool:

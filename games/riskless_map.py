@@ -6,7 +6,7 @@ invalid key, so that the code that loads a file can add the file's name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
 
@@ -24,12 +24,18 @@ MAX_NAME_LENGTH = 40
 
 
 class BadMap(BadData):
-    """Raised when a map is invalid. `key` is the invalid key of the setup, and `why` says what is required."""
+    """Raised when a map is invalid.
 
-    def __init__(self, key: str, why: str) -> None:
+    key        invalid key of the setup
+    why        what is required
+    territory  number of the territory whose entry is invalid; None if no single entry is
+    """
+
+    def __init__(self, key: str, why: str, territory: int | None = None) -> None:
         super().__init__(f"{key}: {why}")
         self.key = key
         self.why = why
+        self.territory = territory
 
 
 @dataclass(frozen=True)
@@ -66,30 +72,12 @@ class RisklessMap:
             raise BadMap(
                 "territories", f"there must be 2 to {MAX_TERRITORIES} territories, not {territory_count}"
             )
-        first_spelling: dict[str, str] = {}
+        seen_names: set[str] = set()
         for number, name in enumerate(self.territories):
-            if (
-                not name
-                or len(name) > MAX_NAME_LENGTH
-                or name != " ".join(name.split())
-                or not name.isprintable()
-            ):
-                raise BadMap(
-                    "territories",
-                    f"{name!r:.60} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters",
-                )
-            if ">" in name:
-                raise BadMap(
-                    "territories", f"{name!r} must not contain '>', which separates source and target"
-                )
-            if name.isdecimal() and name != str(number):
-                raise BadMap(
-                    "territories",
-                    f"{name!r} reads like the number of a territory, but its own number is {number}",
-                )
-            if name.casefold() in first_spelling:
-                raise BadMap("territories", f"{name!r} is given twice (case is ignored)")
-            first_spelling[name.casefold()] = name
+            fault = _find_name_fault(name, number, seen_names)
+            if fault:
+                raise BadMap("territories", fault, number)
+            seen_names.add(name.casefold())
 
     def _check_graph(self) -> None:
         territory_count = len(self.territories)
@@ -101,26 +89,28 @@ class RisklessMap:
         # Sets make this fast even on a complete graph of 1,000 territories, which has a million roads.
         neighbour_sets = [set(near) for near in self.neighbours]
         for v, near in enumerate(self.neighbours):
+            name = self.territories[v]
             for w in near:
                 if not 0 <= w < territory_count:
-                    raise BadMap(
-                        "neighbours",
-                        f"{self.territories[v]} has a road to {w}, but there is no such territory",
-                    )
+                    raise BadMap("neighbours", f"{name} has a road to {w}, but there is no such territory", v)
                 if w == v:
-                    raise BadMap("neighbours", f"{self.territories[v]} has a road to itself")
+                    raise BadMap("neighbours", f"{name} has a road to itself", v)
                 if len(near) > len(neighbour_sets[v]) and near.count(w) > 1:
-                    raise BadMap("neighbours", f"{self._format_road(v, w)} is given twice")
+                    raise BadMap("neighbours", f"{self._format_road(v, w)} is given twice", v)
         # last, because a wrong number also leaves a road without its reverse
         for v, near in enumerate(self.neighbours):
             for w in near:
                 if v not in neighbour_sets[w]:
-                    raise BadMap("neighbours", f"{self._format_road(v, w)} must be given in both directions")
+                    raise BadMap(
+                        "neighbours", f"{self._format_road(v, w)} must be given in both directions", v
+                    )
         unreachable = set(range(territory_count)) - find_reachable(self.neighbours, 0)
         if unreachable:
-            name = self.territories[min(unreachable)]
+            first = min(unreachable)
             raise BadMap(
-                "neighbours", f"no roads lead from {self.territories[0]} to {name}: the map must be connected"
+                "neighbours",
+                f"no roads lead from {self.territories[0]} to {self.territories[first]}: the map must be connected",
+                first,
             )
 
     def _format_road(self, v: int, w: int) -> str:
@@ -150,11 +140,11 @@ class RisklessMap:
     def _check_start(self) -> None:
         if len(self.start) != len(self.territories):
             raise BadMap("start", f"there must be {len(self.territories)} entries, one per territory")
-        for name, armies in zip(self.territories, self.start, strict=True):
+        for v, armies in enumerate(self.start):
             if abs(armies) > self.territory_cap:
-                raise BadMap(
-                    "start", f"{name} has {abs(armies)} armies, more than the cap of {self.territory_cap}"
-                )
+                name = self.territories[v]
+                why = f"{name} has {abs(armies)} armies, more than the cap of {self.territory_cap}"
+                raise BadMap("start", why, v)
         for who, sign in (("maxie", 1), ("minnie", -1)):
             army_sum = sum(n for n in (sign * armies for armies in self.start) if n > 0)
             if army_sum == 0:
@@ -226,6 +216,20 @@ class RisklessMap:
             start=tuple(_parse_start_entry(entry) for entry in _require_list(data, "start")),
             places=tuple(_parse_place(place) for place in places),
         )
+
+
+def _find_name_fault(name: str, number: int, other_names: Collection[str]) -> str:
+    """Return why `name` cannot be the name of territory `number`, or an empty string if it can.
+
+    other_names  names of other territories, without case
+    """
+    if not name or len(name) > MAX_NAME_LENGTH or name != " ".join(name.split()) or not name.isprintable():
+        return f"{name!r:.60} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters"
+    if ">" in name:
+        return f"{name!r} must not contain '>', which separates source and target"
+    if name.isdecimal() and name != str(number):
+        return f"{name!r} reads like the number of a territory, but its own number is {number}"
+    return f"{name!r} is given twice (case is ignored)" if name.casefold() in other_names else ""
 
 
 def _make_ring_places(size: int) -> list[object]:

@@ -58,15 +58,13 @@ def load_variant(name: str) -> RisklessMap:
     if "=" not in numbers or numbers.endswith(".toml"):
         return _load_base_map(name)
     if not colon:
-        raise MapError(f"{name:.60}", "", f"no such map; the form of a variant is {VARIANT_FORM}")
+        raise MapError(f"{name:.60}: no such map; the form of a variant is {VARIANT_FORM}")
     new_values = {}
     for part in numbers.split(","):
         key, _, number = part.partition("=")
         if key not in ("cap", "goal") or key in new_values or not (number.isascii() and number.isdecimal()):
             raise MapError(
-                f"{name:.60}",
-                "",
-                f"{part:.20} is not cap=N or goal=N, or is given twice; the form is {VARIANT_FORM}",
+                f"{name:.60}: {part:.20} is not cap=N or goal=N, or is given twice; the form is {VARIANT_FORM}"
             )
         new_values[key] = int(number)
     try:
@@ -75,7 +73,7 @@ def load_variant(name: str) -> RisklessMap:
             name=name,
         )
     except BadMap as error:
-        raise MapError(f"{name:.60}", error.key, error.why) from None
+        raise MapError(f"{name:.60}: {error}") from None
 
 
 def _replace_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
@@ -97,12 +95,12 @@ def _load_base_map(name: str) -> RisklessMap:
     size, _, number = name.removeprefix(PLANAR_PREFIX).partition(":")
     if not all(text.isascii() and text.isdecimal() and len(text) <= 6 for text in (size, number)):
         raise MapError(
-            f"{name:.60}", "", "no such map; a random planar map is planar:SIZE:NUMBER, as in planar:24:7"
+            f"{name:.60}: no such map; a random planar map is planar:SIZE:NUMBER, as in planar:24:7"
         )
     try:
         return make_planar_map(int(size), int(number))
     except ValueError as error:
-        raise MapError(f"{name:.60}", "", str(error)) from None
+        raise MapError(f"{name:.60}: {error}") from None
 
 
 PLANAR_SIZES = range(5, 65)

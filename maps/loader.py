@@ -9,12 +9,9 @@ from pathlib import Path
 from arena.games.name_hints import suggest_name
 from arena.games.riskless_map import RisklessMap
 from arena.maps.generators import generate_map, parse_generated_name
-from arena.maps.map_file import MapError, MapFile, UnknownMap, parse_map_file
+from arena.maps.map_file import MapError, MapFile, UnknownMap, read_map_file
 
 MAPS_FOLDER = Path(__file__).parent
-MAX_FILE_BYTES = 1_000_000
-"""Maximum size of a map file, in bytes; a map of 1,000 territories takes a tenth of it."""
-
 MAX_CACHED_MAPS = 64
 """Maximum number of recently used maps kept in memory. Loading a map takes up to 10 ms."""
 
@@ -52,7 +49,7 @@ def _parse_generated_name(name: str) -> tuple[str, tuple[int, ...]]:
     try:
         return parse_generated_name(name)
     except ValueError as error:
-        raise MapError(f"{name:.60}", "", f"no such map: {error}") from None
+        raise MapError(f"{name:.60}: no such map: {error}") from None
 
 
 def load_map(name: str) -> RisklessMap:
@@ -77,7 +74,7 @@ def load_map_file(name: str) -> MapFile:
         # Normalise the name, so that a map has one name however its numbers are written.
         return _load_cached_map(f"{kind}:{'x'.join(map(str, numbers))}")
     suggestion = suggest_name(name, [*list_map_names(), "ring:N", "grid:WxH"])
-    raise UnknownMap(f"{name:.60}", f"no such map: {suggestion}")
+    raise UnknownMap(f"{name:.60}: no such map: {suggestion}")
 
 
 @lru_cache(maxsize=MAX_CACHED_MAPS)
@@ -86,22 +83,3 @@ def _load_cached_map(name: str) -> MapFile:
         return read_map_file(MAPS_FOLDER / f"{name}.toml")
     kind, _, size = name.partition(":")
     return MapFile(generate_map(name), f"A {kind} of {size} territories, generated")
-
-
-def read_map_file(path: Path) -> MapFile:
-    """Return the map in a file. Its name is the name of the file without `.toml`. Raises MapError for an invalid file."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_FILE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        # a ValueError means an impossible path: one with a null character
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise MapError(str(path), "", f"cannot be read: {why}") from None
-    if len(content) > MAX_FILE_BYTES:
-        raise MapError(str(path), "", f"too large for a map: it may have at most {MAX_FILE_BYTES:,} bytes")
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise MapError(str(path), "", f"not UTF-8 text, as TOML must be: see line {line}") from None
-    return parse_map_file(text, path.stem, str(path))

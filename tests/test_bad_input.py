@@ -148,7 +148,7 @@ BAD = [
     (["replay", "junk.jsonl"], FAILURE, ["junk.jsonl", "line 1"]),
     (["trace", "NoTree", "alphabeta"], MISUSE, ["NoTree", "HandoutBig"]),
     (["trace", "HandoutBig", "quicksort"], MISUSE, ["quicksort", "alphabeta"]),
-    (["trace", "map.toml", "alphabeta"], MISUSE, ["arena: map.toml: armies_to_win:"]),
+    (["trace", "map.toml", "alphabeta"], MISUSE, ["arena: map.toml: the key armies_to_win is missing"]),
     (["analyse", "--engine", "minimax:reference"], MISUSE, ["use `arena trace … --summary`"]),
     (["analyse", "--position", "+1"], MISUSE, ["position"]),
     (["analyse", "--engine", "deepblue"], MISUSE, ["deepblue"]),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 import stat
-import tomllib
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
 from arena.bots.api.engine_spec import BadSpec
+from arena.toml_file import BadTomlFile, TomlFile
 
 SETTINGS_FILE = "bot.toml"
 """File at the top level of a submission that contains the bot's start command."""
@@ -111,16 +111,16 @@ def _read_start_command(file: Path, settings: Path) -> list[str]:
 
     Raises BadSpec if the bot.toml is missing or invalid.
     """
-    location = f"{file}: {SETTINGS_FILE}"
+    location = file / SETTINGS_FILE
     required_key = 'either engine = "my_bot.py" or exec = "./my_bot"'
     if not settings.is_file():
         raise BadSpec(f"{location}: not found at the top level of the zip file; add one with {required_key}")
     if settings.stat().st_size > MAX_SETTINGS_BYTES:
         raise BadSpec(f"{location}: must be at most {MAX_SETTINGS_BYTES >> 10} KiB long")
     try:
-        settings_keys = tomllib.loads(settings.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BadSpec(f"{location}: not valid TOML: {error}") from None
+        settings_keys = TomlFile.parse_bytes(location, settings.read_bytes()).data
+    except BadTomlFile as error:
+        raise BadSpec(str(error)) from None
     commands = [(key, settings_keys[key]) for key in ("engine", "exec") if key in settings_keys]
     if len(commands) != 1 or not isinstance(commands[0][1], str):
         raise BadSpec(f"{location}: must have {required_key}, one of the two, as a string")

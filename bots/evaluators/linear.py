@@ -9,14 +9,17 @@ Weights are TOML files with one table `[weights]`, which has a whole number for 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from msgspec import Meta, defstruct
+from msgspec.structs import asdict
 
 from arena.bots.search.problem import Evaluator
 from arena.bots.search.search_values import clamp_estimate
 from arena.games.core import P
+from arena.toml_file import BadTomlFile, TomlFile
 
 FeatureFunction = Callable[[P], Sequence[int]]
 """Function that maps a position to its features, in the order of the game's feature names."""
@@ -46,20 +49,11 @@ WEIGHTS_FOLDER = Path(__file__).parent / "weights"
 
 MAX_WEIGHT = 1_000_000
 """Largest absolute weight that a weights file may contain."""
+Weight = Annotated[int, Meta(ge=-MAX_WEIGHT, le=MAX_WEIGHT)]
 
 
 class BadWeights(ValueError):
     """Raised when a weights file cannot be used; the message contains the file, the key and the valid form."""
-
-
-def read_toml(path: Path, content: str) -> dict[str, Any]:
-    """Return the tables of the TOML file at `path`, which holds `content`. Raises BadWeights if the file cannot be read."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadWeights(f"cannot read {content} {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadWeights(f"{path}: not valid TOML: {error}") from None
 
 
 def load_weights(path: Path, names: Sequence[str]) -> Weights:
@@ -67,18 +61,9 @@ def load_weights(path: Path, names: Sequence[str]) -> Weights:
 
     Raises BadWeights if the file cannot be read or is invalid.
     """
-    data = read_toml(path, "weights")
-    weights = data.get("weights")
-    if not isinstance(weights, dict):
-        raise BadWeights(f"{path}: the file has no table [weights]; add one with the keys {', '.join(names)}")
-    for name in weights:
-        if name not in names:
-            raise BadWeights(f"{path}: weights.{name}: no such feature: choose from {', '.join(names)}")
-    for name in names:
-        weight = weights.get(name)
-        if isinstance(weight, bool) or not isinstance(weight, int) or abs(weight) > MAX_WEIGHT:
-            raise BadWeights(
-                f"{path}: weights.{name} must be a whole number from -{MAX_WEIGHT} to {MAX_WEIGHT}, "
-                f"in hundredths of an army per unit of the feature, not {weight!r:.40}"
-            )
-    return {name: weights[name] for name in names}
+    weights_table = defstruct("WeightsTable", [(name, Weight) for name in names])
+    try:
+        file = TomlFile.read(path).convert(defstruct("WeightsFile", [("weights", weights_table)]))
+    except BadTomlFile as error:
+        raise BadWeights(str(error)) from None
+    return asdict(asdict(file)["weights"])

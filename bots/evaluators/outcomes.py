@@ -11,12 +11,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from arena.bots.evaluators import riskless, tictactoe
-from arena.bots.evaluators.linear import BadWeights, read_toml
+from arena.bots.evaluators.linear import BadWeights
 from arena.bots.search.problem import Evaluator
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
+from arena.toml_file import BadTomlFile, TomlFile
 
 PositionCategory = tuple[int, ...]
 OutcomeCounts = tuple[int, int, int]
@@ -93,36 +96,38 @@ def make_category_evaluator(
     return evaluate
 
 
+class OutcomesFile(Struct, frozen=True):
+    """Keys of an outcomes file."""
+
+    outcomes: dict[str, Any]
+
+
 def load_outcomes(path: Path) -> Mapping[PositionCategory, OutcomeCounts]:
     """Return the outcomes in the file at `path`: the counts of each category. Raises BadWeights if the file is invalid.
 
     The file's table [outcomes] maps a category's numbers, such as "3 1 0", to its counts of wins, draws and losses.
     """
-    table = read_toml(path, "outcomes").get("outcomes")
-    if not isinstance(table, dict):
-        raise BadWeights(
-            f"{path}: the file has no table [outcomes]; add one with lines such as '3 1 0' = [5, 4, 1]"
-        )
-    return {_parse_category(path, key): _parse_counts(path, key, value) for key, value in table.items()}
-
-
-def _parse_category(path: Path, key: str) -> PositionCategory:
     try:
-        return tuple(int(word) for word in key.split())
+        file = TomlFile.read(path)
+        return dict(
+            file.parse(["outcomes", key], _parse_outcome, (key, counts))
+            for key, counts in file.convert(OutcomesFile).outcomes.items()
+        )
+    except BadTomlFile as error:
+        raise BadWeights(str(error)) from None
+
+
+def _parse_outcome(outcome: tuple[str, Any]) -> tuple[PositionCategory, OutcomeCounts]:
+    key, counts = outcome
+    try:
+        category = tuple(int(word) for word in key.split())
     except ValueError:
-        raise BadWeights(
-            f"{path}: [outcomes]: the key {key!r:.40} must be whole numbers separated by spaces, e.g. '3 1 0'"
-        ) from None
-
-
-def _parse_counts(path: Path, key: str, value: object) -> OutcomeCounts:
-    if isinstance(value, list) and len(value) == len(("won", "drawn", "lost")):
-        won, drawn, lost = value
-        if all(type(n) is int and n >= 0 for n in value) and any(value):
-            return won, drawn, lost
-    raise BadWeights(
-        f"{path}: outcomes.{key!r:.40} must be the numbers of wins, draws and losses, e.g. [5, 4, 1], not {value!r:.40}"
-    )
+        raise ValueError("the key must be whole numbers separated by spaces, e.g. '3 1 0'") from None
+    if isinstance(counts, list) and len(counts) == len(("won", "drawn", "lost")):
+        won, drawn, lost = counts
+        if all(type(n) is int and n >= 0 for n in counts) and any(counts):
+            return category, (won, drawn, lost)
+    raise ValueError(f"must be the numbers of wins, draws and losses, e.g. [5, 4, 1], not {counts!r:.40}")
 
 
 def format_outcomes(comments: list[str], outcomes: Mapping[PositionCategory, OutcomeCounts]) -> str:

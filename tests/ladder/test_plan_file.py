@@ -190,7 +190,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(BadLadder, match="a folder; name a file in it"):
         read_ladder(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'event = "\xe9"')
-    with pytest.raises(BadLadder, match=r"latin\.toml: not UTF-8 text"):
+    with pytest.raises(BadLadder, match=r"latin\.toml:1: not UTF-8 text"):
         read_ladder(tmp_path / "latin.toml")
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import (
     MAPS_FOLDER,
-    MAX_FILE_BYTES,
     MapError,
     get_generated_size,
     list_map_names,
@@ -17,6 +16,7 @@ from arena.maps.loader import (
     load_map_file,
     read_map_file,
 )
+from arena.toml_file import MAX_FILE_BYTES
 from tests.maps.test_map_file import GOOD
 
 
@@ -77,25 +77,25 @@ def test_nothing_else_is_generated() -> None:
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
-    with pytest.raises(MapError, match=r"none\.toml: cannot be read: No such file or directory"):
+    with pytest.raises(MapError, match=r"none\.toml: No such file or directory"):
         read_map_file(tmp_path / "none.toml")
-    with pytest.raises(MapError, match="cannot be read: Is a directory"):
+    with pytest.raises(MapError, match="a folder; name a file in it"):
         read_map_file(tmp_path)
-    with pytest.raises(MapError, match="cannot be read: embedded null byte"):
+    with pytest.raises(MapError, match="embedded null byte"):
         load_map("a\0.toml")
 
 
 def test_a_file_that_is_no_text_says_which_line(tmp_path: Path) -> None:
     path = tmp_path / "latin.toml"
     path.write_bytes(b'territory_cap = 10\ndescription = "\xe9"\n')
-    with pytest.raises(MapError, match=r"latin\.toml: not UTF-8 text, as TOML must be: see line 2"):
+    with pytest.raises(MapError, match=r"latin\.toml:2: not UTF-8 text"):
         read_map_file(path)
 
 
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "huge.toml"
     path.write_bytes(b"#" * (MAX_FILE_BYTES + 1))
-    with pytest.raises(MapError, match=r"too large for a map: it may have at most 1,000,000 bytes"):
+    with pytest.raises(MapError, match=r"too large; a file may have at most 1,000,000 bytes"):
         read_map_file(path)
 
 

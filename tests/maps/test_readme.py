@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from msgspec.structs import fields
 
 from arena.maps.loader import MAPS_FOLDER
-from arena.maps.map_file import MAP_KEYS, TERRITORY_KEYS, parse_map_file
+from arena.maps.map_file import MapTable, TerritoryTable, read_map_file
 from tests.bots.command_line import arena
 
 
-def test_the_example_of_the_readme_is_a_map_with_every_key() -> None:
+def test_the_example_of_the_readme_is_a_map_with_every_key(tmp_path: Path) -> None:
     example = (MAPS_FOLDER / "README.md").read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
-    file = parse_map_file(example, "strait", "README.md")
+    path = tmp_path / "strait.toml"
+    path.write_text(example, encoding="utf-8")
+    file = read_map_file(path)
     assert file.map.territories == ("West Island", "Strait", "East Island")
     assert file.continents == (("Islands", (0, 2)),)
-    for key in (*MAP_KEYS, *TERRITORY_KEYS):
+    for key in (field.encode_name for table in (MapTable, TerritoryTable) for field in fields(table)):
         assert f"\n{key} = " in f"\n{example}" or f"[[{key}]]" in example, key
 
 

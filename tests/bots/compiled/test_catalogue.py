@@ -42,5 +42,5 @@ def test_weights_are_those_of_the_evaluator_of_that_name(game: Any) -> None:
         assert isinstance(weights, Mapping)
         assert set(weights) == set(named[1])
         assert evaluator == "features" or sum(weights.values()) == 100
-    with pytest.raises(BadWeights, match="cannot read weights"):
+    with pytest.raises(BadWeights, match="No such file"):
         weights_for(game, "nowhere.toml")

@@ -48,10 +48,14 @@ def test_a_weights_file_of_ones_own(tmp_path: Path) -> None:
     ("content", "why"),
     [
         ("weights", "not valid TOML"),
-        ("x = 1", "the file has no table"),
-        ("[weights]\nopen = 1", "weights.ones must be a whole number"),
-        ("[weights]\nopen = 1.5\nones = 0\ntwos = 0\ncenter = 0", "weights.open must be a whole number"),
-        ("[weights]\nfoo = 1", "weights.foo: no such feature: choose from open, ones"),
+        ("x = 1", ":1: x: unknown key; choose from weights"),
+        ("", ": the key weights is missing"),
+        ("[weights]\nopen = 1", ":1: weights: the key ones is missing"),
+        (
+            "[weights]\nopen = 1.5\nones = 0\ntwos = 0\ncenter = 0",
+            ":2: weights.open: expected a whole number, got a number",
+        ),
+        ("[weights]\nfoo = 1", ":2: weights.foo: unknown key; choose from open, ones"),
     ],
 )
 def test_bad_weights(tmp_path: Path, content: str, why: str) -> None:

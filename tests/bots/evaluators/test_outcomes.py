@@ -68,9 +68,12 @@ def test_a_game_without_categories() -> None:
     ("content", "why"),
     [
         ("x", "not valid TOML"),
-        ("x = 1", "the file has no table"),
-        ("[outcomes]\nx = [1, 2, 3]", "must be whole numbers"),
-        ('[outcomes]\n"1 2" = [1, 2]', "the numbers of wins, draws and losses"),
+        ("x = 1", "outcomes.toml:1: x: unknown key"),
+        ("[outcomes]\nx = [1, 2, 3]", "outcomes.toml:2: outcomes.x: the key must be whole numbers"),
+        (
+            '[outcomes]\n"1 2" = [1, 2]',
+            "outcomes.toml:2: outcomes.1 2: must be the numbers of wins, draws and losses",
+        ),
         ('[outcomes]\n"1 2" = [0, 0, 0]', "the numbers of wins, draws and losses"),
         ('[outcomes]\n"1 2" = [1, true, 0]', "the numbers of wins, draws and losses"),
     ],
@@ -80,5 +83,5 @@ def test_a_file_that_cannot_be_used_is_told(tmp_path: Path, content: str, why: s
     file.write_text(content, encoding="utf-8")
     with pytest.raises(BadWeights, match=why):
         load_outcomes(file)
-    with pytest.raises(BadWeights, match="cannot read outcomes"):
+    with pytest.raises(BadWeights, match=r"nowhere\.toml: No such file"):
         load_outcomes(tmp_path / "nowhere.toml")

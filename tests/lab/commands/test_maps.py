@@ -88,8 +88,8 @@ def test_check_reports_ok_or_an_error(tmp_path: Path) -> None:
     assert result.code == 1
     assert result.stdout == f"{good}: ok, 3 territories, 2 roads\n"
     assert result.stderr.splitlines() == [
-        f"{bad}: armies_to_vin: no such key; did you mean armies_to_win?",
-        f"{none}: cannot be read: No such file or directory",
+        f'{bad}:3: armies_to_vin: unknown key; did you mean "armies_to_win"?',
+        f"{none}: No such file or directory",
     ]
 
 
@@ -102,7 +102,7 @@ def test_check_reports_ok_or_an_error(tmp_path: Path) -> None:
             "arena: m3: no such map: choose from italy, m1, m2, path4, poland, usa, world, ring:N, grid:WxH",
         ),
         (["show", "ring:1"], 1, "arena: ring:1: no such map: a ring must be ring:N with N from 3 to 1000"),
-        (["show", "none.toml"], 1, "arena: none.toml: cannot be read: No such file or directory"),
+        (["show", "none.toml"], 1, "arena: none.toml: No such file or directory"),
         (["show", "m1", "--svg", "no/such/m1.svg"], 2, "arena: --svg: cannot write no/such/m1.svg: folder"),
         (["show"], 2, "arena: Missing argument"),
         (["check"], 2, "arena: Missing argument"),

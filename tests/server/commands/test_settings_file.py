@@ -175,7 +175,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match=r"none\.toml: No such file"):
         load_settings(tmp_path / "none.toml", ())
     (tmp_path / "bytes.toml").write_bytes(b"\xff")
-    with pytest.raises(BadSettings, match=r"bytes\.toml: not UTF-8"):
+    with pytest.raises(BadSettings, match=r"bytes\.toml:1: not UTF-8"):
         load_settings(tmp_path / "bytes.toml", ())
 
 
