@@ -60,6 +60,7 @@ from arena.server.shell.shell import MatchNotStarted, Shell
 from arena.server.shell.webhooks import WebhookSender
 from arena.server.store.database import (
     Engine,
+    WriteFunction,
     close_engine,
     describe_database_error,
     make_engine,
@@ -71,7 +72,7 @@ from arena.server.store.finished_matches import load_record
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import LEASE_SECONDS, LeaseLost
 from arena.server.store.maintenance import Maintenance
-from arena.server.store.requests import MakeChange, make_change_maker
+from arena.server.store.requests import SendRequest
 from arena.server.web.event_progress import FindProgress, report_no_event
 from arena.server.web.pages import Pages, ServerInfo
 
@@ -190,7 +191,7 @@ class Host:
             outage_patience_s=settings.matches.grace_seconds,
             event=event,
         )
-        self._request_handler = HostRequestHandler(engine, settings.server.name, shell, clock, journal)
+        self._request_handler = HostRequestHandler(engine, settings.server.name, shell, clock)
         self.maintenance = Maintenance(engine, journal, settings.store.retention, clock)
         self._jobs = [
             MissedResultSender(find_record, shell, clock).run,
@@ -254,7 +255,8 @@ class Host:
             house=self.house,
             uses_tls=tls is not None,
             describe_outage=self._describe_outage,
-            make_change=self._request_handler.make_change,
+            write=self.journal.write,
+            send_request=self._request_handler.send_request,
             find_progress=find_progress,
             lag=self._lag,
             is_storing=self.journal.is_committing,
@@ -492,7 +494,8 @@ async def make_edge(
     house: HousePlan,
     uses_tls: bool,
     describe_outage: Callable[[], str],
-    make_change: MakeChange | None = None,
+    write: WriteFunction,
+    send_request: SendRequest,
     find_progress: FindProgress = report_no_event,
     lag: LoopLag,
     is_storing: Callable[[], bool] = lambda: False,
@@ -506,7 +509,8 @@ async def make_edge(
     house            engines that the server runs, for display on the pages
     uses_tls         True if the edge itself speaks TLS
     describe_outage  function that returns the reason why no match can begin now; empty if matches can begin
-    make_change      function that makes a change that the page process has prepared; None if this process has no core
+    write            function that runs an operation in a transaction, such as `Journal.write`
+    send_request     function that sends a request to a server, and returns the answer
     find_progress    function that returns the progress of an event that is played here, for the pages
     lag              meter of the event loop's lag, shared with a core in this process
     is_storing       function that returns True while this process stores moves
@@ -542,7 +546,8 @@ async def make_edge(
         metrics,
         edge.work_budget,
         describe_outage,
-        make_change=make_change or make_change_maker(store),
+        write=write,
+        send_request=send_request,
         find_progress=find_progress,
         origins=settings.server.origins,
         clock=clock,

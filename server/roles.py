@@ -11,6 +11,7 @@ import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from ssl import SSLContext
 
@@ -30,7 +31,8 @@ from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.settings import ArenaSettings
 from arena.server.shell.house_processes import HousePlan
-from arena.server.store.database import close_engine, make_engine
+from arena.server.store.database import close_engine, make_engine, make_transaction_writer
+from arena.server.store.requests import send_request
 
 log = logging.getLogger("arena.roles")
 
@@ -103,6 +105,8 @@ async def open_edge(
             settings,
             metrics,
             store=engine,
+            write=make_transaction_writer(engine),
+            send_request=partial(send_request, engine),
             house=house,
             uses_tls=tls is not None,
             lag=LoopLag(clock, metrics.loop_seconds.observe),

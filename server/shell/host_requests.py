@@ -12,16 +12,9 @@ from anyio.lowlevel import checkpoint
 
 from arena.clock import TimeSource
 from arena.server.core.effects import CommandAnswered
-from arena.server.core.inputs import ControlEvent, HostCommand
+from arena.server.core.inputs import HostCommand, HostRequest
 from arena.server.store.database import Engine, describe_database_error
-from arena.server.store.journal.journal import Journal
-from arena.server.store.requests import (
-    NewRequest,
-    PreparedChange,
-    RequestAnswer,
-    load_pending_requests,
-    require_answer,
-)
+from arena.server.store.requests import RequestAnswer, load_pending_requests, send_request
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
@@ -37,37 +30,25 @@ class HostRequestHandler:
     Requests that are kept in the store are handled only while `run` is running.
     """
 
-    def __init__(
-        self, engine: Engine, server: str, shell: Shell, clock: TimeSource, journal: Journal
-    ) -> None:
+    def __init__(self, engine: Engine, server: str, shell: Shell, clock: TimeSource) -> None:
         self._engine = engine
         self._server = server
         self._shell = shell
         self._clock = clock
-        self._journal = journal
         self._number = 0
         """Number of the last request that did not come from the store. The numbers of such requests are negative."""
         self._pending_answers: dict[int, asyncio.Future[RequestAnswer]] = {}
         """Answers that pages wait for, by number of the request."""
         shell.add_effect_handler(CommandAnswered, self._resolve_request)
 
-    async def make_change(self, change: PreparedChange) -> bool | RequestAnswer:
-        """Make a change that the page process has prepared. Return True, or False if the change is no longer valid.
+    async def send_request(self, server: str, request: HostRequest) -> RequestAnswer | None:
+        """Pass a request to the core, or through the store to another server. This method is a `requests.SendRequest`.
 
-        If the change is a request to a server, return that server's answer. Raises TimeoutError if another server does
-        not answer. This method is a `requests.MakeChange`.
+        Return the answer once it is durable; None if another server does not answer in time. After a cancellation, the
+        request may still be carried out.
         """
-        if isinstance(change, NewRequest):
-            if change.server != self._server:
-                return await require_answer(self._engine, change)
-            return await self._ask_core(change.request)
-        return await self._journal.write_without_lease(change.apply)
-
-    async def _ask_core(self, request: ControlEvent) -> RequestAnswer:
-        """Pass a request to the core, and return the core's answer once it is durable.
-
-        After a cancellation, the core may still carry out the request.
-        """
+        if server != self._server:
+            return await send_request(self._engine, server, request)
         self._number -= 1
         number = self._number
         self._pending_answers[number] = asyncio.get_running_loop().create_future()

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.server.failed_logins import make_address_key
 from arena.server.store import database
-from arena.server.store.database import Engine
+from arena.server.store.database import Engine, WriteFunction, make_transaction_writer
 from arena.server.store.schema import directives, tokens
 
 DirectiveKind = Literal["name", "owner", "address", "notice"]
@@ -46,30 +46,6 @@ class Directive(Struct, frozen=True):
     """End time of the directive, in the format of `database.format_current_time`; empty if it does not end."""
 
 
-class NewDirective(Struct, frozen=True, tag="directive"):
-    """`StoreChange` that issues a directive (a ban, kick or notice), and replaces one of the same kind and subject."""
-
-    directive: Directive
-
-    def apply(self, connection: sa.Connection) -> bool:
-        """Issue the directive in the caller's transaction. Always return True."""
-        statement = database.make_upsert(connection.dialect.name, directives)
-        connection.execute(statement, [asdict(self.directive)])
-        return True
-
-
-class EndedDirective(Struct, frozen=True, tag="ended directive"):
-    """`StoreChange` that ends a directive: the ban of `subject`, or the notice."""
-
-    kind: DirectiveKind
-    subject: str
-
-    def apply(self, connection: sa.Connection) -> bool:
-        """End the directive in the caller's transaction. Always return True, even if there is no such directive."""
-        connection.execute(_DELETE_DIRECTIVE, {"of_kind": self.kind, "of": self.subject})
-        return True
-
-
 def parse_subject(text: str) -> tuple[DirectiveKind, str]:
     """Return the kind and the subject of a ban of `text`, which is an IP address, a network or a name.
 
@@ -81,33 +57,39 @@ def parse_subject(text: str) -> tuple[DirectiveKind, str]:
         return "name", text
 
 
-def make_directive(kind: DirectiveKind, subject: str, text: str, seconds: float) -> NewDirective:
-    """Return the change that issues a directive for `seconds` from now, or without an end if `seconds` is infinite.
+async def issue_directive(
+    engine: Engine,
+    kind: DirectiveKind,
+    subject: str,
+    text: str,
+    seconds: float,
+    write: WriteFunction | None = None,
+) -> None:
+    """Issue a directive for `seconds` from now, or without an end if `seconds` is infinite.
+
+    It replaces an earlier directive of the same kind and subject.
 
     subject: banned name, owner or network; empty for a notice
     text: reason for the ban, or the text of the notice
+    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
     """
     try:
         expiry_time = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
     except OverflowError:
         expiry_time = ""
-    return NewDirective(Directive(kind, subject, text, expiry_time))
+    statement = database.make_upsert(engine.dialect.name, directives)
+    row = asdict(Directive(kind, subject, text, expiry_time))
+    await (write or make_transaction_writer(engine))(lambda connection: connection.execute(statement, [row]))
 
 
-async def issue_directive(
-    engine: Engine, kind: DirectiveKind, subject: str, text: str, seconds: float
-) -> None:
-    """Issue a directive for `seconds` from now, or without an end if `seconds` is infinite.
-
-    It replaces an earlier directive of the same kind and subject. The arguments are those of `make_directive`.
-    """
-    await database.make_transaction_writer(engine)(make_directive(kind, subject, text, seconds).apply)
-
-
-async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str = "") -> bool:
-    """End the directive of this kind and subject. Return False if there is none."""
-    async with database.open_exclusive_transaction(engine) as connection:
-        return bool((await connection.execute(_DELETE_DIRECTIVE, {"of_kind": kind, "of": subject})).rowcount)
+async def lift_directive(
+    engine: Engine, kind: DirectiveKind, subject: str = "", write: WriteFunction | None = None
+) -> bool:
+    """End the directive of this kind and subject. Return False if there is none. `write` is that of `issue_directive`."""
+    values = {"of_kind": kind, "of": subject}
+    return await (write or make_transaction_writer(engine))(
+        lambda connection: bool(connection.execute(_DELETE_DIRECTIVE, values).rowcount)
+    )
 
 
 async def load_directives(engine: Engine) -> list[Directive]:

@@ -52,12 +52,16 @@ class OwnerSummary(Struct, frozen=True):
 
 async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
     """Return the account of an owner. It has no bots and no invitation if the owner is unknown."""
-    owner_query = sa.select(tokens).where(tokens.c.owner == owner, tokens.c.role == "bot")
     async with database.open_query_connection(engine) as connection:
-        rows = await connection.execute(owner_query.order_by(tokens.c.created, tokens.c.name))
-        bots = [make_token_from_row(row) for row in rows]
-    invitation = await _load_open_invitations(engine, invitations.c.owner == owner)
-    invited, until = invitation.get(owner, (0, ""))
+        return await connection.run_sync(read_owner, owner)
+
+
+def read_owner(connection: sa.Connection, owner: str) -> OwnerAccount:
+    """Return the account of an owner, as `load_owner` does, in the caller's transaction."""
+    owner_query = sa.select(tokens).where(tokens.c.owner == owner, tokens.c.role == "bot")
+    rows = connection.execute(owner_query.order_by(tokens.c.created, tokens.c.name))
+    bots = [make_token_from_row(row) for row in rows]
+    invited, until = _read_open_invitations(connection, invitations.c.owner == owner).get(owner, (0, ""))
     revoked_count = sum(bot.revoked is not None for bot in bots)
     free_places = max(0, invited - (len(bots) - revoked_count)) if revoked_count < MAX_REVOKED else 0
     return OwnerAccount(owner, bots, free_places, until)
@@ -71,7 +75,8 @@ async def list_owners(engine: Engine) -> list[OwnerSummary]:
         if directive.kind == "owner"
     }
     bots = [token for token in await list_tokens(engine) if token.role == "bot"]
-    open_invitations = await _load_open_invitations(engine)
+    async with database.open_query_connection(engine) as connection:
+        open_invitations = await connection.run_sync(_read_open_invitations)
     owners = []
     for owner in sorted({*open_invitations, *ban_reasons, *(bot.owner for bot in bots)}):
         owned_bots = [bot for bot in bots if bot.owner == owner]
@@ -89,8 +94,8 @@ async def list_owners(engine: Engine) -> list[OwnerSummary]:
     return owners
 
 
-async def _load_open_invitations(
-    engine: Engine, *conditions: sa.ColumnElement[bool]
+def _read_open_invitations(
+    connection: sa.Connection, *conditions: sa.ColumnElement[bool]
 ) -> dict[str, tuple[int, str]]:
     """Return the maximum number of bots and the end time of each owner's open invitations, by owner.
 
@@ -100,8 +105,7 @@ async def _load_open_invitations(
     query = sa.select(invitations.c.owner, max_bots, until)
     is_open = invitations.c.expires >= database.format_current_time()
     query = query.where(is_open, *conditions).group_by(invitations.c.owner)
-    async with database.open_query_connection(engine) as connection:
-        return {row[0]: (row[1], row[2]) for row in await connection.execute(query)}
+    return {row[0]: (row[1], row[2]) for row in connection.execute(query)}
 
 
 async def check_owner(engine: Engine, owner: str) -> None:

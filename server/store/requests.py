@@ -1,4 +1,4 @@
-"""Requests to a running server, and changes of the store that the process of the web site prepares.
+"""Requests to a running server through the store.
 
 A request is a row of the table `requests`: a command of the host, who runs the server, writes it, and the server reads it
 and answers in the same row.
@@ -7,7 +7,6 @@ and answers in the same row.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 
 import msgspec
 import sqlalchemy as sa
@@ -40,54 +39,8 @@ class RequestAnswer(Struct, frozen=True):
     """True if the server carried out the request; False if it refused."""
 
 
-class StoreChange(Protocol):
-    """Change of the store, prepared by the process of the web site for a process that may write to the store."""
-
-    def apply(self, connection: sa.Connection) -> bool:
-        """Make the change in the caller's transaction, and return True.
-
-        If the change is no longer valid, because the store has changed since, do nothing and return False.
-        """
-        ...
-
-
-class NewRequest(Struct, frozen=True, tag="request"):
-    """Request to the server that plays an event, which the process of the web site has prepared."""
-
-    server: str
-    """Name of the server that plays the event."""
-    request: ControlEvent
-
-
-PreparedChange = StoreChange | NewRequest
-MakeChange = Callable[[PreparedChange], Awaitable[bool | RequestAnswer]]
-"""Function that makes a prepared change, and returns True, or False if the change is no longer valid.
-
-Given a request, it sends the request to its server, and returns the answer, or raises TimeoutError if none comes.
-"""
-
-
-def make_change_maker(engine: Engine) -> MakeChange:
-    """Return a `MakeChange` that writes to the store of `engine`, for a process without a core (`server.core`)."""
-    write = database.make_transaction_writer(engine)
-
-    async def make_change(change: PreparedChange) -> bool | RequestAnswer:
-        if isinstance(change, NewRequest):
-            return await require_answer(engine, change)
-        return await write(change.apply)
-
-    return make_change
-
-
-async def require_answer(engine: Engine, new_request: NewRequest) -> RequestAnswer:
-    """Send a request through the store to the server that it names, and return the server's answer.
-
-    Raises TimeoutError if the server does not answer within ANSWER_SECONDS.
-    """
-    reply = await send_request(engine, new_request.server, new_request.request)
-    if reply is None:
-        raise TimeoutError
-    return reply
+SendRequest = Callable[[str, HostRequest], Awaitable[RequestAnswer | None]]
+"""Function that sends a request to the server of this name, and returns the answer; None if none comes in time."""
 
 
 async def send_request(engine: Engine, server: str, request: HostRequest) -> RequestAnswer | None:

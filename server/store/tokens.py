@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 
 from arena.protocol.values import Role
 from arena.server.store import database, names
-from arena.server.store.database import Engine
+from arena.server.store.database import Engine, WriteFunction
 from arena.server.store.schema import matches, sessions, standings, tokens
 
 MAX_NAME_LENGTH = 64
@@ -41,31 +41,6 @@ class Token(Struct, frozen=True):
     """Time at which the token was revoked; None if it is valid."""
     hash: str
     """SHA-256 of the token, in hexadecimal."""
-
-
-class TokenChange(Struct, frozen=True, tag="token"):
-    """`StoreChange` that replaces or revokes a token at its owner's request.
-
-    before: token as stored when the change was prepared
-    after: token with another `hash` and `rotated`, or with `revoked`
-    """
-
-    before: Token
-    after: Token
-
-    def apply(self, connection: sa.Connection) -> bool:
-        """Make the change in the caller's transaction, and return True.
-
-        Return False, and change nothing, if the token was replaced or revoked since, or has another owner.
-        """
-        old_token, new_token = self.before, self.after
-        values: dict[str, str | None] = {
-            "of": old_token.name,
-            "whose": old_token.owner,
-            "old": old_token.hash,
-        }
-        values |= {"new": new_token.hash, "at": new_token.rotated, "end": new_token.revoked}
-        return bool(connection.execute(_UPDATE_TOKEN, values).rowcount)
 
 
 def is_valid_name(name: str) -> bool:
@@ -117,27 +92,46 @@ async def create_token(engine: Engine, name: str, role: Role, owner: str = "") -
     return token
 
 
-async def rotate_token(engine: Engine, name: str) -> str:
-    """Replace the token of a name, and return the new one. Raises TokenError if the name has none, or a revoked one."""
+async def rotate_token(engine: Engine, name: str, owner: str = "", write: WriteFunction | None = None) -> str:
+    """Replace the token of a name, and return the new one.
+
+    owner: owner of the bot who wants the new token; empty for the host
+    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
+
+    Raises TokenError if the name has no token, or a revoked one, or is not a bot of this owner.
+    """
     token = generate_token()
-    await _change_token(engine, name, hash=hash_token(token), rotated=database.format_current_time())
+    change = {"hash": hash_token(token), "rotated": database.format_current_time()}
+    await _change_token(engine, name, owner, write, change)
     return token
 
 
-async def revoke_token(engine: Engine, name: str) -> None:
+async def revoke_token(
+    engine: Engine, name: str, owner: str = "", write: WriteFunction | None = None
+) -> None:
     """Revoke the token of a name, so that nobody can connect with it any more.
 
-    Raises TokenError if the name has no token, or a revoked one.
+    The arguments and exceptions are those of `rotate_token`.
     """
-    await _change_token(engine, name, revoked=database.format_current_time())
+    await _change_token(engine, name, owner, write, {"revoked": database.format_current_time()})
 
 
-async def _change_token(engine: Engine, name: str, **values: str) -> None:
-    change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(**values)
-    async with database.open_exclusive_transaction(engine) as connection:
-        changed_count = (await connection.execute(change)).rowcount
-    if not changed_count:
+async def _change_token(
+    engine: Engine, name: str, owner: str, write: WriteFunction | None, values: dict[str, str]
+) -> None:
+    change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(values)
+    if owner:
+        change = change.where(tokens.c.owner == owner, tokens.c.role == "bot")
+    write = write or database.make_transaction_writer(engine)
+    if not await write(lambda connection: connection.execute(change).rowcount):
+        if owner:
+            raise make_no_bot_error(owner, name)
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all")
+
+
+def make_no_bot_error(owner: str, name: str) -> TokenError:
+    """Return the error for a name that is not a bot of an owner, or that the owner has retired."""
+    return TokenError(f"{owner!r:.70} has no bot {name!r:.70}")
 
 
 async def find_token(engine: Engine, name: str) -> Token | None:
@@ -176,16 +170,6 @@ async def load_known_names(engine: Engine) -> set[str]:
 
 
 _SELECT_TOKEN = sa.select(tokens).where(tokens.c.name == sa.bindparam("of"))
-_UPDATE_TOKEN = (
-    sa.update(tokens)
-    .where(
-        tokens.c.name == sa.bindparam("of"),
-        tokens.c.owner == sa.bindparam("whose"),
-        tokens.c.hash == sa.bindparam("old"),
-        tokens.c.revoked.is_(None),
-    )
-    .values(hash=sa.bindparam("new"), rotated=sa.bindparam("at"), revoked=sa.bindparam("end"))
-)
 
 
 def make_token_from_row(row: sa.Row[Any]) -> Token:

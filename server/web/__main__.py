@@ -25,12 +25,10 @@ from arena.server.web import link_previews, page_messages
 from arena.server.web.analysis import analyse_position, review_moves
 from arena.server.web.board_pages import answer_board_request
 from arena.server.web.event_calendar import answer_calendar_request
-from arena.server.web.host_page import HostPage
 from arena.server.web.initial_page import PITCH_ELEMENT, InitialPage
 from arena.server.web.link_previews import LinkPreviews
 from arena.server.web.maps import answer_map_request, answer_maps_request
 from arena.server.web.match_log import MatchLogs
-from arena.server.web.owners import OwnerPages
 from arena.server.web.page_messages import (
     LiveRequest,
     LiveResponse,
@@ -71,8 +69,6 @@ class RequestHandler:
         self._previews = LinkPreviews(engine, request_live_data)
         self._store = StorePages(engine, request_live_data)
         self._logs = MatchLogs(engine, anyone=setup.anyone)
-        self._owners = OwnerPages(engine)
-        self._host = HostPage(engine, request_live_data)
         self._guests = setup.guests
 
     async def handle_request(self, request: PageRequest) -> PageResponse:
@@ -89,12 +85,11 @@ class RequestHandler:
             )
         except Exception as error:  # noqa: BLE001  the parent logs it
             response, fault = _make_failure_response(error)
-        page_response = response if isinstance(response, PageResponse) else PageResponse(response)
         cost = (self._cost_ns() - start_ns) / 1e9
-        seconds = _choose_cache_seconds(request.route_match.rules, page_response.response, cost)
-        return msgspec.structs.replace(page_response, number=request.number, seconds=seconds, fault=fault)
+        seconds = _choose_cache_seconds(request.route_match.rules, response, cost)
+        return PageResponse(response, request.number, seconds, fault)
 
-    async def _answer(self, request: PageRequest) -> Response | PageResponse:
+    async def _answer(self, request: PageRequest) -> Response:
         route_match = request.route_match
         if route_match.rules.is_page:
             return await self._render_page(request)
@@ -105,10 +100,6 @@ class RequestHandler:
                 return await answer_calendar_request(self._engine, request.origin)
             case "/api/log/":
                 return await self._logs.answer_request(route_match.name, request.authorization)
-            case "/api/host":
-                return await self._host.handle_request(route_match.parameters, request.authorization)
-            case _ if route_match.rules.is_post:
-                return await self._owners.handle_request(route_match, request.authorization)
             case "/api/game/":
                 return await answer_board_request(route_match.name, route_match.parameters)
             case "/api/advice/" | "/api/review" | "/api/review/" if not self._guests:

@@ -13,19 +13,18 @@ from msgspec import Struct
 
 from arena.protocol.messages import ListedBot
 from arena.server.edge import responses
-from arena.server.edge.page_client import ConnectedClient
+from arena.server.edge.page_client import ConnectedClient, PageClient
 from arena.server.edge.responses import Response
 from arena.server.store import personal_data, renaming
 from arena.server.store.aggregates.standings import count_forfeits
-from arena.server.store.database import Engine, OperationRefused
+from arena.server.store.database import Engine, OperationRefused, WriteFunction
 from arena.server.store.directives import (
     KICK_SECONDS,
     Directive,
     DirectiveKind,
-    EndedDirective,
-    NewDirective,
+    issue_directive,
+    lift_directive,
     load_directives,
-    make_directive,
     parse_subject,
 )
 from arena.server.store.owners import check_owner, load_owners
@@ -33,8 +32,7 @@ from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import is_valid_name
 from arena.server.web.credentials import find_valid_token
-from arena.server.web.page_messages import LiveRequest, PageResponse, RequestLiveData
-from arena.server.web.renames import NameChanges, Rename
+from arena.server.web.renames import Rename, RenameQueue
 from arena.server.web.routes import BadRequest
 
 ACTION_PARAMETERS: dict[str, tuple[set[str], ...]] = {
@@ -94,54 +92,69 @@ class HostState(Struct, frozen=True):
 class HostPage:
     """Handler of requests to `/api/host`."""
 
-    def __init__(self, engine: Engine, request_live_data: RequestLiveData) -> None:
-        self._engine = engine
-        self._request_live_data = request_live_data
+    def __init__(
+        self, engine: Engine, write: WriteFunction, page_client: PageClient, renames: RenameQueue
+    ) -> None:
+        """Prepare to answer from the store.
 
-    async def handle_request(self, form: Mapping[str, str], authorization: str) -> Response | PageResponse:
-        """Return the state of the server after an action, and the change that carries out the action.
+        write: function that runs an operation in a transaction, such as `Journal.write`
+        page_client: source of the list of connected bots
+        renames: queue for the renames that a host requests
+        """
+        self._engine = engine
+        self._write = write
+        self._page_client = page_client
+        self._renames = renames
+
+    async def handle_request(self, form: Mapping[str, str], authorization: str) -> Response:
+        """Carry out an action, and return the state of the server after it.
 
         form: parameters of the request. `do` is the action; without it, nothing is changed.
         authorization: Authorization header with the name and token of an admin; otherwise, the response has status 401
 
-        Raises BadRequest for invalid parameters.
+        Renames take long, so they are only queued. Raises BadRequest for invalid parameters.
         """
         token = await find_valid_token(self._engine, authorization)
         if token is None or token.role != "admin":
             return responses.make_unauthorized_response(
                 "this is not the token of an admin of this server", ask=False
             )
-        current = await load_directives(self._engine)
-        if "do" not in form:
-            return responses.make_json_response(await self._load_state(current, []))
-        _check_form(form)
-        try:
-            return await self._prepare_action(form, current)
-        except OperationRefused as error:
-            return responses.make_conflict_response(str(error))
+        if "do" in form:
+            _check_form(form)
+            try:
+                await self._carry_out(form)
+            except OperationRefused as error:
+                return responses.make_conflict_response(str(error))
+        return responses.make_json_response(await self._load_state())
 
-    async def _prepare_action(self, form: Mapping[str, str], current: list[Directive]) -> PageResponse:
-        """Return the state of the server after an action, and the change that carries out the action.
-
-        current: bans, kicks and notices (directives) that are now in force
+    async def _carry_out(self, form: Mapping[str, str]) -> None:
+        """Carry out an action.
 
         Raises BadRequest for an invalid name, and OperationRefused if the contents of the store do not allow the action.
         """
         if form["do"] in ("rename", "hide"):
-            changes = await self._make_renames(form)
-            return PageResponse(
-                responses.make_json_response(await self._load_state(current, changes)), NameChanges(changes)
-            )
+            for change in await self._make_renames(form):
+                self._renames.add(change)
+            return
         if form["do"] == "ban" and form.get("owner"):
             await check_owner(self._engine, form["owner"])
-        change = _make_directive_change(form)
-        directive = change.directive if isinstance(change, NewDirective) else change
-        current = [
-            other for other in current if (other.kind, other.subject) != (directive.kind, directive.subject)
-        ]
-        if isinstance(change, NewDirective):
-            current = sorted([*current, change.directive], key=lambda other: (other.kind, other.subject))
-        return PageResponse(responses.make_json_response(await self._load_state(current, [])), change)
+        await self._change_directive(form)
+
+    async def _change_directive(self, form: Mapping[str, str]) -> None:
+        """Change the bans, kicks and notices as an action asks for. Raises BadRequest for an invalid name."""
+        action, text = form["do"], form.get("text", "")
+        subject: tuple[DirectiveKind, str] = "notice", ""
+        if form.get("owner"):
+            subject = "owner", form["owner"]
+        elif form.get("name"):
+            if not is_valid_name(form["name"]):
+                raise BadRequest("the name must have 1 to 64 printable characters")
+            subject = parse_subject(form["name"])
+        if action == "lift" or (action == "notice" and not text):
+            await lift_directive(self._engine, *subject, self._write)
+        else:
+            seconds, reason = ACTION_DEFAULTS[action]
+            await issue_directive(self._engine, *subject, text or reason, seconds, self._write)
 
     async def _make_renames(self, form: Mapping[str, str]) -> list[NameChange]:
         """Return the renames that the action `rename` or `hide` asks for.
@@ -157,27 +170,13 @@ class HostPage:
             await personal_data.check_rename(self._engine, change.name, change.new_name)
         return changes
 
-    async def _load_state(self, current: list[Directive], started_renames: list[NameChange]) -> HostState:
-        """Return the state of the server.
-
-        current: the bans, kicks and notices in force
-        started_renames: the renames that have begun
-        """
-        live_response = await self._request_live_data(LiveRequest("clients"))
-        connected_clients = live_response.connected
-        spectators = sum(client.role == "spectator" for client in connected_clients)
-        new_renames = [Rename(rename.name, rename.new_name, None) for rename in started_renames]
-        names = {(rename.name, rename.new_name) for rename in started_renames}
-        renames = [
-            *(rename for rename in live_response.renames if (rename.name, rename.new_name) not in names),
-            *new_renames,
-        ]
-        bots = (
-            None
-            if live_response.bots is None
-            else await self._list_bots(live_response.bots, connected_clients)
-        )
-        return HostState(bots, spectators, current, renames)
+    async def _load_state(self) -> HostState:
+        listing = await self._page_client.request_current_listing()
+        clients = self._page_client.list_clients()
+        bots = None if listing is None else await self._list_bots(listing.bots, clients)
+        spectators = sum(client.role == "spectator" for client in clients)
+        directives = await load_directives(self._engine)
+        return HostState(bots, spectators, directives, self._renames.list_renames())
 
     async def _list_bots(
         self, listed_bots: list[ListedBot], local_clients: list[ConnectedClient]
@@ -219,19 +218,3 @@ def _check_form(form: Mapping[str, str]) -> None:
         raise BadRequest(f"do={form['do']} must be sent with {wanted_text}")
     if not is_valid_name(form.get("owner") or "-"):
         raise BadRequest("the owner's name must have 1 to 64 printable characters")
-
-
-def _make_directive_change(form: Mapping[str, str]) -> NewDirective | EndedDirective:
-    """Return the change to the bans, kicks and notices that an action asks for. Raises BadRequest for an invalid name."""
-    action, text = form["do"], form.get("text", "")
-    subject: tuple[DirectiveKind, str] = "notice", ""
-    if form.get("owner"):
-        subject = "owner", form["owner"]
-    elif form.get("name"):
-        if not is_valid_name(form["name"]):
-            raise BadRequest("the name must have 1 to 64 printable characters")
-        subject = parse_subject(form["name"])
-    if action == "lift" or (action == "notice" and not text):
-        return EndedDirective(*subject)
-    seconds, reason = ACTION_DEFAULTS[action]
-    return make_directive(*subject, text or reason, seconds)

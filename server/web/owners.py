@@ -1,16 +1,15 @@
 """Answers for owners of bots, who use the page with an invitation code or a bot's token.
 
 An owner registers names for bots, replaces their tokens, retires them, and enters them in events. The requests contain
-a secret or change the store, so they use POST. The page process, whose priority is low, checks and prepares a change.
-The process that serves matches makes the change, so that the store is locked only briefly.
+a secret or change the store, so they use POST.
 """
 
 from __future__ import annotations
 
 from http import HTTPStatus
 
+import anyio
 from msgspec import Struct
-from msgspec.structs import replace
 
 from arena.protocol.messages import EventPhase
 from arena.server.core.calendar import format_utc
@@ -19,13 +18,12 @@ from arena.server.core.inputs import ControlEvent, EventAction
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store import database, events, invitations, requests, tokens
-from arena.server.store.database import Engine
+from arena.server.store.database import Engine, WriteFunction
 from arena.server.store.directives import find_ban
 from arena.server.store.owners import load_owner
-from arena.server.store.requests import NewRequest
-from arena.server.store.tokens import Token, TokenChange, TokenError
+from arena.server.store.requests import SendRequest
+from arena.server.store.tokens import TokenError, make_no_bot_error
 from arena.server.web.credentials import find_valid_token, parse_bearer
-from arena.server.web.page_messages import Change, PageResponse
 from arena.server.web.routes import RouteMatch
 
 
@@ -74,13 +72,21 @@ class NewToken(Struct, frozen=True):
 class OwnerPages:
     """Handler of requests from owners of bots."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, write: WriteFunction, send_request: SendRequest) -> None:
+        """Prepare to answer from the store.
 
-    async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response | PageResponse:
-        """Return the response to a POST. A PageResponse also contains a change to make before the response is sent.
+        write: function that runs an operation in a transaction, such as `Journal.write`
+        send_request: function that sends a request to the server that plays an event
+        """
+        self._engine = engine
+        self._write = write
+        self._send_request = send_request
+
+    async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response:
+        """Make the change that a POST asks for, and return the response to it.
 
         The status is 401 for an invalid secret, 403 for a banned owner, and 409 for a change that is not possible.
+        Raises TimeoutError if the server that plays an event does not answer.
         """
         name = route_match.parameters.get("name", "")
         owner = await self._find_owner(route_match.route, authorization)
@@ -98,22 +104,15 @@ class OwnerPages:
         try:
             if "event" in route_match.parameters:
                 action: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
-                event = route_match.parameters["event"]
-                request = await self._make_event_request(action, event, owner, name)
-                state_before = await self._load_state(owner)
-                events_after = [
-                    _apply_entry_change(entries, action, name) if entries.event == event else entries
-                    for entries in state_before.events
-                ]
-                return PageResponse(
-                    responses.make_json_response(replace(state_before, events=events_after)), request
-                )
-            if name:
-                change, token = await self._prepare_change(route_match.route, owner, name)
-                return PageResponse(responses.make_json_response(NewToken(name, token)), change)
-            return responses.make_json_response(await self._load_state(owner))
+                await self._change_entry(action, route_match.parameters["event"], owner, name)
+            elif name:
+                # A new token that is stored must reach its owner, even if the time for the answer is over.
+                with anyio.CancelScope(shield=True):
+                    token = await self._change_name(route_match.route, owner, name)
+                return responses.make_json_response(NewToken(name, token))
         except (TokenError, EventRefused) as error:
             return responses.make_conflict_response(str(error))
+        return responses.make_json_response(await self._load_state(owner))
 
     async def _find_owner(self, route: str, authorization: str) -> str | None:
         if route == "/api/join":
@@ -121,12 +120,15 @@ class OwnerPages:
         token = await find_valid_token(self._engine, authorization)
         return None if token is None else token.owner
 
-    async def _make_event_request(self, action: EventAction, event: str, owner: str, bot: str) -> NewRequest:
-        """Return the request to enter an owner's bot in an event, or to withdraw it.
+    async def _change_entry(self, action: EventAction, event: str, owner: str, bot: str) -> None:
+        """Enter an owner's bot in an event, or withdraw it.
 
-        Raises TokenError if the owner has no such bot, and EventRefused if the event does not accept the request now.
+        Raises TokenError if the owner has no such bot, EventRefused if the event does not accept the change now, and
+        TimeoutError if its server does not answer.
         """
-        await self._require_own_bot(owner, bot)
+        token = await tokens.find_token(self._engine, bot)
+        if token is None or (token.owner, token.role, token.revoked) != (owner, "bot", None):
+            raise make_no_bot_error(owner, bot)
         unfinished = await events.load_unfinished_entries(self._engine)
         entries = next(
             (event_entries for event_entries in unfinished if event_entries.plan.event == event), None
@@ -138,29 +140,29 @@ class OwnerPages:
             and format_utc(entries.plan.closing_time) <= database.format_current_time()
         ):
             raise EventRefused(f"the entries of {event} are closed: it is about to begin")
-        if action == "enter":
-            return NewRequest(entries.server, await requests.make_entry_request(self._engine, event, bot))
-        return NewRequest(entries.server, ControlEvent(event, action, bot))
+        request = (
+            await requests.make_entry_request(self._engine, event, bot)
+            if action == "enter"
+            else ControlEvent(event, action, bot)
+        )
+        answer = await self._send_request(entries.server, request)
+        if answer is None:
+            raise TimeoutError
+        if not answer.done:
+            raise EventRefused(answer.text)
 
-    async def _require_own_bot(self, owner: str, name: str) -> Token:
-        """Return the token of an owner's bot. Raises TokenError if the owner has no such bot, or has retired it."""
-        token = await tokens.find_token(self._engine, name)
-        if token is None or (token.owner, token.role, token.revoked) != (owner, "bot", None):
-            raise TokenError(f"{owner!r:.70} has no bot {name!r:.70}")
-        return token
-
-    async def _prepare_change(self, route: str, owner: str, name: str) -> tuple[Change, str]:
-        """Return the change that registers, rotates or retires a name, and the new token; empty if the name is retired.
+    async def _change_name(self, route: str, owner: str, name: str) -> str:
+        """Register or retire a name, or replace its token. Return the new token; empty if the name is retired.
 
         Raises TokenError if the change is not possible.
         """
-        if route in ("/api/join", "/api/token/create"):
-            return await invitations.prepare_registration(self._engine, owner, name)
-        before, now = await self._require_own_bot(owner, name), database.format_current_time()
-        if route == "/api/token/revoke":
-            return TokenChange(before, replace(before, revoked=now)), ""
-        token = tokens.generate_token()
-        return TokenChange(before, replace(before, hash=tokens.hash_token(token), rotated=now)), token
+        match route:
+            case "/api/token/revoke":
+                await tokens.revoke_token(self._engine, name, owner, self._write)
+                return ""
+            case "/api/token/rotate":
+                return await tokens.rotate_token(self._engine, name, owner, self._write)
+        return await invitations.register_name(self._engine, owner, name, self._write)
 
     async def _load_state(self, owner: str) -> OwnerState:
         account = await load_owner(self._engine, owner)
@@ -176,9 +178,3 @@ class OwnerPages:
             for entry in await events.load_unfinished_entries(self._engine)
         ]
         return OwnerState(owner, bots, account.left, account.until, upcoming_events)
-
-
-def _apply_entry_change(event: OwnerEventEntry, action: EventAction, bot: str) -> OwnerEventEntry:
-    """Return the event with `bot` entered or withdrawn, according to `action`."""
-    other_bots = [other for other in event.bots if other != bot]
-    return replace(event, bots=[*other_bots, bot] if action == "enter" else other_bots)

@@ -15,15 +15,9 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from arena.protocol.messages import ListedBot, View
-from arena.server.edge.page_client import ConnectedClient
+from arena.protocol.messages import View
 from arena.server.edge.responses import Response
-from arena.server.store.directives import EndedDirective, NewDirective
-from arena.server.store.invitations import NameRegistration
-from arena.server.store.requests import NewRequest
-from arena.server.store.tokens import TokenChange
 from arena.server.web.event_progress import EventProgress
-from arena.server.web.renames import NameChanges, Rename
 from arena.server.web.routes import RouteMatch
 from arena.server.web.static_files import Templates
 
@@ -40,10 +34,6 @@ class PageSetup(Struct, frozen=True, tag="setup"):
     guests: bool
     """True if people without a token may play the server's own bots."""
     templates: Templates
-
-
-Change = TokenChange | NameRegistration | NewDirective | EndedDirective | NewRequest | NameChanges
-"""Change that the page process checks and prepares, and the process that serves matches makes."""
 
 
 class PageRequest(Struct, frozen=True, tag="question"):
@@ -65,10 +55,10 @@ class PageRequest(Struct, frozen=True, tag="question"):
 class LiveRequest(Struct, frozen=True, tag="wanted"):
     """Request of the page process for data that are not in the store, such as the state of a match in progress."""
 
-    subject: Literal["match", "hero", "event", "clients"]
-    """Subject of the data: a match, the match to show on the start page, an event, or all clients and renames."""
+    subject: Literal["match", "hero", "event"]
+    """Subject of the data: a match, the match to show on the start page, or an event."""
     name: str = ""
-    """Id of the match, or name of the event; empty for other subjects."""
+    """Id of the match, or name of the event; empty for the start page."""
     number: int = 0
     """Number of the request, which its response also has. The sender sets it."""
 
@@ -83,24 +73,12 @@ class LiveResponse(Struct, frozen=True, tag="given"):
     """Number of the event's matches in progress."""
     progress: EventProgress | None = None
     """Progress of the event; None if this server does not play it."""
-    bots: list[ListedBot] | None = None
-    """Connected bots and the server's own; None if the core does not answer in time."""
-    connected: list[ConnectedClient] = []
-    """Clients connected to this process of the server."""
-    renames: list[Rename] = []
-    """Renames in progress and the latest finished ones."""
 
 
 class PageResponse(Struct, frozen=True, tag="reply"):
     """Response of the page process to a `PageRequest`."""
 
     response: Response
-    change: Change | None = None
-    """Change to make before the response is sent; None if there is none.
-
-    If the store has changed meanwhile, the change is dropped and the page process gets the request again. Renames take
-    long, so the response is sent as soon as they are queued.
-    """
     number: int = 0
     seconds: float = 0.0
     """Time for which the response may be cached, in seconds; 0 if it must not be cached."""

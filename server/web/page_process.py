@@ -34,7 +34,6 @@ from arena.server.web.page_messages import (
     PageResponse,
     PageSetup,
 )
-from arena.server.web.renames import Rename
 from arena.server.web.request_queue import TOO_MANY_REQUESTS, RequestQueue, ServerBusy
 
 log = logging.getLogger("arena.pages")
@@ -63,18 +62,16 @@ class PageProcess:
         make_setup: Callable[[], PageSetup],
         page_client: PageClient,
         find_progress: FindProgress,
-        list_renames: Callable[[], list[Rename]],
         clock: TimeSource,
     ) -> None:
         """Prepare the process, without starting it.
 
         make_setup: function that returns the first frame for the process
-        page_client, find_progress, list_renames: sources of the live data that the process requests
+        page_client, find_progress: sources of the live data that the process requests
         """
         self._make_setup = make_setup
         self._page_client = page_client
         self._find_progress = find_progress
-        self._list_renames = list_renames
         self._clock = clock
         self._quick_queue = RequestQueue(MAX_PARALLEL_RESPONSES, clock)
         self._slow_queue = RequestQueue(1, clock)
@@ -182,15 +179,7 @@ class PageProcess:
 
     async def _answer_live_request(self, child: _PageChild, request: LiveRequest) -> None:
         """Answer the child's request for live data."""
-        if request.subject == "clients":
-            listing = await self._page_client.request_current_listing()
-            response = LiveResponse(
-                request.number,
-                bots=None if listing is None else listing.bots,
-                connected=self._page_client.list_clients(),
-                renames=self._list_renames(),
-            )
-        elif request.subject == "event":
+        if request.subject == "event":
             listing = await self._page_client.request_latest_listing()
             match_count = sum(match.event == request.name for match in listing.matches)
             progress = self._find_progress(request.name)

@@ -1,8 +1,9 @@
 """Responses to plain HTTP requests on the server's port: health, metrics, the web page and its data.
 
-This process makes responses from memory, and the page process makes all others. The cost of a request is taken from the
-budget of the client's address. If the budget is too small, the response has status 429. Responses are cached for a
-while, and equal requests that arrive together share one response, so that many reloads do not slow down matches.
+This process makes responses from memory, and answers POST requests. The page process makes all other responses. The cost
+of a request is taken from the budget of the client's address. If the budget is too small, the response has status 429.
+Responses are cached for a while, and equal requests that arrive together share one response, so that many reloads do not
+slow down matches.
 """
 
 from __future__ import annotations
@@ -31,13 +32,15 @@ from arena.server.edge.responses import MakeResponse, Response
 from arena.server.edge.work_budget import WorkBudget
 from arena.server.failed_logins import FailedLogins
 from arena.server.metrics import Metrics
-from arena.server.store.database import Engine, describe_database_error
-from arena.server.store.requests import MakeChange, NewRequest, RequestAnswer
+from arena.server.store.database import Engine, WriteFunction, describe_failure
+from arena.server.store.requests import SendRequest
 from arena.server.web import link_previews
 from arena.server.web.event_progress import FindProgress, report_no_event
+from arena.server.web.host_page import HostPage
+from arena.server.web.owners import OwnerPages
 from arena.server.web.page_messages import PageRequest, PageResponse, PageSetup
 from arena.server.web.page_process import PageProcess
-from arena.server.web.renames import NameChanges, RenameQueue
+from arena.server.web.renames import RenameQueue
 from arena.server.web.request_queue import RequestQueue, ServerBusy
 from arena.server.web.routes import BadRequest, RouteMatch, accepts_gzip, parse_target
 from arena.server.web.static_files import load_page_files
@@ -49,8 +52,8 @@ METRICS_CACHE_SECONDS = 0.5
 """Time for which the rendered metrics are cached, in seconds."""
 CACHE_ENTRIES, CACHE_BYTES = 1024, 16 * 1024 * 1024
 """Maximum number of cached responses, and of bytes in all their bodies together."""
-MAX_CHANGES_PER_ADDRESS = 64
-"""Maximum number of waiting changes per address. It is high, because the students of a course may share an address."""
+MAX_POSTS_PER_ADDRESS = 64
+"""Maximum number of waiting POSTs per address. It is high, because the students of a course may share an address."""
 CACHED_RESPONSE_COST = 200
 """Maximum cost in µs of a cached response, taken from the work budget of the address that requests it."""
 HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
@@ -91,27 +94,28 @@ class Pages:
         work_budget: WorkBudget,
         describe_outage: Callable[[], str],
         *,
-        make_change: MakeChange,
+        write: WriteFunction,
+        send_request: SendRequest,
         find_progress: FindProgress = report_no_event,
         origins: Collection[str] = (),
         clock: TimeSource = MONOTONIC,
     ) -> None:
         """Set up the handler, without starting the page process.
 
-        store: database whose URL is passed to the page process
+        store: database that the pages read
         page_client: source of live data for the page process
         metrics: metrics to render for `/metrics`
         work_budget: budgets from which the costs of requests are taken, by address
         describe_outage: function that returns the reason why no match can begin now; empty if matches can begin
-        make_change: function that makes a change that the page process has prepared
+        write: function that runs an operation in a transaction, such as `Journal.write`
+        send_request: function that sends a request to a server, and returns the answer
         find_progress: function that returns the progress of an event played by this server
         origins: origins of other sites whose pages may read JSON responses (CORS); `*` for all
         """
         self._info = info
         self._store = store.url.render_as_string(hide_password=False)
-        self._apply_change = make_change
         # A change locks the store exclusively, so one is made at a time.
-        self._change_queue = RequestQueue(1, clock, MAX_CHANGES_PER_ADDRESS)
+        self._post_queue = RequestQueue(1, clock, MAX_POSTS_PER_ADDRESS)
         self._metrics = metrics
         self._work_budget = work_budget
         self._describe_outage = describe_outage
@@ -120,9 +124,9 @@ class Pages:
         self._files = load_page_files()
         self.renames = RenameQueue(self._store)
         """Renames that hosts have requested. The caller must run `renames.run`."""
-        self.process = PageProcess(
-            self._make_setup, page_client, find_progress, self.renames.list_renames, clock
-        )
+        self._owners = OwnerPages(store, write, send_request)
+        self._host = HostPage(store, write, page_client, self.renames)
+        self.process = PageProcess(self._make_setup, page_client, find_progress, clock)
         """Process that makes the slow responses. The caller must close it."""
         self._cache = ResponseCache()
         self._failed_logins = FailedLogins()
@@ -250,18 +254,20 @@ class Pages:
         )
         if wait_seconds > 0:
             return responses.make_too_many_requests_response(wait_seconds)
-        return partial(self._make_change, route_match, request, address)
+        return partial(self._answer_post, route_match, request, address)
 
-    async def _make_change(self, route_match: RouteMatch, request: Request, address: str) -> Response:
+    async def _answer_post(self, route_match: RouteMatch, request: Request, address: str) -> Response:
         route = route_match.rules
         end_time = self._clock.now() + route.seconds
         try:
-            async with self._change_queue.wait_for_turn(address, route.cost, route.seconds):
+            async with self._post_queue.wait_for_turn(address, route.cost, route.seconds):
+                if request.is_abandoned():
+                    return ABANDONED_RESPONSE
                 now = self._clock.now()
                 if (wait_seconds := self._failed_logins.get_refusal_seconds_left(address, now)) > 0:
                     return responses.make_too_many_requests_response(wait_seconds)
                 with anyio.fail_after(end_time - now):
-                    response = await self._request_and_make_change(route_match, request, address)
+                    response = await self._change_store(route_match, request)
                 if response.status is HTTPStatus.UNAUTHORIZED:
                     self._failed_logins.record_failure(address, self._clock.now())
         except ServerBusy as busy:
@@ -269,7 +275,7 @@ class Pages:
         except BadRequest as error:
             return responses.make_bad_request_response(str(error))
         except Exception as error:
-            if describe_database_error(error) is None and not isinstance(error, TimeoutError):
+            if describe_failure(error) is None and not isinstance(error, TimeoutError):
                 raise
             log.error("the store does not answer: %s", str(error) or "it took too long")  # noqa: TRY400  one line, no stack
             return responses.make_text_response(
@@ -277,30 +283,11 @@ class Pages:
             )
         return response
 
-    async def _request_and_make_change(
-        self, route_match: RouteMatch, request: Request, address: str
-    ) -> Response:
-        """Pass a request to the page process, make the change that it has prepared, and return the response.
-
-        If the store has changed meanwhile, the page process prepares the change again.
-        """
-        secret = ",".join(request.headers.get_all("Authorization"))
-        page_request = PageRequest(route_match, gzip=False, authorization=secret)
-        while True:
-            page_response = await self.process.answer_request(page_request, address, request.is_abandoned)
-            if page_response is None or page_response.change is None:
-                return self._to_response(page_response, route_match)
-            if isinstance(page_response.change, NameChanges):
-                for change in page_response.change.changes:
-                    self.renames.add(change)
-                return self._to_response(page_response, route_match)
-            # Cancellation must not interrupt a change of the store. A request to the core may be abandoned.
-            with anyio.CancelScope(shield=not isinstance(page_response.change, NewRequest)):
-                result = await self._apply_change(page_response.change)
-            if isinstance(result, RequestAnswer) and not result.done:
-                return responses.make_conflict_response(result.text)
-            if result:
-                return self._to_response(page_response, route_match)
+    async def _change_store(self, route_match: RouteMatch, request: Request) -> Response:
+        authorization = ",".join(request.headers.get_all("Authorization"))
+        if route_match.route == "/api/host":
+            return await self._host.handle_request(route_match.parameters, authorization)
+        return await self._owners.handle_request(route_match, authorization)
 
     async def _make_response(
         self, key: Key, pending: _PendingResponse, request: PageRequest, address: str

@@ -48,12 +48,6 @@ class Rename(Struct, frozen=True):
     """Reason why the bot keeps its name; empty after success, None while the rename is in progress."""
 
 
-class NameChanges(Struct, frozen=True, tag="renames"):
-    """Renames checked by the page process, to be queued by the process that serves matches."""
-
-    changes: list[NameChange]
-
-
 class _RenameJob(Struct, frozen=True):
     store: str
     """Database URL of the store."""

@@ -29,7 +29,7 @@ from arena.server.core.inputs import AnnounceEvent, ControlEvent
 from arena.server.core.settings import PoolGame
 from arena.server.store import migrations
 from arena.server.store.aggregates.season_closing import close_season
-from arena.server.store.invitations import create_invitations, find_invited_owner
+from arena.server.store.invitations import create_invitations, find_invited_owner, register_name
 from testkit.simulation import invariants
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import URL, ClientBot
@@ -38,7 +38,6 @@ from testkit.simulation.world import EPOCH_NS, SECOND, SimulatedProcess
 from tests.bots.command_line import arena
 from tests.server.databases import one_at_a_time
 from tests.server.matches import game_of
-from tests.server.store.registering import register_name
 from tests.server.test_event_together import ask
 
 pytestmark = pytest.mark.slow

@@ -146,11 +146,6 @@ class Journal:
                 self.lease_lost.set()
                 raise
 
-    async def write_without_lease(self, operation: Callable[[sa.Connection], T]) -> T:
-        """Run an `operation` that any process may do, in a transaction that does not need the lease. Return its result."""
-        async with self._transaction_lock:
-            return await self._writer.write(operation)
-
     def describe_outage(self) -> str:
         """Return a one-line reason why nothing can be committed now; empty if commits succeed.
 

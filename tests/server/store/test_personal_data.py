@@ -27,7 +27,7 @@ from arena.server.store.archive import export_lines
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import make_transaction_writer
 from arena.server.store.directives import issue_directive, load_directives
-from arena.server.store.invitations import create_invitations, find_invited_owner
+from arena.server.store.invitations import create_invitations, find_invited_owner, register_name
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.names import HIDDEN_PREFIX
 from arena.server.store.owners import load_names_of_owner
@@ -45,7 +45,6 @@ from arena.server.store.tokens import TokenError
 from tests.server.journals import ends, opens
 from tests.server.matches import record, terms
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
-from tests.server.store.registering import register_name
 
 ADA = "ada lovelace"
 

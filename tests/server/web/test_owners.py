@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from time import monotonic
 from urllib.parse import quote
 
@@ -15,26 +17,19 @@ from msgspec.structs import replace
 from arena.protocol.codes import Code
 from arena.protocol.messages import EnterEvent, Error, Hello, Welcome
 from arena.server.core.calendar import format_utc
-from arena.server.core.inputs import AnnounceEvent, ControlEvent, HostCommand
+from arena.server.core.inputs import AnnounceEvent, HostCommand
 from arena.server.host import Host
 from arena.server.shell import host_requests
 from arena.server.store import invitations, owners, tokens
-from arena.server.store.database import format_current_time, make_transaction_writer, open_store
-from arena.server.store.personal_data import forget_name
-from arena.server.store.requests import (
-    NewRequest,
-    PreparedChange,
-    RequestAnswer,
-    make_change_maker,
-    send_request,
-)
-from arena.server.store.tokens import TokenChange
-from arena.server.web.routes import ROUTES
+from arena.server.store.database import Engine, make_transaction_writer, open_store
+from arena.server.store.requests import send_request
+from arena.server.store.tokens import TokenError
+from arena.server.web.owners import OwnerPages
+from arena.server.web.routes import ROUTES, parse_target
 from tests.server.peer import dial
-from tests.server.store.registering import register_name
 from tests.server.web.test_event_calendar import ONCE
 from tests.server.web.test_match_log import basic
-from tests.server.web.test_pages import get, pages_of
+from tests.server.web.test_pages import get
 
 TOMORROW = 2_000_000_000
 """Unix time of an event that has yet to begin."""
@@ -177,20 +172,32 @@ async def test_an_entry_reaches_its_event_at_once(host: Host, monkeypatch: pytes
         assert told["events"] == [cup | {"bots": bots}]
 
 
-async def test_an_entry_on_a_page_of_another_process_reaches_the_server_of_the_event(host: Host) -> None:
+async def test_a_page_of_another_process_changes_tokens_and_reaches_the_server_of_the_event(
+    host: Host,
+) -> None:
+    """An edge has no lease and no core: it writes to the store by itself, and asks through the store."""
     assert await send_request(
         host.engine, "", AnnounceEvent(replace(ONCE, start_time=TOMORROW, closing_time=TOMORROW))
     )
-    make = make_change_maker(host.engine)
-    for action, answer in (
-        ("enter", RequestAnswer("tiger is in cup", done=True)),
-        ("withdraw", RequestAnswer("tiger is withdrawn from cup", done=True)),
-        (
-            "withdraw",
-            RequestAnswer("'tiger' cannot leave cup: it has not entered, or the event is over", done=False),
-        ),
-    ):
-        assert await make(NewRequest("", ControlEvent("cup", action, "tiger"))) == answer  # type: ignore[arg-type]
+    old = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
+    async with open_store(host.engine.url.render_as_string(hide_password=False)) as engine:
+        pages = OwnerPages(engine, make_transaction_writer(engine), partial(send_request, engine))
+
+        async def post_to_edge(path: str, authorization: str) -> tuple[int, str]:
+            route_match = parse_target(f"/api/{path}")
+            assert route_match is not None
+            answer = await pages.handle_request(route_match, authorization)
+            return answer.status, answer.body.decode().strip()
+
+        status, body = await post_to_edge("token/rotate?name=tiger", old)
+        assert status == 200
+        tiger = basic("tiger", json.loads(body)["token"])
+        assert (await post_to_edge("me", old))[0] == 401
+        for action, bots in (("enter", ["tiger"]), ("withdraw", [])):
+            status, body = await post_to_edge(f"me/{action}?event=cup&name=tiger", tiger)
+            assert (status, json.loads(body)["events"][0]["bots"]) == (200, bots)
+        why = "'tiger' cannot leave cup: it has not entered, or the event is over"
+        assert await post_to_edge("me/withdraw?event=cup&name=tiger", tiger) == (409, why)
 
 
 async def test_nobody_changes_tokens_of_other_owners(host: Host) -> None:
@@ -220,59 +227,34 @@ async def test_retired_names_are_bounded(database: str) -> None:
         await invitations.create_invitations(engine, ["ada"], 1, 3600)
         for number in range(owners.MAX_REVOKED):
             name = f"bot-{number + 100}"
-            await register_name(engine, "ada", name)
+            await invitations.register_name(engine, "ada", name)
             assert (await owners.load_owner(engine, "ada")).left == 0
             await tokens.revoke_token(engine, name)
         assert (await owners.load_owner(engine, "ada")).left == 0
 
 
-async def test_a_name_is_registered_only_in_a_store_with_the_names_among_which_it_was_free(
-    database: str,
-) -> None:
-    """Two servers on one store cannot both give away the last place, or two names that look alike."""
-    async with open_store(database) as engine:
-        write = make_transaction_writer(engine)
-        await tokens.create_token(engine, "bear", "bot")
-        await invitations.create_invitations(engine, ["ada"], 1, 3600)
-        late, _ = await invitations.prepare_registration(engine, "ada", "t1ger")
-        await tokens.create_token(engine, "tiger", "bot")
-        await forget_name(engine, "bear")
-        assert not await write(late.apply), "there are as many names as before, but not the same"
-        await forget_name(engine, "tiger")
-        first, _ = await invitations.prepare_registration(engine, "ada", "tiger")
-        second, _ = await invitations.prepare_registration(engine, "ada", "t1ger")
-        assert await write(first.apply)
-        assert not await write(second.apply)
-        [bot] = (await owners.load_owner(engine, "ada")).bots
-        assert bot == first.token
+async def test_two_servers_give_away_neither_one_place_twice_nor_names_that_look_alike(database: str) -> None:
+    async with open_store(database) as one, open_store(database) as other:
+        registered: list[str] = []
 
+        async def register(engine: Engine, owner: str, name: str) -> None:
+            with suppress(TokenError):
+                await invitations.register_name(engine, owner, name)
+                registered.append(name)
 
-async def test_a_token_is_changed_only_as_long_as_it_is_the_one_that_was_read(database: str) -> None:
-    async with open_store(database) as engine:
-        await tokens.create_token(engine, "tiger", "bot", "ada")
-        before = await tokens.find_token(engine, "tiger")
-        assert before is not None
-        rotated = replace(before, hash="1", rotated=format_current_time())
-        revoked = replace(before, revoked=format_current_time())
-        assert await make_transaction_writer(engine)(TokenChange(before, rotated).apply)
-        assert not await make_transaction_writer(engine)(TokenChange(before, revoked).apply)
-        assert await tokens.find_token(engine, "tiger") == rotated
-
-
-async def test_a_change_is_prepared_again_if_the_store_has_changed_meanwhile(host: Host) -> None:
-    codes = await invitations.create_invitations(host.engine, ["ada"], 2, 3600)
-    pages = pages_of(host)
-    make, changed = pages._apply_change, list[str]()
-
-    async def make_late(change: PreparedChange) -> bool | RequestAnswer:
-        """Let another name be registered before the first change."""
-        if not changed:
-            changed.append(await tokens.create_token(host.engine, "bear", "bot", "bob"))
-        return await make(change)
-
-    pages._apply_change = make_late
-    assert await enters(host, "tiger", await token(host, "join?name=tiger", f"Bearer {codes['ada']}"))
-    assert changed
+        for owners_and_names in (
+            (("ada", "bear"), ("ada", "lion")),
+            (("bob", "tiger"), ("eve", "t\u0456ger")),
+        ):
+            names = [name for _, name in owners_and_names]
+            await invitations.create_invitations(
+                one, sorted({owner for owner, _ in owners_and_names}), 1, 3600
+            )
+            async with anyio.create_task_group() as tasks:
+                for engine, (owner, name) in zip((one, other), owners_and_names, strict=True):
+                    tasks.start_soon(register, engine, owner, name)
+            assert len(registered) == 1
+            assert registered.pop() in names
 
 
 async def test_other_sites_and_guessed_tokens_are_refused(host: Host) -> None:
