@@ -135,6 +135,11 @@ class Referee:
         return len(self.moves)
 
     @property
+    def last_mover(self) -> Player | None:
+        """Player who made the last move; None before the first one, and after a move of the opening."""
+        return self._movers[-1] if self.moves and not self.moves[-1].opening else None
+
+    @property
     def next_deadline(self) -> int | None:
         """Time at which `DeadlinePassed` is due, in ns; None before the match opens and after its end."""
         # In the usual case no list is needed.

@@ -5,20 +5,17 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
-from threading import Event
 
-from msgspec import UNSET
-
-from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, assign_match, request_move
+from arena.bots.api.bot import Bot, Ending, Match, Resign, assign_match
+from arena.bots.client.local_turn import choose_move
 from arena.bots.client.state.machine import MAX_REASON_LENGTH
-from arena.bots.client.state.moves import make_move_message
 from arena.bots.engines.registry import make_engine
 from arena.bots.learning.environment import Environment, make
 from arena.clock import MONOTONIC
 from arena.games.core import Player
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.match.referee import Referee
-from arena.match.referee_events import MatchOpened, MoveReceived, PlayerReady, PlayerResigned, TurnStarted
+from arena.match.referee_events import MatchOpened, PlayerReady, PlayerResigned
 from arena.match.terms import Terms
 from arena.protocol.adjudication import DEFAULT_RULES
 from arena.protocol.record import Record
@@ -68,83 +65,54 @@ def play_match(
     start_time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     referee = Referee(terms)
     referee.handle(MatchOpened(), MONOTONIC.now_ns())
-    sides: dict[Player, _SeatedBot] = {}
+    sides: dict[Player, _JudgedBot] = {}
     try:
         for seat, maker in zip(Player, (maxie, minnie), strict=True):
             make_bot = make_engine(maker).make_bot if isinstance(maker, str) else maker
-            side = sides[seat] = _SeatedBot(make_bot(), terms, seat, referee)
+            side = sides[seat] = _JudgedBot(make_bot(), terms, seat, referee)
             side.prepare()
-        earlier_mover: Player | None = None
         while (result := referee.recorded_result) is None:
-            mover = referee.mover
-            sides[mover].play_turn(is_reply=earlier_mover is mover.opponent)
-            earlier_mover = mover
+            sides[referee.mover].play_turn()
     finally:
         for side in sides.values():
             side.close()
     return terms.make_record(start_time, referee.moves, result)
 
 
-class _SeatedBot:
-    """Bot of one seat in a match, whose moves and failures go to the referee."""
+class _JudgedBot:
+    """Bot of one seat in a match, which loses the match if it fails."""
 
     def __init__(self, bot: Bot, terms: Terms, seat: Player, referee: Referee) -> None:
         self._bot = bot
+        self._seat = seat
         self._referee = referee
-        self._match = Match(
-            game=terms.game,
-            seat=seat,
-            id=terms.match,
-            maxie=terms.players.maxie,
-            minnie=terms.players.minnie,
-            time_control=terms.time_control,
-        )
-        self._stop = Event()
         self._has_failed = False
-        assign_match(bot, self._match, self._stop)
+        players = terms.players
+        assign_match(
+            bot, Match(terms.game, seat, terms.match, players.maxie, players.minnie, terms.time_control)
+        )
 
     def prepare(self) -> None:
         """Let the bot prepare. No clock runs."""
         self._call_bot("prepare", self._bot.prepare)
-        self._referee.handle(PlayerReady(self._match.seat), MONOTONIC.now_ns())
+        self._referee.handle(PlayerReady(self._seat), MONOTONIC.now_ns())
 
-    def play_turn(self, *, is_reply: bool) -> None:
-        """Let the bot move. If the bot fails, it loses the match. `is_reply` is True if the opponent made the last move."""
-        self._referee.handle(TurnStarted(self._referee.ply), MONOTONIC.now_ns())
-        self._call_bot("choose", lambda: self._play_move(is_reply=is_reply))
+    def play_turn(self) -> None:
+        """Let the bot move."""
+        self._call_bot("choose", self._play_move)
 
-    def _play_move(self, *, is_reply: bool) -> None:
-        referee, match, game = self._referee, self._match, self._match.game
-        position, ply = referee.position, referee.ply
-        clocks = referee.get_clocks(MONOTONIC.now_ns())
-        own_seconds, opponent_seconds = (clocks.maxie_ms, clocks.minnie_ms)
-        if match.seat is Player.MINNIE:
-            own_seconds, opponent_seconds = opponent_seconds, own_seconds
-        control = match.time_control
-        clock = Clock(
-            mine=own_seconds / 1000,
-            theirs=opponent_seconds / 1000,
-            increment=control.increment_ms / 1000,
-            per_move=control.per_move,
-            arrived=MONOTONIC.now(),
-        )
-        if is_reply:
-            self._bot.opponent_moved(game.move_from_data(referee.moves[-1].move), position)
-        move = request_move(self._bot, position, clock, self._stop)
-        message, _ = make_move_message(match, ply, position, move, self._bot.thinking)
-        thinking = None if message.thinking is UNSET else message.thinking
-        referee.handle(MoveReceived(match.seat, ply, message.move, thinking), MONOTONIC.now_ns())
+    def _play_move(self) -> None:
+        self._referee.handle(choose_move(self._bot, self._referee), MONOTONIC.now_ns())
 
     def _call_bot(self, method: str, call: Callable[[], None]) -> None:
         """Run `call`, which calls the bot's method named `method`. If it raises an exception, the bot loses the match."""
-        seat = self._match.seat
         try:
             call()
         except Resign as resignation:
-            event = PlayerResigned(seat, "resignation", str(resignation)[:MAX_REASON_LENGTH])
+            event = PlayerResigned(self._seat, "resignation", str(resignation)[:MAX_REASON_LENGTH])
         except Exception as error:  # noqa: BLE001  an author's code may raise anything
             message = f"{method} raised {type(error).__name__}: {error}".splitlines()[0]
-            event = PlayerResigned(seat, "crash", message[:MAX_REASON_LENGTH])
+            event = PlayerResigned(self._seat, "crash", message[:MAX_REASON_LENGTH])
         else:
             return
         self._has_failed = True

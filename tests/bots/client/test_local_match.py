@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -6,6 +7,7 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Thinking
 from arena.bots.client.local_match import LocalMatch
+from arena.clock import MONOTONIC
 from arena.games.core import IllegalMove, Player
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
@@ -102,6 +104,26 @@ def test_undo_takes_back_the_answer_too() -> None:
     assert match.undo()
     assert (match.moves, match.position) == ([], GAME.start())
     assert not match.undo()
+
+
+def test_undo_gives_the_time_back() -> None:
+    match, bot = local()
+    for _ in range(2):
+        match.play_move(0)
+        match.play_bot_move()
+        assert match.undo()
+    assert [clock.mine for clock in bot.clocks] == [10.0, 10.0]
+
+
+def test_nobody_loses_on_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MONOTONIC, "now_ns", count(step=60 * 10**9).__next__)  # a minute passes at each look
+    match, bot = local(tc="10+1")
+    for cell in (0, 1):
+        match.play_move(cell)
+        match.play_bot_move()
+    assert match.result is None
+    assert [(clock.mine, clock.theirs) for clock in bot.clocks] == [(10.0, 1.0), (1.0, 1.0)]
+    assert all(move.ms >= 60_000 for move in match.to_record().moves)
 
 
 def test_undo_leaves_the_bots_first_move() -> None:
