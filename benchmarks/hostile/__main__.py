@@ -3,18 +3,8 @@
     python -m benchmarks.hostile [--seconds 2.5] [--kinds "browse;watch"]
 
 Honest bots play on a real `arena serve` with its default limits. Strangers at ten addresses send one kind of request as
-often as the limits allow. Each kind has three rounds or more, with addresses that start with a full budget. A round begins
-with a quiet period, in which the strangers are connected and silent. The ratio of a round is its p99 divided by the
-median p99 of the quiet periods of this round and its neighbours. In rounds of attacks, sixteen attackers break the
-limits, are disconnected, and reconnect at once. In rounds of the control, `nothing`, the strangers stay silent: its ratios
-show the error of the measurement.
-
-Other programs on the machine, the strangers' process among them, must not decide the result. So the bots and the process
-that serves matches have real-time priority, and the store is in memory. A single pause of the machine would decide the
-p99 of all moves of a round. So the p99 of a round is the median of many: of the p99 of each 100 consecutive moves, which
-take a third of a second. The strangers affect each third of a second, because the server handles their requests at a
-limited rate. The p99 of all moves is shown too. Pauses that strangers cause recur in each round, so the lowest value of
-a kind's rounds counts.
+often as the limits allow, or attackers break the limits. SERVER.md describes the rounds and the figures. The bots and the
+process that serves matches have real-time priority, so this program must run as root.
 
 With `--seconds 600`, each kind has one round, for which delay, memory and number of stored sessions are measured minute
 by minute. Its quiet period takes a minute too.
@@ -39,7 +29,6 @@ from benchmarks.hostile.rounds import (
     SECONDS,
     STRANGER_ADDRESSES,
     list_faults,
-    list_verdicts,
     make_figures,
     play_all_rounds,
     prioritize,
@@ -72,7 +61,6 @@ def main() -> int:
         prefix="arena-hostile-", dir=DISK_IN_MEMORY if DISK_IN_MEMORY.exists() else None
     ) as folder:
         outcome = uvloop.run(play_all_rounds(folder, kinds, arguments.seconds, arguments.clients))
-    print(*list_verdicts(outcome), sep="\n")
     SERVER.publish("hostile", make_figures(outcome), conditions, write=arguments.write)
     return print_faults(list_faults(outcome))
 

@@ -8,17 +8,16 @@ the strangers are silent throughout, so the ratios of the control show the error
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import os
 import sqlite3
 import statistics
-import sys
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager, closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal
 
 from benchmarks.hostile.honest import (
     BOTS,
@@ -36,10 +35,12 @@ from benchmarks.hostile.kinds import (
 )
 from benchmarks.hostile.seeds import fill_store
 from benchmarks.hostile.stranger import TrafficCounts
+from benchmarks.hostile.strangers import Order, run_strangers
 from benchmarks.kit.load import Load, wait_until_all_connected
+from benchmarks.kit.load_processes import PROCESSES
 from benchmarks.kit.measure import Ratio, format_short, make_table
 from benchmarks.kit.results import format_verdict
-from benchmarks.kit.running_server import ROOT, RunningServer, fetch_histogram, run_server
+from benchmarks.kit.running_server import RunningServer, fetch_histogram, run_server
 from benchmarks.kit.script import MAP
 from testkit import horde
 
@@ -207,40 +208,18 @@ class RoundResults:
     """Upper bound of the longest garbage collection pause of any server, in seconds."""
 
 
-class LineProcess:
-    """Separate process of this benchmark, which reads and prints lines of JSON."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._in = cast("asyncio.StreamWriter", process.stdin)
-        self._out = cast("asyncio.StreamReader", process.stdout)
-
-    async def send_order(self, content: object) -> None:
-        """Write `content` to the process's standard input, as one line of JSON."""
-        self._in.write(json.dumps(content).encode() + b"\n")
-        await self._in.drain()
-
-    async def read_line(self) -> dict[str, Any]:
-        """Return the next line that the process prints. Raises RuntimeError if the process has ended."""
-        line = await self._out.readline()
-        if not line:
-            raise RuntimeError("a process of the benchmark has ended; its output above says why")
-        data: dict[str, Any] = json.loads(line)
-        return data
-
-
-@asynccontextmanager
-async def _run_process(module: str, *words: str) -> AsyncIterator[LineProcess]:
-    """Run `python -m MODULE WORDS` until the end of the block."""
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", module, *words), cwd=ROOT, stdin=pipe, stdout=pipe
-    )
+@contextmanager
+def _run_strangers(url: str, tokens: dict[str, str]) -> Iterator[Connection]:
+    """Run the process of strangers until the end of the block, and yield the connection for its orders."""
+    pipe, other_end = PROCESSES.Pipe()
+    process = PROCESSES.Process(target=run_strangers, args=(url, tokens, other_end), daemon=True)
+    process.start()
+    other_end.close()
     try:
-        yield LineProcess(process)
+        yield pipe
     finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+        process.kill()
+        process.join()
 
 
 def prioritize(pid: int) -> None:
@@ -288,9 +267,8 @@ async def _play_rounds(
         async with asyncio.TaskGroup() as tasks:
             bots = start_honest_bots(tasks, server.url, results.load, tokens)
             await wait_until_all_connected(results.load, BOTS)
-            async with _run_process("benchmarks.hostile.strangers", server.url) as strangers:
-                await strangers.send_order(stranger_tokens)
-                await strangers.read_line()
+            with _run_strangers(server.url, stranger_tokens) as strangers:
+                await asyncio.to_thread(strangers.recv)
                 await asyncio.sleep(seconds if seconds < LONG_SECONDS else QUIET_SECONDS)
                 results.memory = results.memory or server.memory_bytes
                 round_player = RoundPlayer(server, strangers, results, seconds, clients)
@@ -334,7 +312,7 @@ class RoundPlayer:
     def __init__(
         self,
         server: RunningServer,
-        strangers: LineProcess,
+        strangers: Connection,
         results: RoundResults,
         seconds: float,
         clients: int,
@@ -355,22 +333,15 @@ class RoundPlayer:
             seconds, clients = attack_seconds(seconds), ATTACKERS
             addresses = len(horde.KINDS) if kind == ALL_ATTACKS else 1
         self._number += 1
-        order = {
-            "kind": kind,
-            "addresses": [
-                f"127.{20 + self._number // 250}.{self._number % 250}.{place}"
-                for place in range(1, 1 + addresses)
-            ],
-            "clients": clients,
-            "seconds": seconds,
-        }
-        await self._strangers.send_order(order)
-        await self._strangers.read_line()
+        place = f"127.{20 + self._number // 250}.{self._number % 250}"
+        sources = [f"{place}.{address}" for address in range(1, 1 + addresses) for _ in range(clients)]
+        self._strangers.send(Order(kind, sources, seconds))
+        await asyncio.to_thread(self._strangers.recv)
         await asyncio.sleep(SETTLE_SECONDS)
         quiet_seconds = QUIET_SECONDS if self._seconds < LONG_SECONDS else LONG_SECONDS
         self._quiet.append(await measure_period(self._server, self._results.load, quiet_seconds))
         before = self._server.memory_bytes
-        await self._strangers.send_order("go")
+        self._strangers.send("go")
         periods = max(1, int(self._seconds / LONG_SECONDS))
         for _ in range(periods):
             rounds.hostile.append(
@@ -384,7 +355,7 @@ class RoundPlayer:
                 f"{rounds.sessions[-1]} sessions in the store",
                 flush=True,
             )
-        rounds.tallies.append(TrafficCounts(**await self._strangers.read_line()))
+        rounds.tallies.append(await asyncio.to_thread(self._strangers.recv))
         await asyncio.sleep(SETTLE_SECONDS)
 
 
@@ -408,23 +379,9 @@ def list_faults(results: RoundResults) -> list[str]:
     faults = [f"an honest bot was told {error}" for error in results.load.errors]
     faults += [f"an honest bot's match ended by {forfeit}" for forfeit in results.load.forfeits]
     for kind in results.rounds:
-        faults += [f"{kind}: {fault}" for fault in _list_kind_faults(results, kind)]
+        kind_faults = results.rounds[kind].list_faults(max_connection_seconds(kind), silent=kind == CONTROL)
+        faults += [f"{kind}: {fault}" for fault in kind_faults]
     return faults
-
-
-def _list_kind_faults(results: RoundResults, kind: str) -> list[str]:
-    return results.rounds[kind].list_faults(max_connection_seconds(kind), silent=kind == CONTROL)
-
-
-def list_verdicts(results: RoundResults) -> list[str]:
-    """Return a line of text for each kind: `FAULT` or `fine`, followed by the kind and its figures."""
-    return [
-        f"{'FAULT' if _list_kind_faults(results, kind) else 'fine '} {kind}: "
-        f"p99 {rounds.ratio()} times the quiet one, {rounds.sum_counts('sent')} sent, "
-        f"{rounds.memory[0][0] / 2**20:.0f} to {max(after for _, after in rounds.memory) / 2**20:.0f} MiB, "
-        f"at most {max(rounds.sessions)} sessions in the store"
-        for kind, rounds in results.rounds.items()
-    ]
 
 
 def make_figures(results: RoundResults) -> dict[str, str]:

@@ -1,9 +1,7 @@
-"""Process of strangers who send as many requests as a server's limits allow. Its argument is the server's URL.
+"""Process of strangers who send as many requests as a server's limits allow.
 
-The first line of standard input contains the tokens of the clients by name, as JSON. Once the process knows what to
-request, it prints a line. Each later line is an order: kind of request, source addresses, clients per address, and
-duration in seconds. For an order, the process connects the clients, prints a line, waits for a line, sends requests for
-the ordered duration, and prints the counts.
+Once the process knows what to request, it sends a message through its pipe. For each order, it connects the clients, sends
+a message, waits for one, sends requests for the ordered duration, and sends the counts.
 """
 
 from __future__ import annotations
@@ -11,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import asdict
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from typing import Any
 
 import uvloop
@@ -28,7 +26,6 @@ from benchmarks.hostile.kinds import (
 )
 from benchmarks.hostile.stranger import Stranger, TrafficCounts, connected, send_get
 from benchmarks.kit.script import make_script
-from testkit.wire import print_report
 
 LEARNER = "127.9.9.9"
 """Address from which the process looks up ids and URL paths to request. No measured client uses it."""
@@ -38,6 +35,15 @@ MAX_WATCHED_MATCHES = 64
 
 LEARN_TRIES = 100
 """Maximum number of attempts to request a list of matches, one every half a second, until the server answers."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """Order to send requests of one kind for `seconds`. `sources`: local address of each client."""
+
+    kind: str
+    sources: list[str]
+    seconds: float
 
 
 async def fill_request_subjects(subjects: RequestSubjects) -> None:
@@ -123,22 +129,18 @@ async def _connect_client(
 
 
 async def execute_order(
-    subjects: RequestSubjects,
-    kind: RequestKind,
-    order: dict[str, Any],
-    wait_for_start: Callable[[], Awaitable[None]],
+    subjects: RequestSubjects, order: Order, wait_for_start: Callable[[], Awaitable[None]]
 ) -> TrafficCounts:
     """Connect the clients of an order, await `wait_for_start()`, and send requests for the ordered duration.
 
-    Return the counts of all clients. The module's docstring describes orders.
+    Return the counts of all clients.
     """
+    kind = KINDS[order.kind]
     tally = TrafficCounts()
     async with AsyncExitStack() as stack:
         clients = [
             LoadClient(subjects, number, source, tally, kind.answers)
-            for number, source in enumerate(
-                source for source in order["addresses"] for _ in range(order["clients"])
-            )
+            for number, source in enumerate(order.sources)
         ]
         if kind.role:
             for client in clients:
@@ -150,7 +152,7 @@ async def execute_order(
                     tally.lost += 1
         await wait_for_start()
         working = [asyncio.create_task(_send_requests(kind, client)) for client in clients]
-        await asyncio.sleep(order["seconds"])
+        await asyncio.sleep(order.seconds)
         for task in working:
             task.cancel()
         await asyncio.gather(*working, return_exceptions=True)
@@ -167,32 +169,27 @@ async def _send_requests(kind: RequestKind, client: LoadClient) -> None:
         client.counts.lost += 1
 
 
-async def _read_line() -> str:
-    return await asyncio.to_thread(sys.stdin.readline)
+def run_strangers(url: str, tokens: dict[str, str], pipe: Connection) -> None:
+    """Carry out the orders that arrive through `pipe`, until killed.
+
+    url: URL of the server; tokens: tokens of the clients, by name
+    """
+    uvloop.run(_carry_out_orders(RequestSubjects(url, tokens), pipe))
 
 
-async def main(url: str) -> None:
-    """Carry out orders until standard input ends. `url`: URL of the server."""
-    subjects = RequestSubjects(url, json.loads(await _read_line()))
+async def _carry_out_orders(subjects: RequestSubjects, pipe: Connection) -> None:
     await fill_request_subjects(subjects)
     live_matches_task = asyncio.create_task(track_live_matches(subjects))
-    print_report(prepared=True)
-    while text := await _read_line():
-        order = json.loads(text)
-        kind = KINDS[order["kind"]]
-        if kind.request == "GET /api/record/":
+
+    async def wait_for_start() -> None:
+        pipe.send("ready")
+        await asyncio.to_thread(pipe.recv)
+
+    pipe.send("prepared")
+    while True:
+        order: Order = await asyncio.to_thread(pipe.recv)
+        if KINDS[order.kind].request == "GET /api/record/":
             subjects.finished = await load_finished_matches(subjects, "limit=50")
-
-        async def wait_for_start() -> None:
-            print_report(ready=True)
-            await _read_line()
-
-        tally = await execute_order(subjects, kind, order, wait_for_start)
-        print_report(**asdict(tally))
+        pipe.send(await execute_order(subjects, order, wait_for_start))
         if live_matches_task.done():
             live_matches_task.result()
-    live_matches_task.cancel()
-
-
-if __name__ == "__main__":
-    uvloop.run(main(sys.argv[1]))
