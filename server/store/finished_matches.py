@@ -187,15 +187,6 @@ async def find_record(engine: Engine, match: str) -> tuple[str | None, bool]:
     return unpack_record(rows[0]) if len(rows) == 1 else None, False
 
 
-async def load_open_players(engine: Engine, match: str) -> Players | None:
-    """Return the players of a match in progress; None if no match in progress has the id `match`."""
-    query = sa.select(matches.c.maxie, matches.c.minnie)
-    query = query.where(matches.c.match == match, matches.c.finished.is_(None))
-    async with open_query_connection(engine) as connection:
-        row = (await connection.execute(query)).one_or_none()
-    return None if row is None else Players(row.maxie, row.minnie)
-
-
 async def load_summary(engine: Engine, match: str) -> MatchSummary | None:
     """Return a finished match as shown in lists; None if no finished match has the id `match`."""
     columns = ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)

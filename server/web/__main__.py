@@ -9,7 +9,6 @@ import socket
 import time
 import traceback
 from http import HTTPStatus
-from itertools import count
 from urllib.parse import unquote
 
 import anyio
@@ -30,8 +29,6 @@ from arena.server.web.link_previews import LinkPreviews
 from arena.server.web.maps import answer_map_request, answer_maps_request
 from arena.server.web.match_log import MatchLogs
 from arena.server.web.page_messages import (
-    LiveRequest,
-    LiveResponse,
     PageReady,
     PageRequest,
     PageResponse,
@@ -53,21 +50,15 @@ LONG_CACHE_SECONDS = 3600.0
 class RequestHandler:
     """Handler of the requests to the page process, which chooses the function that makes each response."""
 
-    def __init__(
-        self,
-        setup: PageSetup,
-        engine: database.Engine,
-        request_live_data: page_messages.RequestLiveData,
-        clock: TimeSource,
-    ) -> None:
+    def __init__(self, setup: PageSetup, engine: database.Engine, clock: TimeSource) -> None:
         self._engine = engine
         # The cost of a response is its work, not the time it waits for a free CPU, or a busy machine would cache responses
         # for longer. SQLite works in this process, so CPU time measures the work. Other databases need elapsed time.
         self._cost_ns = clock.cpu_time_ns if engine.dialect.name == "sqlite" else clock.now_ns
         self._templates = setup.templates
-        self._initial = InitialPage(request_live_data)
-        self._previews = LinkPreviews(engine, request_live_data)
-        self._store = StorePages(engine, request_live_data)
+        self._initial = InitialPage()
+        self._previews = LinkPreviews(engine)
+        self._store = StorePages(engine)
         self._logs = MatchLogs(engine, anyone=setup.anyone)
         self._guests = setup.guests
 
@@ -95,7 +86,9 @@ class RequestHandler:
             return await self._render_page(request)
         match route_match.route:
             case "/picture/" | "/film/":
-                return await self._previews.answer_picture_request(unquote(route_match.path))
+                return await self._previews.answer_picture_request(
+                    unquote(route_match.path), request.live.view
+                )
             case "/events.ics":
                 return await answer_calendar_request(self._engine, request.origin)
             case "/api/log/":
@@ -114,16 +107,16 @@ class RequestHandler:
                 return answer_map_request(route_match.name, gzip=request.gzip)
             case "/api/maps":
                 return answer_maps_request()
-        return await self._store.handle_request(route_match, gzip=request.gzip)
+        return await self._store.handle_request(route_match, request.live, gzip=request.gzip)
 
     async def _render_page(self, request: PageRequest) -> Response:
         """Return an HTML page, with a general title if the store is too slow or unavailable."""
-        route_match = request.route_match
-        initial_html = await self._initial.render() if route_match.route == "/" else PITCH_ELEMENT
+        route_match, view = request.route_match, request.live.view
+        initial_html = self._initial.render(view) if route_match.route == "/" else PITCH_ELEMENT
         preview = link_previews.GENERAL_PREVIEW
         with anyio.move_on_after(HEAD_SHARE * request.seconds):
             try:
-                preview = await self._previews.find_preview(route_match.path, route_match.query)
+                preview = await self._previews.find_preview(route_match.path, route_match.query, view)
             except Exception as error:
                 if database.describe_database_error(error) is None and not isinstance(error, TimeoutError):
                     raise
@@ -157,37 +150,6 @@ def _choose_cache_seconds(route: Route, response: Response, cost: float) -> floa
     return min(MAX_CACHED, max(MIN_CACHED, CACHED_PER_SECOND * cost))
 
 
-class ServerChannel:
-    """Connection of this page process to its parent, the process that serves matches."""
-
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
-        self._writer = writer
-        self._numbers = count()
-        self._pending: dict[int, asyncio.Future[LiveResponse]] = {}
-
-    async def request_live_data(self, request: LiveRequest) -> LiveResponse:
-        """Request live data from the process that serves matches, and return them."""
-        number = next(self._numbers)
-        future: asyncio.Future[LiveResponse] = asyncio.get_running_loop().create_future()
-        self._pending[number] = future
-        self._writer.write(page_messages.encode_frame(msgspec.structs.replace(request, number=number)))
-        try:
-            return await future
-        finally:
-            del self._pending[number]
-
-    def receive_live_data(self, response: LiveResponse) -> None:
-        """Deliver received live data to the task that requested them."""
-        future = self._pending.get(response.number)
-        if future is not None and not future.done():
-            future.set_result(response)
-
-    async def answer_request(self, handler: RequestHandler, request: PageRequest) -> None:
-        """Have `handler` answer a request, and send the response."""
-        self._writer.write(page_messages.encode_frame(await handler.handle_request(request)))
-        await self._writer.drain()
-
-
 async def serve() -> None:
     """Answer the parent's requests. End this process when the parent closes the socket."""
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=os.dup(0)))
@@ -197,11 +159,15 @@ async def serve() -> None:
         raise TypeError(f"the first frame must be PageSetup, not {type(setup).__name__}")
     for game in setup.games:
         CATALOGUE.register(game)
-    channel = ServerChannel(writer)
+
+    async def answer_request(request: PageRequest) -> None:
+        writer.write(page_messages.encode_frame(await handler.handle_request(request)))
+        await writer.drain()
+
     async with database.open_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
         # The CPU time of the whole process, because queries of SQLite run in threads.
         clock = TimeSource(cpu_time_ns=time.process_time_ns)
-        handler = RequestHandler(setup, engine, channel.request_live_data, clock)
+        handler = RequestHandler(setup, engine, clock)
         writer.write(page_messages.encode_frame(PageReady()))
         while True:
             try:
@@ -210,9 +176,7 @@ async def serve() -> None:
                 # The parent is gone, so work in threads is not awaited.
                 os._exit(0)
             if isinstance(message, PageRequest):
-                tasks.start_soon(channel.answer_request, handler, message)
-            elif isinstance(message, LiveResponse):
-                channel.receive_live_data(message)
+                tasks.start_soon(answer_request, message)
 
 
 def main() -> None:

@@ -20,11 +20,10 @@ from arena.maps.chance import compute_winning_chance
 from arena.maps.map_file import MapFile
 from arena.maps.picture import find_built_in_map, make_map_picture
 from arena.match.openings import find_position_after
-from arena.protocol.messages import Played
+from arena.protocol.messages import Played, View
 from arena.protocol.record import from_line
 from arena.protocol.values import Data, Players
 from arena.server.web import titles
-from arena.server.web.page_messages import LiveRequest, RequestLiveData
 
 PITCH = (
     "<h1><span>Bots fight over maps, live.</span> <span>Can you beat one?</span></h1>"
@@ -61,14 +60,15 @@ class HeroMatch:
 class InitialPage:
     """Source of the initial start page of one server."""
 
-    def __init__(self, request_live_data: RequestLiveData) -> None:
-        self._request_live_data = request_live_data
+    def __init__(self) -> None:
         self._view = load_demo()
         """Match shown last; at first the built-in match."""
 
-    async def render(self) -> bytes:
-        """Return the HTML elements of the start page, with a match in progress, or else the match shown last."""
-        view = (await self._request_live_data(LiveRequest("hero"))).view
+    def render(self, view: View | None) -> bytes:
+        """Return the HTML elements of the start page.
+
+        view: match in progress to show; None to show the match shown last
+        """
         if view is None:
             self._view = replace(self._view, live=False)
         else:

@@ -29,11 +29,10 @@ from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import count_finished_matches
 from arena.server.store.aggregates.standings import load_bot_standings
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import find_record, load_open_players, load_summary
+from arena.server.store.finished_matches import find_record, load_summary
 from arena.server.store.queries import load_event_table
 from arena.server.web import titles
 from arena.server.web.initial_page import DEMO_FILE
-from arena.server.web.page_messages import LiveRequest, RequestLiveData
 from arena.server.web.routes import MATCH_ID
 from arena.server.web.static_files import CACHE_ONE_DAY
 
@@ -72,14 +71,14 @@ _VIEW_PREVIEWS = {
 class LinkPreviews:
     """Source of the previews of page addresses, and of the pictures in them."""
 
-    def __init__(self, engine: Engine, request_live_data: RequestLiveData) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._request_live_data = request_live_data
 
-    async def find_preview(self, path: str, query: str = "") -> LinkPreview:
+    async def find_preview(self, path: str, query: str, live_match: View | None) -> LinkPreview:
         """Return the preview of a page address; a general one for an unknown address.
 
         path, query: percent-encoded path and query of the URL
+        live_match: spectators' view of the match at this address; None if it is not in progress
         """
         view, *parts = [unquote(part) for part in path.split("/") if part] or [""]
         parts += parse_qs(query).get("name", [])
@@ -89,7 +88,9 @@ class LinkPreviews:
             case "embed" if parts[0] == "event" and len(parts) > 1:
                 return await self._make_event_preview(parts[1])
             case "match" | "embed":
-                return await self._make_match_preview(parts[0], parts[1] if len(parts) > 1 else "")
+                return await self._make_match_preview(
+                    parts[0], parts[1] if len(parts) > 1 else "", live_match
+                )
             case "bot":
                 return await self._make_bot_preview(parts[0])
             case "event" | "table":
@@ -103,7 +104,7 @@ class LinkPreviews:
                 return LinkPreview(f"Play against {parts[0]}", "A match in the browser, by clicks.")
         return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
 
-    async def _make_match_preview(self, match: str, ply: str) -> LinkPreview:
+    async def _make_match_preview(self, match: str, ply: str, view: View | None) -> LinkPreview:
         if not MATCH_ID.fullmatch(match):
             return GENERAL_PREVIEW
         path, ply_text = f"/picture/match/{quote(match)}", ""
@@ -116,20 +117,10 @@ class LinkPreviews:
             return LinkPreview(
                 " v ".join(titles.make_bot_titles(summary.players)), description, f"{path}.png"
             )
-        view = await self._find_live_view(match)
         if view is None:
             return GENERAL_PREVIEW
         description = f"{titles.make_live_match_title(view)} · live, move {len(view.moves)}{ply_text}"
         return LinkPreview(" v ".join(titles.make_bot_titles(view.players)), description, f"{path}.png")
-
-    async def _find_live_view(self, match: str) -> View | None:
-        """Return the spectators' view of a match in progress; None if there is no such match.
-
-        Live data are requested only if the store has the match as unfinished.
-        """
-        if await load_open_players(self._engine, match) is None:
-            return None
-        return (await self._request_live_data(LiveRequest("match", match))).view
 
     async def _make_bot_preview(self, name: str) -> LinkPreview:
         standings = await load_bot_standings(self._engine, name)
@@ -152,8 +143,11 @@ class LinkPreviews:
         picture = f"/picture/event/{quote(event, safe='')}.png"
         return LinkPreview(titles.make_event_title(event), f"The table after {match_count} matches", picture)
 
-    async def answer_picture_request(self, path: str) -> Response:
-        """Return the picture at a percent-decoded URL path; status 404 if there is none."""
+    async def answer_picture_request(self, path: str, view: View | None) -> Response:
+        """Return the picture at a percent-decoded URL path; status 404 if there is none.
+
+        view: spectators' view of the match in the picture; None if there is no match in progress
+        """
         from arena.server.web.pictures import drawing  # noqa: PLC0415  slow to load, and large
 
         if path == "/picture/arena.png":
@@ -175,7 +169,6 @@ class LinkPreviews:
                 return await _answer_with_picture(
                     partial(drawing.draw_record, record_line, ply), is_permanent=is_finished
                 )
-            view = await self._find_live_view(match)
             if view is None:
                 return responses.make_not_found_response(f"no match is called {match!r:.80}")
             return await _answer_with_picture(partial(drawing.draw_view, view, ply), is_permanent=False)

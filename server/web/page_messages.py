@@ -1,7 +1,7 @@
 """Frames between the process that serves matches and its page process, over one socket.
 
-    to the page process      PageSetup, then PageRequest and LiveResponse
-    from the page process    PageReady, then PageResponse and LiveRequest
+    to the page process      PageSetup, then PageRequest
+    from the page process    PageReady, then PageResponse
 
 A frame is a length in four bytes, the highest byte first, followed by a msgpack message of that many bytes.
 """
@@ -9,8 +9,6 @@ A frame is a length in four bytes, the highest byte first, followed by a msgpack
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -36,6 +34,17 @@ class PageSetup(Struct, frozen=True, tag="setup"):
     templates: Templates
 
 
+class LiveData(Struct, frozen=True):
+    """Data that a response needs and that are not in the store. Fields that it does not need have their defaults."""
+
+    view: View | None = None
+    """Spectators' view of the match; None if it is not in progress."""
+    playing: int = 0
+    """Number of the event's matches in progress."""
+    progress: EventProgress | None = None
+    """Progress of the event; None if this server does not play it."""
+
+
 class PageRequest(Struct, frozen=True, tag="question"):
     """HTTP request that the page process must answer."""
 
@@ -46,33 +55,12 @@ class PageRequest(Struct, frozen=True, tag="question"):
     """Scheme and host of the request, as in `https://arena.example`; empty if unknown or not needed."""
     authorization: str = ""
     """Authorization header; empty if the response does not depend on it."""
+    live: LiveData = LiveData()
+    """Data on the match or the event of the request. The sender sets them."""
     number: int = 0
     """Number of the request, which its response also has. The sender sets it."""
     seconds: float = 0.0
     """Time left for the response, in seconds. The sender sets it."""
-
-
-class LiveRequest(Struct, frozen=True, tag="wanted"):
-    """Request of the page process for data that are not in the store, such as the state of a match in progress."""
-
-    subject: Literal["match", "hero", "event"]
-    """Subject of the data: a match, the match to show on the start page, or an event."""
-    name: str = ""
-    """Id of the match, or name of the event; empty for the start page."""
-    number: int = 0
-    """Number of the request, which its response also has. The sender sets it."""
-
-
-class LiveResponse(Struct, frozen=True, tag="given"):
-    """Response to a `LiveRequest`. Fields that were not requested have their defaults."""
-
-    number: int = 0
-    view: View | None = None
-    """Spectators' view of the match; None if it is not in progress."""
-    playing: int = 0
-    """Number of the event's matches in progress."""
-    progress: EventProgress | None = None
-    """Progress of the event; None if this server does not play it."""
 
 
 class PageResponse(Struct, frozen=True, tag="reply"):
@@ -86,17 +74,13 @@ class PageResponse(Struct, frozen=True, tag="reply"):
     """Description of an internal error, for the server's log; empty if there was none."""
 
 
-RequestLiveData = Callable[[LiveRequest], Awaitable[LiveResponse]]
-"""Function that requests live data from the process that serves matches, and returns the response."""
-
-
 class PageReady(Struct, frozen=True, tag="ready"):
     """First frame from the page process: it has started and accepts requests."""
 
 
-ToPageProcess = PageSetup | PageRequest | LiveResponse
+ToPageProcess = PageSetup | PageRequest
 """Message to the page process."""
-FromPageProcess = PageReady | PageResponse | LiveRequest
+FromPageProcess = PageReady | PageResponse
 """Message from the page process."""
 
 _encode = msgspec.msgpack.encode

@@ -12,10 +12,9 @@ import logging
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
 from itertools import count
-from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -28,13 +27,13 @@ from arena.server.web import page_messages
 from arena.server.web.event_progress import FindProgress
 from arena.server.web.page_messages import (
     FromPageProcess,
-    LiveRequest,
-    LiveResponse,
+    LiveData,
     PageRequest,
     PageResponse,
     PageSetup,
 )
 from arena.server.web.request_queue import TOO_MANY_REQUESTS, RequestQueue, ServerBusy
+from arena.server.web.routes import RouteMatch
 
 log = logging.getLogger("arena.pages")
 
@@ -50,6 +49,11 @@ OVERDUE_SECONDS = 5.0
 """Seconds past the time limit of an unanswered request after which the page process counts as hung and is killed."""
 RESTART_PAUSE_SECONDS = 5.0
 """Minimum pause in seconds before the next start, if the page process ended without having answered any request."""
+
+MATCH_ROUTES = frozenset({"/", "/match/", "/embed/", "/picture/"})
+"""Routes of responses that may show a match in progress."""
+EVENT_ROUTES = frozenset({"/api/event", "/api/table", "/api/table.csv"})
+"""Routes of responses that may show an event in progress."""
 
 _decode = msgspec.msgpack.Decoder(FromPageProcess).decode
 
@@ -67,7 +71,7 @@ class PageProcess:
         """Prepare the process, without starting it.
 
         make_setup: function that returns the first frame for the process
-        page_client, find_progress: sources of the live data that the process requests
+        page_client, find_progress: sources of the live data that requests contain
         """
         self._make_setup = make_setup
         self._page_client = page_client
@@ -108,7 +112,8 @@ class PageProcess:
                 seconds = end_time - self._clock.now()
                 child = await self._ensure_started()
                 self.request_count += 1
-                return await child.request_page(msgspec.structs.replace(request, seconds=seconds))
+                live = await self._load_live_data(request.route_match)
+                return await child.request_page(msgspec.structs.replace(request, live=live, seconds=seconds))
         except TimeoutError:
             raise ServerBusy(TOO_MANY_REQUESTS) from None
 
@@ -159,8 +164,6 @@ class PageProcess:
                 message = _decode(await page_messages.read_frame(reader))
                 if isinstance(message, PageResponse):
                     child.deliver_response(message)
-                elif isinstance(message, LiveRequest):
-                    child.start_task(self._answer_live_request(child, message))
                 else:
                     child.ready.set()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -177,21 +180,18 @@ class PageProcess:
                     "the page process ended (exit code %d): the next request starts another", exit_code
                 )
 
-    async def _answer_live_request(self, child: _PageChild, request: LiveRequest) -> None:
-        """Answer the child's request for live data."""
-        if request.subject == "event":
+    async def _load_live_data(self, route_match: RouteMatch) -> LiveData:
+        """Return the data on the match or the event of a request that are not in the store."""
+        parameters = route_match.parameters
+        event = parameters.get("event") or parameters.get("name", "")
+        if route_match.route in EVENT_ROUTES and event:
             listing = await self._page_client.request_latest_listing()
-            match_count = sum(match.event == request.name for match in listing.matches)
-            progress = self._find_progress(request.name)
-            response = LiveResponse(request.number, None, match_count, progress)
-        else:
-            match = request.name
-            if request.subject == "hero":
-                match = _choose_hero_match(await self._page_client.request_latest_listing())
-            response = LiveResponse(
-                request.number, await self._page_client.request_view(match) if match else None
-            )
-        child.write(response)
+            playing = sum(match.event == event for match in listing.matches)
+            return LiveData(None, playing, self._find_progress(event))
+        if route_match.route in MATCH_ROUTES:
+            match = _find_live_match(await self._page_client.request_latest_listing(), route_match)
+            return LiveData(await self._page_client.request_view(match) if match else None)
+        return LiveData()
 
     def close(self) -> None:
         """Kill the process for good."""
@@ -215,7 +215,6 @@ class _PageChild:
         self._writer = writer
         self._numbers = count()
         self._pending: dict[int, asyncio.Future[PageResponse]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
 
     async def request_page(self, request: PageRequest) -> PageResponse:
         """Send a request, and return its response.
@@ -249,21 +248,13 @@ class _PageChild:
         if future is not None and not future.done():
             future.set_result(response)
 
-    def start_task(self, job: Coroutine[Any, Any, None]) -> None:
-        """Run `job` in a task that is cancelled when the process ends."""
-        task = asyncio.create_task(job)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     def kill(self) -> None:
         self._writer.close()
         self.process.kill()
 
     def kill_and_fail_requests(self) -> None:
-        """Kill the process, cancel its tasks, and let all pending requests raise ServerBusy."""
+        """Kill the process, and let all pending requests raise ServerBusy."""
         self.kill()
-        for task in self._tasks:
-            task.cancel()
         for future in self._pending.values():
             if not future.done():
                 future.set_exception(ServerBusy("the web page had to restart: try again"))
@@ -275,6 +266,18 @@ def _start_process(child_socket: socket.socket) -> subprocess.Popen[bytes]:
     return subprocess.Popen(START_COMMAND, stdin=child_socket.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603  our own program
 
 
-def _choose_hero_match(listing: Listing) -> str:
-    """Return the id of the match to show on the start page; empty if no Riskless match is in progress."""
-    return next((match.match for match in listing.matches if match.game == "riskless"), "")
+def _find_live_match(listing: Listing, route_match: RouteMatch) -> str:
+    """Return the id of the match in progress that a response shows; empty if there is none.
+
+    The start page shows any Riskless match. All other pages and pictures have the id of their match in the URL path.
+    """
+    names = {part.removesuffix(".png") for part in route_match.name.split("/")}
+    is_start_page = route_match.route == "/"
+    return next(
+        (
+            match.match
+            for match in listing.matches
+            if (match.game == "riskless" if is_start_page else match.match in names)
+        ),
+        "",
+    )

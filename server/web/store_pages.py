@@ -46,7 +46,7 @@ from arena.server.store.queries import (
 )
 from arena.server.web.analysis import parse_position, review_match
 from arena.server.web.event_progress import DueMatch, EventProgress
-from arena.server.web.page_messages import LiveRequest, RequestLiveData
+from arena.server.web.page_messages import LiveData
 from arena.server.web.routes import MATCH_ID, BadRequest, RouteMatch
 from arena.server.web.static_files import CACHE_FOREVER
 from arena.solved.move_quality import MoveQuality, classify_moves
@@ -92,13 +92,13 @@ class EventPage(Struct, frozen=True):
 class StorePages:
     """Handler of requests for data from the store."""
 
-    def __init__(self, engine: Engine, request_live_data: RequestLiveData) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._request_live_data = request_live_data
 
-    async def handle_request(self, route_match: RouteMatch, *, gzip: bool) -> Response:
+    async def handle_request(self, route_match: RouteMatch, live: LiveData, *, gzip: bool) -> Response:
         """Return the response to a request.
 
+        live: data on the event of the request that are not in the store
         gzip: True if the client accepts a response compressed with gzip
 
         Raises BadRequest for an invalid parameter.
@@ -123,11 +123,11 @@ class StorePages:
             case "/api/openings/":
                 return await self._list_continuations(name, parameters)
             case "/api/table":
-                return await self._load_table(parameters)
+                return await self._load_table(parameters, live)
             case "/api/table.csv":
-                return await self._answer_table_csv(parameters["event"])
+                return await self._answer_table_csv(parameters["event"], live)
             case "/api/event":
-                return await self._load_event(parameters["name"])
+                return await self._load_event(parameters["name"], live)
         return await self._load_bot(name or parameters.get("name", ""))
 
     async def _list_records(self, parameters: Mapping[str, str]) -> Response:
@@ -213,7 +213,7 @@ class StorePages:
     async def _load_record(self, match: str) -> str | None:
         return await load_record(self._engine, match) if MATCH_ID.fullmatch(match) else None
 
-    async def _load_table(self, parameters: Mapping[str, str]) -> Response:
+    async def _load_table(self, parameters: Mapping[str, str], live: LiveData) -> Response:
         """Return the table of the event in the parameters; without one, the ratings, cross-tables and events."""
         event, time_control = parameters.get("event", ""), parameters.get("tc", "")
         if event and parameters.keys() != {"event"}:
@@ -229,26 +229,24 @@ class StorePages:
             return responses.make_json_response(
                 await load_rating_tables(self._engine, parameters.get("map", ""), time_control, season)
             )
-        table = await self._load_event_table(event)
+        table = await self._load_event_table(event, live)
         return responses.make_json_response(table) if table else _make_event_not_found_response(event)
 
-    async def _answer_table_csv(self, event: str) -> Response:
+    async def _answer_table_csv(self, event: str, live: LiveData) -> Response:
         """Return the rows of an event's table as CSV."""
-        table = await self._load_event_table(event)
+        table = await self._load_event_table(event, live)
         if table is None:
             return _make_event_not_found_response(event)
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", event)
         headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{name}.csv"'}
         return Response(HTTPStatus.OK, "text/csv; charset=utf-8", to_csv(table.rows).encode(), headers)
 
-    async def _load_event_table(self, event: str) -> EventTable | None:
-        progress = (await self._request_live_data(LiveRequest("event", event))).progress
-        bots = None if progress is None else list(progress.bots)
+    async def _load_event_table(self, event: str, live: LiveData) -> EventTable | None:
+        bots = None if live.progress is None else list(live.progress.bots)
         return await load_event_table(self._engine, event, bots)
 
-    async def _load_event(self, event: str) -> Response:
+    async def _load_event(self, event: str, live: LiveData) -> Response:
         """Return the plan and the progress of an event, with its next matches and its sequential test, if any."""
-        live = await self._request_live_data(LiveRequest("event", event))
         match_count = await count_finished_matches(self._engine, event)
         ladder = await find_plan(self._engine, event)
         if match_count is None and ladder is None and live.progress is None and not live.playing:

@@ -8,11 +8,12 @@ from arena.server.host import Host, open_host
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.web.event_progress import EventProgress
+from arena.server.web.page_messages import LiveData
 from arena.server.web.routes import parse_target
 from arena.server.web.store_pages import MAX_BOTS, StorePages
 from tests.server.core.test_event import begin_event
 from tests.server.played import MAXIE_WINS, day, events, keep, keep_event
-from tests.server.web.test_pages import ask, get, nothing_is_live, play
+from tests.server.web.test_pages import ask, get, play
 
 PLAN = {
     "game": "riskless",
@@ -35,7 +36,7 @@ async def test_an_event_that_is_played_elsewhere_is_told_from_the_store(host: Ho
     await finish_ladder(host.engine, "cup")
     asked = parse_target("/api/event?name=cup")
     assert asked is not None
-    over = await StorePages(host.engine, nothing_is_live).handle_request(asked, gzip=False)
+    over = await StorePages(host.engine).handle_request(asked, LiveData(), gzip=False)
     assert json.loads(over.body)["finished"]
 
 
@@ -84,6 +85,6 @@ async def due(host: Host) -> list[dict[str, object]]:
     """Return the due matches of the event from the store."""
     asked = parse_target("/api/event?name=cup")
     assert asked is not None
-    answer = await StorePages(host.engine, nothing_is_live).handle_request(asked, gzip=False)
+    answer = await StorePages(host.engine).handle_request(asked, LiveData(), gzip=False)
     found: list[dict[str, object]] = json.loads(answer.body)["plan"]["due"]
     return found

@@ -20,7 +20,6 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players, Thinking
 from arena.server.host import Host
 from arena.server.web.initial_page import PITCH_ELEMENT, HeroMatch, InitialPage, load_demo, render_hero
-from arena.server.web.page_messages import LiveRequest, LiveResponse
 from tests.server.web.test_pages import get, live_match
 
 CONTROL = TimeControl.parse("1/move")
@@ -129,26 +128,17 @@ def test_an_unknown_game_is_not_drawn() -> None:
         assert render_hero(replace(shown, game=game, moves=moves)) == PITCH_ELEMENT
 
 
-async def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last() -> None:
+def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last() -> None:
     shown, _ = random_match("m2", 3)
     moves = list(shown.moves)
     view = View("m", "e", shown.game, dict(shown.setup), shown.players, CONTROL, moves, Clocks(1, 1), "maxie")
-    live: list[View | None] = [None, view]
-
-    async def ask(wanted: LiveRequest) -> LiveResponse:
-        assert wanted == LiveRequest("hero")
-        return LiveResponse(view=live.pop())
-
-    page = InitialPage(ask)
-    assert await page.render() == render_hero(shown)
-    assert await page.render() == render_hero(replace(shown, live=False)), "nobody plays Riskless any more"
+    page = InitialPage()
+    assert page.render(view) == render_hero(shown)
+    assert page.render(None) == render_hero(replace(shown, live=False)), "nobody plays Riskless any more"
 
 
-async def test_without_any_match_the_built_in_one_is_shown() -> None:
-    async def nobody(_wanted: LiveRequest) -> LiveResponse:
-        return LiveResponse()
-
-    made = await InitialPage(nobody).render()
+def test_without_any_match_the_built_in_one_is_shown() -> None:
+    made = InitialPage().render(None)
     assert made == render_hero(load_demo())
     picture = parse_page(made)
     assert picture.find(".//svg") is not None

@@ -45,7 +45,7 @@ from arena.server.store.tokens import Token
 from arena.server.web import owners, page_process
 from arena.server.web.__main__ import MIN_CACHED, RequestHandler
 from arena.server.web.credentials import find_valid_token
-from arena.server.web.page_messages import LiveRequest, LiveResponse, PageRequest
+from arena.server.web.page_messages import PageRequest
 from arena.server.web.pages import Pages, ServerInfo
 from arena.server.web.routes import ROUTES, parse_target
 from tests.server.edge.rig import settled
@@ -281,13 +281,9 @@ async def test_the_cache_time_of_an_answer_follows_its_cost_and_not_its_wait(pag
     routes = parse_target("/api/records")
     assert routes is not None
     async with open_readonly(url) as engine:
-        handler = RequestHandler(pages._make_setup(), engine, _nothing_live, clock)
+        handler = RequestHandler(pages._make_setup(), engine, clock)
         reply = await handler.handle_request(PageRequest(routes, gzip=False, seconds=60))
     assert (reply.response.status, reply.seconds) == (200, MIN_CACHED)
-
-
-async def _nothing_live(request: LiveRequest) -> LiveResponse:
-    raise AssertionError(request)
 
 
 async def test_of_a_hundred_wrong_tokens_from_one_address_ten_are_looked_up(

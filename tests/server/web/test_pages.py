@@ -30,7 +30,7 @@ from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.web import request_queue
-from arena.server.web.page_messages import LiveRequest, LiveResponse
+from arena.server.web.page_messages import LiveData
 from arena.server.web.page_process import MAX_PARALLEL_RESPONSES
 from arena.server.web.pages import Pages, ResponseCache
 from arena.server.web.routes import ROUTES, parse_target
@@ -331,22 +331,18 @@ async def _is_busy(pages: Pages, path: str) -> None:
 async def test_a_list_reads_no_record_and_is_short_however_long_the_records_are(host: Host) -> None:
     ids = await play(host, 3)
     statements: list[str] = []
-    pages = StorePages(host.engine, nothing_is_live)
+    pages = StorePages(host.engine)
     sa.event.listen(
         host.engine.sync_engine, "before_cursor_execute", lambda *told: statements.append(told[2])
     )
     for bot in ("", "anna", "bert"):
         asked = parse_target(f"/api/records?limit=50&game=tictactoe&bot={bot}")
         assert asked is not None
-        data = json.loads((await pages.handle_request(asked, gzip=False)).body)
+        data = json.loads((await pages.handle_request(asked, LiveData(), gzip=False)).body)
         assert [each["match"] for each in data["matches"]] == ids[::-1]
     assert len((await ask(host, "bot/anna"))["matches"]) == 3
     # What is packed meanwhile is no list's.
     assert not [each for each in statements if "packed" in each and "whole" not in each]
-
-
-async def nothing_is_live(_wanted: LiveRequest) -> LiveResponse:
-    return LiveResponse()
 
 
 async def test_a_client_that_left_before_its_turn_is_not_answered(
