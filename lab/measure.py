@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from dataclasses import dataclass
+from itertools import groupby, pairwise
 from typing import cast
+
+from msgspec import Struct
 
 from arena.bots.compiled.searcher import Settings
 from arena.bots.review.chance import compute_winning_chance
@@ -37,8 +39,6 @@ from arena.lab.selfplay import (
 from arena.match.openings import Opening, find_position_after
 from arena.rating.elo import Z95
 from arena.rating.pentanomial import (
-    EloDifference,
-    PairCounts,
     compute_moments,
     count_pair_scores,
     estimate_elo_difference,
@@ -130,12 +130,81 @@ def _count_recaptures(match: PlayedMatch) -> int:
     )
 
 
-@dataclass(frozen=True)
-class EstimatedMean:
+class EstimatedMean(Struct, frozen=True):
     """A mean and half the width of its 95 % confidence interval."""
 
     value: float
     error: float
+
+
+class EqualMatches(Struct, frozen=True):
+    """Results of the matches between two searchers with the same number of nodes per move."""
+
+    nodes: int
+    """Number of nodes per move, the same for both searchers."""
+    matches: int
+    drawn: EstimatedMean
+    """Share of drawn matches."""
+    plies: EstimatedMean
+    """Mean length of a match in plies, including the opening."""
+    median_plies: int
+    maxie: EstimatedMean
+    """Maxie's share of the points."""
+    endings: dict[str, int]
+    """Number of matches that ended for each reason."""
+    eliminated: EstimatedMean
+    """Share of matches that end because a player has no territory."""
+    comebacks: EstimatedMean | None
+    """Share of decided matches that were won by the player who was behind at half time.
+
+    Matches in which nobody was behind do not count. None if no match counts.
+    """
+    lead_changes: float
+    """Mean number of lead changes in a match."""
+    back_and_forth: float
+    """Share of moves that take the same territory as the two moves before."""
+    gap: float
+    """Mean difference in winning chance between the best and the median move; 0 without any move."""
+
+
+class UnequalPairs(Struct, frozen=True):
+    """Results of the pairs between a strong searcher and a weak one."""
+
+    nodes: tuple[int, int]
+    """Nodes per move of the strong searcher, and of the weak one."""
+    pairs: int
+    score: EstimatedMean
+    """Share of the points scored by the strong searcher."""
+    elo: float
+    """Elo advantage of the strong searcher."""
+    elo_error: float
+    drawn: EstimatedMean
+    """Share of drawn matches."""
+    pairs_needed: float | None
+    """Number of pairs at which the 95 % interval of the score just excludes one half; None if it is 10,000 or more."""
+
+
+class MeasuredMap(Struct, frozen=True):
+    """Results of the matches on a map. Its fields are those of `arena maps measure --json`."""
+
+    map: str
+    territory_cap: int
+    armies_to_win: int
+    ply_limit: int
+    evaluator: str
+    equals: tuple[EqualMatches, ...]
+    signal: UnequalPairs
+
+
+@dataclass(frozen=True)
+class MatchSummary:
+    """Result of a match, and its measured properties if equal searchers played it."""
+
+    winner: Player | None
+    reason: str
+    plies: int
+    """Length of the match in plies, including the opening."""
+    statistics: MatchStatistics | None
 
 
 def estimate_share(count: float, total: int, variance: float | None = None) -> EstimatedMean:
@@ -153,151 +222,83 @@ def estimate_share(count: float, total: int, variance: float | None = None) -> E
     return EstimatedMean(count / total, Z95 * math.sqrt(outcome_variance / (total + 4)))
 
 
-@dataclass
-class EqualStrengthResults:
-    """Results of the matches between two searchers with the same number of nodes per move.
+def summarize_equal_matches(nodes: int, matches: Sequence[MatchSummary]) -> EqualMatches:
+    """Return the results of matches between searchers with `nodes` nodes per move. There must be a match."""
+    endings = Counter(match.reason for match in matches)
+    plies = [match.plies for match in matches]
+    statistics = [match.statistics for match in matches if match.statistics is not None]
+    comebacks = [match.comeback for match in statistics if match.comeback is not None]
+    gaps = [match.chance_gap for match in statistics if match.chance_gap is not None]
+    return EqualMatches(
+        nodes=nodes,
+        matches=len(matches),
+        drawn=estimate_share(sum(match.winner is None for match in matches), len(matches)),
+        plies=_estimate_mean(plies),
+        median_plies=sorted(plies)[len(plies) // 2],
+        maxie=_estimate_maxie_share(matches),
+        endings=dict(sorted(endings.items())),
+        eliminated=estimate_share(endings[Reason.ELIMINATION], len(matches)),
+        comebacks=estimate_share(sum(comebacks), len(comebacks)) if comebacks else None,
+        lead_changes=sum(match.lead_changes for match in statistics) / len(matches),
+        back_and_forth=sum(match.recaptures for match in statistics)
+        / max(1, sum(match.moves for match in statistics)),
+        gap=sum(gaps) / len(gaps) if gaps else 0.0,
+    )
 
-    nodes       number of nodes per move, the same for both searchers
-    plies       length of each match in plies, including the opening
-    endings     number of matches that ended for each reason
-    wins        number of matches that each player won; the key None counts the draws
-    statistics  measured properties of each match
+
+def _estimate_mean(values: Sequence[float]) -> EstimatedMean:
+    mean = sum(values) / len(values)
+    variance = sum((value - mean) ** 2 for value in values) / max(1, len(values) - 1)
+    return EstimatedMean(mean, Z95 * math.sqrt(variance / len(values)))
+
+
+def _estimate_maxie_share(matches: Sequence[MatchSummary]) -> EstimatedMean:
+    points = [get_points(match.winner, Player.MAXIE) for match in matches]
+    mean = sum(points) / len(matches)
+    square = sum(point * point for point in points) / len(matches)
+    return estimate_share(sum(points), len(matches), max(square - mean * mean, 1 / len(matches)))
+
+
+def summarize_pairs(strong: int, weak: int, matches: Sequence[MatchSummary]) -> UnequalPairs:
+    """Return the results of pairs between a strong searcher and a weak one.
+
+    strong, weak  their nodes per move
+    matches       the two matches of each pair in turn; the strong searcher is Maxie in the first
+
+    Raises ValueError if there is no pair.
     """
-
-    nodes: int
-    plies: list[int] = field(default_factory=list)
-    endings: Counter[str] = field(default_factory=Counter)
-    wins: Counter[Player | None] = field(default_factory=Counter)
-    statistics: list[MatchStatistics] = field(default_factory=list)
-
-    @property
-    def matches(self) -> int:
-        return len(self.plies)
-
-    @property
-    def draw_share(self) -> EstimatedMean:
-        """Share of drawn matches."""
-        return estimate_share(self.wins[None], self.matches)
-
-    @property
-    def maxie_share(self) -> EstimatedMean:
-        """Maxie's share of the points."""
-        points = self.wins[Player.MAXIE] + self.wins[None] / 2
-        mean = points / self.matches
-        square = (self.wins[Player.MAXIE] + self.wins[None] / 4) / self.matches
-        return estimate_share(points, self.matches, max(square - mean * mean, 1 / self.matches))
-
-    @property
-    def mean_plies(self) -> EstimatedMean:
-        """Mean number of plies of a match, including the opening."""
-        mean = sum(self.plies) / self.matches
-        variance = sum((plies - mean) ** 2 for plies in self.plies) / max(1, self.matches - 1)
-        return EstimatedMean(mean, Z95 * math.sqrt(variance / self.matches))
-
-    @property
-    def median_plies(self) -> int:
-        """Median number of plies of a match."""
-        return sorted(self.plies)[len(self.plies) // 2]
-
-    @property
-    def elimination_share(self) -> EstimatedMean:
-        """Share of matches that end because a player has no territory."""
-        return estimate_share(self.endings[Reason.ELIMINATION], self.matches)
-
-    @property
-    def comeback_share(self) -> EstimatedMean | None:
-        """Share of decided matches that were won by the player who was behind at half time.
-
-        Matches in which nobody was behind do not count. None if no match counts.
-        """
-        comebacks = [
-            match_statistics.comeback
-            for match_statistics in self.statistics
-            if match_statistics.comeback is not None
-        ]
-        return estimate_share(sum(comebacks), len(comebacks)) if comebacks else None
-
-    @property
-    def lead_changes(self) -> float:
-        """Mean number of lead changes in a match."""
-        return sum(match_statistics.lead_changes for match_statistics in self.statistics) / self.matches
-
-    @property
-    def recaptures(self) -> float:
-        """Share of moves that take the same territory as the two moves before."""
-        return sum(match_statistics.recaptures for match_statistics in self.statistics) / max(
-            1, sum(match_statistics.moves for match_statistics in self.statistics)
-        )
-
-    @property
-    def chance_gap(self) -> float:
-        """Mean difference in winning chance between the best and the median move; 0 without any move."""
-        gaps = [
-            match_statistics.chance_gap
-            for match_statistics in self.statistics
-            if match_statistics.chance_gap is not None
-        ]
-        return sum(gaps) / len(gaps) if gaps else 0.0
+    counts = count_pair_scores(
+        get_points(first.winner, Player.MAXIE) + get_points(second.winner, Player.MINNIE)
+        for first, second in zip(matches[0::2], matches[1::2], strict=True)
+    )
+    elo = estimate_elo_difference(counts)
+    if elo is None:
+        raise ValueError("there is no Elo difference, because no pair was played")
+    pairs = len(matches) // 2
+    _, mean, variance = compute_moments(counts)
+    pairs_needed = compute_pairs_needed(counts)
+    return UnequalPairs(
+        nodes=(strong, weak),
+        pairs=pairs,
+        score=estimate_share(mean * pairs, pairs, max(variance, 1 / pairs)),
+        elo=elo.elo,
+        elo_error=elo.error,
+        drawn=estimate_share(sum(match.winner is None for match in matches), len(matches)),
+        pairs_needed=pairs_needed if pairs_needed < 10_000 else None,
+    )
 
 
-@dataclass
-class UnequalStrengthResults:
-    """Results of the pairs between a strong searcher and a weak one. `strong` and `weak` are their nodes per move."""
+def compute_pairs_needed(counts: Sequence[float]) -> float:
+    """Return the number of pairs at which the 95 % interval of the score just excludes one half.
 
-    strong: int
-    weak: int
-    points: list[float] = field(default_factory=list)
-    """Points of the strong searcher in each pair: 0, ½, 1, 1½ or 2."""
-    draws: int = 0
+    counts  number of pairs with each score of the strong searcher: 0, ½, 1, 1½ and 2
 
-    @property
-    def pairs(self) -> int:
-        return len(self.points)
-
-    @property
-    def counts(self) -> PairCounts:
-        return count_pair_scores(self.points)
-
-    @property
-    def draw_share(self) -> EstimatedMean:
-        """Share of drawn matches."""
-        return estimate_share(self.draws, 2 * self.pairs)
-
-    @property
-    def score(self) -> EstimatedMean:
-        """Share of the points scored by the strong searcher."""
-        _, mean, variance = compute_moments(self.counts)
-        return estimate_share(mean * self.pairs, self.pairs, max(variance, 1 / self.pairs))
-
-    @property
-    def difference(self) -> EloDifference:
-        """Elo advantage of the strong searcher. Raises ValueError if no pair was played."""
-        elo = estimate_elo_difference(self.counts)
-        if elo is None:
-            raise ValueError("there is no Elo difference, because no pair was played")
-        return elo
-
-    @property
-    def pairs_needed(self) -> float:
-        """Number of pairs at which the 95 % interval of the score just excludes one half.
-
-        Infinity if the strong searcher is not ahead.
-        """
-        counts: Sequence[float] = self.counts
-        if sum(1 for n in counts if n) == 1:
-            counts = [n + (i in {0, len(counts) - 1}) for i, n in enumerate(counts)]
-        _, mean, variance = compute_moments(counts)
-        return (Z95 / (mean - 0.5)) ** 2 * variance if mean > 0.5 else math.inf
-
-
-@dataclass
-class MeasuredMap:
-    """Map with the results of its matches: between equal searchers at each strength, and between a strong and a weak one."""
-
-    map: RisklessMap
-    evaluator: str
-    equal_results: tuple[EqualStrengthResults, ...]
-    unequal_results: UnequalStrengthResults
+    The number is infinity if the strong searcher is not ahead.
+    """
+    if sum(1 for n in counts if n) == 1:
+        counts = [n + (i in {0, len(counts) - 1}) for i, n in enumerate(counts)]
+    _, mean, variance = compute_moments(counts)
+    return (Z95 / (mean - 0.5)) ** 2 * variance if mean > 0.5 else math.inf
 
 
 @dataclass(frozen=True)
@@ -311,20 +312,14 @@ class _MeasurementTask:
     game: str
     """Spec of the game, from `CATALOGUE.get_spec`: Riskless or a subclass."""
     map: RisklessMap
+    map_number: int
+    """Number of the map among the measured maps."""
     evaluator: str
     nodes_a: int
     nodes_b: int
     seed: int
     openings: range
     starts: Sequence[Opening] | None
-
-
-@dataclass(frozen=True)
-class _MatchSummary:
-    winner: Player | None
-    reason: str
-    plies: int
-    statistics: MatchStatistics | None
 
 
 def measure_maps(
@@ -361,6 +356,7 @@ def measure_maps(
             _MeasurementTask(
                 game,
                 map,
+                map_number,
                 evaluator,
                 nodes_a,
                 nodes_b,
@@ -369,23 +365,26 @@ def measure_maps(
                 openings,
             ),
         )
-        for map in maps
+        for map_number, map in enumerate(maps)
         for nodes_a, nodes_b, count in strengths_and_counts
         for first in range(0, count, OPENINGS_PER_TASK)
     ]
-    results = map_in_processes(_play_task, tasks, processes)
-    with closing(results):
-        for map in maps:
-            measured = MeasuredMap(
-                _make_game(game, map).map,
+    with closing(map_in_processes(_play_task, tasks, processes)) as results:
+        for map_number, map_results in groupby(results, key=lambda result: result[0][0].map_number):
+            matches_by_nodes: dict[tuple[int, int], list[MatchSummary]] = defaultdict(list)
+            for (task,), task_matches in map_results:
+                matches_by_nodes[task.nodes_a, task.nodes_b] += task_matches
+                progress(len(task_matches))
+            map = _make_game(game, maps[map_number]).map
+            yield MeasuredMap(
+                map.name,
+                map.territory_cap,
+                map.armies_to_win,
+                map.ply_limit,
                 evaluator,
-                tuple(EqualStrengthResults(nodes) for nodes in strengths),
-                UnequalStrengthResults(STRONG, WEAK),
+                tuple(summarize_equal_matches(nodes, matches_by_nodes[nodes, nodes]) for nodes in strengths),
+                summarize_pairs(STRONG, WEAK, matches_by_nodes[STRONG, WEAK]),
             )
-            for (task,), summaries in islice(results, len(tasks) // len(maps)):
-                _count_results(measured, task, summaries)
-                progress(len(summaries))
-            yield measured
 
 
 def count_matches(maps: int, matches: int, strengths: int = len(DEFAULT_STRENGTHS)) -> int:
@@ -398,29 +397,11 @@ def count_matches(maps: int, matches: int, strengths: int = len(DEFAULT_STRENGTH
     return maps * (strengths * matches + 2 * max(1, matches // 2))
 
 
-def _count_results(measured: MeasuredMap, task: _MeasurementTask, summaries: Sequence[_MatchSummary]) -> None:
-    if task.nodes_a == task.nodes_b:
-        [equal_results] = [result for result in measured.equal_results if result.nodes == task.nodes_a]
-        equal_results.plies += [summary.plies for summary in summaries]
-        equal_results.endings.update(summary.reason for summary in summaries)
-        equal_results.wins.update(summary.winner for summary in summaries)
-        equal_results.statistics += [
-            summary.statistics for summary in summaries if summary.statistics is not None
-        ]
-        return
-    for first, second in zip(summaries[0::2], summaries[1::2], strict=True):
-        summaries_and_seats = ((first, Player.MAXIE), (second, Player.MINNIE))
-        measured.unequal_results.points.append(
-            sum(get_points(summary.winner, seat) for summary, seat in summaries_and_seats)
-        )
-        measured.unequal_results.draws += sum(summary.winner is None for summary, _ in summaries_and_seats)
-
-
 def _make_game(game: str, map: RisklessMap) -> Riskless:
     return cast("type[Riskless]", CATALOGUE.load(game))(map)
 
 
-def _play_task(task: _MeasurementTask) -> list[_MatchSummary]:
+def _play_task(task: _MeasurementTask) -> list[MatchSummary]:
     game = _make_game(task.game, task.map)
     settings = Settings(table_mb=TABLE_MB, foresee=False)
     searcher_a, searcher_b = (make_searcher(game, task.evaluator, settings) for _ in range(2))
@@ -433,7 +414,7 @@ def _play_task(task: _MeasurementTask) -> list[_MatchSummary]:
 
 def _play_matches(
     task: _MeasurementTask, game: Riskless, searcher_a: DeepeningSearcher, searcher_b: DeepeningSearcher
-) -> list[_MatchSummary]:
+) -> list[MatchSummary]:
     nodes = {id(searcher_a): task.nodes_a, id(searcher_b): task.nodes_b}
     is_equal = task.nodes_a == task.nodes_b
     summaries = []
@@ -451,6 +432,6 @@ def _play_matches(
             match = play_match(game, start, seats, {seat: nodes[id(bot)] for seat, bot in seats.items()})
             statistics = measure_match(game, match, searcher_a, task.nodes_a) if is_equal else None
             summaries.append(
-                _MatchSummary(match.winner, match.reason, start.ply + len(match.positions), statistics)
+                MatchSummary(match.winner, match.reason, start.ply + len(match.positions), statistics)
             )
     return summaries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.progress import Progress
@@ -35,7 +35,7 @@ from arena.maps.loader import list_map_names
 from arena.maps.openings_file import BadOpenings, Opening, find_shipped_openings_file, read_openings
 
 if TYPE_CHECKING:
-    from arena.lab.measure import EstimatedMean, MeasuredMap, UnequalStrengthResults
+    from arena.lab.measure import EstimatedMean, MeasuredMap
 
 HEADINGS = (
     "map", "cap", "goal", "limit", "nodes a move", "drawn", "plies", "Maxie's share", "endings", "comebacks", "lead changes",
@@ -138,12 +138,11 @@ def measure_command(
             )
     except BadWeights as problem:
         raise UsageError(f"--evaluator: {problem}") from None
-    rows = [row for measurement in measured for row in make_table_rows(measurement)]
     if json is not None:
-        write_json([make_json_fields(measurement) for measurement in measured], json)
+        write_json(measured, json)
         if str(json) == "-":
             return
-    _print_tables(rows)
+    _print_tables([row for measurement in measured for row in make_table_rows(measurement)])
 
 
 def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> list[Opening]:
@@ -167,86 +166,40 @@ def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> li
 
 def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
     """Return the table rows of a map, one for each strength. Only the first has the columns about the map itself."""
-    map, unequal = measured.map, measured.unequal_results
     rows = []
-    for number, equals in enumerate(measured.equal_results):
-        endings = ", ".join(f"{name} {count}" for name, count in sorted(equals.endings.items()))
+    for equals in measured.equals:
         statistics = [
             f"{equals.nodes:,}",
-            format_share(equals.draw_share),
-            f"{equals.mean_plies.value:.0f} ± {equals.mean_plies.error:.0f}",
-            format_share(equals.maxie_share),
-            endings,
-            "" if equals.comeback_share is None else format_share(equals.comeback_share),
+            format_share(equals.drawn),
+            f"{equals.plies.value:.0f} ± {equals.plies.error:.0f}",
+            format_share(equals.maxie),
+            ", ".join(f"{name} {count}" for name, count in equals.endings.items()),
+            "" if equals.comebacks is None else format_share(equals.comebacks),
             f"{equals.lead_changes:.1f}",
-            f"{100 * equals.recaptures:.0f} %",
-            f"{100 * equals.chance_gap:.0f} %",
+            f"{100 * equals.back_and_forth:.0f} %",
+            f"{100 * equals.gap:.0f} %",
         ]
-        if number:
-            rows.append(["", "", "", "", *statistics, "", ""])
-            continue
-        score = f"{format_share(unequal.score)}, drawn {format_share(unequal.draw_share)}"
-        numbers = [
-            map.name,
-            *(str(number) for number in (map.territory_cap, map.armies_to_win, map.ply_limit)),
-        ]
-        rows.append([*numbers, *statistics, score, format_pairs_needed(unequal)])
+        rows.append(["", "", "", "", *statistics, "", ""])
+    signal = measured.signal
+    numbers = (measured.territory_cap, measured.armies_to_win, measured.ply_limit)
+    rows[0][:4] = [measured.map, *map(str, numbers)]
+    rows[0][-2:] = [
+        f"{format_share(signal.score)}, drawn {format_share(signal.drawn)}",
+        format_pairs_needed(signal.pairs_needed),
+    ]
     return rows
 
 
-def format_pairs_needed(unequal: UnequalStrengthResults) -> str:
+def format_pairs_needed(needed: float | None) -> str:
     """Return as text the number of pairs needed to show that the strong searcher is stronger than the weak one."""
-    needed = max(1.0, unequal.pairs_needed)
-    return "over 9,999" if needed >= 10_000 else f"{needed:,.0f}" if needed >= 10 else f"{needed:.1f}"
+    if needed is None:
+        return "over 9,999"
+    return f"{needed:,.0f}" if needed >= 10 else f"{max(1.0, needed):.1f}"
 
 
 def format_share(mean: EstimatedMean) -> str:
     """Return a share with its error as text, such as `52 ± 3 %`."""
     return f"{100 * mean.value:.0f} ± {100 * mean.error:.0f} %"
-
-
-def make_json_fields(measured: MeasuredMap) -> dict[str, Any]:
-    """Return the measurements of a map for `--json`. An error is half the width of a 95 % interval."""
-    map, unequal = measured.map, measured.unequal_results
-    return {
-        "map": map.name,
-        "territory_cap": map.territory_cap,
-        "armies_to_win": map.armies_to_win,
-        "ply_limit": map.ply_limit,
-        "evaluator": measured.evaluator,
-        "equals": [
-            {
-                "nodes": result.nodes,
-                "matches": result.matches,
-                "drawn": _make_mean_fields(result.draw_share),
-                "plies": _make_mean_fields(result.mean_plies),
-                "median_plies": result.median_plies,
-                "maxie": _make_mean_fields(result.maxie_share),
-                "endings": dict(sorted(result.endings.items())),
-                "eliminated": _make_mean_fields(result.elimination_share),
-                "comebacks": None
-                if result.comeback_share is None
-                else _make_mean_fields(result.comeback_share),
-                "lead_changes": result.lead_changes,
-                "back_and_forth": result.recaptures,
-                "gap": result.chance_gap,
-            }
-            for result in measured.equal_results
-        ],
-        "signal": {
-            "nodes": [unequal.strong, unequal.weak],
-            "pairs": unequal.pairs,
-            "score": _make_mean_fields(unequal.score),
-            "elo": unequal.difference.elo,
-            "elo_error": unequal.difference.error,
-            "drawn": _make_mean_fields(unequal.draw_share),
-            "pairs_needed": unequal.pairs_needed if unequal.pairs_needed < 10_000 else None,
-        },
-    }
-
-
-def _make_mean_fields(mean: EstimatedMean) -> dict[str, float]:
-    return {"value": mean.value, "error": mean.error}
 
 
 def _print_tables(rows: Sequence[Sequence[str]]) -> None:

@@ -13,18 +13,22 @@ from arena.games.core import Player
 from arena.games.riskless import Riskless
 from arena.lab.measure import (
     OPENING_PLIES,
-    EqualStrengthResults,
     MatchStatistics,
+    MatchSummary,
     MeasuredMap,
-    UnequalStrengthResults,
+    _MeasurementTask,
+    _play_task,
+    compute_pairs_needed,
     count_matches,
     estimate_share,
     measure_maps,
     measure_match,
+    summarize_equal_matches,
 )
 from arena.lab.selfplay import PlayedMatch, compute_gap_to_median, compute_reply_chances
 from arena.maps.loader import load_map
-from arena.match.openings import make_random_opening
+from arena.match.openings import Opening, make_random_opening
+from arena.rating.pentanomial import count_pair_scores
 from tests.games.own import EXAMPLES
 
 
@@ -45,30 +49,33 @@ def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> No
     counts: list[int] = []
     found = measured(6, 3, counts)
     assert sum(counts) == count_matches(1, 6, strengths=2)
-    assert [equals.nodes for equals in found.equal_results] == [50, 200]
-    for equals in found.equal_results:
-        assert equals.matches == equals.endings.total() == equals.wins.total() == len(equals.statistics) == 6
-        openings = [
-            plies - statistics.moves
-            for plies, statistics in zip(equals.plies, equals.statistics, strict=True)
-        ]
-        assert openings == list(OPENING_PLIES), (
-            "both players have the first move after the random plies equally often"
-        )
-    assert found.unequal_results.pairs == 3
+    assert [equals.nodes for equals in found.equals] == [50, 200]
+    for equals in found.equals:
+        assert equals.matches == sum(equals.endings.values()) == 6
+    assert (found.map, found.signal.pairs) == ("m1", 3)
     assert measured(6, 3, []) == found
+
+
+def test_the_results_of_two_maps_are_kept_apart() -> None:
+    maps = [load_map(name) for name in ("m1", "path4", "m1")]
+    found = list(measure_maps(maps, "plain", matches=2, seed=3, processes=1, strengths=(20,)))
+    assert [each.map for each in found] == ["m1", "path4", "m1"]
+    assert found[0] == found[2] != found[1]
+    assert all(each.equals[0].matches == 2 and each.signal.pairs == 1 for each in found)
+
+
+def list_opening_lengths(openings: int, starts: list[Opening] | None) -> list[int]:
+    task = _MeasurementTask("riskless", M1.map, 0, "plain", 50, 50, 3, range(openings), starts)
+    return [match.plies - match.statistics.moves for match in _play_task(task) if match.statistics]
+
+
+def test_both_players_have_the_first_move_after_the_random_plies_equally_often() -> None:
+    assert list_opening_lengths(6, None) == list(OPENING_PLIES)
 
 
 def test_matches_begin_after_the_given_openings() -> None:
     starts = [make_random_opening(M1, plies, "salt") for plies in (3, 5, 4, 6)]
-    [found] = measure_maps(
-        [M1.map], "plain", openings=starts, matches=4, seed=1, processes=1, strengths=(50,)
-    )
-    [equals] = found.equal_results
-    lengths = [
-        plies - statistics.moves for plies, statistics in zip(equals.plies, equals.statistics, strict=True)
-    ]
-    assert lengths == [3, 5, 4, 6]
+    assert list_opening_lengths(4, starts) == [3, 5, 4, 6]
 
 
 def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:
@@ -76,18 +83,21 @@ def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:
     [found] = measure_maps(
         [load_map("grid:3x2")], "features", game=game, matches=4, seed=3, processes=1, strengths=(20,)
     )
-    [equals] = found.equal_results
+    [equals] = found.equals
     assert equals.matches == 4
     assert set(equals.endings) <= {"armies", "capital", "repetition", "ply_limit"}
     assert equals.endings["capital"]
 
 
 def test_shares_are_counted_from_maxies_side() -> None:
-    equals = EqualStrengthResults(500, [10, 20, 30, 40])
-    equals.wins.update([Player.MAXIE, Player.MAXIE, None, Player.MINNIE])
-    assert (equals.draw_share.value, equals.maxie_share.value, equals.mean_plies.value) == (0.25, 0.625, 25)
-    assert equals.draw_share.error > 0
-    assert equals.maxie_share.error > 0
+    results = zip([Player.MAXIE, Player.MAXIE, None, Player.MINNIE], [10, 20, 30, 40], strict=True)
+    equals = summarize_equal_matches(
+        500, [MatchSummary(winner, "armies", plies, None) for winner, plies in results]
+    )
+    assert (equals.drawn.value, equals.maxie.value, equals.plies.value) == (0.25, 0.625, 25)
+    assert (equals.endings, equals.comebacks) == ({"armies": 4}, None)
+    assert equals.drawn.error > 0
+    assert equals.maxie.error > 0
 
 
 @pytest.mark.parametrize("of", [1, 10, 1000])
@@ -99,17 +109,17 @@ def test_a_share_of_zero_has_an_error(of: int) -> None:
 
 
 def test_the_pairs_needed_just_leave_out_a_half() -> None:
-    signal = UnequalStrengthResults(4_000, 500, [2.0, 1.0, 2.0, 1.5, 0.0, 1.0, 2.0, 1.5])
-    scores = [points / 2 for points in signal.points]
+    pairs = [2.0, 1.0, 2.0, 1.5, 0.0, 1.0, 2.0, 1.5]
+    scores = [points / 2 for points in pairs]
     mean = sum(scores) / len(scores)
     variance = sum((score - mean) ** 2 for score in scores) / len(scores)
-    error = 1.959964 * math.sqrt(variance / signal.pairs_needed)
+    error = 1.959964 * math.sqrt(variance / compute_pairs_needed(count_pair_scores(pairs)))
     assert mean - error == pytest.approx(0.5, abs=1e-6)
 
 
 @pytest.mark.parametrize("points", [[1.0, 1.0], [0.0, 2.0], [0.5, 1.0]])
 def test_an_engine_that_is_not_ahead_is_never_distinguished(points: list[float]) -> None:
-    assert UnequalStrengthResults(4_000, 500, points).pairs_needed == math.inf
+    assert compute_pairs_needed(count_pair_scores(points)) == math.inf
 
 
 M1 = Riskless(load_map("m1"))
