@@ -7,15 +7,13 @@ engines: `python -m benchmarks.engine.strength --help`.
 
 from __future__ import annotations
 
-import argparse
-
 from benchmarks.engine import raw
-from benchmarks.kit.results import RESULTS
+from benchmarks.kit.results import RESULTS, make_parser
 
 
 def main() -> None:
     """Run the named benchmarks one after another, and write RESULTS.md."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument(
         "parts",
         nargs="*",

@@ -14,12 +14,12 @@ import argparse
 import asyncio
 import statistics
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from benchmarks.kit.load import Load, measure_rate, run_arena_bot, wait_until_all_connected
+from benchmarks.kit.load import Load, measure_rate, run_arena_bot, run_bots
 from benchmarks.kit.measure import format_spread, make_table, percentile
 from benchmarks.kit.results import CLUSTER, format_verdict, start_measurement
 from benchmarks.kit.running_server import SCRIPT_OPTIONS, process_cpu_seconds
@@ -41,44 +41,15 @@ SERVE_OPTIONS = (
 SINGLE_PROCESS = "one process"
 MAX_RATIO = 2.0
 """Promised upper bound of the servers' CPU time per move with 4 edges, divided by that of one process."""
-COLUMNS = {
-    "moves/s": "rate",
-    "core µs": "core",
-    "edges µs": "edges",
-    "PostgreSQL µs": "postgresql",
-    "NATS µs": "nats",
-    "p50 ms": "p50",
-    "p99 ms": "p99",
-    "idle, ms of CPU a second": "idle",
-}
-"""Fields of `RoundCost` by their column headings."""
 EDGE_COUNTS = {SINGLE_PROCESS: 0, "a core and 1 edge": 1, "a core and 2 edges": 2, "a core and 4 edges": 4}
 """Number of edges by name of the configuration. 0 means one process that is edge and core."""
 
 
-@dataclass(frozen=True)
-class RoundCost:
-    """Measurements of one configuration in one round.
+RoundCost = dict[str, float]
+"""Measurements of one configuration in one round, by column of the table.
 
-    core, edges, postgresql, nats: CPU time of these processes in µs per move, without their CPU time while bots are idle
-    rate: moves per second
-    p50, p99: percentiles of the time from sending a move to its acknowledgement, in ms
-    """
-
-    core: float
-    edges: float
-    postgresql: float
-    nats: float
-    idle: float
-    """CPU time of the core and the edges while the bots are connected and idle, in ms per second."""
-    rate: float
-    p50: float
-    p99: float
-
-    @property
-    def server(self) -> float:
-        """CPU time of the core and the edges together, in µs per move."""
-        return self.core + self.edges
+The CPU time per move is without the CPU time while bots are idle. `idle` is that of the core and the edges.
+"""
 
 
 def measure_cpu_seconds(
@@ -128,37 +99,34 @@ async def measure_once(
     load = Load()
     pause = float(arguments.bots / 2 / arguments.rate)  # one of two bots is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
-        async with run_members(edges, Path(folder), url, nats) as members, asyncio.TaskGroup() as tasks:
+        async with run_members(edges, Path(folder), url, nats) as members:
             entrance_urls = [member.url for member in members if member.role != "core"]
 
-            def start_bots(prefix: str, *, pool: bool) -> None:
-                for number in range(arguments.bots):
-                    entrance_url = entrance_urls[number % len(entrance_urls)]
-                    jobs.append(
-                        tasks.create_task(
-                            run_arena_bot(entrance_url, f"{prefix} {number}", load, pause, pool=pool)
-                        )
+            def make_bots(prefix: str, *, pool: bool) -> list[Coroutine[Any, Any, None]]:
+                return [
+                    run_arena_bot(
+                        entrance_urls[number % len(entrance_urls)],
+                        f"{prefix} {number}",
+                        load,
+                        pause,
+                        pool=pool,
                     )
+                    for number in range(arguments.bots)
+                ]
 
-            jobs: list[asyncio.Task[None]] = []
-            start_bots("idle", pool=False)
-            await wait_until_all_connected(load, arguments.bots)
-            await asyncio.sleep(1)
-            cpu_before = measure_cpu_seconds(members, postgresql, nats)
-            await asyncio.sleep(IDLE_SECONDS)
-            idle_cpu = [
-                b - a for a, b in zip(cpu_before, measure_cpu_seconds(members, postgresql, nats), strict=True)
-            ]
-            start_bots("bot", pool=True)
-            await wait_until_all_connected(load, 2 * arguments.bots)
-            await asyncio.sleep(WARM_SECONDS)
-            load.seconds.clear()
-            cpu_before, moves = measure_cpu_seconds(members, postgresql, nats), load.moves
-            rate = await measure_rate(load, 0, arguments.seconds)
-            cpu_after = measure_cpu_seconds(members, postgresql, nats)
-            moves, seconds = load.moves - moves, list(load.seconds)
-            for job in jobs:
-                job.cancel()
+            async with run_bots(load, make_bots("idle", pool=False)):
+                await asyncio.sleep(1)
+                cpu_before = measure_cpu_seconds(members, postgresql, nats)
+                await asyncio.sleep(IDLE_SECONDS)
+                cpu_after = measure_cpu_seconds(members, postgresql, nats)
+                idle_cpu = [b - a for a, b in zip(cpu_before, cpu_after, strict=True)]
+                async with run_bots(load, make_bots("bot", pool=True)):
+                    await asyncio.sleep(WARM_SECONDS)
+                    load.seconds.clear()
+                    cpu_before, moves = measure_cpu_seconds(members, postgresql, nats), load.moves
+                    rate = await measure_rate(load, arguments.seconds)
+                    cpu_after = measure_cpu_seconds(members, postgresql, nats)
+                    moves, seconds = load.moves - moves, list(load.seconds)
     if load.forfeits:
         raise RuntimeError(
             f"with {edges} edges, {len(load.forfeits)} matches were forfeited, the first by {load.forfeits[0]}"
@@ -168,34 +136,34 @@ async def measure_once(
         1e6 * (b - a - idle_seconds * idle_periods) / moves
         for a, b, idle_seconds in zip(cpu_before, cpu_after, idle_cpu, strict=True)
     ]
-    return RoundCost(
-        core_us,
-        edges_us,
-        postgresql_us,
-        nats_us,
-        1000 * (idle_cpu[0] + idle_cpu[1]) / IDLE_SECONDS,
-        rate,
-        1000 * percentile(seconds, 0.5),
-        1000 * percentile(seconds, 0.99),
-    )
-
-
-def _make_row(configuration: str, rounds: Sequence[RoundCost]) -> list[str]:
-    medians = {name: statistics.median(getattr(costs, name) for costs in rounds) for name in COLUMNS.values()}
-    return [configuration, *(f"{value:.{name in ('p50', 'p99'):d}f}" for name, value in medians.items())]
+    return {
+        "moves/s": rate,
+        "core µs": core_us,
+        "edges µs": edges_us,
+        "PostgreSQL µs": postgresql_us,
+        "NATS µs": nats_us,
+        "p50 ms": 1000 * percentile(seconds, 0.5),
+        "p99 ms": 1000 * percentile(seconds, 0.99),
+        "idle, ms of CPU a second": 1000 * (idle_cpu[0] + idle_cpu[1]) / IDLE_SECONDS,
+    }
 
 
 def make_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
     """Return the figures by place in CLUSTER.md. `costs`: all rounds by configuration."""
-    rows = [_make_row(configuration, rounds) for configuration, rounds in costs.items()]
+    rows, server_us = [], {}
+    for configuration, rounds in costs.items():
+        medians = {name: statistics.median(cost[name] for cost in rounds) for name in rounds[0]}
+        rows.append(
+            [configuration, *(f"{value:.{int(name.endswith(' ms'))}f}" for name, value in medians.items())]
+        )
+        server_us[configuration] = [cost["core µs"] + cost["edges µs"] for cost in rounds]
     *_, last = costs
     ratios = [
-        cost.server / single_cost.server
-        for cost, single_cost in zip(costs[last], costs[SINGLE_PROCESS], strict=True)
+        us / single_us for us, single_us in zip(server_us[last], server_us[SINGLE_PROCESS], strict=True)
     ]
     kept = statistics.median(ratios) <= MAX_RATIO
     return {
-        "cost.table": make_table(["", *COLUMNS], rows),
+        "cost.table": make_table(["", *rounds[0]], rows),
         "cost.ratio": format_verdict(f"{format_spread(ratios, 2)} ×", kept=kept),
     }
 

@@ -9,7 +9,6 @@ shows a result.
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import subprocess
@@ -28,6 +27,7 @@ import arena
 from arena.bots.learning.environment import Environment
 from arena.games.core import Game
 from benchmarks.kit.measure import Ratio, make_table
+from benchmarks.kit.results import make_parser
 
 MAP = "italy"
 BATCH_SIZE = 4096
@@ -134,7 +134,7 @@ def measure_command_rate(rounds: int) -> float:
 
 def main() -> None:
     """Measure all rows, and print both tables."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.learning", description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=3, help="CPU time of each row")
     parser.add_argument("--rounds", type=int, default=100, help="pairs of matches of `arena match`")
     arguments = parser.parse_args()

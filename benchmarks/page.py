@@ -18,7 +18,6 @@ Example: python -m benchmarks.page first slow
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -35,6 +34,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, Response
 
 from arena.protocol.record import to_line
+from benchmarks.kit.results import make_parser
 from benchmarks.kit.running_server import fetch_histogram
 from testkit.browser import MEASURE_SHIFT_SCRIPT, BrowserArena, open_chromium, run_arena, wait_until
 from testkit.parts import find_browser as chromium_path
@@ -104,9 +104,7 @@ def main() -> None:
         "boards": measure_boards,
         "lighthouse": run_lighthouse,
     }
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; all unless named")
     parser.add_argument(
         "--loads", type=int, default=9, help="loads of the first view, each with an empty cache"

@@ -26,7 +26,7 @@ from benchmarks.kit.flat import (
     serve_relay,
     serve_storing_relay,
 )
-from benchmarks.kit.load import Load, measure_rate, run_arena_bot, run_relay_bot, wait_until_all_connected
+from benchmarks.kit.load import Load, measure_rate, run_arena_bot, run_bots, run_relay_bot
 from benchmarks.kit.measure import make_table, percentile
 from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import (
@@ -70,30 +70,21 @@ class PacedFigures:
 async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures:
     """Run `bots` idle bots, then as many that play `rate` moves per second together, and measure them for `seconds`."""
     load = Load()
+    # In each match, one of the two bots is to move.
+    pause = bots / 2 / rate
     with run_arena_server(bots // 2, *LIMIT_OPTIONS) as running:
-        async with asyncio.TaskGroup() as tasks:
-            empty_bytes = running.memory_bytes
-            jobs = [
-                tasks.create_task(run_arena_bot(running.url, f"idle {number}", load, pool=False))
-                for number in range(bots)
-            ]
-            await wait_until_all_connected(load, bots)
+        empty_bytes = running.memory_bytes
+        idle = [run_arena_bot(running.url, f"idle {number}", load, pool=False) for number in range(bots)]
+        async with run_bots(load, idle):
             await asyncio.sleep(1)
             idle_bytes = running.memory_bytes
-            # In each match, one of the two bots is to move.
-            pause = bots / 2 / rate
-            jobs += [
-                tasks.create_task(run_arena_bot(running.url, f"bot {number}", load, pause))
-                for number in range(bots)
-            ]
-            await wait_until_all_connected(load, 2 * bots)
-            await asyncio.sleep(min(5.0, 2 * pause))
-            before = await asyncio.to_thread(fetch_histogram, running.url)
-            measured_rate = await measure_rate(load, 0, seconds)
-            after = await asyncio.to_thread(fetch_histogram, running.url)
-            playing_bytes = running.memory_bytes
-            for job in jobs:
-                job.cancel()
+            playing = [run_arena_bot(running.url, f"bot {number}", load, pause) for number in range(bots)]
+            async with run_bots(load, playing):
+                await asyncio.sleep(min(5.0, 2 * pause))
+                before = await asyncio.to_thread(fetch_histogram, running.url)
+                measured_rate = await measure_rate(load, seconds)
+                after = await asyncio.to_thread(fetch_histogram, running.url)
+                playing_bytes = running.memory_bytes
     if load.errors:
         print(f"  {len(load.errors)} errors, the first: {load.errors[0]}")
     counts = {bound: after[bound] - before.get(bound, 0) for bound in after}
@@ -128,16 +119,11 @@ async def measure_answers(
     load: Load, bots: Sequence[Coroutine[Any, Any, None]], seconds: float
 ) -> list[float]:
     """Run these bots, which share `load`, for `seconds`. Return the ms from sending to answer, for each move."""
-    async with asyncio.TaskGroup() as tasks:
-        jobs = [tasks.create_task(bot) for bot in bots]
-        await wait_until_all_connected(load, len(bots))
+    async with run_bots(load, bots):
         await asyncio.sleep(1)
         load.seconds.clear()
         await asyncio.sleep(seconds)
-        durations = [1000 * latency for latency in load.seconds]
-        for job in jobs:
-            job.cancel()
-    return durations
+        return [1000 * latency for latency in load.seconds]
 
 
 async def measure_lone_moves(seconds: float) -> dict[str, str]:

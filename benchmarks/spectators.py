@@ -17,7 +17,7 @@ import statistics
 
 import uvloop
 
-from benchmarks.kit.load import Load, measure_rate, run_arena_bot, wait_until_all_connected
+from benchmarks.kit.load import Load, measure_rate, run_arena_bot, run_bots
 from benchmarks.kit.load_processes import WATCH, run_loads
 from benchmarks.kit.measure import Ratio, make_table, percentile
 from benchmarks.kit.results import SERVER, format_verdict, start_measurement
@@ -34,7 +34,7 @@ SECONDS = 5.0
 async def measure_p99(load: Load) -> float:
     """Measure for one period. Return the 99th percentile of the times from sending a move to its acknowledgement, in ms."""
     load.seconds.clear()
-    await measure_rate(load, 0, SECONDS)
+    await measure_rate(load, SECONDS)
     return 1000 * percentile(load.seconds, 0.99)
 
 
@@ -47,17 +47,13 @@ async def measure_rounds(spectators: int, rounds: int) -> tuple[list[float], lis
     )
     load, p99_without, p99_with = Load(), list[float](), list[float]()
     with run_arena_server(1, *limits) as server:
-        async with asyncio.TaskGroup() as tasks:
-            bots = [tasks.create_task(run_arena_bot(server.url, name, load, PAUSE)) for name in ("a", "b")]
-            await wait_until_all_connected(load, len(bots))
+        async with run_bots(load, [run_arena_bot(server.url, name, load, PAUSE) for name in ("a", "b")]):
             await measure_p99(load)
             for _ in range(rounds):
                 p99_without.append(await measure_p99(load))
                 with run_loads(server.url, spectators, kind=WATCH, names="spectator") as spectator_processes:
                     await asyncio.to_thread(spectator_processes.wait_until_all_connected, spectators)
                     p99_with.append(await measure_p99(load))
-            for bot in bots:
-                bot.cancel()
     return p99_without, p99_with
 
 

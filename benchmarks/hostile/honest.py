@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from benchmarks.kit.load import Load, run_arena_bot
 from benchmarks.kit.measure import percentile
@@ -43,10 +44,8 @@ class PeriodFigures:
     """CPU usage of the process that serves matches, as a share of one core, 0 to 1."""
 
 
-def start_honest_bots(
-    tasks: asyncio.TaskGroup, url: str, load: Load, tokens: Mapping[str, str]
-) -> list[asyncio.Task[None]]:
-    """Start the tasks of BOTS bots, which together play RATE moves per second, and return these tasks.
+def make_honest_bots(url: str, load: Load, tokens: Mapping[str, str]) -> list[Coroutine[Any, Any, None]]:
+    """Return BOTS bots, which together play RATE moves per second.
 
     The bots connect evenly over the duration of a match. Otherwise all matches would end, and be stored and counted, in
     the same few seconds, and a period with these seconds would have twice the p99 of one without.
@@ -59,7 +58,7 @@ def start_honest_bots(
         source = f"127.0.1.{1 + number % HONEST_ADDRESSES}"
         await run_arena_bot(url, name, load, PAUSE_SECONDS, token=tokens[name], source=source)
 
-    return [tasks.create_task(run_bot(number, name)) for number, name in enumerate(HONEST_NAMES)]
+    return [run_bot(number, name) for number, name in enumerate(HONEST_NAMES)]
 
 
 async def measure_period(server: RunningServer, load: Load, seconds: float) -> PeriodFigures:

@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.hostile.honest import (
-    BOTS,
     HONEST_NAMES,
     PeriodFigures,
+    make_honest_bots,
     measure_period,
-    start_honest_bots,
 )
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS,
@@ -36,7 +35,7 @@ from benchmarks.hostile.kinds import (
 from benchmarks.hostile.seeds import fill_store
 from benchmarks.hostile.stranger import TrafficCounts
 from benchmarks.hostile.strangers import Order, run_strangers
-from benchmarks.kit.load import Load, wait_until_all_connected
+from benchmarks.kit.load import Load, run_bots
 from benchmarks.kit.load_processes import PROCESSES
 from benchmarks.kit.measure import Ratio, format_short, make_table
 from benchmarks.kit.results import format_verdict
@@ -264,9 +263,7 @@ async def _play_rounds(
     with run_server(*command, house, *pool, *limits) as server:
         server.database = database
         prioritize(server.process.pid)
-        async with asyncio.TaskGroup() as tasks:
-            bots = start_honest_bots(tasks, server.url, results.load, tokens)
-            await wait_until_all_connected(results.load, BOTS)
+        async with run_bots(results.load, make_honest_bots(server.url, results.load, tokens)):
             with _run_strangers(server.url, stranger_tokens) as strangers:
                 await asyncio.to_thread(strangers.recv)
                 await asyncio.sleep(seconds if seconds < LONG_SECONDS else QUIET_SECONDS)
@@ -282,8 +279,6 @@ async def _play_rounds(
                 results.collector = max(
                     results.collector, await asyncio.to_thread(_max_collector_pause, server)
                 )
-            for bot in bots:
-                bot.cancel()
 
 
 def _max_collector_pause(server: RunningServer) -> float:

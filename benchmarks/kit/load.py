@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import closing
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
+from typing import Any
 
 from arena.protocol.codec import encode
 from arena.protocol.messages import Move
@@ -147,16 +148,29 @@ async def _run_client(
         load.errors.append(str(error))
 
 
-async def measure_rate(load: Load, warm_up_seconds: float, seconds: float) -> float:
-    """Wait for `warm_up_seconds`, and return the moves per second during the `seconds` that follow."""
-    await asyncio.sleep(warm_up_seconds)
+async def measure_rate(load: Load, seconds: float) -> float:
+    """Return the moves per second during the next `seconds`."""
     before, start_time = load.moves, time.perf_counter()
     await asyncio.sleep(seconds)
     return (load.moves - before) / (time.perf_counter() - start_time)
 
 
-async def wait_until_all_connected(load: Load, count: int) -> None:
-    """Wait until `count` bots have connected. Raises RuntimeError after 120 s."""
+@asynccontextmanager
+async def run_bots(load: Load, bots: Sequence[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    """Run bots that share `load` until the end of the block, which begins when all have connected.
+
+    Raises RuntimeError if they do not connect within 120 s.
+    """
+    expected = load.connected + len(bots)
+    async with asyncio.TaskGroup() as tasks:
+        jobs = [tasks.create_task(bot) for bot in bots]
+        await _wait_until_all_connected(load, expected)
+        yield
+        for job in jobs:
+            job.cancel()
+
+
+async def _wait_until_all_connected(load: Load, count: int) -> None:
     end = time.monotonic() + 120
     while load.connected < count and time.monotonic() < end:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
