@@ -7,7 +7,7 @@ import itertools
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -30,12 +30,6 @@ class TrafficCounts(ConnectionCounts):
     answered: int = 0
     refused: int = 0
     """Number of answers that refuse a request because of a limit: error code `rate_limited`, or HTTP status 429."""
-    codes: dict[str, int] = field(default_factory=dict)
-    """Number of answers by error code or HTTP status."""
-
-    def count_code(self, code: str) -> None:
-        """Count an answer with this error code or HTTP status."""
-        self.codes[code] = self.codes.get(code, 0) + 1
 
 
 class Stranger:
@@ -60,10 +54,7 @@ class Stranger:
 
     async def receive(self) -> ServerMessage:
         """Return the next message. Raises OSError or EOFError if the connection is lost or closed."""
-        message = await self._client.receive()
-        if message.type == "error":
-            self._counts.count_code(message.code)
-        return message
+        return await self._client.receive()
 
     async def read_all(self, answer_types: frozenset[str]) -> None:
         """Read and count all messages. Raises OSError or EOFError when the connection ends.
@@ -100,8 +91,10 @@ async def connected(url: str, source: str, counts: TrafficCounts, **hello: Any) 
 
 async def send_get(
     url: str, source: str, path: str, counts: TrafficCounts, authorization: str = "", method: str = "GET"
-) -> bytes:
-    """Send an HTTP request on a new connection, count the response, and return its body. `authorization`: header's value.
+) -> tuple[str, bytes]:
+    """Send an HTTP request on a new connection, count the response, and return its status and its body.
+
+    authorization: value of the Authorization header; empty for none
 
     Raises OSError if the server cannot be reached, and EOFError if it closes the connection without a response.
     """
@@ -118,12 +111,11 @@ async def send_get(
     status = response[9:12].decode(errors="replace")
     if not response:
         raise EOFError("no response")
-    counts.count_code(status)
     if status == "429":
         counts.refused += 1
     else:
         counts.answered += 1
-    return response.partition(b"\r\n\r\n")[2]
+    return status, response.partition(b"\r\n\r\n")[2]
 
 
 async def repeat_until_cancelled(

@@ -51,9 +51,8 @@ async def fill_request_subjects(subjects: RequestSubjects) -> None:
 
     Raises RuntimeError if the server does not answer as expected.
     """
-    tally = TrafficCounts()
-    page = (await send_get(subjects.url, LEARNER, "/", tally)).decode()
-    script_path = re.search(r"/web/\w+/js/main\.bundle\.js", page)
+    _, page = await send_get(subjects.url, LEARNER, "/", TrafficCounts())
+    script_path = re.search(r"/web/\w+/js/main\.bundle\.js", page.decode())
     if script_path is None:
         raise RuntimeError("the page / does not load main.bundle.js")
     subjects.file = script_path[0]
@@ -72,7 +71,7 @@ async def load_finished_matches(subjects: RequestSubjects, query: str) -> list[s
     Raises RuntimeError if the server does not answer with JSON.
     """
     for _ in range(LEARN_TRIES):
-        answer = await send_get(subjects.url, LEARNER, f"/api/records?{query}", TrafficCounts())
+        _, answer = await send_get(subjects.url, LEARNER, f"/api/records?{query}", TrafficCounts())
         if answer.startswith(b"{"):
             return [row["match"] for row in json.loads(answer)["matches"]]
         await asyncio.sleep(0.5)  # on a busy machine the page process starts slowly

@@ -7,10 +7,51 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import cluster, cluster_kill, growth, server, simulation, size, spectators
 from benchmarks.engine import delay, depth, devices, raw, threads
+from benchmarks.hostile import rounds
+from benchmarks.kit import flat
 from benchmarks.kit.results import CLUSTER, FOLDER, RESULTS, SERVER, SIMULATION, ResultsPage
 
 PAGES = {RESULTS, SERVER, CLUSTER, SIMULATION}
+PROMISES = {
+    "devices.fewer": f"{devices.MIN_RATIO} × fewer",
+    "depth.gain": f"{depth.MIN_GAIN} plies more",
+    "threads.speedup": f"at least {threads.MIN_SPEEDUP:g} ×",
+    "delay.loop": f"at most {delay.MAX_MS:g} ms",
+    **{f"speed.ratio {bots}": f"at most {ratio:g} ×" for bots, ratio in flat.MAX_RATIO.items()},
+    "lone.answer": f"at most {server.MAX_MS:g} ms longer than a commit of the disk",
+    "paced.p99": f"p99 at most {server.MAX_P99_MS:g} ms, and no forfeits",
+    "paced.idle": f"at most {server.MAX_IDLE_KIB:g} KiB",
+    "paced.playing": f"at most {server.MAX_PLAYING_KIB:g} KiB",
+    **{
+        f"growth.ratio {each}": f"at most {growth.MAX_RATIO:g} ×"
+        for each in ("connections", "sqlite", "postgresql")
+    },
+    "growth.start": f"under {growth.MAX_SECONDS:g} s",
+    "size.p95": f"under {size.MAX_P95_MS:g} ms",
+    "size.match": f"under {size.MAX_MATCH_BYTES / 1000:g} KB",
+    "spectators.ratio": f"at most {spectators.MAX_RATIO:g} × the p99 without spectators",
+    **{
+        f"hostile.ratio {each}": (
+            f"the median ratio below {rounds.MAX_MEDIAN_RATIO:g}, "
+            f"and at most one round with a ratio of {rounds.MAX_RATIO:g} or more"
+        )
+        for each in ("requests", "attacks")
+    },
+    "hostile.growth": f"less than {rounds.MAX_MEMORY:g} ×",
+    "cost.ratio": f"at most {cluster.MAX_RATIO:g} × that of one process",
+    "failures.recovery": f"p99 within {cluster_kill.GOAL_SECONDS:g} s",
+    "planted.cpu": f"at most {simulation.MAX_DEFECT_SECONDS:g} s",
+}
+"""Promises by the place of their verdict, in the words of the pages, with the bounds of the programs."""
+
+
+def test_the_pages_promise_the_bounds_of_the_programs() -> None:
+    lines = [line for page in PAGES for line in page.path.read_text("utf-8").splitlines()]
+    for place, promise in PROMISES.items():
+        (row,) = [line for line in lines if f"<!-- {place} -->" in line]
+        assert f"{promise} | <!--" in row
 
 
 def test_the_figures_of_results_are_what_the_raw_results_give() -> None:
