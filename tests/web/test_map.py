@@ -247,10 +247,12 @@ def test_the_sentences_of_ones_own_match_on_a_laptop_are_beside_its_board(
     page.goto(f"{empty.url}table")
     page.evaluate(OWN, [make_game_on_map("riskless", "usa").setup(), "maxie", []])
     expect(page.locator(".map .area-of").first).to_be_visible()
-    board, telling, controls = (
-        box_of(page.locator(f".viewer {sign}")) for sign in (".zoomed", ".telling", ".controls")
+    board, telling, turn, controls = (
+        box_of(page.locator(f".viewer {sign}")) for sign in (".zoomed", ".telling", ".turn", ".controls")
     )
-    assert board["height"] >= 400
+    assert board["height"] >= 450
+    assert board["y"] + board["height"] < turn["y"] <= controls["y"], "one row below the board"
+    assert turn["x"] + turn["width"] < controls["x"]
     assert board["x"] + board["width"] < telling["x"]
     assert board["y"] + board["height"] < controls["y"] < 720 - controls["height"]
 

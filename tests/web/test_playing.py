@@ -138,7 +138,7 @@ def test_whoever_plays_has_all_that_is_needed_in_sight(idle: BrowserArena, page:
         page.set_viewport_size(window)
         page.mouse.wheel(0, -9000)
         page.wait_for_function("() => scrollY === 0")
-        for sign in (".status", ".actions button", ".players", ".zoomed", ".told", ".controls"):
+        for sign in (".status", ".actions button", ".players", ".zoomed", ".controls"):
             expect(page.locator(f".viewer {sign}").first).to_be_in_viewport(ratio=1)
         if window["width"] < 900:
             for button in page.locator(".controls button:visible, .zoom-keys button:visible").all():

@@ -143,8 +143,8 @@ export class Viewer {
     this.explorer.begin.addEventListener("click", () => this.sheet.show("peek")); // the board is where moves are tried
     this.turn = this.seat ? h("div", { class: "turn" }, this.status) : null;
     this.table = h("div", { class: "table-top" },
-      this.players.element, this.tug.element, this.turn,
-      h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element));
+      this.players.element, this.tug.element,
+      h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element), this.turn);
     return h("div", { class: "viewer", "data-seat": this.seat }, this.title, this.table, this.sheet.element);
   }
 
