@@ -16,12 +16,13 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
 from ssl import SSLContext
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -58,20 +59,21 @@ from arena.server.shell.missed_results import MissedResultSender
 from arena.server.shell.rating_updater import RatingUpdater
 from arena.server.shell.shell import MatchNotStarted, Shell
 from arena.server.shell.webhooks import WebhookSender
+from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import (
     Engine,
     WriteFunction,
     close_engine,
-    describe_database_error,
     make_engine,
     parse_sqlite_path,
     prepare_store,
+    run_periodically,
 )
 from arena.server.store.directives import load_directives_and_banned_names
 from arena.server.store.finished_matches import load_record
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import LEASE_SECONDS, LeaseLost
-from arena.server.store.maintenance import Maintenance
+from arena.server.store.maintenance import remove_old_data
 from arena.server.store.requests import SendRequest
 from arena.server.web.event_progress import FindProgress, report_no_event
 from arena.server.web.pages import Pages, ServerInfo
@@ -90,7 +92,15 @@ log = logging.getLogger("arena.host")
 LOCAL_EDGE_NUMBER = 1
 """Number of the edge in the same process as the core."""
 POLL_SECONDS = 1.0
-"""Interval between checks of the store for new directives (bans and notices), in seconds."""
+"""Interval between checks of the store for new directives (bans and notices) and requests, in seconds."""
+RATING_SECONDS = 1.0
+"""Interval between updates of the ratings, in seconds. Matches that finish close together are counted in one update."""
+PACK_SECONDS = 2.0
+"""Interval between checks for finished matches to pack, in seconds."""
+ADDRESS_SECONDS = 10.0
+"""Interval between two writes of addresses, in seconds."""
+PRUNE_SECONDS = 3600.0
+"""Interval between checks for old matches and expired personal data to remove, in seconds."""
 STANDBY_LEASE_SECONDS = 2.0
 """Duration of a core's lease if it has standbys, in seconds. It is short, so that a standby takes over quickly."""
 
@@ -191,15 +201,11 @@ class Host:
             outage_patience_s=settings.matches.grace_seconds,
             event=event,
         )
-        self._request_handler = HostRequestHandler(engine, settings.server.name, shell, clock)
-        self.maintenance = Maintenance(engine, journal, settings.store.retention, clock)
+        self._request_handler = HostRequestHandler(engine, settings.server.name, shell)
         self._jobs = [
             MissedResultSender(find_record, shell, clock).run,
-            RatingUpdater(engine, journal, shell, clock).run,
-            AddressRecorder(engine, journal, shell, clock).run,
-            self.maintenance.run,
-            self._request_handler.run,
             self._write_records,
+            *self._list_store_jobs(),
         ]
         webhook_settings = settings.webhooks
         if webhook_settings.url:
@@ -217,6 +223,20 @@ class Host:
         file = parse_sqlite_path(settings.store.url)
         if file is not None:
             metrics.disk_free.set_function(lambda: _measure_free_disk_share(file.parent))
+
+    def _list_store_jobs(self) -> list[Callable[[], Coroutine[Any, Any, None]]]:
+        """Return the jobs that read and write the store periodically."""
+        ratings = RatingUpdater(self.engine, self.journal, self.shell)
+        addresses = AddressRecorder(self.journal, self.shell)
+        pack = partial(pack_finished_matches, self.engine, self.journal.write)
+        jobs = (
+            (ratings.update, RATING_SECONDS, "the ratings cannot be updated now"),
+            (addresses.store_uses, ADDRESS_SECONDS, "addresses cannot be stored now"),
+            (self._request_handler.submit_stored_requests, POLL_SECONDS, "commands cannot be read now"),
+            (pack, PACK_SECONDS, "finished matches cannot be packed now"),
+            (self._remove_old_data, PRUNE_SECONDS, "old data cannot be removed now"),
+        )
+        return [partial(run_periodically, self.engine, self._clock, *job) for job in jobs]
 
     async def start(self, stack: AsyncExitStack) -> None:
         """Start the shell and the background jobs, to run until `stack` closes. Return once the core is restored."""
@@ -274,6 +294,9 @@ class Host:
             self._records.append(finished.record)
             self._has_records.set()
 
+    async def _remove_old_data(self) -> None:
+        await remove_old_data(self.engine, self.journal, self.settings.store.retention)
+
     async def _write_records(self) -> None:
         """Call `on_record` with the record of each finished match, until cancelled. Return at once if `on_record` is None."""
         while self._on_record is not None:
@@ -290,13 +313,12 @@ class Host:
     def apply_changed_settings(self, pool: Pool | None) -> None:
         """Apply changed values in `self.settings`. `settings.RELOADABLE_KEYS` lists the keys that may change.
 
-        The edge needs no notice of a change, because it reads its limits at each use.
+        The edge and the store's jobs need no notice of a change, because they read their settings at each use.
 
         pool: matches for the matchmaker to arrange from now on; None for no matchmaking
 
-        Raises BadAdjudication or BadRetention if a setting is not a valid rule.
+        Raises BadAdjudication if that setting is not a valid rule.
         """
-        self.maintenance.retention = self.settings.store.retention
         self.shell.reconfigure(
             msgspec.structs.replace(
                 make_core_settings(self.settings, pool, self.house), epoch_ns=self.shell.settings.epoch_ns
@@ -553,41 +575,28 @@ async def make_edge(
         clock=clock,
     )
     stack.callback(pages.process.close)
-    edge.start_soon(_watch_directives, edge, pages, store)
+    update = partial(_update_directives, edge, pages, store)
+    edge.start_soon(
+        run_periodically, store, clock, update, POLL_SECONDS, "bans and notices cannot be read now"
+    )
     edge.start_soon(pages.renames.run)
     return edge
 
 
-async def _watch_directives(edge: Edge, pages: Pages, store: Engine) -> None:
-    """Keep an edge and its pages up to date with the store's directives (bans and notices), until cancelled.
-
-    While the store is unavailable, the last known directives stay in force.
-    """
-    while True:
-        try:
-            current, names = await load_directives_and_banned_names(store)
-        except Exception as error:
-            if describe_database_error(error) is None:
-                raise
-        else:
-            notice = next(
-                (
-                    Notice(directive.text, directive.until)
-                    for directive in current
-                    if directive.kind == "notice"
-                ),
-                NO_NOTICE,
-            )
-            networks = {
-                ip_network(directive.subject): directive.text
-                for directive in current
-                if directive.kind == "address"
-            }
-            directives = Directives(names, networks, notice)
-            if directives.names != edge.directives.names:
-                pages.clear_cache()  # cached pages may show names that are now removed or allowed again
-            edge.apply_directives(directives)
-        await edge.clock.sleep(POLL_SECONDS)
+async def _update_directives(edge: Edge, pages: Pages, store: Engine) -> None:
+    """Give an edge and its pages the store's directives (bans and notices). On a database error, the last ones stay."""
+    current, names = await load_directives_and_banned_names(store)
+    notice = next(
+        (Notice(directive.text, directive.until) for directive in current if directive.kind == "notice"),
+        NO_NOTICE,
+    )
+    networks = {
+        ip_network(directive.subject): directive.text for directive in current if directive.kind == "address"
+    }
+    directives = Directives(names, networks, notice)
+    if directives.names != edge.directives.names:
+        pages.clear_cache()  # cached pages may show names that are now removed or allowed again
+    edge.apply_directives(directives)
 
 
 async def listen(

@@ -50,7 +50,6 @@ SET_FROM_OUTSIDE = {
     ): "a scope is shielded only from when the core serves: anyio's own switch for it",
     ("server/roles.py", "port"): "a link and the edge that it serves each need the other",
     ("server/host.py", "pages"): "pages show what the edge holds, and the edge answers with them",
-    ("server/host.py", "retention"): "settings that were read again on SIGHUP",
     (
         "server/edge/session.py",
         "address_bucket",

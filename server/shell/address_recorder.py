@@ -3,41 +3,29 @@
 from __future__ import annotations
 
 import hmac
-import logging
 import secrets
 from functools import partial
 from typing import TYPE_CHECKING
 
-from anyio.lowlevel import checkpoint
-
-from arena.clock import TimeSource
 from arena.server.core.effects import MatchFinished
 from arena.server.failed_logins import make_address_key
 from arena.server.store import database
 from arena.server.store.address_uses import AddressUse, store_address_uses
-from arena.server.store.database import Engine, StoreError
 from arena.server.store.journal.journal import Journal
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
 
-log = logging.getLogger("arena.store")
-
-PAUSE_SECONDS = 10.0
-"""Interval between two writes to the store, in seconds."""
-
 
 class AddressRecorder:
     """Recorder of the hashed addresses of bots that finish matches: one `AddressUse` for each bot, address and day.
 
-    Bots without an owner in the store are left out. Uses are stored only while `run` runs.
+    Bots without an owner in the store are left out.
     """
 
-    def __init__(self, engine: Engine, journal: Journal, shell: Shell, clock: TimeSource) -> None:
-        self._engine = engine
+    def __init__(self, journal: Journal, shell: Shell) -> None:
         self._journal = journal
         self._shell = shell
-        self._clock = clock
         self._day, self._key = "", b""
         """Current day (UTC), as YYYY-MM-DD, and the random key with which its addresses are hashed."""
         self._unstored_uses: set[AddressUse] = set()
@@ -59,18 +47,10 @@ class AddressRecorder:
                 if use not in self._stored_uses:
                     self._unstored_uses.add(use)
 
-    async def run(self) -> None:
-        """Store new uses of addresses until cancelled. While the store is unavailable, keep them in memory."""
-        while True:
-            uses = frozenset(self._unstored_uses)
-            if uses:
-                try:
-                    async with database.convert_database_errors(self._engine):
-                        await self._journal.write(partial(store_address_uses, uses=uses))
-                except StoreError as error:
-                    await checkpoint()  # raises if the server is stopping, which closes the store
-                    log.warning("addresses cannot be stored now: %s", error)
-                else:
-                    self._unstored_uses -= uses
-                    self._stored_uses |= uses
-            await self._clock.sleep(PAUSE_SECONDS)
+    async def store_uses(self) -> None:
+        """Store the new uses of addresses. Raises any database error; the uses then stay in memory until the next call."""
+        uses = frozenset(self._unstored_uses)
+        if uses:
+            await self._journal.write(partial(store_address_uses, uses=uses))
+            self._unstored_uses -= uses
+            self._stored_uses |= uses

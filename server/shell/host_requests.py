@@ -8,37 +8,32 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from anyio.lowlevel import checkpoint
-
-from arena.clock import TimeSource
 from arena.server.core.effects import CommandAnswered
 from arena.server.core.inputs import HostCommand, HostRequest
-from arena.server.store.database import Engine, describe_database_error
+from arena.server.store.database import Engine
 from arena.server.store.requests import RequestAnswer, load_pending_requests, send_request
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
 
 
-POLL_SECONDS = 1.0
-"""Interval between two checks of the store for requests, in seconds."""
-
-
 class HostRequestHandler:
     """Handler of the requests that the host and owners of bots send to one server.
 
-    Requests that are kept in the store are handled only while `run` is running.
+    Requests that are kept in the store are handled by calls of `submit_stored_requests`.
     """
 
-    def __init__(self, engine: Engine, server: str, shell: Shell, clock: TimeSource) -> None:
+    def __init__(self, engine: Engine, server: str, shell: Shell) -> None:
         self._engine = engine
         self._server = server
         self._shell = shell
-        self._clock = clock
         self._number = 0
         """Number of the last request that did not come from the store. The numbers of such requests are negative."""
         self._pending_answers: dict[int, asyncio.Future[RequestAnswer]] = {}
         """Answers that pages wait for, by number of the request."""
+        self._core = shell.core
+        """Core to which the stored requests in `_submitted_numbers` were passed."""
+        self._submitted_numbers = set[int]()
         shell.add_effect_handler(CommandAnswered, self._resolve_request)
 
     async def send_request(self, server: str, request: HostRequest) -> RequestAnswer | None:
@@ -63,21 +58,15 @@ class HostRequestHandler:
         if future is not None and not future.done():
             future.set_result(RequestAnswer(answer.answer, answer.done))
 
-    async def run(self) -> None:
-        """Pass new requests in the store to the core, until cancelled. A rebuilt core gets all unanswered ones again."""
-        core, handled = self._shell.core, set[int]()
-        while True:
-            try:
-                requests = await load_pending_requests(self._engine, self._server)
-            except Exception as error:
-                await checkpoint()  # raises if the server is stopping, which closes the store
-                if describe_database_error(error) is None:
-                    raise
-                requests = []
-            if self._shell.core is not core:
-                core, handled = self._shell.core, set()
-            for request in requests:
-                if request.number not in handled:
-                    handled.add(request.number)
-                    self._shell.submit(request)
-            await self._clock.sleep(POLL_SECONDS)
+    async def submit_stored_requests(self) -> None:
+        """Pass new requests in the store to the core. A rebuilt core gets all unanswered ones again.
+
+        Raises any database error.
+        """
+        requests = await load_pending_requests(self._engine, self._server)
+        if self._shell.core is not self._core:
+            self._core, self._submitted_numbers = self._shell.core, set()
+        for request in requests:
+            if request.number not in self._submitted_numbers:
+                self._submitted_numbers.add(request.number)
+                self._shell.submit(request)

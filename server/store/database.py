@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
@@ -16,19 +17,21 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import anyio
 import sqlalchemy as sa
-from anyio.lowlevel import checkpoint_if_cancelled
+from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from arena.clock import MONOTONIC, get_seconds_left
+from arena.clock import MONOTONIC, TimeSource, get_seconds_left
 from arena.server.store import migrations
 from arena.server.store import sqlite as sqlite_driver
 from arena.server.store.database_errors import describe_cause
 
 T = TypeVar("T")
+
+log = logging.getLogger("arena.store")
 
 Engine = AsyncEngine
 """Type of an open database."""
@@ -249,6 +252,27 @@ async def convert_database_errors(engine: Engine, shown_name: str = "") -> Async
         url = engine.url.set(drivername=engine.url.get_backend_name())
         shown_name = shown_name or url.render_as_string(hide_password=True)
         raise StoreError(f"cannot use {shown_name}: {why}") from None
+
+
+async def run_periodically(
+    engine: Engine, clock: TimeSource, job: Callable[[], Awaitable[None]], pause_seconds: float, warning: str
+) -> None:
+    """Run `job`, and again after each pause, until cancelled. While the store of `engine` is unavailable, the job fails.
+
+    warning: beginning of the line that is logged once per outage, such as `the ratings cannot be updated now`
+    """
+    is_available = True
+    while True:
+        try:
+            async with convert_database_errors(engine):
+                await job()
+            is_available = True
+        except StoreError as error:
+            await checkpoint()  # raises if the server is stopping, which closes the store
+            if is_available:
+                log.warning("%s: %s", warning, error)
+            is_available = False
+        await clock.sleep(pause_seconds)
 
 
 def describe_database_error(error: Exception) -> str | None:

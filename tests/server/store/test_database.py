@@ -32,9 +32,11 @@ from arena.server.store.database import (
     open_exclusive_transaction,
     open_store,
     prepare_store,
+    run_periodically,
 )
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.lease import LeaseHeld
+from tests.hurried_clock import HurriedClock
 from tests.server.databases import Postgresql
 
 
@@ -364,3 +366,50 @@ async def test_the_permissions_of_an_existing_store_are_kept(tmp_path: Path) -> 
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         await tokens.create_token(engine, "anna", "bot")
         assert set(modes(tmp_path).values()) == {0o640}
+
+
+async def test_a_job_is_repeated_and_each_outage_is_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    outcomes = iter(
+        [None, OSError("away"), OSError("away"), None, sqlite3.OperationalError("again"), KeyError]
+    )
+
+    async def job() -> None:
+        if (outcome := next(outcomes)) is not None:
+            raise outcome
+
+    clock = HurriedClock()
+    async with closing(make_engine(f"sqlite:///{tmp_path / 'arena.db'}")) as engine:
+        with pytest.raises(KeyError):  # any other error ends the job
+            await run_periodically(engine, clock, job, 7.0, "nothing can be done now")
+    assert [line.partition(": ")[0] for line in caplog.messages] == ["nothing can be done now"] * 2
+    assert [line.rpartition(": ")[2] for line in caplog.messages] == ["away", "again"]
+    assert clock.slept == [7.0] * 5
+
+
+async def test_a_job_waits_for_a_postgresql_that_is_away(
+    own_postgresql: Postgresql, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = await anyio.to_thread.run_sync(own_postgresql.new_database)
+    done = anyio.Event()
+
+    async def job() -> None:
+        async with open_exclusive_transaction(engine) as connection:
+            await connection.exec_driver_sql("SELECT 1")
+        done.set()
+
+    async def start_again() -> None:
+        if done.is_set():
+            await anyio.sleep_forever()
+        await anyio.to_thread.run_sync(own_postgresql.start)
+
+    async with open_store(url) as engine, anyio.create_task_group() as tasks:
+        await anyio.to_thread.run_sync(own_postgresql.stop)
+        tasks.start_soon(
+            run_periodically, engine, HurriedClock(start_again), job, 1.0, "nothing can be done now"
+        )
+        with anyio.fail_after(500):
+            await done.wait()
+        tasks.cancel_scope.cancel()
+    assert "nothing can be done now" in caplog.text
