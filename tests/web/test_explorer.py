@@ -31,12 +31,20 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
         yield running
 
 
+def begin(page: Page) -> None:
+    """Stop the match at its start, which would play by itself."""
+    expect(page.locator(".map")).to_be_visible()
+    page.keyboard.press("Home")
+    expect(page.locator(".told")).to_contain_text("The start")
+
+
 @pytest.fixture
 def shown(served: BrowserArena, page: Page, tmp_path: Path) -> Page:
     file = tmp_path / "one.jsonl"
     file.write_text(to_line(made_up("path4")) + "\n", encoding="utf-8")
     page.goto(f"{served.url}#/file")
     page.locator("input[type=file]").set_input_files(file)
+    begin(page)
     page.get_by_role("slider").fill("2")
     expect(page.locator(".told")).to_contain_text("Move 2,")
     return page
@@ -91,6 +99,7 @@ def show_three_territories(
     file.write_text(to_line(replace(made_up("m2"), setup=setup, moves=moves)) + "\n", encoding="utf-8")
     page.goto(address)
     page.locator("input[type=file]").set_input_files(file)
+    begin(page)
 
 
 def test_a_battle_is_foretold_with_the_replies_that_threaten(

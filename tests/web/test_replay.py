@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.record import Record, to_line
 from arena.protocol.values import Thinking
-from testkit.browser import BrowserArena
+from testkit.browser import BrowserArena, box_of
 from tests.web.screenshots import made_up
 
 TURNED = 5
@@ -94,10 +94,12 @@ CURRENT_IN_LIST = """() => {
 
 def test_the_current_move_stays_in_sight_in_its_list(shown: Page) -> None:
     shown.keyboard.press("End")
-    for width, height in ((1280, 720), (768, 1024), (360, 640), (1280, 900)):
+    for width, height in ((1280, 720), (768, 1024), (360, 640), (1280, 900), (1280, 800)):
         shown.set_viewport_size({"width": width, "height": height})
         if width > 360:
             shown.wait_for_function(CURRENT_IN_LIST)
+    moves = box_of(shown.locator(".moves"))
+    assert moves["height"] >= 8 * box_of(shown.locator(".moves li").first)["height"]
 
 
 def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> None:
@@ -106,6 +108,8 @@ def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> No
     shown.keyboard.press("End")
     expect(marks.first).to_be_visible()
     expect(shown.locator(".plot .chief")).to_have_text("Turning point")
+    name, curve = box_of(shown.locator(".plot .chief")), box_of(shown.locator(".plot .line"))
+    assert name["y"] + name["height"] <= curve["y"] + 1, "its name covers neither the curve nor the numbers"
     assert (shown.locator(".plot .moments").get_attribute("d") or "").count("M") == marks.count() > 0
     told = re.search(r"([0-9]+): (.*)", marks.first.get_attribute("aria-label") or "")
     assert told
@@ -158,7 +162,7 @@ def test_the_graph_has_an_axis_and_tells_of_the_ply_under_the_pointer(shown: Pag
 
 
 def test_the_rules_with_the_numbers_of_the_map_are_one_press_away(shown: Page) -> None:
-    shown.locator(".title").get_by_role("button", name="Rules").click()
+    shown.get_by_role("banner").get_by_role("button", name="Rules").click()
     rules = shown.get_by_role("dialog", name="Rules: Riskless on Grid of sixteen")
     setup = made_up("m2").setup
     expect(rules).to_contain_text(f"{len(setup['territories'])} territories")

@@ -70,7 +70,7 @@ def test_a_match_that_has_just_ended_is_shown_from_its_record(board: BrowserAren
             page.goto(board.url)
             # Such a match lasts for half a second: it is over when it is asked for, or soon after.
             page.locator(".card.live").first.dispatch_event("click")  # its card is gone before one could aim
-            expect(page.locator(".viewer .status")).to_be_visible()
+            expect(page.locator(".viewer")).to_be_visible()
             page.keyboard.press("End")
             expect(page.locator(".story")).to_contain_text(re.compile("wins|Draw"))
             expect(page.locator(".cell:not([data-owner=nobody])").nth(4)).to_be_visible()
@@ -104,6 +104,7 @@ def test_a_watcher_who_is_behind_watches_on_after_a_break(board: BrowserArena, p
     for socket in sockets:
         socket.close()
     expect(page.locator(".story")).to_contain_text(re.compile("wins|Draw"))
+    page.get_by_role("tab", name="Openings").click()
     expect(page.get_by_role("link", name="Matches with the same opening")).to_be_visible()
     assert not page.evaluate("window.spoiled"), (
         "what only a finished match has is offered before its end is shown"

@@ -21,7 +21,7 @@ export class Explorer {
     this.advised = []; // moves of the engine's line that were not played yet
     this.thinking = false;
     const button = (text, act) => h("button", { type: "button", class: "small", onclick: act }, text);
-    this.begin = button("Try moves", () => this.start(this.ply));
+    this.begin = h("button", { type: "button", onclick: () => this.start(this.ply) }, "Try moves");
     this.undo = button("Take back", () => this.back());
     this.leave = button("Back to the match", () => this.stop());
     this.best = h("button", { type: "button", class: "button play-out", onclick: () => this.playBest() });

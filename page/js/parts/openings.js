@@ -21,6 +21,7 @@ export class Openings {
     this.note = h("p", { class: "quiet", role: "status" });
     this.rows = h("tbody", null);
     this.table = h("table", null, h("thead", null, h("tr", null, ["Move", "Matches", "Results"].map((each) => h("th", { scope: "col" }, each)))), this.rows);
+    set(this.table, { hidden: true });
     this.element = h("div", { class: "openings" }, this.table, this.note);
     isBuiltIn({ game, setup }).then((builtIn) => {
       this.builtIn = builtIn;

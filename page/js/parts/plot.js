@@ -44,6 +44,7 @@ export class Plot {
     this.svg.addEventListener("pointermove", (event) => this.hover(this.plyAt(event)));
     this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.words = h("p", { class: "quiet" });
+    this.head = h("figcaption", null, word("chance", "Chance of winning"));
     this.axis = TICKS.map(({ share, text, seat }) => {
       const label = h("span", { "data-owner": seat }, text);
       label.style.top = `${((this.y(share) / HEIGHT) * 100).toFixed(1)}%`;
@@ -52,7 +53,7 @@ export class Plot {
     this.plies = h("div", { class: "plies", "aria-hidden": "true" });
     this.chief = h("button", { type: "button", class: "chief", onclick: () => go(this.chiefPly) });
     this.rest = h("button", { type: "button", class: "small", hidden: true, title: "The rest of the match, with its result", onclick: reveal }, "Show the rest");
-    this.element = h("figure", { class: "plot" }, h("figcaption", null, word("chance", "Chance of winning")),
+    this.element = h("figure", { class: "plot" }, this.head,
       h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", { class: "drawn" }, this.svg, this.chief, this.rest, this.plies)), this.words);
   }
 
@@ -123,7 +124,7 @@ export class Plot {
     set(this.cursor, { x1: this.x(this.at), x2: this.x(this.at) });
   }
 
-  // Name the weightiest turning point, on the side of the middle where the curve is not.
+  // Name the weightiest turning point above the graph, with a line down to its mark.
   showChief(on, judged) {
     const chief = this.turns.reduce((best, each) => (each.weight > (best?.weight ?? 0) ? each : best), null);
     set(this.chief, { hidden: !chief });
@@ -131,8 +132,9 @@ export class Plot {
     const [ply, share] = on(chief);
     this.chiefPly = ply;
     say(this.chief, judged ? "Largest mistake" : "Turning point");
-    set(this.chief, { title: chief.words, "data-judged": judged, "data-below": share > 0, "data-before": ply > this.most / 2 });
+    set(this.chief, { title: chief.words, "data-judged": judged, "data-before": ply > this.most / 2 });
     this.chief.style.left = `${((100 * ply) / this.most).toFixed(1)}%`;
+    this.chief.style.setProperty("--depth", (this.y(share) / HEIGHT).toFixed(3));
   }
 
   // Write the numbers of moves below the graph, the last one always.
@@ -141,7 +143,7 @@ export class Plot {
     if (this.ruled === most) return;
     this.ruled = most;
     const step = roundStep(most, MAX_TICKS);
-    const marked = Array.from({ length: Math.floor(most / step) + 1 }, (_, n) => n * step).filter((n) => n === 0 || most - n > step / 2);
+    const marked = Array.from({ length: Math.floor(most / step) + 1 }, (_, n) => n * step).filter((n) => n === 0 || most - n > 0.6 * step);
     set(this.grid, { d: marked.slice(1).map((n) => `M${this.x(n)} 0V${HEIGHT}`).join("") || null });
     this.plies.replaceChildren(...[...marked, most].map((n) => {
       const label = h("span", null, n || "Start");

@@ -18,7 +18,6 @@ import { Picker } from "./picker.js";
 import { Players } from "./players.js";
 import { Plot } from "./plot.js";
 import { Review } from "./review.js";
-import { showRules } from "./rules.js";
 import { Sheet } from "./sheet.js";
 import { sound } from "./sound.js";
 import { EvalBar } from "./evalbar.js";
@@ -73,12 +72,13 @@ export class Viewer {
     this.badge = new LiveBadge(() => this.playback.jump());
     this.slider = h("input", { type: "range", min: 0, "aria-label": "Move", oninput: () => this.slide(Number(this.slider.value)) });
     this.marks = h("div", { class: "marks" });
+    this.counter = h("span", { class: "counter", "aria-hidden": "true" }); // the slider says it aloud
     this.actions = h("div", { class: "actions" });
     this.choices = h("div", { class: "actions choices" }); // moves that no cell stands for
     this.keys = new KeyList();
     this.speed = h("select", { class: "speed", "aria-label": "Speed", title: "Speed", onchange: () => this.playback.hurry(Number(this.speed.value)) },
       SPEEDS.map((each) => h("option", { value: each, selected: each === 1 }, `${each === 0.5 ? "½" : each}×`)));
-    this.highlights = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.playback.playCuts(this.cuts()) }, "Play highlights");
+    this.highlights = h("button", { type: "button", class: "small bare", hidden: true, onclick: () => this.playback.playCuts(this.cuts()) }, "Play highlights");
     this.alone = h("button", { type: "button", class: "extra", "aria-label": "Full screen", title: "Full screen (F)", onclick: () => this.toggleAlone() },
       svg("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4" })));
     this.playback = new Playback(match, () => this.refreshSoon(), {
@@ -114,7 +114,7 @@ export class Viewer {
       this.runButton,
       step("Next move", "›", () => this.go(this.at + 1)),
       step(this.live ? "Newest move" : "Last move", "»", () => this.go(null)),
-      h("div", { class: "track" }, this.slider, this.marks), this.speed, this.review.button, this.review.next, this.board.zoom?.keys,
+      h("div", { class: "track" }, this.slider, this.marks), this.counter, this.speed, this.review.button, this.review.next, this.board.zoom?.keys,
       document.fullscreenEnabled ? this.alone : null,
       step("Keys", "?", () => this.keys.toggle(), "extra"), this.board.overview?.element);
     const names = match.started && !this.seat ? h("span", { class: "names-of-title" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
@@ -122,22 +122,22 @@ export class Viewer {
       .filter(Boolean).map((each) => each.replaceAll(" ", "\u00a0")).join(" · "); // broken between its parts alone
     this.title = h("div", { class: "title" },
       h("h1", { class: "quiet", tabindex: -1 }, names, gameTitle(match.gameName, match.setup.map), more ? h("span", { class: "more-of-title" }, more) : null),
-      h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
       this.badge.element, this.seat ? null : this.status, this.aloud);
     this.study = h("section", { class: "study", "aria-label": "Analysis", hidden: true }, this.review.element, this.explorer.element);
-    this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.begin);
+    this.doing = h("div", { class: "actions doing" }, this.explorer.begin);
+    this.plot.head.append(this.highlights);
     this.links = h("p", { class: "links" });
     const panel = (name, ...parts) => h("div", { class: "panel-of", role: "tabpanel", "aria-label": name }, ...parts);
-    const panels = [panel("Moves", this.moves.element, this.links), panel("Openings", this.openings.element),
+    const panels = [panel("Moves", this.moves.element), panel("Openings", this.openings.element, this.links),
       ...[panel("Engines", this.players.details), panel("In words", this.words)].map((each) => set(each, { tabindex: 0 }))]; // text alone, which a keyboard scrolls, too
     this.tabs = new Tabs("About the match", panels.map(({ ariaLabel }) => ariaLabel), (n) => {
       panels.forEach((each, k) => set(each, { hidden: k !== n }));
       this.refreshSoon();
     });
-    this.telling = h("div", { class: "telling" }, this.story, this.told);
+    this.telling = h("div", { class: "telling" }, this.story, this.told, this.doing);
     this.sheet = new Sheet(
       h("div", { class: "under" }, this.choices, this.controls, this.telling),
-      h("aside", { class: "side", "aria-label": "Moves and graph" }, this.doing, this.plot.element, this.study,
+      h("aside", { class: "side", "aria-label": "Moves and graph" }, this.plot.element, this.study,
         h("div", { class: "tabbed" }, this.tabs.element, panels)),
       () => this.showState());
     this.explorer.begin.addEventListener("click", () => this.sheet.show("peek")); // the board is where moves are tried
@@ -234,9 +234,9 @@ export class Viewer {
     else this.board.show(match.positions[at], move, before);
     explorer.show(at, this.own);
     const position = explorer.active ? explorer.position : playback.running ? null : match.positions[at];
-    this.tabs.offer(OPENINGS_TAB, this.openings.builtIn && !this.own);
-    this.openings.show(this.tabs.isChosen(OPENINGS_TAB) ? position : undefined);
     this.learnEnd();
+    this.tabs.offer(OPENINGS_TAB, (this.openings.builtIn || this.links.hasChildNodes()) && !this.own);
+    this.openings.show(this.openings.builtIn && this.tabs.isChosen(OPENINGS_TAB) ? position : undefined);
     this.review.show(this.over, at);
     this.players.show(at, playback.behind > 0);
     this.players.judge(this.review.accuracy);
@@ -313,6 +313,7 @@ export class Viewer {
     const last = playback.known;
     set(this.slider, { max: last, "aria-valuetext": `move ${at} of ${last}` });
     this.slider.value = String(at);
+    say(this.counter, `${at} / ${last}`);
     this.showState();
     set(this.highlights, { hidden: !this.over || !match.game.told || this.explorer.active });
     say(this.runButton, playback.running ? "❚❚" : playback.isOver ? "↻" : "▶");
@@ -354,9 +355,8 @@ export class Viewer {
     const { own, board: { preview } } = this;
     const next = own ? this.status : this.told;
     if (preview && preview.nextElementSibling !== next) next.before(preview);
-    const place = own ? this.controls : this.turn ?? this.telling;
+    const place = own ? this.controls : this.turn ?? this.doing;
     if (this.actions.parentElement !== place) place.append(this.actions);
-    set(this.doing, { hidden: own });
   }
 
   // The whole review is there to be looked at: nothing of the match is kept back, and nothing moves by itself. It begins at `ply`.
@@ -391,7 +391,7 @@ export class Viewer {
     if (match.game.fault) return `The board cannot be shown. ${match.game.fault}`;
     if (this.seat && match.end) return ending(match, this.seat).filter(Boolean).join(" · ");
     if (this.message) return this.message;
-    if (playback.end) return `Move ${playback.at} of ${match.moves.length}`;
+    if (playback.end) return "";
     if (playback.behind) return `Move ${playback.at}${watched(match)}`;
     if (!match.running && !match.moves.length) return "Waiting for the players…";
     return `${SIDES[match.last.player]} to move${watched(match)}`;
