@@ -29,6 +29,14 @@ TYPE_NAMES = {
 NOT_BLANK = r"\S"
 """Regular expression of texts that are not blank, for a `pattern` of msgspec."""
 
+LEXEME = re.compile(
+    r"""
+    "{3} (?: \\. | [^\\] )*? "{3,5} | '{3} .*? '{3,5}  # a string of several lines
+    | " (?: \\. | [^\\"] )* " | '[^']*' | \#[^\n]* | [\n\[\]{}]""",
+    re.DOTALL | re.VERBOSE,
+)
+"""Regular expression of strings, comments, line ends and brackets, in valid TOML."""
+
 S = TypeVar("S", bound=Struct)
 A = TypeVar("A")
 B = TypeVar("B")
@@ -116,15 +124,15 @@ class TomlFile:
     def find_line(self, keys: KeyPath) -> int:
         """Return the number, from 1, of the line on which the statement of a value begins; 0 if there is none.
 
-        A statement may span several lines. It ends on the first line that makes its lines valid TOML by themselves.
+        A statement may span several lines. It ends with the first line end outside of brackets and strings.
         """
         lines, ends = self.text.split("\n"), [0]
-        for number in range(1, len(lines) + 1):
-            try:
-                tomllib.loads("\n".join(lines[ends[-1] : number]))
-            except tomllib.TOMLDecodeError:
-                continue
-            ends.append(number)
+        number = depth = 0
+        for lexeme in LEXEME.findall(f"{self.text}\n"):
+            number += lexeme.count("\n")
+            depth += (lexeme in ("[", "{")) - (lexeme in ("]", "}"))
+            if lexeme == "\n" and depth == 0:
+                ends.append(number)
         index = bisect_left(
             ends, x=True, key=lambda end: _contains(tomllib.loads("\n".join(lines[:end])), keys)
         )

@@ -1,7 +1,5 @@
 import math
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -110,23 +108,6 @@ def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
 def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(BadLadder, match=why):
         read_plan(tmp_path, f"{text}\n{TWO}")
-
-
-def test_the_line_of_an_error_in_a_long_file_is_found_without_parsing_all_beginnings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parsed_lengths: list[int] = []
-    parse = tomllib.loads
-
-    def count_and_parse(text: str) -> dict[str, Any]:
-        parsed_lengths.append(len(text))
-        return parse(text)
-
-    monkeypatch.setattr(tomllib, "loads", count_and_parse)
-    bots = '[[bots]]\nengine = """\n[x]\n"""\n' * 200
-    with pytest.raises(BadLadder, match=r"\.toml:802: bots\.engine: expected a string, got a whole number"):
-        read_plan(tmp_path, f"{bots}[[bots]]\nengine = 3\n{bots}")
-    assert sum(parsed_lengths) < 20 * 2 * len(bots)
 
 
 @pytest.mark.parametrize(
