@@ -203,7 +203,7 @@ def bot(
 
     Example: arena bot --exec "perl my_bot.pl" --name camel --challenge house-greedy --games 10
     """
-    settings_file = BotSettings(
+    options = BotSettings(
         engine=engine,
         program=program,
         logs=logs,
@@ -229,7 +229,7 @@ def bot(
         state=state,
     )
     explicit = {key for key in context.params if is_option_given(context, key)}
-    settings = _merge_settings(settings_file, explicit)
+    settings = _merge_settings(options, explicit)
     chosen_engine = _make_engine(settings)
     name = settings.name or chosen_engine.name
     if len(name) > 64 or not name.isprintable() or name != name.strip():

@@ -23,18 +23,18 @@ def format_match_line(record: Record) -> str:
         else ""
     )
     if is_void(record):
-        void_text = f"{maxie} against {minnie}{map_text} is void"
+        result_text = f"{maxie} against {minnie}{map_text} is void"
         detail = f": {record.result.detail}"
     elif len(loser_names) == 1:
         winner = minnie if loser_names[0] == maxie else maxie
-        void_text = f"{winner} beats {loser_names[0]}{map_text} in {len(record.moves)} plies"
+        result_text = f"{winner} beats {loser_names[0]}{map_text} in {len(record.moves)} plies"
     else:
-        void_text = (
+        result_text = (
             f"{maxie} and {minnie}{map_text} both lose"
             if loser_names
             else f"{maxie} and {minnie} draw{map_text}"
         )
-    return f"{void_text} ({reason}{detail})"
+    return f"{result_text} ({reason}{detail})"
 
 
 def describe_draws(draws: DrawCounts) -> str:
