@@ -50,7 +50,7 @@ STYLE = f"""<style>
 .road {{ stroke: #141c26; stroke-opacity: .28; stroke-width: 1.4 }} .ferry {{ stroke: #51606f; stroke-opacity: 1; stroke-width: 2.2; stroke-dasharray: 5 6; stroke-linecap: round }}
 .empty {{ fill: #51606f }} .maxie {{ fill: {MAXIE}; stroke: #ffffff; stroke-width: 2 }}
 .minnie {{ fill: {MINNIE}; stroke: #241000; stroke-width: 2 }}
-.armies {{ font-size: 13px; font-weight: 700; fill: #ffffff; text-anchor: middle; stroke: none }} .armies[data-long] {{ font-size: 10.5px }}
+.armies {{ font-size: 12px; font-weight: 700; letter-spacing: -.03em; fill: #ffffff; text-anchor: middle; stroke: none }}
 [data-owner="minnie"] > .armies {{ fill: #241000 }}
 .move {{ fill: none; stroke: #141c26; stroke-width: 6; stroke-linecap: round; stroke-linejoin: round }}
 </style>"""
@@ -273,7 +273,6 @@ def _render_mark(at: Point, armies: int, size: float) -> str:
     if not armies:
         return f'{group_start}<circle class="empty" r="{EMPTY_MARK_SIZE * RADIUS:.1f}"/></g>'
     side = 1.8 * RADIUS
-    long = ' data-long=""' if abs(armies) > 99 else ""
     square = f'<rect class="minnie" x="{-side / 2:.1f}" y="{-side / 2:.1f}" width="{side:.1f}" height="{side:.1f}" rx="3"/>'
     mark = f'<circle class="maxie" r="{RADIUS:.0f}"/>' if armies > 0 else square
-    return f'{group_start}{mark}<text class="armies" y="4.8"{long}>{abs(armies)}</text></g>'
+    return f'{group_start}{mark}<text class="armies" y="4.4">{abs(armies)}</text></g>'

@@ -440,19 +440,6 @@ def test_the_controls_and_the_story_of_a_replay_are_in_sight_with_its_board(
         page.wait_for_function(IN_SIGHT)
 
 
-CUT = "(names) => names.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)"
-
-
-def test_a_narrow_list_of_moves_abbreviates_long_names(empty: BrowserArena, page: Page) -> None:
-    page.set_viewport_size({"width": 1024, "height": 768})
-    page.goto(f"{empty.url}table")
-    show_replay(page, "usa")
-    page.keyboard.press("End")
-    names = page.locator(".moves .text > span")
-    expect(names.filter(has_text="South Carolina").first).to_have_attribute("data-short", "SC")
-    assert names.evaluate_all(CUT) == []
-
-
 IN_FRAME = """(spot) => {
   const [box, frame] = [spot, spot.closest('.zoomed')].map((each) => each.getBoundingClientRect());
   return box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;

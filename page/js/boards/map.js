@@ -87,10 +87,9 @@ export class MapBoard {
     this.land = /** @type {any} */ (null);
     this.spots = /** @type {any} */ (null);
     this.names = /** @type {any} */ (null);
-    this.leads = /** @type {any[]} */ ([]); // lines from names that are far from their land
-    this.ways = /** @type {any[]} */ ([]); // spellings of each name
-    this.placed = /** @type {any[]} */ ([]); // spelling and box of each name, null for a hidden one
-    this.tag = /** @type {any} */ (null); // name of the territory that is pointed at, where the map has none or a short one
+    this.ways = /** @type {any[]} */ ([]); // of writing each name
+    this.placed = /** @type {any[]} */ ([]); // lines and box of each name, null for a hidden one
+    this.tag = /** @type {any} */ (null); // name of the territory that is pointed at, where the map has none
     this.pointed = /** @type {number | null} */ (null); // territory below the pointer, or with the focus
     this.move = /** @type {any} */ (null);
     this.lead = /** @type {any} */ (null); // from a battle to its numbers, where these are far off
@@ -123,7 +122,6 @@ export class MapBoard {
     this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")));
     this.spots = layout.at.map((_, v) => this.spot(v));
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
-    this.leads = setup.territories.map(() => svg("path", { class: "name-lead" }));
     this.ways = allSpellings(setup.territories, widthIn(NAME_FONT));
     this.moveGround = svg("path", { class: "move-ground" });
     this.move = svg("path", { class: "move" });
@@ -144,7 +142,7 @@ export class MapBoard {
       ...this.better,
       ...inReadingOrder(layout.at).map((v) => this.spots[v].group),
       ...this.options,
-      ...this.names.flatMap((name, v) => [name, this.leads[v]]),
+      ...this.names,
       this.tag,
       this.outcomes,
       this.training,
@@ -192,7 +190,6 @@ export class MapBoard {
     this.placed = this.ways.map((ways, v) => {
       const placed = this.isNameless ? null : space.place(ways, v);
       write(this.names[v], placed, size);
-      set(this.leads[v], { d: placed?.lead ? arrow(placed.lead, 0, 0) : null });
       set(this.names[v], { "data-ground": placed?.ground });
       this.names[v].style.fontSize = `${(11 * size).toFixed(1)}px`;
       set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${size.toFixed(2)})` });
@@ -230,7 +227,7 @@ export class MapBoard {
     }).join("");
   }
 
-  // Show the whole name of a territory while it is pointed at, and the result of a move there.
+  // Show the name of a territory while it is pointed at, and the result of a move there.
   point(v, pointed) {
     if (!pointed && this.pointed !== v) return;
     this.pointed = pointed ? v : null;
@@ -251,7 +248,7 @@ export class MapBoard {
 
   spot(v) {
     const side = 1.8 * RADIUS;
-    const number = svg("text", { class: "armies", y: 4.8 });
+    const number = svg("text", { class: "armies", y: 4.4 });
     const reach = svg("circle", { class: "reach", r: PRESS_RADIUS });
     const group = svg("g", { class: "spot", "data-spot": v },
       reach,
@@ -324,7 +321,6 @@ export class MapBoard {
     for (const each of [group, this.names[v]]) set(each, { "data-owner": owner });
     this.land.own(v, owner);
     say(number, n ? String(Math.abs(n)) : "");
-    set(number, { "data-long": Math.abs(n) > 99 });
   }
 
   // Create the mark of travelling armies, around 0 0.
@@ -333,7 +329,7 @@ export class MapBoard {
     const inner = svg("g", { class: "spot", "data-owner": n > 0 ? "maxie" : "minnie", transform: `scale(${this.size.toFixed(2)})` },
       svg("circle", { class: "maxie", r: RADIUS }),
       svg("rect", { class: "minnie", x: -side / 2, y: -side / 2, width: side, height: side, rx: 3 }),
-      svg("text", { class: "armies", y: 4.8, "data-long": Math.abs(n) > 99 }, Math.abs(n)));
+      svg("text", { class: "armies", y: 4.4 }, Math.abs(n)));
     return svg("g", null, inner);
   }
 
@@ -398,21 +394,21 @@ export class MapBoard {
     this.placed.forEach((each, v) => each && overlap(each.box, covered) && set(this.names[v], { [hides]: true }));
   }
 
-  // Name the territory that is pointed at, where the map has no whole name of it.
+  // Name the territory that is pointed at, where the map has no name of it.
   showTag() {
     this.clearBadges(this.tag, "data-tagged");
     const v = this.pointed;
     if (v === null || !this.shown) return;
-    if (this.placed[v] && !this.placed[v].short && !this.names[v].matches("[data-fought], [data-foretold]")) return;
+    if (this.placed[v] && !this.names[v].matches("[data-fought], [data-foretold]")) return;
     const place = this.layout.at[v];
     const lead = svg("path", { class: "lead" });
     this.tag.append(lead, this.badge(this.game.names[v], v, [place, place], { taken: [...this.fought, ...this.foretold], hides: "data-tagged", lead, always: true }));
     set(this.names[v], { "data-tagged": true });
   }
 
-  // Return the boxes of the whole names of these territories on the map.
+  // Return the boxes of the names of these territories on the map.
   boxesOf(territories) {
-    return territories.flatMap((v) => (this.placed[v]?.short === false ? this.placed[v].box : []));
+    return territories.flatMap((v) => this.placed[v]?.box ?? []);
   }
 
   // Remove badges, and show the names below them again.

@@ -1,11 +1,10 @@
 // The moves, each a link to its ply. The current one stays in sight.
 
-import { shortNames } from "../boards/names.js";
 import { h, say, set } from "../dom.js";
 import { SIDES, spent } from "../text.js";
 
 const OPEN_SHEET = ".viewer:is([data-sheet=half], [data-sheet=full]) > .sheet"; // of a phone
-const MAX_NAME_LENGTH = 10; // letters from which on a name is shortened, or abbreviated in a narrow list
+const MAX_NAME_LENGTH = 10; // letters from which on a name is shortened
 const MAX_SHIFT_PX = 48; // by which the sentences above the list may have moved it down
 
 export class MoveList {
@@ -15,7 +14,6 @@ export class MoveList {
     this.review = review;
     this.link = link;
     this.items = [];
-    this.short = shortNames(match.game.names ?? []);
     this.current = /** @type {any} */ (null);
     this.element = h("ol", { class: "moves", tabindex: 0, "aria-label": "Moves" });
     let before = "";
@@ -82,7 +80,7 @@ export class MoveList {
     const fight = told && (told.what === "won" || told.what === "lost")
       ? h("span", { class: "battle" }, `${told.came} vs ${told.stood}`, h("span", { class: "what" }, ` ${told.what}`)) : null;
     const said = game.text(move);
-    const text = h("span", { class: "text" }, parted(said, this.short));
+    const text = h("span", { class: "text" }, parted(said));
     const time = ms === undefined ? "" : spent(ms);
     const mark = h("strong", { class: "mark" });
     const shape = h("span", { class: "shape", role: "img" });
@@ -92,8 +90,6 @@ export class MoveList {
   }
 }
 
-// Return the text of a move with an element for each of its places, so that each can be shortened, as a map writes it.
-const parted = (/** @type {string} */ text, /** @type {Map<string, string>} */ short) => text.split(" → ").flatMap((each, n) => {
-  const long = each.length > MAX_NAME_LENGTH;
-  return [n ? " → " : null, h("span", { "data-long": long, "data-short": long ? short.get(each) ?? null : null }, each)];
-});
+// Return the text of a move with an element for each of its places, so that each can be shortened.
+const parted = (/** @type {string} */ text) => text.split(" → ").flatMap((each, n) => (
+  [n ? " → " : null, h("span", { "data-long": each.length > MAX_NAME_LENGTH }, each)]));
