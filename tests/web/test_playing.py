@@ -14,7 +14,15 @@ from playwright.sync_api import Browser, Error, Page, ViewportSize, expect
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE
-from testkit.browser import MEASURE_SHIFT_SCRIPT, PATIENCE, BrowserArena, new_context, run_arena, wait_until
+from testkit.browser import (
+    MEASURE_SHIFT_SCRIPT,
+    PATIENCE,
+    BrowserArena,
+    box_of,
+    new_context,
+    run_arena,
+    wait_until,
+)
 from tests.web.wire import Guest, against
 
 
@@ -68,9 +76,11 @@ def test_the_large_maps_are_offered_first_on_equal_tiles(fresh: BrowserArena, pa
     titles = ["Italy", "World", "USA", "Poland", "Ring of six", "Grid of sixteen", "Path of four"]
     expect(page.locator(".maps-of .choice > span:nth-of-type(2)")).to_have_text(titles)
     tiles = page.locator(".maps-of .choice").evaluate_all(
-        "(all) => all.map((each) => [each.offsetTop, each.offsetWidth, each.offsetHeight].join())"
+        "(all) => all.map((each) => [each.offsetWidth, each.offsetHeight].join())"
     )
-    assert len(set(tiles)) == 1, "one row of equal tiles"
+    assert len(set(tiles)) == 1, "equal tiles"
+    steps, picture = box_of(page.locator(".steps")), box_of(page.locator(".chosen-map"))
+    assert abs(steps["y"] + steps["height"] - picture["y"] - picture["height"]) <= 1, "they end together"
 
 
 def test_the_button_that_starts_a_match_is_in_sight_at_once(fresh: BrowserArena, page: Page) -> None:

@@ -1,6 +1,6 @@
 // The form for a new match. Every field has a default, so that one click starts it.
 
-import { h } from "../dom.js";
+import { h, set } from "../dom.js";
 import { GAME_NAMES, botTitle, inMapOrder, timeTitle } from "../text.js";
 import { mapPicture, mapThumb } from "./mappicture.js";
 
@@ -52,10 +52,11 @@ export function playForm(about, opponent, begin) {
     row("Your name", name),
     row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (not needed for guests)" : "Your token (from the host: arena token create)", token),
     row("Game", game));
-  const form = h("form", { class: "play-form" },
-    h("fieldset", null, h("legend", null, "Against"), levels, row(house.length ? "Somebody else" : "Opponent", others)),
-    h("div", { class: "map-of" }, maps, picture),
-    h("div", null, h("div", { class: "terms" }, row("Time", time), row("You play", seat), advanced, go)));
+  const steps = h("div", { class: "steps" },
+    h("fieldset", null, h("legend", null, "Opponent"), house.length ? [levels, row("Somebody else", others)] : set(others, { "aria-label": "Opponent" })),
+    maps,
+    h("div", { class: "terms" }, row("Time", time), row("You play", seat), advanced, go));
+  const form = h("form", { class: "play-form" }, steps, picture);
   if (about.games.includes("riskless")) game.value = "riskless";
   let chosen = opponent || null; // the opponent's name; "" for anyone who accepts, null before the bots are listed
   let listed = /** @type {string[]} */ ([]); // the opponents of the list, "" at its end
@@ -82,7 +83,7 @@ export function playForm(about, opponent, begin) {
   form.addEventListener("invalid", () => { form.querySelector("details").open = true; }, true);
   return {
     element: form,
-    beside: form.lastElementChild, // the column of the button, which may hold more below it
+    beside: steps, // the column of the button, which may hold more below it
     // Return the name and token for the match; null if a value is missing, which the browser then reports.
     who: () => {
       const missing = token.required;
