@@ -101,17 +101,13 @@ class RisklessMap:
         for v, near in enumerate(self.neighbours):
             for w in near:
                 if v not in neighbour_sets[w]:
-                    raise BadMap(
-                        "neighbours", f"{self._format_road(v, w)} must be given in both directions", v
-                    )
+                    road = self._format_road(v, w)
+                    raise BadMap("neighbours", f"{road} must be given in both directions", v)
         unreachable = set(range(territory_count)) - find_reachable(self.neighbours, 0)
         if unreachable:
-            first = min(unreachable)
-            raise BadMap(
-                "neighbours",
-                f"no roads lead from {self.territories[0]} to {self.territories[first]}: the map must be connected",
-                first,
-            )
+            v, names = min(unreachable), self.territories
+            why = f"no roads lead from {names[0]} to {names[v]}: the map must be connected"
+            raise BadMap("neighbours", why, v)
 
     def _format_road(self, v: int, w: int) -> str:
         return f"the road from {self.territories[v]} to {self.territories[w]}"

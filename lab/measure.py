@@ -192,8 +192,15 @@ class MeasuredMap(Struct, frozen=True):
     armies_to_win: int
     ply_limit: int
     evaluator: str
-    equals: tuple[EqualMatches, ...]
+    equals: Sequence[EqualMatches]
     signal: UnequalPairs
+
+    @classmethod
+    def of(
+        cls, map: RisklessMap, evaluator: str, equals: Sequence[EqualMatches], signal: UnequalPairs
+    ) -> MeasuredMap:
+        """Return the results of the matches on `map`."""
+        return cls(map.name, map.territory_cap, map.armies_to_win, map.ply_limit, evaluator, equals, signal)
 
 
 @dataclass(frozen=True)
@@ -375,16 +382,9 @@ def measure_maps(
             for (task,), task_matches in map_results:
                 matches_by_nodes[task.nodes_a, task.nodes_b] += task_matches
                 progress(len(task_matches))
-            map = _make_game(game, maps[map_number]).map
-            yield MeasuredMap(
-                map.name,
-                map.territory_cap,
-                map.armies_to_win,
-                map.ply_limit,
-                evaluator,
-                tuple(summarize_equal_matches(nodes, matches_by_nodes[nodes, nodes]) for nodes in strengths),
-                summarize_pairs(STRONG, WEAK, matches_by_nodes[STRONG, WEAK]),
-            )
+            equals = [summarize_equal_matches(nodes, matches_by_nodes[nodes, nodes]) for nodes in strengths]
+            signal = summarize_pairs(STRONG, WEAK, matches_by_nodes[STRONG, WEAK])
+            yield MeasuredMap.of(_make_game(game, maps[map_number]).map, evaluator, equals, signal)
 
 
 def count_matches(maps: int, matches: int, strengths: int = len(DEFAULT_STRENGTHS)) -> int:
