@@ -437,4 +437,4 @@ def test_finished_matches_are_requested_once_for_each_match_that_ends(timed: Pag
 
 def test_a_match_counts_as_live_while_a_board_shows_it(timed: Page) -> None:
     said = timed.evaluate(COUNTED)
-    assert said == ["2 matches", "1 match", "1 match", ""]
+    assert said == ["2 live", "1 live", "1 live", ""]

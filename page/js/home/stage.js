@@ -14,8 +14,8 @@ import { LiveBadge } from "../parts/livebadge.js";
 export class Stage {
   // begun() is called when the first match is shown, moved(id) after each ply of a match, and when the match makes way; `taken` contains the matches of other stages; finished() returns the newest
   // finished matches, without a request of its own where the view has them. `compact`: one board of several, which opens its match by a
-  // press, and is paused by the view.
-  constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Set(), finished = requestFinished, compact = false } = {}) {
+  // press, and is paused by the view. `catchesUp`: the board says how far it is behind its match, with a button to catch up.
+  constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Set(), finished = requestFinished, compact = false, catchesUp = false } = {}) {
     this.begun = begun;
     this.moved = moved;
     this.board = /** @type {any} */ (null);
@@ -23,7 +23,7 @@ export class Stage {
     this.told = /** @type {any[]} */ ([]);
     this.director = new Director(this, { taken, finished });
     this.kind = h("span", { class: "kind" }, "Loading…");
-    this.badge = new LiveBadge(() => this.playback.jump());
+    this.badge = new LiveBadge(catchesUp ? () => this.playback.jump() : null);
     this.pause = h("button", { type: "button", class: "small", onclick: () => this.toggle() }, "");
     this.skip = h("button", { type: "button", class: "small", onclick: () => this.director.next() }, "Next match");
     const title = h("h2", { class: "stage-title" }, this.badge.element, this.kind);

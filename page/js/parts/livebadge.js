@@ -1,4 +1,5 @@
-// Badge that says whether a board shows the newest move of a live match, an earlier one, or its end. Its button catches up.
+// Badge that says whether a board shows the newest move of a live match, an earlier one, or its end. Its button catches up. A badge
+// without a button calls an earlier move live, too.
 
 import { h, say, set } from "../dom.js";
 import { plural } from "../text.js";
@@ -6,24 +7,26 @@ import { plural } from "../text.js";
 const ON_THEIR_WAY = 4; // moves that are just being drawn, at the usual pace
 
 export class LiveBadge {
-  constructor(jump) {
+  // jump() catches up; null for a badge without a button.
+  constructor(jump = /** @type {(() => void) | null} */ (null)) {
     this.state = h("span", null);
-    this.jump = h("button", { type: "button", class: "bare small", title: "Go on with the newest move", hidden: true, onclick: jump }, "Catch up");
+    this.jump = jump && h("button", { type: "button", class: "bare small", title: "Go on with the newest move", hidden: true, onclick: jump }, "Catch up");
     this.element = h("span", { class: "badge", hidden: true }, this.state, this.jump);
   }
 
   // Show the state of a playback; nothing for a replay.
   show(playback) {
-    const state = stateOf(playback);
-    const behind = `${plural(playback.behind, "move")} behind`;
+    const moves = this.jump ? playback.behind : 0;
+    const state = stateOf(playback, moves);
+    const behind = `${plural(moves, "move")} behind`;
     set(this.element, { "data-state": state, hidden: state === "replay" });
-    set(this.jump, { hidden: !playback.behind || (state !== "delayed" && state !== "paused") });
-    say(this.state, { live: "Live", delayed: `${behind} live`, paused: playback.behind ? `Paused, ${behind}` : "Paused", over: "Final", replay: "" }[state]);
+    if (this.jump) set(this.jump, { hidden: !moves || (state !== "delayed" && state !== "paused") });
+    say(this.state, { live: "Live", delayed: `${behind} live`, paused: moves ? `Paused, ${behind}` : "Paused", over: "Final", replay: "" }[state]);
   }
 }
 
-// A live match that was seen to its end is a replay for who goes back.
-function stateOf({ live, behind, running, end, isOver }) {
+// A live match that was seen to its end is a replay for who goes back. `behind`: number of moves that count.
+function stateOf({ live, running, end, isOver }, behind) {
   if (!live) return "replay";
   if (end) return isOver ? "over" : "replay";
   if (!running) return "paused";

@@ -11,7 +11,7 @@ import { Stage } from "../home/stage.js";
 import { keyed } from "../parts/keyed.js";
 import { byDay } from "../parts/matchlist.js";
 import { onListing } from "../spectator.js";
-import { botTitle, plural } from "../text.js";
+import { botTitle } from "../text.js";
 
 const PAGE = 12;
 const QUIET_MS = 1200; // from the last change of the listing to the next request to the store
@@ -33,9 +33,10 @@ export class Home {
     this.past = h("div", { class: "past" });
     this.matches = /** @type {any[]} */ ([]);
     this.held = /** @type {string | null} */ (null); // id of a finished match whose end the large board has not shown yet
-    this.counted = h("p", { class: "quiet" }, "…");
-    this.now = h("h2", null, "Live now");
-    this.wall = h("section", { class: "wall" }, this.now, this.counted, this.live.element);
+    this.counted = h("span", { class: "badge" }, "…");
+    this.heading = h("p", { class: "quiet" }, this.counted);
+    this.now = h("h2", null, "Matches");
+    this.wall = h("section", { class: "wall" }, this.now, this.heading, this.live.element);
     this.against = h("section", { class: "panel against", "aria-label": "Play against" }, h("h2", null, "Play against"), this.nobody, this.bots);
     this.below = h("div", { class: "below" }, this.primer.element, this.leading, this.against);
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
@@ -70,12 +71,15 @@ export class Home {
     set(this.nobody, { hidden: bots.length > 0 });
   }
 
-  // Count the boards of live matches. A match that has ended counts until its board has shown the end. The rules stand beside the large
-  // board if the small ones leave room for them, and the opponents stand in the place of the small ones.
+  // Count the live matches: one whose end the large board has still to show counts, too. Their cards are there if one of them is not of
+  // the match on the large board; else the opponents stand in their place. The rules stand beside the large board if there is room.
   count() {
-    const boards = this.live.cards.size || Number(this.stage.isLive);
-    say(this.counted, boards ? plural(boards, "match", "matches") : "");
-    for (const each of [this.now, this.counted]) set(each, { hidden: !boards });
+    const ids = [...this.live.cards.keys()];
+    const boards = ids.some((id) => this.stage.plyOf(id) === null) ? ids.length : 0;
+    const live = ids.filter((id) => this.ids?.includes(id) || this.stage.plyOf(id) !== null).length;
+    say(this.counted, live ? `${live} live` : "");
+    set(this.counted, { hidden: !live });
+    for (const each of [this.now, this.heading, this.live.element]) set(each, { hidden: !boards });
     const { element } = this.primer;
     const room = WIDE.matches && boards <= (HIGH.matches ? 2 : 1);
     if (room && mayMove(element, this.wall)) this.wall.append(element);

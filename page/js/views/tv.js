@@ -10,7 +10,7 @@ export class TvView {
   constructor(main, [boards]) {
     const count = boards === "4" ? 4 : 1;
     const taken = new Set();
-    this.stages = Array.from({ length: count }, () => new Stage({ taken, moved: (id) => this.live.drawAgain(id), compact: count > 1 }));
+    this.stages = Array.from({ length: count }, () => new Stage({ taken, moved: (id) => this.live.drawAgain(id), compact: count > 1, catchesUp: count === 1 }));
     this.pause = h("button", { type: "button", class: "small", hidden: count === 1, onclick: () => this.toggle() });
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
     this.live = new LiveCards({ plyOnStage: (id) => this.stages.map((each) => each.plyOf(id)).find((ply) => ply !== null) ?? null });
