@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from msgspec.structs import asdict
@@ -29,11 +30,18 @@ from arena.server.core.effects import (
 )
 from arena.server.store import database
 from arena.server.store.events import make_event_row
-from arena.server.store.finished_matches import END_COLUMNS, compute_match_digest, make_summary_columns
+from arena.server.store.finished_matches import (
+    END_COLUMNS,
+    SAVE_RECORD,
+    compute_match_digest,
+    make_summary_columns,
+)
 from arena.server.store.packing import pack_record
 
 EventRow = tuple[str, int, str]
 """Row to write to the table `events`: match id, number of the row's last event, and the row's events as JSON."""
+Statement = tuple[str, Sequence[Any]]
+"""Text of an SQL statement, and the parameters of each of its executions."""
 
 
 @dataclass(slots=True)
@@ -43,8 +51,11 @@ class JournalChanges:
     events: list[EventRow] = field(default_factory=list)
     opened_matches: list[dict[str, Any]] = field(default_factory=list)
     closed_matches: list[dict[str, Any]] = field(default_factory=list)
-    sessions: dict[str, str | None] = field(default_factory=dict)
-    """Hash of the session secret of each bot, in hexadecimal, by the bot's name; None if the session has ended."""
+    sessions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Row with the hash of the session secret of each bot, in hexadecimal, by the bot's name.
+
+    The hash is None if the session has ended.
+    """
     event_states: list[dict[str, Any]] = field(default_factory=list)
     """Rows of the table `ladders`, each with the state of an event (a tournament) that the server plays."""
     answers: list[dict[str, Any]] = field(default_factory=list)
@@ -52,9 +63,32 @@ class JournalChanges:
     has_only_journal_events: bool = True
     """True if all changes are in `events`; one statement is then enough."""
 
+    def list_statements(self, arrival: str, append_events: Sequence[Statement]) -> list[Statement]:
+        """Return the statements that write all changes, in the order in which they must be executed.
 
-def collect_changes(effects: Iterable[DurableEffect]) -> JournalChanges:
-    """Return the database rows that must be written to make the effects durable."""
+        arrival: SQL expression of the next arrival number of a finished match
+        append_events: statements that append `events`
+
+        The fixed order prevents deadlocks between servers that change the same rows.
+        """
+        saved_sessions: list[dict[str, Any]] = []
+        ended_sessions: list[dict[str, Any]] = []
+        for _, row in sorted(self.sessions.items()):
+            (ended_sessions if row["hash"] is None else saved_sessions).append(row)
+        return [
+            (SAVE_SESSION, saved_sessions),
+            (DELETE_SESSION, ended_sessions),
+            (SAVE_EVENT, self.event_states),
+            (SAVE_ANSWER, self.answers),
+            (OPEN_MATCH, self.opened_matches),
+            *append_events,
+            (CLOSE_MATCH.format(arrival=arrival), self.closed_matches),
+            (SAVE_RECORD, self.closed_matches),
+        ]
+
+
+def collect_changes(effects: Iterable[DurableEffect], server: str) -> JournalChanges:
+    """Return the database rows that must be written to make the effects of the server named `server` durable."""
     changes = JournalChanges()
     for effect in effects:
         if type(effect) is AppendEvent:
@@ -63,21 +97,21 @@ def collect_changes(effects: Iterable[DurableEffect]) -> JournalChanges:
             continue
         changes.has_only_journal_events = False
         if type(effect) is OpenMatch:
-            changes.opened_matches.append(_make_opened_match_row(effect))
+            changes.opened_matches.append(_make_opened_match_row(effect, server))
         elif type(effect) is CloseMatch:
-            changes.closed_matches.append(_make_closed_match_row(effect))
+            changes.closed_matches.append(_make_closed_match_row(effect, server))
         elif type(effect) is SaveSession:
-            changes.sessions[effect.name] = effect.hash.hex()
+            changes.sessions[effect.name] = {"server": server, "name": effect.name, "hash": effect.hash.hex()}
         elif type(effect) is DeleteSession:
-            changes.sessions[effect.name] = None
+            changes.sessions[effect.name] = {"server": server, "name": effect.name, "hash": None}
         elif type(effect) is SaveEvent:
-            changes.event_states.append(make_event_row(effect.state))
+            changes.event_states.append(make_event_row(effect.state) | {"server": server})
         elif type(effect) is CommandAnswered:
             changes.answers.append(asdict(effect))
     return changes
 
 
-def _make_opened_match_row(effect: OpenMatch) -> dict[str, Any]:
+def _make_opened_match_row(effect: OpenMatch, server: str) -> dict[str, Any]:
     terms = effect.terms
     return {
         "match": terms.match,
@@ -88,10 +122,11 @@ def _make_opened_match_row(effect: OpenMatch) -> dict[str, Any]:
         "terms": to_json(terms),
         "started": effect.started,
         "rated": terms.rated,
+        "server": server,
     }
 
 
-def _make_closed_match_row(effect: CloseMatch) -> dict[str, Any]:
+def _make_closed_match_row(effect: CloseMatch, server: str) -> dict[str, Any]:
     record = effect.record
     return make_summary_columns(record) | {
         "match": record.match,
@@ -99,17 +134,18 @@ def _make_closed_match_row(effect: CloseMatch) -> dict[str, Any]:
         "packed": pack_record(to_line(record)),
         "whole": False,
         "played": compute_match_digest(record) if effect.rated else None,
+        "server": server,
     }
 
 
-_OPENED_COLUMNS = ("match", "event", "game", "maxie", "minnie", "terms", "started", "rated")
+_OPENED_COLUMNS = ("match", "event", "game", "maxie", "minnie", "terms", "started", "rated", "server")
 _CLOSE_ASSIGNMENTS = ", ".join(f"{name} = :{name}" for name in ("finished", *END_COLUMNS))
 
 REQUIRE_LEASE = "SELECT 1 FROM servers WHERE name = :server AND number = :number"
 """Query that returns a row if the lease with this name and fencing token is held, and no row otherwise."""
 OPEN_MATCH = (
-    f"INSERT INTO matches ({', '.join(_OPENED_COLUMNS)}, server)"  # noqa: S608  names of columns
-    f" VALUES ({', '.join(f':{name}' for name in _OPENED_COLUMNS)}, :server) ON CONFLICT DO NOTHING"
+    f"INSERT INTO matches ({', '.join(_OPENED_COLUMNS)})"  # noqa: S608  names of columns
+    f" VALUES ({', '.join(f':{name}' for name in _OPENED_COLUMNS)}) ON CONFLICT DO NOTHING"
 )
 CLOSE_MATCH = (
     f"UPDATE matches SET {_CLOSE_ASSIGNMENTS}, arrival = {{arrival}}, played = :played,"  # noqa: S608  names of columns
@@ -143,3 +179,7 @@ class NumberedStatement:
     def get_values(self, row: Mapping[str, Any]) -> Sequence[Any]:
         """Return the values of the statement's parameters, in the order of their numbers, from a row by column name."""
         return [row[name] for name in self.names]
+
+
+number_parameters = cache(NumberedStatement)
+"""Function that returns the NumberedStatement made from a text."""

@@ -91,7 +91,7 @@ class Journal:
         """
         start_ns = self._pending_since["commit"] = self._clock.now_ns()
         try:
-            await self._writer.commit(collect_changes(effects), self.lease)
+            await self._writer.commit(collect_changes(effects, self.lease.name), self.lease)
         except Exception as error:
             self._in_doubt = True
             raise self._record_failure(error) from error

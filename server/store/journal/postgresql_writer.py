@@ -7,7 +7,7 @@ one round trip.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -18,34 +18,29 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.clock import TimeSource
 from arena.server.store.database import WRITER_LOCK_KEY, Engine
-from arena.server.store.finished_matches import NEXT_ARRIVAL, SAVE_RECORD
+from arena.server.store.finished_matches import NEXT_ARRIVAL
 from arena.server.store.journal.changes import (
-    CLOSE_MATCH,
-    DELETE_SESSION,
-    OPEN_MATCH,
     REQUIRE_LEASE,
-    SAVE_ANSWER,
-    SAVE_EVENT,
-    SAVE_SESSION,
+    EventRow,
     JournalChanges,
-    NumberedStatement,
+    number_parameters,
 )
 from arena.server.store.lease import Lease, LeaseLost
 
 T = TypeVar("T")
 
 APPEND_EVENTS = """
-WITH held AS MATERIALIZED (SELECT 1 FROM servers WHERE name = $1 AND number = $2 FOR SHARE)
+WITH held AS MATERIALIZED (SELECT 1 FROM servers WHERE name = :server AND number = :number FOR SHARE)
 INSERT INTO events (number, seq, event)
 SELECT matches.number, row.seq, row.event
-FROM held, unnest($3::text[], $4::int[], $5::text[]) AS row (match, seq, event)
+FROM held, unnest(:matches::text[], :numbers::int[], :events::text[]) AS row (match, seq, event)
 JOIN matches ON matches.match = row.match
-WHERE matches.finished IS NULL AND matches.server = $1
+WHERE matches.finished IS NULL AND matches.server = :server
 ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 """
 """Statement that appends event rows to matches in progress. It appends no row if the lease is lost.
 
-Parameters: the lease's name and fencing token, then arrays of match ids, event numbers and events.
+Parameters: the lease's name and fencing token, and arrays of match ids, event numbers and events.
 """
 
 LOCK_OUT_COUNTING = f"SELECT pg_advisory_xact_lock_shared({WRITER_LOCK_KEY})"
@@ -54,11 +49,8 @@ LOCK_OUT_COUNTING = f"SELECT pg_advisory_xact_lock_shared({WRITER_LOCK_KEY})"
 A transaction executes it before it assigns arrival numbers to finished matches. Several may do so at the same time.
 """
 
-_REQUIRE_LEASE = NumberedStatement(f"{REQUIRE_LEASE} FOR SHARE")
-_OPEN_MATCH, _SAVE_RECORD = NumberedStatement(OPEN_MATCH), NumberedStatement(SAVE_RECORD)
-_CLOSE_MATCH = NumberedStatement(CLOSE_MATCH.format(arrival=NEXT_ARRIVAL["postgresql"]))
-_SAVE_EVENT, _SAVE_ANSWER = NumberedStatement(SAVE_EVENT), NumberedStatement(SAVE_ANSWER)
-_SAVE_SESSION, _DELETE_SESSION = NumberedStatement(SAVE_SESSION), NumberedStatement(DELETE_SESSION)
+_REQUIRE_LEASE = number_parameters(f"{REQUIRE_LEASE} FOR SHARE")
+_APPEND_EVENTS = number_parameters(APPEND_EVENTS)
 
 
 class WriteConnection:
@@ -174,38 +166,30 @@ async def _require_lease(driver_connection: Any, lease: Lease) -> None:
 
 
 async def _append_events(driver_connection: Any, changes: JournalChanges, lease: Lease) -> int:
-    matches, numbers, events = zip(*changes.events, strict=True)
-    status = await driver_connection.execute(
-        APPEND_EVENTS, lease.name, lease.number, matches, numbers, events
-    )
+    values = _APPEND_EVENTS.get_values(_make_append_row(changes.events, lease))
+    status = await driver_connection.execute(_APPEND_EVENTS.text, *values)
     return int(status.rpartition(" ")[2])  # such as `INSERT 0 3`
 
 
+def _make_append_row(event_rows: Sequence[EventRow], lease: Lease) -> dict[str, Any]:
+    matches, numbers, events = zip(*event_rows, strict=True)
+    return {
+        "server": lease.name,
+        "number": lease.number,
+        "matches": matches,
+        "numbers": numbers,
+        "events": events,
+    }
+
+
 async def _write_changes(driver_connection: Any, changes: JournalChanges, lease: Lease) -> None:
-    server_parameter = {"server": lease.name}
-    # A fixed order prevents deadlocks between servers that change the same rows.
-    sessions = [
-        {"name": name, "hash": secret, **server_parameter}
-        for name, secret in sorted(changes.sessions.items())
-    ]
-    for statement, rows in (
-        (_SAVE_SESSION, [row for row in sessions if row["hash"] is not None]),
-        (_DELETE_SESSION, [row for row in sessions if row["hash"] is None]),
-        (_SAVE_EVENT, [row | server_parameter for row in changes.event_states]),
-        (_SAVE_ANSWER, changes.answers),
-        (_OPEN_MATCH, [row | server_parameter for row in changes.opened_matches]),
-    ):
-        if rows:
-            await driver_connection.executemany(statement.text, [statement.get_values(row) for row in rows])
-    if changes.events:
-        await _append_events(driver_connection, changes, lease)
     if changes.closed_matches:
         await driver_connection.execute(LOCK_OUT_COUNTING)
-        closed_rows = [row | server_parameter for row in changes.closed_matches]
-        for statement in (_CLOSE_MATCH, _SAVE_RECORD):
-            await driver_connection.executemany(
-                statement.text, [statement.get_values(row) for row in closed_rows]
-            )
+    append_events = [(APPEND_EVENTS, [_make_append_row(changes.events, lease)])] if changes.events else []
+    for text, rows in changes.list_statements(NEXT_ARRIVAL["postgresql"], append_events):
+        if rows:
+            statement = number_parameters(text)
+            await driver_connection.executemany(statement.text, [statement.get_values(row) for row in rows])
 
 
 @asynccontextmanager

@@ -23,24 +23,14 @@ import sqlalchemy as sa
 
 from arena.server.store import database, sqlite
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import NEXT_ARRIVAL, SAVE_RECORD
-from arena.server.store.journal.changes import (
-    CLOSE_MATCH,
-    DELETE_SESSION,
-    OPEN_MATCH,
-    REQUIRE_LEASE,
-    SAVE_ANSWER,
-    SAVE_EVENT,
-    SAVE_SESSION,
-    JournalChanges,
-)
+from arena.server.store.finished_matches import NEXT_ARRIVAL
+from arena.server.store.journal.changes import REQUIRE_LEASE, JournalChanges, Statement
 from arena.server.store.lease import Lease, LeaseLost
 
 T = TypeVar("T")
 
 MAX_ROWS = 500
 """Maximum number of event rows in one statement. Each row has three parameters, and SQLite allows 32,766."""
-_CLOSE_MATCH = CLOSE_MATCH.format(arrival=NEXT_ARRIVAL["sqlite"])
 
 
 @cache
@@ -186,10 +176,15 @@ class SqliteWriter:
                 # The lease is lost, or a match was removed from the store meanwhile.
                 self._require_lease(lease)
             return
+        append_events: list[Statement] = []
+        for first in range(0, len(events), MAX_ROWS):
+            chunk = events[first : first + MAX_ROWS]
+            append_events.append((make_append_statement(len(chunk)), [(*chain.from_iterable(chunk), *fence)]))
         self._driver_connection.execute(sqlite.BEGIN_STATEMENT)
         try:
             self._require_lease(lease)
-            self._write_changes(changes, {"server": lease.name}, fence)
+            for statement, rows in changes.list_statements(NEXT_ARRIVAL["sqlite"], append_events):
+                self._driver_connection.executemany(statement, rows)
             self._driver_connection.execute("COMMIT")
         except BaseException:
             self._driver_connection.rollback()
@@ -199,29 +194,6 @@ class SqliteWriter:
         parameters = {"server": lease.name, "number": lease.number}
         if self._driver_connection.execute(REQUIRE_LEASE, parameters).fetchone() is None:
             raise LeaseLost(lease)
-
-    def _write_changes(
-        self, changes: JournalChanges, parameters: dict[str, Any], fence: tuple[str, str, int]
-    ) -> None:
-        execute = self._driver_connection.executemany
-        for name, secret in sorted(changes.sessions.items()):
-            self._driver_connection.execute(
-                DELETE_SESSION if secret is None else SAVE_SESSION,
-                {"name": name, "hash": secret, **parameters},
-            )
-        if changes.event_states or changes.answers:
-            execute(SAVE_EVENT, [row | parameters for row in changes.event_states])
-            execute(SAVE_ANSWER, changes.answers)
-        if changes.opened_matches:
-            execute(OPEN_MATCH, [row | parameters for row in changes.opened_matches])
-        for first in range(0, len(changes.events), MAX_ROWS):
-            chunk = changes.events[first : first + MAX_ROWS]
-            self._driver_connection.execute(
-                make_append_statement(len(chunk)), (*chain.from_iterable(chunk), *fence)
-            )
-        if changes.closed_matches:
-            execute(_CLOSE_MATCH, [row | parameters for row in changes.closed_matches])
-            execute(SAVE_RECORD, changes.closed_matches)
 
     def _write(self, operation: Callable[[sa.Connection], T]) -> T:
         with self._connection.begin():

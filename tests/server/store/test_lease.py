@@ -247,7 +247,7 @@ async def test_a_commit_of_unknown_outcome_that_comes_late_is_refused_once_the_s
         assert found.events == [(1, MatchOpened())]
         assert journal.lease.number == before.number + 1
         with pytest.raises(LeaseLost):
-            await commit(collect_changes(effects), before)
+            await commit(collect_changes(effects, before.name), before)
         # So it is also where the number was taken, and nobody was told.
         again = await journal._writer.write(partial(lease.reacquire_lease, lease=before))
         assert again == journal.lease

@@ -152,7 +152,9 @@ class World:
             with suppress(LeaseLost):
                 await self._load(run)
                 if "late" in how:
-                    await run.writer.commit(collect_changes(effects), before)  # it must be refused
+                    await run.writer.commit(
+                        collect_changes(effects, before.name), before
+                    )  # it must be refused
             return
         if how == "is killed after the commit":
             self._remove(run)
