@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
 
 from arena.server.core.settings import HOUSE_PREFIX
 
@@ -52,13 +51,24 @@ _LOOKALIKES = {
 _LOOKALIKE_TABLE = str.maketrans({char: letter for letter, chars in _LOOKALIKES.items() for char in chars})
 
 
-@lru_cache(maxsize=65_536)
+class _KeyTable(dict[int, str]):
+    """Table for `str.translate` of each character's part of a lookalike key. It computes an entry when it is first used."""
+
+    def __missing__(self, code: int) -> str:
+        plain = unicodedata.normalize("NFKD", chr(code).translate(_LOOKALIKE_TABLE))
+        plain = plain.translate(_LOOKALIKE_TABLE).casefold()
+        self[code] = "".join(char for char in plain if not unicodedata.combining(char)).translate(
+            _LOOKALIKE_TABLE
+        )
+        return self[code]
+
+
+_KEY_TABLE = _KeyTable()
+
+
 def make_lookalike_key(name: str) -> str:
     """Return a key that is equal for names that look alike, such as `bob` and `B0B`."""
-    plain = (
-        unicodedata.normalize("NFKD", name.translate(_LOOKALIKE_TABLE)).translate(_LOOKALIKE_TABLE).casefold()
-    )
-    return "".join(char for char in plain if not unicodedata.combining(char)).translate(_LOOKALIKE_TABLE)
+    return name.translate(_KEY_TABLE)
 
 
 def find_unavailability_reason(name: str, others: Iterable[str]) -> str | None:
@@ -70,8 +80,11 @@ def find_unavailability_reason(name: str, others: Iterable[str]) -> str | None:
     for prefix, owner in RESERVED_PREFIXES.items():
         if key.startswith(make_lookalike_key(prefix)):
             return f"{name!r:.80} looks like a name of {owner}: choose one that does not begin with {prefix}"
+    # One call for all names is ten times as fast. No name contains a line break, and no other character becomes one.
+    lines = "\n".join(others)
+    pairs = zip(lines.split("\n"), make_lookalike_key(lines).split("\n"), strict=True)
     similar_name = next(
-        (other for other in others if other != name and make_lookalike_key(other) == key), None
+        (other for other, other_key in pairs if other_key == key and other not in ("", name)), None
     )
     return (
         None

@@ -14,6 +14,8 @@ from arena.server.store.names import find_unavailability_reason, make_lookalike_
         ("bi11", "bill"),
         ("ånna", "anna"),
         ("ａnna", "anna"),
+        ("a\u0301\u0323nna", "a\u0323\u0301nna"),
+        ("\u1112\u1161\u11ab", "\ud55c"),
     ],
 )
 def test_a_lookalike_of_a_name_that_exists_is_refused(name: str, like: str) -> None:
