@@ -52,6 +52,10 @@ POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "passw
 """Parameters allowed after the `?` of a PostgreSQL URL."""
 
 
+HANG_SECONDS = 2.0
+"""Seconds past the deadline of a query after which PostgreSQL counts as hung, and the query's connection is closed."""
+
+
 class DatabaseTimeouts(NamedTuple):
     """Time limits for PostgreSQL, in seconds."""
 
@@ -424,13 +428,15 @@ async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection
     """Open a connection for a short query.
 
     The deadline of the enclosing cancel scope limits the query too. When it passes, the database stops the query,
-    TimeoutError is raised, and the connection stays usable. Any other cancellation of the scope takes effect only after
-    the block.
+    TimeoutError is raised, and the connection stays usable. If PostgreSQL hangs, so that it stops nothing, TimeoutError
+    is raised HANG_SECONDS later, and the connection is closed. Any other cancellation of the scope takes effect only
+    after the block.
     """
     await checkpoint_if_cancelled()
     seconds = get_seconds_left()
     end_time = MONOTONIC.now() + seconds
-    with anyio.CancelScope(shield=True):
+    hang_seconds = HANG_SECONDS if engine.dialect.name == "postgresql" else math.inf
+    with anyio.move_on_after(seconds + hang_seconds, shield=True) as scope:
         try:
             async with engine.connect() as connection:
                 if end_time == math.inf:
@@ -442,6 +448,8 @@ async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection
             if MONOTONIC.now() >= end_time:
                 raise TimeoutError("the store took too long, and its query was cancelled") from None
             raise
+    if scope.cancelled_caught:
+        raise TimeoutError("the database hangs")
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ from contextlib import closing
 from functools import partial
 from itertools import count
 from pathlib import Path
+from time import monotonic
 from types import FrameType
 from typing import Any
 
@@ -32,12 +34,14 @@ from arena.server.edge.responses import Response
 from arena.server.edge.work_budget import WorkBudget
 from arena.server.host import Host
 from arena.server.metrics import Metrics
+from arena.server.store import database
 from arena.server.store.database import (
     Engine,
     close_engine,
     make_engine,
     make_transaction_writer,
     open_readonly,
+    open_store,
     prepare_store,
 )
 from arena.server.store.requests import send_request
@@ -48,6 +52,7 @@ from arena.server.web.credentials import find_valid_token
 from arena.server.web.page_messages import PageRequest
 from arena.server.web.pages import Pages, ServerInfo
 from arena.server.web.routes import ROUTES, parse_target
+from tests.server.databases import Postgresql
 from tests.server.edge.rig import settled
 from tests.server.web.test_match_log import basic
 from tests.server.web.test_pages import pages_of, play
@@ -298,10 +303,8 @@ async def test_of_a_hundred_wrong_tokens_from_one_address_ten_are_looked_up(
     monkeypatch.setattr(owners, "find_valid_token", look_up)
 
     async def guess() -> None:
-        request = Request("/api/token/rotate?name=tiger", Headers(Authorization=basic("tiger", "x")), "POST")
-        answer = await settled(pages(request, "192.0.2.1"))
-        assert answer is not None
-        statuses[int(answer.status)] += 1
+        status, _ = await post_wrong_token(pages)
+        statuses[status] += 1
 
     async with anyio.create_task_group() as tasks:
         for _ in range(100):
@@ -309,6 +312,31 @@ async def test_of_a_hundred_wrong_tokens_from_one_address_ten_are_looked_up(
     assert 0 < len(looked_up) <= 10
     assert statuses[401] == len(looked_up)
     assert set(statuses) <= {401, 429, 503}
+
+
+async def post_wrong_token(pages: Pages) -> tuple[int, str]:
+    request = Request("/api/token/rotate?name=tiger", Headers(Authorization=basic("tiger", "x")), "POST")
+    answer = await settled(pages(request, "192.0.2.1"))
+    assert answer is not None
+    return int(answer.status), answer.body.decode()
+
+
+async def test_a_post_to_a_store_that_hangs_is_refused_long_before_the_database_command_times_out(
+    own_postgresql: Postgresql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_store(await asyncio.to_thread(own_postgresql.new_database)) as engine:
+        pages = make_pages(engine)
+        assert (await post_wrong_token(pages))[0] == 401
+        with monkeypatch.context() as quick, own_postgresql.frozen():
+            quick.setattr("arena.server.web.routes.ROUTES", quick_routes())
+            quick.setattr(database, "HANG_SECONDS", 0.1)
+            began = monotonic()
+            assert await post_wrong_token(pages) == (
+                503,
+                "the server cannot reach its store: try again\n",
+            )
+            assert monotonic() - began < database.DEFAULT_TIMEOUTS.command - 5
+        assert (await post_wrong_token(pages))[0] == 401
 
 
 async def test_a_kept_answer_costs_little(pages: Pages) -> None:
