@@ -21,6 +21,7 @@ Ring = list[tuple[float, float]]
 class _Land(TypedDict):
     cells: list[list[Ring]]
     ferries: list[tuple[int, int]]
+    marks: list[tuple[float, float]]
 
 
 @cache
@@ -43,3 +44,8 @@ def load_shipped_ferries(name: str) -> list[tuple[int, int]]:
     A road is a pair of territory numbers, the lower first.
     """
     return [(v, w) for v, w in _load_land(name)["ferries"]] if name in list_map_names() else []
+
+
+def load_shipped_marks(name: str) -> list[tuple[float, float]] | None:
+    """Return the centre of the mark of each territory of a built-in map, centred in its land; None for other maps."""
+    return [(x, y) for x, y in _load_land(name)["marks"]] if name in list_map_names() else None

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from arena.games.riskless_map import RisklessMap
-from arena.maps.cells import Ring, load_shipped_cells, load_shipped_ferries
+from arena.maps.cells import Ring, load_shipped_cells, load_shipped_ferries, load_shipped_marks
 from arena.maps.layout import Line, Point, find_smallest_distance, list_roads
 from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
@@ -134,7 +134,8 @@ class MapPicture:
     @cached_property
     def places(self) -> list[Point]:
         """Centre of the mark of each territory, in pixels."""
-        return [self._to_pixels(place) for place in self.file.map.places]
+        marks = None if self.cells is None else load_shipped_marks(self.file.map.name)
+        return [self._to_pixels(place) for place in marks or self.file.map.places]
 
     def render_svg(self, armies: Sequence[int], label: str) -> str:
         """Return the map with its armies, as SVG.

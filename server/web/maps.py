@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from arena import maps
-from arena.maps.cells import load_shipped_cells, load_shipped_ferries
+from arena.maps.cells import load_shipped_cells, load_shipped_ferries, load_shipped_marks
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.loader import list_map_names, load_map_file
 from arena.server.edge import responses
@@ -158,6 +158,7 @@ def answer_map_request(name: str, *, gzip: bool) -> Response:
         "wraps": file.wraps,
         "cells": load_shipped_cells(name),
         "ferries": load_shipped_ferries(name),
+        "marks": load_shipped_marks(name),
         "setup": file.map.to_data(),
     }
     plain_response = responses.make_json_response(map_data, {"Vary": "Accept-Encoding"})

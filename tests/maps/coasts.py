@@ -15,7 +15,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from shapely import LineString, MultiPoint, Point, Polygon, unary_union, voronoi_polygons
+from shapely.affinity import scale
 from shapely.geometry.base import BaseGeometry
+from shapely.ops import polylabel
 
 from arena.maps.cells import CELLS_FOLDER, Ring
 from arena.maps.layout import compute_road_lines, find_smallest_distance, list_roads
@@ -41,6 +43,11 @@ GRAIN = 0.01
 GAP = 0.001
 """Water between two cells that is narrower than twice this comes of rounded corners and is land, in the same unit."""
 
+WIDTH_OF_TEXT = 1.4
+"""Room that a number and the name below it need to their left and right, relative to the room above and below."""
+CENTRED = 0.9
+"""Distance of a mark from the border of its area from which on it is centred, relative to the largest distance in the area."""
+
 
 def main() -> None:
     """Write the cells of each built-in map."""
@@ -50,8 +57,9 @@ def main() -> None:
         cells = make_cells(file)
         lines = ",\n".join(json.dumps(rings, separators=(",", ":")) for rings in cells)
         ferries = json.dumps(ferries_of(file, cells), separators=(",", ":"))
+        marks = json.dumps(marks_of(file, cells), separators=(",", ":"))
         (CELLS_FOLDER / f"{name}.json").write_text(
-            f'{{"cells": [\n{lines}\n],\n"ferries": {ferries}}}\n', encoding="utf-8"
+            f'{{"cells": [\n{lines}\n],\n"ferries": {ferries},\n"marks": {marks}}}\n', encoding="utf-8"
         )
 
 
@@ -111,6 +119,27 @@ def ferries_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[int, int]]:
         for v, w in list_roads(file.map)
         if not all(land.covers(LineString(line)) for line in compute_road_lines(file, v, w))
     ]
+
+
+def marks_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[float, float]]:
+    """Return the centre of each territory's mark: its place, or the nearest point on the way to the middle of its largest area that is centred there."""
+    unit = find_smallest_distance(file.map)
+    found = []
+    for (x, y), rings in zip(file.map.places, cells, strict=True):
+        area = scale(Polygon(rings[0]), 1 / WIDTH_OF_TEXT, 1, origin=(0, 0))
+        place, middle = Point(x / WIDTH_OF_TEXT, y), polylabel(area, GRAIN * unit)
+        way = LineString([place, middle])
+        points = (
+            (way.interpolate(share / 10, normalized=True) for share in range(11))
+            if way.length
+            else iter([place])
+        )
+        least = CENTRED * area.exterior.distance(middle)
+        mark = next(
+            point for point in points if area.contains(point) and area.exterior.distance(point) >= least
+        )
+        found.append((round(mark.x * WIDTH_OF_TEXT, 4), round(mark.y, 4)))
+    return found
 
 
 def lands_of(file: MapFile, unit: float) -> list[tuple[list[int], BaseGeometry]]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from itertools import combinations
 from math import dist
 
 import pytest
 from shapely import LineString, MultiPolygon, Point, Polygon, box, unary_union
 
-from arena.maps.cells import Ring, load_shipped_cells, load_shipped_ferries
+from arena.maps.cells import Ring, load_shipped_cells, load_shipped_ferries, load_shipped_marks
 from arena.maps.layout import compute_road_lines, find_smallest_distance, list_roads
 from arena.maps.loader import list_map_names, load_map_file
-from tests.maps.coasts import GRAIN, SHORES, ferries_of, join_detached, lands_of, make_cells
+from tests.maps.coasts import GRAIN, SHORES, ferries_of, join_detached, lands_of, make_cells, marks_of
 
 
 @cache
@@ -129,3 +130,15 @@ def test_the_ferries_that_ship_are_those_of_the_cells_that_ship(name: str) -> No
     cells = load_shipped_cells(name)
     assert cells is not None
     assert load_shipped_ferries(name) == ferries_of(load_map_file(name), cells)
+
+
+@pytest.mark.parametrize("name", list_map_names())
+def test_the_marks_that_ship_are_centred_in_the_cells_that_ship(name: str) -> None:
+    file, cells, marks = load_map_file(name), load_shipped_cells(name), load_shipped_marks(name)
+    assert cells is not None
+    assert marks is not None
+    unit = find_smallest_distance(file.map)
+    for mark, made, rings in zip(marks, marks_of(file, cells), cells, strict=True):
+        assert dist(mark, made) < 0.05 * unit
+        assert Polygon(rings[0]).exterior.distance(Point(mark)) > 0.4 * unit, "there is room for it"
+    assert min(dist(one, other) for one, other in combinations(marks, 2)) >= 0.95 * unit

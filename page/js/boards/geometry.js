@@ -9,8 +9,9 @@ const SHORE_MARGIN = 16; // margin around drawn land
 const NEIGHBOURHOOD_SHARE = 0.72; // in the usual length of a road: what is so near to two places that are joined as in a grid meets at its corners
 
 // Return the picture's size, the position of each territory, its neighbourhood, the room for words, and the straight lines of its roads.
-// `cells` has the corners of all land; null leaves room for a neighbourhood, and undefined means that it is not loaded yet.
-export function layOut(setup, wraps, cells = /** @type {any} */ (undefined)) {
+// `cells` has the corners of all land; null leaves room for a neighbourhood, and undefined means that it is not loaded yet. `marks` has
+// the middle of each territory's mark where its land is drawn, null for its place.
+export function layOut(setup, wraps, cells = /** @type {any} */ (undefined), marks = /** @type {number[][] | null} */ (null)) {
   const { places, neighbours } = setup;
   const corners = [...places, ...(cells ?? []).flat(2)];
   const [xs, ys] = [0, 1].map((axis) => corners.map((corner) => corner[axis]));
@@ -24,7 +25,7 @@ export function layOut(setup, wraps, cells = /** @type {any} */ (undefined)) {
   const width = Math.max(MIN_WIDTH, wide * scale + 2 * margin);
   const indent = (width - wide * scale) / 2;
   const point = ([x, y]) => [indent + (x - left) * scale, margin + (y - top) * scale];
-  const at = places.map(point);
+  const at = (marks ?? places).map(point);
   const height = high * scale + 2 * margin;
   const edges = wraps ? [indent - margin, indent + wide * scale + margin] : null;
   return {

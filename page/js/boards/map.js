@@ -113,7 +113,7 @@ export class MapBoard {
 
   draw(extra) {
     const { setup } = this.game;
-    const layout = layOut(setup, extra.wraps, extra.cells);
+    const layout = layOut(setup, extra.wraps, extra.cells, extra.marks);
     this.layout = layout;
     set(this.picture, { viewBox: `0 0 ${layout.width.toFixed(1)} ${layout.height.toFixed(1)}` });
     set(this.element, { "data-provisional": extra.cells === undefined });

@@ -47,8 +47,8 @@ export class Thumbnail {
     if (found !== first) this.prepare(found);
   }
 
-  prepare({ cells, wraps }) {
-    const layout = layOut(this.game.setup, wraps, cells);
+  prepare({ cells, wraps, marks }) {
+    const layout = layOut(this.game.setup, wraps, cells, marks);
     this.layout = layout;
     this.scale = Math.min(WIDTH / layout.width, HEIGHT / layout.height);
     this.areas = outlines(layout, cells).map((d) => new Path2D(d));
