@@ -12,21 +12,20 @@ import itertools
 import random
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from arena.bots.client.state.moves import MAX_LINE_MOVES
 from arena.server.web.credentials import make_basic_header
 from benchmarks.hostile.stranger import (
+    RequestSubjects,
     Stranger,
-    TrafficCounts,
-    connected,
     repeat_until_cancelled,
     send_get,
 )
-from benchmarks.kit.client import ServerMessage
+from benchmarks.kit.client import ServerMessage, connect
 from benchmarks.kit.script import make_script
 from testkit import horde
 
@@ -40,70 +39,17 @@ REVOKED = [f"revoked {number}" for number in range(20)]
 TIME_CONTROL = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
 
 
-@dataclass
-class RequestSubjects:
-    """Ids, names and URL paths that requests can refer to.
-
-    tokens: by client's name; finished: ids of finished matches; file: URL path of the web site's script
-    """
-
-    url: str
-    tokens: dict[str, str]
-    live: list[str] = field(default_factory=list)
-    """Ids of matches in progress."""
-    finished: list[str] = field(default_factory=list)
-    long: list[str] = field(default_factory=list)
-    """Ids of finished matches with analysis (`thinking`) of maximum size."""
-    own_matches: list[tuple[str, str]] = field(default_factory=list)
-    """Finished matches of the clients, as (match id, client's name)."""
-    file: str = "/web/"
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the clients that have a token, sorted."""
-        return sorted(self.tokens)
-
-
-@dataclass
-class LoadClient:
-    """Client that sends one kind of request from the address `source`.
-
-    answers: types of the messages that count as answers
-    stranger: connection; None if the kind opens its own connections, or if the server refused this one
-    """
-
-    subjects: RequestSubjects
-    number: int
-    source: str
-    counts: TrafficCounts
-    answers: frozenset[str]
-    stranger: Stranger | None = None
-
-    @property
-    def connection(self) -> Stranger:
-        """Open connection of the client. Raises EOFError if the server refused it."""
-        if self.stranger is None:
-            raise EOFError("the server refused this client's connection")
-        return self.stranger
-
-    async def send_while_reading(self, send: Callable[[], Awaitable[None]]) -> None:
-        """Await `send()`, which sends requests, and read all messages that arrive meanwhile, until cancelled."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.connection.read_all(self.answers))
-            await send()
-
-
 @dataclass(frozen=True)
 class RequestKind:
     """Kind of request that strangers send.
 
-    send_requests: sends the requests of one client, until cancelled
+    send_requests: sends the requests of one stranger, until cancelled
     answers: types of the messages that count as answers
     """
 
     request: str
     """Name of the request in the server's cost tables: message type, or method and route; empty for an attack."""
-    send_requests: Callable[[LoadClient], Awaitable[None]]
+    send_requests: Callable[[Stranger], Awaitable[None]]
     answers: frozenset[str] = frozenset()
     role: str = "bot"
     """Role in the clients' hello; empty if the kind opens its own connections."""
@@ -119,12 +65,12 @@ class RequestKind:
 def send_repeatedly(type: str, *answers: str, role: str = "bot", **content: object) -> RequestKind:
     """Return a kind that repeats a message with this content. `answers`: types of messages that count as answers."""
 
-    async def send_requests(client: LoadClient) -> None:
+    async def send_requests(stranger: Stranger) -> None:
         async def send() -> None:
             while True:
-                await client.connection.send(type=type, **content)
+                await stranger.send(type=type, **content)
 
-        await client.send_while_reading(send)
+        await stranger.send_while_reading(send)
 
     return RequestKind(type, send_requests, frozenset(answers), role)
 
@@ -144,33 +90,35 @@ def get_repeatedly(
     make_authorization: function that returns the Authorization header of the request with this number
     """
 
-    async def send_requests(client: LoadClient) -> None:
-        numbers = itertools.count(client.number)
+    async def send_requests(stranger: Stranger) -> None:
+        numbers = itertools.count(stranger.number)
 
         async def send_one() -> None:
             number = next(numbers)
-            authorization = make_authorization(client.subjects, number) if make_authorization else ""
-            path = target if isinstance(target, str) else target(client.subjects, number)
-            await send_get(client.subjects.url, client.source, path, client.counts, authorization, method)
+            authorization = make_authorization(stranger.subjects, number) if make_authorization else ""
+            path = target if isinstance(target, str) else target(stranger.subjects, number)
+            await send_get(
+                stranger.subjects.url, stranger.source, path, stranger.counts, authorization, method
+            )
 
-        await repeat_until_cancelled(send_one, client.counts)
+        await repeat_until_cancelled(send_one, stranger.counts)
 
     return RequestKind(f"{method} {route}", send_requests, role="")
 
 
-def connect_repeatedly(make_hello: Callable[[LoadClient], dict[str, object]]) -> RequestKind:
+def connect_repeatedly(make_hello: Callable[[Stranger], dict[str, object]]) -> RequestKind:
     """Return a kind that connects, sends a hello and disconnects. `make_hello` returns the fields of the next hello."""
 
-    async def send_requests(client: LoadClient) -> None:
+    async def send_requests(stranger: Stranger) -> None:
         async def connect_once() -> None:
-            client.counts.sent += 1
-            hello = make_hello(client)
-            async with connected(client.subjects.url, client.source, client.counts, **hello):
+            stranger.counts.sent += 1
+            hello = make_hello(stranger)
+            with closing(await connect(stranger.subjects.url, stranger.source, **hello)):
                 if hello["name"] in REVOKED:
                     raise RuntimeError("the server accepted a revoked token")
-                client.counts.answered += 1
+                stranger.counts.answered += 1
 
-        await repeat_until_cancelled(connect_once, client.counts)
+        await repeat_until_cancelled(connect_once, stranger.counts)
 
     return RequestKind("hello", send_requests, role="")
 
@@ -178,14 +126,12 @@ def connect_repeatedly(make_hello: Callable[[LoadClient], dict[str, object]]) ->
 def challenge_and_withdraw(**content: object) -> RequestKind:
     """Return a kind that opens challenges to any bot and withdraws each at once. `content`: game or map to play."""
 
-    async def send_requests(client: LoadClient) -> None:
-        stranger = client.connection
+    async def send_requests(stranger: Stranger) -> None:
         opened: list[str] = []
 
         async def read_challenges() -> None:
             while True:
                 message = await stranger.receive()
-                stranger.count_message(message, client.answers)
                 if message.type == "challenged" and message.challenger == stranger.name:
                     opened.append(message.challenge)
 
@@ -201,8 +147,8 @@ def challenge_and_withdraw(**content: object) -> RequestKind:
     return RequestKind("challenge", send_requests, frozenset({"challenged"}))
 
 
-MatchStep = Callable[[LoadClient, ServerMessage], Awaitable[None]]
-"""Function that acts for a client on a `start` or `turn` message, which is its second argument."""
+MatchStep = Callable[[Stranger, ServerMessage], Awaitable[None]]
+"""Function that acts for a stranger on a `start` or `turn` message, which is its second argument."""
 
 
 def play_each_other(
@@ -217,10 +163,9 @@ def play_each_other(
     content: game or map to play
     """
 
-    async def play_matches(client: LoadClient) -> None:
-        stranger = client.connection
-        names = client.subjects.names
-        is_challenger, opponent = client.number % 2 == 0, names[client.number ^ 1]
+    async def play_matches(stranger: Stranger) -> None:
+        names = stranger.subjects.names
+        is_challenger, opponent = stranger.number % 2 == 0, names[stranger.number ^ 1]
 
         async def send_challenge() -> None:
             await stranger.send(
@@ -233,7 +178,6 @@ def play_each_other(
         async with asyncio.TaskGroup() as tasks:
             while True:
                 message = await stranger.receive()
-                stranger.count_message(message, client.answers)
                 if message.type == "challenged" and not is_challenger:
                     to_accept = message.challenge
                     await stranger.send(type="accept", challenge=to_accept)
@@ -245,9 +189,9 @@ def play_each_other(
                         else stranger.send(type="accept", challenge=to_accept)
                     )
                 elif message.type == "start":
-                    tasks.create_task(_ignore_os_error(start(client, message)))
+                    tasks.create_task(_ignore_os_error(start(stranger, message)))
                 elif message.type == "turn" and turn is not None:
-                    await turn(client, message)
+                    await turn(stranger, message)
                 elif message.type == "end" and is_challenger:
                     await send_challenge()
 
@@ -259,50 +203,49 @@ async def _ignore_os_error(step: Awaitable[None]) -> None:
         await step
 
 
-async def send_ready(client: LoadClient, message: ServerMessage) -> None:
+async def send_ready(stranger: Stranger, message: ServerMessage) -> None:
     """Send `ready` once, as the protocol requires at the start of a match."""
-    await client.connection.send_answer(type="ready", match=message.match)
+    await stranger.send_answer(type="ready", match=message.match)
 
 
-async def send_ready_repeatedly(client: LoadClient, message: ServerMessage) -> None:
+async def send_ready_repeatedly(stranger: Stranger, message: ServerMessage) -> None:
     """Send `ready` again and again, as the opponent does too."""
     while True:
-        await client.connection.send(type="ready", match=message.match)
+        await stranger.send(type="ready", match=message.match)
 
 
-async def send_resignation(client: LoadClient, message: ServerMessage) -> None:
+async def send_resignation(stranger: Stranger, message: ServerMessage) -> None:
     """Resign at the start of the match, as the opponent does too."""
-    await client.connection.send(type="resign", match=message.match)
+    await stranger.send(type="resign", match=message.match)
 
 
-async def play_move(client: LoadClient, message: ServerMessage, **more: object) -> None:
+async def play_move(stranger: Stranger, message: ServerMessage, **more: object) -> None:
     """Play the move of `benchmarks.kit.script` for this turn at once. `more`: further fields of the `move` message."""
-    client.counts.sent += 1
-    await client.connection.send_answer(
+    stranger.counts.sent += 1
+    await stranger.send_answer(
         type="move", match=message.match, ply=message.ply, move=make_script()[message.ply], **more
     )
 
 
-async def play_move_with_analysis(client: LoadClient, message: ServerMessage) -> None:
+async def play_move_with_analysis(stranger: Stranger, message: ServerMessage) -> None:
     """Play the move of `benchmarks.kit.script` for this turn at once, with analysis (`thinking`) of maximum size."""
     line = (make_script() * 2)[message.ply : message.ply + MAX_LINE_MOVES]
-    await play_move(client, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
+    await play_move(stranger, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 
 
-async def watch_repeatedly(client: LoadClient) -> None:
+async def watch_repeatedly(stranger: Stranger) -> None:
     """Send `watch` for all matches in progress, again and again."""
 
     async def send() -> None:
         while True:
-            for match in client.subjects.live or ["none"]:
-                await client.connection.send(type="watch", match=match)
+            for match in stranger.subjects.live or ["none"]:
+                await stranger.send(type="watch", match=match)
 
-    await client.send_while_reading(send)
+    await stranger.send_while_reading(send)
 
 
-async def play_house_engines(client: LoadClient) -> None:
+async def play_house_engines(stranger: Stranger) -> None:
     """Play match after match against the server's own bot HOUSE_BOT, by challenges."""
-    stranger = client.connection
 
     async def send_challenge() -> None:
         await stranger.send(
@@ -312,9 +255,8 @@ async def play_house_engines(client: LoadClient) -> None:
     await send_challenge()
     while True:
         message = await stranger.receive()
-        stranger.count_message(message, client.answers)
         if message.type == "start":
-            await send_ready(client, message)
+            await send_ready(stranger, message)
         elif message.type == "turn":
             moves = msgspec.msgpack.decode(message.moves)
             cell = next(cell for cell in range(9) if cell not in moves)
@@ -348,9 +290,9 @@ ALL_ATTACKS = "attack: all at once"
 def attack_kind(*names: str) -> RequestKind:
     """Return a kind that runs these attacks of `testkit.horde` at the same time, each from an address of its own."""
 
-    async def run_attacks(client: LoadClient) -> None:
-        name = names[client.number // ATTACKERS]
-        await horde.run_attacker(name, client.subjects.url, client.source, client.counts)
+    async def run_attacks(stranger: Stranger) -> None:
+        name = names[stranger.number // ATTACKERS]
+        await horde.run_attacker(name, stranger.subjects.url, stranger.source, stranger.counts)
 
     options = ("--anyone", f"--set=limits.hello_seconds={HELLO_SECONDS}")
     return RequestKind("", run_attacks, role="", options=options)
@@ -416,9 +358,9 @@ CONTROL = "nothing"
 """Name of the kind whose strangers send nothing. Its ratios show the error of the measurement."""
 
 
-async def stay_silent(client: LoadClient) -> None:
+async def stay_silent(stranger: Stranger) -> None:
     """Read all messages, send nothing, and stay connected, until cancelled."""
-    await client.connection.read_all(client.answers)
+    await stranger.read_all()
 
 
 KINDS: dict[str, RequestKind] = {
@@ -431,7 +373,7 @@ KINDS: dict[str, RequestKind] = {
         lambda _: {"name": f"guest-{random.randrange(10**6)}", "pool": False}
     ),
     "names whose token was revoked": connect_repeatedly(
-        lambda client: {"name": REVOKED[client.number % len(REVOKED)], "token": "x" * 32}
+        lambda stranger: {"name": REVOKED[stranger.number % len(REVOKED)], "token": "x" * 32}
     ),
     "ready": play_each_other("ready", send_ready_repeatedly, game="tictactoe"),
     "move": play_each_other("move", send_ready, play_move, "accepted", map="m2"),

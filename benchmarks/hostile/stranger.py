@@ -1,13 +1,12 @@
-"""Client that follows the protocol, keeps within all limits, and counts the answers."""
+"""Stranger that follows the protocol, keeps within all limits, and counts the answers."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,61 +31,101 @@ class TrafficCounts(ConnectionCounts):
     """Number of answers that refuse a request because of a limit: error code `rate_limited`, or HTTP status 429."""
 
 
-class Stranger:
-    """Connection of a stranger, which sends within the rate limit."""
+@dataclass
+class RequestSubjects:
+    """Ids, names and URL paths that requests can refer to.
 
-    def __init__(self, client: Client, name: str, counts: TrafficCounts) -> None:
-        self.name = name
-        self._client = client
-        self._counts = counts
-        self._pace = TokenBucket(MESSAGES_PER_SECOND, MESSAGES_AT_ONCE, time.monotonic_ns())
+    tokens: by client's name; finished: ids of finished matches; file: URL path of the web site's script
+    """
+
+    url: str
+    tokens: dict[str, str]
+    live: list[str] = field(default_factory=list)
+    """Ids of matches in progress."""
+    finished: list[str] = field(default_factory=list)
+    long: list[str] = field(default_factory=list)
+    """Ids of finished matches with analysis (`thinking`) of maximum size."""
+    own_matches: list[tuple[str, str]] = field(default_factory=list)
+    """Finished matches of the clients, as (match id, client's name)."""
+    file: str = "/web/"
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the clients that have a token, sorted."""
+        return sorted(self.tokens)
+
+
+@dataclass
+class Stranger:
+    """Client that sends one kind of request from the address `source`, and messages within the rate limit.
+
+    answers: types of the messages that count as answers
+    client: connection; None if the kind opens its own connections, or if the server refused this one
+    """
+
+    subjects: RequestSubjects
+    number: int
+    source: str
+    counts: TrafficCounts
+    answers: frozenset[str]
+    client: Client | None = None
+    name: str = ""
+    _pace: TokenBucket = field(
+        default_factory=lambda: TokenBucket(MESSAGES_PER_SECOND, MESSAGES_AT_ONCE, time.monotonic_ns())
+    )
+
+    async def connect(self, **hello: Any) -> None:
+        """Connect, and send a hello with these fields.
+
+        Raises OSError if the server cannot be reached, and EOFError if it refuses the connection or the hello.
+        """
+        self.name = hello["name"]
+        self.client = await connect(self.subjects.url, self.source, **hello)
 
     async def send(self, **content: object) -> None:
         """Send a message with these fields as soon as the rate limit allows. Raises OSError if the connection is lost."""
         while not self._pace.try_take_token(time.monotonic_ns()):  # noqa: ASYNC110
             await asyncio.sleep(1 / MESSAGES_PER_SECOND)
-        self._counts.sent += 1
+        self.counts.sent += 1
         await self.send_answer(**content)
 
     async def send_answer(self, **content: object) -> None:
         """Send a message that no limit counts, such as a move. Raises OSError if the connection is lost."""
-        await self._client.send(**content)
+        await self._connection.send(**content)
 
     async def receive(self) -> ServerMessage:
-        """Return the next message. Raises OSError or EOFError if the connection is lost or closed."""
-        return await self._client.receive()
+        """Return the next message. Count `rate_limited` as a refusal, and other errors and `answers` as answers.
 
-    async def read_all(self, answer_types: frozenset[str]) -> None:
-        """Read and count all messages. Raises OSError or EOFError when the connection ends.
-
-        answer_types: types of the messages that count as answers
+        Raises OSError or EOFError if the connection is lost or closed.
         """
-        while True:
-            self.count_message(await self.receive(), answer_types)
-
-    def count_message(self, message: ServerMessage, answer_types: frozenset[str]) -> None:
-        """Count a message: `rate_limited` as a refusal, other errors and the types in `answer_types` as answers."""
+        message = await self._connection.receive()
         if message.code == "rate_limited":
-            self._counts.refused += 1
-        elif message.type in answer_types or message.type == "error":
-            self._counts.answered += 1
+            self.counts.refused += 1
+        elif message.type in self.answers or message.type == "error":
+            self.counts.answered += 1
+        return message
+
+    async def read_all(self) -> None:
+        """Read and count all messages. Raises OSError or EOFError when the connection ends."""
+        while True:
+            await self.receive()
+
+    async def send_while_reading(self, send: Callable[[], Awaitable[None]]) -> None:
+        """Await `send()`, which sends requests, and read all messages that arrive meanwhile, until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.read_all())
+            await send()
 
     def close(self) -> None:
-        """Close the connection."""
-        self._client.close()
+        """Close the connection, if there is one."""
+        if self.client is not None:
+            self.client.close()
 
-
-@asynccontextmanager
-async def connected(url: str, source: str, counts: TrafficCounts, **hello: Any) -> AsyncIterator[Stranger]:
-    """Connect from the local address `source`, send a hello with these fields, and disconnect at the end of the block.
-
-    Raises OSError if the server cannot be reached, and EOFError if it refuses the connection or the hello.
-    """
-    stranger = Stranger(await connect(url, source, **hello), hello["name"], counts)
-    try:
-        yield stranger
-    finally:
-        stranger.close()
+    @property
+    def _connection(self) -> Client:
+        if self.client is None:
+            raise EOFError("the server refused this client's connection")
+        return self.client
 
 
 async def send_get(

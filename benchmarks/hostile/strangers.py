@@ -10,21 +10,16 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
 import uvloop
 
-from benchmarks.hostile.kinds import (
-    KINDS,
-    THINKERS,
-    LoadClient,
-    RequestKind,
-    RequestSubjects,
-)
-from benchmarks.hostile.stranger import Stranger, TrafficCounts, connected, send_get
+from benchmarks.hostile.kinds import KINDS, THINKERS, RequestKind
+from benchmarks.hostile.stranger import RequestSubjects, Stranger, TrafficCounts, send_get
+from benchmarks.kit.client import connect
 from benchmarks.kit.script import make_script
 
 LEARNER = "127.9.9.9"
@@ -81,18 +76,12 @@ async def load_finished_matches(subjects: RequestSubjects, query: str) -> list[s
 async def _play_own_match(subjects: RequestSubjects) -> None:
     """Play one match between two clients of this process, to its end."""
     tally, kind = TrafficCounts(), KINDS["move"]
-    async with AsyncExitStack() as stack:
-        players = [
-            await _connect_client(subjects, stack, number, LEARNER, kind.role, tally) for number in range(2)
-        ]
-        playing = [
-            asyncio.create_task(
-                _send_requests(
-                    kind, LoadClient(subjects, number, LEARNER, tally, kind.answers, stranger=player)
-                )
-            )
-            for number, player in enumerate(players)
-        ]
+    with ExitStack() as stack:
+        players = [Stranger(subjects, number, LEARNER, tally, kind.answers) for number in range(2)]
+        for player in players:
+            stack.callback(player.close)
+            await _connect(player, kind.role)
+        playing = [asyncio.create_task(_send_requests(kind, player)) for player in players]
         while tally.answered < len(make_script()):
             done, _ = await asyncio.wait(playing, timeout=0.05)
             if done:
@@ -104,7 +93,7 @@ async def _play_own_match(subjects: RequestSubjects) -> None:
 
 async def track_live_matches(subjects: RequestSubjects) -> None:
     """Keep `subjects.live` up to date with the matches in progress, at most MAX_WATCHED_MATCHES of them, until cancelled."""
-    async with connected(subjects.url, LEARNER, TrafficCounts(), name="learner", role="spectator") as learner:
+    with closing(await connect(subjects.url, LEARNER, name="learner", role="spectator")) as learner:
         await learner.send(type="browse")
         while True:
             message = await learner.receive()
@@ -112,19 +101,12 @@ async def track_live_matches(subjects: RequestSubjects) -> None:
                 subjects.live = [entry["match"] for entry in message.matches][:MAX_WATCHED_MATCHES]
 
 
-async def _connect_client(
-    subjects: RequestSubjects,
-    stack: AsyncExitStack,
-    number: int,
-    source: str,
-    role: str,
-    counts: TrafficCounts,
-) -> Stranger:
-    name = f"guest-{number}" if role == "guest" else subjects.names[number]
+async def _connect(stranger: Stranger, role: str) -> None:
+    name = f"guest-{stranger.number}" if role == "guest" else stranger.subjects.names[stranger.number]
     fields: dict[str, Any] = {"role": "spectator"} if role == "spectator" else {}
     if role == "bot":
-        fields = {"token": subjects.tokens[name], "pool": False, "matches": 8}
-    return await stack.enter_async_context(connected(subjects.url, source, counts, name=name, **fields))
+        fields = {"token": stranger.subjects.tokens[name], "pool": False, "matches": 8}
+    await stranger.connect(name=name, **fields)
 
 
 async def execute_order(
@@ -136,21 +118,19 @@ async def execute_order(
     """
     kind = KINDS[order.kind]
     tally = TrafficCounts()
-    async with AsyncExitStack() as stack:
-        clients = [
-            LoadClient(subjects, number, source, tally, kind.answers)
+    with ExitStack() as stack:
+        strangers = [
+            Stranger(subjects, number, source, tally, kind.answers)
             for number, source in enumerate(order.sources)
         ]
-        if kind.role:
-            for client in clients:
-                try:
-                    client.stranger = await _connect_client(
-                        subjects, stack, client.number, client.source, kind.role, tally
-                    )
-                except (OSError, EOFError):
-                    tally.lost += 1
+        for stranger in strangers if kind.role else ():
+            stack.callback(stranger.close)
+            try:
+                await _connect(stranger, kind.role)
+            except (OSError, EOFError):
+                tally.lost += 1
         await wait_for_start()
-        working = [asyncio.create_task(_send_requests(kind, client)) for client in clients]
+        working = [asyncio.create_task(_send_requests(kind, stranger)) for stranger in strangers]
         await asyncio.sleep(order.seconds)
         for task in working:
             task.cancel()
@@ -161,11 +141,11 @@ async def execute_order(
     return tally
 
 
-async def _send_requests(kind: RequestKind, client: LoadClient) -> None:
+async def _send_requests(kind: RequestKind, stranger: Stranger) -> None:
     try:
-        await kind.send_requests(client)
+        await kind.send_requests(stranger)
     except* (OSError, EOFError):
-        client.counts.lost += 1
+        stranger.counts.lost += 1
 
 
 def run_strangers(url: str, tokens: dict[str, str], pipe: Connection) -> None:
