@@ -51,9 +51,10 @@ function card(map) {
 
 function whole(map) {
   return [
-    h("p", null, map.description),
     h("div", { class: "map-facts" }, mapPicture(map.name), h("div", null,
-      h("p", null, `${numbers(map)}. ${map.armies_to_win} armies win. At most ${map.territory_cap} armies on a territory. A draw after ${map.ply_limit} moves.`),
+      h("p", null, `${map.description}.`), h("p", { class: "quiet" }, `${numbers(map)}.`),
+      h("dl", { class: "facts" }, [["Armies to win", map.armies_to_win], ["Most per territory", map.territory_cap], ["Moves until a draw", map.ply_limit]]
+        .map(([what, number]) => h("div", null, h("dt", null, what), h("dd", null, number)))),
       h("p", null, h("a", { class: "button", href: `/play?map=${encodeURIComponent(map.name)}` }, "Play"), " ", h("a", { class: "button plain", href: `/search?map=${encodeURIComponent(map.name)}` }, "All matches")),
       h("h2", null, "Solution"),
       map.solved
