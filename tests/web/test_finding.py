@@ -164,9 +164,10 @@ def test_a_search_goes_on_page_by_page(played: BrowserArena, page: Page) -> None
     assert len(set(links)) == 4
 
 
-def test_the_matches_of_the_same_opening_are_one_press_away(played: BrowserArena, page: Page) -> None:
+def test_the_matches_of_the_same_opening_are_two_presses_away(played: BrowserArena, page: Page) -> None:
     match = played.fetch_json("records")["matches"][-1]["match"]
     page.goto(f"{played.url}match/{match}")
+    page.get_by_role("tab", name="Openings").click()
     page.get_by_role("link", name="Same opening").click()
     expect(page.locator(f'.card[href="/match/{match}"]')).to_be_visible()
 
