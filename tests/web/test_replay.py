@@ -98,6 +98,9 @@ def test_the_current_move_stays_in_sight_in_its_list(shown: Page) -> None:
         shown.set_viewport_size({"width": width, "height": height})
         if width > 360:
             shown.wait_for_function(CURRENT_IN_LIST)
+    assert shown.evaluate("document.documentElement.scrollHeight <= innerHeight"), (
+        "all of a match is in sight"
+    )
     moves = box_of(shown.locator(".moves"))
     assert moves["height"] >= 8 * box_of(shown.locator(".moves li").first)["height"]
 
