@@ -24,7 +24,7 @@ const SHAPES = {
   record: { format: "string", match: "string", game: "string", setup: "object", players, moves: list({ move: "any" }), result },
   maps: list({ name: "string", description: "string", territories: "number", roads: "number", measured: "list" }),
   map: { continents: "list", wraps: "boolean", cells: or("null", "list"), ferries: "list", marks: or("null", "list"), setup: { neighbours: "list", places: "list" } },
-  table: or({ standings: list(standing), crosses: byName(crosses), events: list({ event: "string", matches: "number" }), categories: list({ game: "string", map: "string", time_control: "string" }), seasons: list({ game: "string", name: "string" }) }, { rows: list({ bot: "string" }), crosses, counted: "number" }),
+  table: or({ standings: list(standing), crosses: byName(crosses), events: list({ event: "string", matches: "number" }), categories: list({ game: "string", map: "string", time_control: "string" }), seasons: list({ game: "string", name: "string", closed: "string" }) }, { rows: list({ bot: "string" }), crosses, counted: "number" }),
   event: { event: "string", plan: or("null", "object"), counted: "number", finished: "boolean" },
   versus: list({ game: "string", won: "number", drawn: "number", lost: "number" }),
   bot: { standings: list(standing), history: "object", matches: list(past) },

@@ -76,12 +76,14 @@ def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Pa
 
 
 def test_ratings_are_chosen_by_map_time_control_and_season(played: BrowserArena, page: Page) -> None:
+    newer, last, *older = played.fetch_json("search?game=riskless")["matches"]
+
     def table(matches: int, deviation: int) -> dict[str, object]:
         row = {"game": "riskless", "bot": "greedy", "rating": 1720.4, "deviation": deviation}
         row |= {"matches": matches, "won": matches, "drawn": 0, "lost": 0, "forfeits": 0, "crash": 0}
         clocks = [("italy", "10+0.1"), ("path4", "9/move")]
         listed = [{"game": "riskless", "map": name, "time_control": tc, "matches": 2} for name, tc in clocks]
-        seasons = [{"game": "riskless", "name": "spring 2026", "closed": "2026-07-01T00:00:00.000Z"}]
+        seasons = [{"game": "riskless", "name": "spring 2026", "closed": newer["finished"]}]
         tables = {"standings": [row], "crosses": {}, "events": []}
         return tables | {"categories": listed, "seasons": seasons}
 
@@ -104,8 +106,13 @@ def test_ratings_are_chosen_by_map_time_control_and_season(played: BrowserArena,
     expect(cells.nth(4)).to_have_text("20")
     page.get_by_label("Matches").select_option("all")
     expect(cells.nth(4)).to_have_text("50")
+    latest = page.locator(".cards.rows a")
+    expect(page.locator(f".cards.rows [href$='{newer['match']}']")).to_be_visible()
+    matches = latest.evaluate_all("(all) => all.map((each) => each.pathname.split('/').pop())")
+    assert not {last["match"], *(each["match"] for each in older)} & {*matches}
     page.get_by_label("Season").select_option("spring 2026")
     expect(cells.nth(4)).to_have_text("70")
+    expect(latest.first).to_have_attribute("href", f"/match/{last['match']}")
     expect(page.get_by_label("Season")).to_have_value("spring 2026")
     page.get_by_label("Matches").select_option("Italy, 10 s + 0.1 s")
     expect(cells.nth(4)).to_have_text("30")

@@ -6,13 +6,16 @@ import { pastRow } from "./pastrow.js";
 
 const PAGE = 24;
 const ANSWERS = 4; // that are asked for at the most until one has a match in it
+const NO_MATCH = "none"; // where an id is expected
 
 export class PagedList {
-  // question: what is asked for, as in "search?map=m2"; none: what is said if there is no match.
-  constructor(question, none) {
+  // question: what is asked for, as in "search?map=m2"; none: what is said if there is no match; `since` and `until`: only matches that
+  // ended from the first of these times on, and before the second one, as the server writes them.
+  constructor(question, none, { since = "", until = "" } = {}) {
     this.none = none;
     this.question = question;
-    this.next = "";
+    this.since = since;
+    this.next = until && `${until}|${NO_MATCH}`;
     this.list = h("ul", { class: "cards rows" });
     this.told = h("p", { class: "quiet", role: "status" }, "Loading…");
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
@@ -26,8 +29,8 @@ export class PagedList {
       let found = [];
       for (let answers = 0; answers < ANSWERS && !found.length && (this.next || !answers); answers++) {
         const { matches, next } = await fetchJson(this.next ? `${question}&before=${encodeURIComponent(this.next)}` : question);
-        found = matches;
-        this.next = next;
+        found = matches.filter((each) => each.finished >= this.since);
+        this.next = found.length < matches.length ? "" : next;
       }
       this.list.append(...found.map(pastRow));
       this.more.hidden = !this.next;

@@ -33,7 +33,7 @@ export class TableView {
     const listed = events.length ? eventList(events) : null;
     const panel = h("div", { role: games.length > 1 ? "tabpanel" : null, "aria-label": games.length > 1 ? "Ratings" : null });
     const choose = (game) => {
-      const latest = h("section", null, h("h2", null, "Latest matches"), new PagedList(`search?game=${encodeURIComponent(game)}`, "None yet.").element);
+      const latest = h("section", null, h("h2", null, "Latest matches"), new PagedList(`search?game=${encodeURIComponent(game)}`, "None yet.", spanOf(seasons.filter((each) => each.game === game), season)).element);
       const show = (tables) => panel.replaceChildren(...[filter, ...ratings(game, tables, listed), latest].filter(Boolean));
       const filter = categoryFilter(categories.filter((each) => each.game === game), season, (tables) => show(tables ?? { standings, crosses }));
       show({ standings, crosses });
@@ -50,6 +50,12 @@ export class TableView {
   }
 
   stop() {}
+}
+
+// Return the times of a season's beginning and end, empty where it has none. `closed`: the closed seasons, the latest first.
+function spanOf(closed, season) {
+  const n = closed.findIndex(({ name }) => name === season);
+  return { since: closed[n + 1]?.closed ?? "", until: closed[n]?.closed ?? "" };
 }
 
 // Selection of the map and time control of rated matches, if there are several.
