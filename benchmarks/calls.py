@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import statistics
 import sys
 import tempfile
 import threading
@@ -40,7 +39,10 @@ from benchmarks.kit.script import MAP, make_script
 loop_lag.MEASURE_INTERVAL_NS = 10**12
 PACKAGE_FOLDER = str(Path(arena.__file__).parent)
 REPETITIONS = 40
-"""Number of requests of each kind. The figure for a function is the median of its calls in these requests."""
+"""Number of requests of each kind. The figure for a function is the lower quartile of its calls in these requests.
+
+On a busy machine, more than half of the requests may show further calls, such as those of work that ended late.
+"""
 QUIET_SECONDS = 0.01
 """Seconds from an answer to the next request, within which the server finishes all work for the answered one."""
 PROMISED_CALLS = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
@@ -61,7 +63,7 @@ class CallCounter:
             self.counts[frame.f_code] += 1
 
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
-        """Call `action` with 0 to REPETITIONS - 1, and return the median number of calls of each function per call of `action`."""
+        """Call `action` with 0 to REPETITIONS - 1, and return the lower quartile of each function's calls per call of `action`."""
         results: list[Counter[CodeType]] = []
         for number in range(REPETITIONS):
             self.counts = Counter()
@@ -71,7 +73,7 @@ class CallCounter:
             self._is_counting = False
             results.append(self.counts)
         codes = dict.fromkeys(code for calls in results for code in calls)
-        return Counter({code: statistics.median_low(calls[code] for calls in results) for code in codes})
+        return Counter({code: sorted(calls[code] for calls in results)[REPETITIONS // 4] for code in codes})
 
     def close(self) -> None:
         """Stop counting."""
