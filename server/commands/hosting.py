@@ -48,7 +48,7 @@ from arena.server.settings import (
     WebhookSettings,
 )
 from arena.server.shell.house_processes import NO_ENGINES, HouseEngineError, HousePlan, parse_engines
-from arena.server.shell.webhooks import BadWebhook, WebhookURL, parse_secret
+from arena.server.shell.webhooks import BadWebhook, parse_secret, parse_webhook_url
 from arena.server.store.database import StoreError, describe_failure, is_transient_error, parse_sqlite_path
 from arena.server.store.lease import LeaseLost
 from arena.server.store.pruning import BadRetention
@@ -353,7 +353,7 @@ def _check_origins(settings: ArenaSettings) -> None:
 
 def _check_webhooks(settings: WebhookSettings) -> None:
     """Raise BadSetting for an invalid URL or secret of the webhook."""
-    for name, parse in (("url", WebhookURL.parse), ("secret", parse_secret)):
+    for name, parse in (("url", parse_webhook_url), ("secret", parse_secret)):
         if settings.url or settings.secret:
             try:
                 parse(getattr(settings, name))

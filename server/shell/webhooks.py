@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import anyio
 import anyio.to_thread
@@ -47,7 +47,7 @@ SECRET_BYTES = range(24, 65)
 STATUS_BYTES = 1024
 """Maximum number of bytes read of an answer, which must include the whole status line."""
 
-PostFunction = Callable[["WebhookURL", bytes, Mapping[str, str]], Awaitable[int]]
+PostFunction = Callable[[SplitResult, bytes, Mapping[str, str]], Awaitable[int]]
 """Function that posts a body with headers to a URL, and returns the HTTP status of the answer.
 
 It raises OSError, or ValueError for an answer that is not HTTP.
@@ -58,38 +58,18 @@ class BadWebhook(ValueError):
     """Raised for an unusable URL or secret; the one-line message shows a valid form."""
 
 
-@dataclass(frozen=True)
-class WebhookURL:
-    """URL of the receiver, split into its parts."""
-
-    host: str
-    port: int
-    target: str
-    """Path and query of the URL, for the request line."""
-    secure: bool
-    """True for https."""
-
-    @classmethod
-    def parse(cls, url: str) -> WebhookURL:
-        """Parse a URL. Raises BadWebhook unless it is an http or https URL in ASCII."""
-        try:
-            parts = urlsplit(url)
-            port = parts.port
-        except ValueError:
-            parts, port = urlsplit(""), None
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
-            raise BadWebhook(f"{url!r:.80} is not a webhook URL: write https://HOST/PATH")
-        if not url.isascii() or not url.isprintable() or " " in url:
-            raise BadWebhook(f"{url!r:.80} is not ASCII: percent-encode all other characters")
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        secure = parts.scheme == "https"
-        return cls(parts.hostname, port or (443 if secure else 80), target, secure)
-
-    @property
-    def authority(self) -> str:
-        """Value of the Host header: the host, and the port unless it is the default one."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == (443 if self.secure else 80) else f"{host}:{self.port}"
+def parse_webhook_url(url: str) -> SplitResult:
+    """Return the parts of a webhook URL. Raises BadWebhook unless it is an http or https URL in ASCII."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+        raise BadWebhook(f"{url!r:.80} is not a webhook URL: write https://HOST/PATH")
+    if not url.isascii() or not url.isprintable() or " " in url:
+        raise BadWebhook(f"{url!r:.80} is not ASCII: percent-encode all other characters")
+    return parts
 
 
 def parse_secret(text: str) -> bytes:
@@ -141,7 +121,7 @@ class WebhookSender:
         get_unix_time  function that returns the current time, in Unix seconds
         post           function that sends a message; None for `post_by_http`
         """
-        self._address = WebhookURL.parse(url)
+        self._url = parse_webhook_url(url)
         self._key = parse_secret(secret)
         self._get_unix_time = get_unix_time
         self._clock = clock
@@ -153,7 +133,7 @@ class WebhookSender:
     def enqueue(self, news: EventNews) -> None:
         """Queue a message with the news, or drop and log it if the queue is full."""
         if len(self._queue) >= MAX_QUEUED:
-            log.warning("webhook dropped: %d messages wait for %s", MAX_QUEUED, self._address.host)
+            log.warning("webhook dropped: %d messages wait for %s", MAX_QUEUED, self._url.hostname)
             return
         fields = msgspec.to_builtins(news.content)
         event_type = fields.pop("type")
@@ -198,7 +178,7 @@ class WebhookSender:
         }
         try:
             with anyio.fail_after(ANSWER_SECONDS):
-                status = await self._post(self._address, message.body, headers)
+                status = await self._post(self._url, message.body, headers)
         except TimeoutError:
             return f"no answer within {ANSWER_SECONDS:g} s", True
         except (OSError, ValueError) as error:
@@ -208,23 +188,26 @@ class WebhookSender:
         return f"status {status}", status >= 500 or status in (408, 425, 429)
 
 
-async def post_by_http(address: WebhookURL, body: bytes, headers: Mapping[str, str]) -> int:
+async def post_by_http(url: SplitResult, body: bytes, headers: Mapping[str, str]) -> int:
     """Send a POST on a new connection and return the status of the answer. The rest of the answer is not read.
 
     Redirects are not followed, because a signed message is for its receiver alone. Raises OSError if the connection
     fails, and ValueError if the answer is not an HTTP response.
     """
-    tls = await anyio.to_thread.run_sync(ssl.create_default_context) if address.secure else None
-    reader, writer = await asyncio.open_connection(address.host, address.port, ssl=tls, limit=STATUS_BYTES)
+    is_secure = url.scheme == "https"
+    tls = await anyio.to_thread.run_sync(ssl.create_default_context) if is_secure else None
+    port = url.port or (443 if is_secure else 80)
+    reader, writer = await asyncio.open_connection(url.hostname, port, ssl=tls, limit=STATUS_BYTES)
     try:
         fields = {
-            "Host": address.authority,
+            "Host": url.netloc,
             "Content-Length": str(len(body)),
             "Connection": "close",
             **headers,
         }
         header_text = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-        writer.write(f"POST {address.target} HTTP/1.1\r\n{header_text}\r\n".encode("ascii") + body)
+        target = (url.path or "/") + (f"?{url.query}" if url.query else "")
+        writer.write(f"POST {target} HTTP/1.1\r\n{header_text}\r\n".encode("ascii") + body)
         await writer.drain()
         status_line = await reader.readline()
     finally:

@@ -14,6 +14,7 @@ from arena.games.core import GameError
 from arena.match.terms import from_json
 from arena.protocol.values import Role
 from arena.rating.glicko import Rating
+from arena.server.core.bot import RECENT_RESULT_NS
 from arena.server.core.inputs import RestoreMatches, UnfinishedMatch
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import select_running_season_number
@@ -21,12 +22,6 @@ from arena.server.store.database import Engine
 from arena.server.store.events import load_events
 from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.schema import matches, sessions, standings, tokens
-
-RECENT_SECONDS = 15.0
-"""Length of the period before the end of a server's last match, in seconds.
-
-Bots may have missed the results of matches that ended in this period.
-"""
 
 
 async def load_restart_state(engine: Engine, server: str, event: str | None) -> RestoreMatches:
@@ -67,7 +62,7 @@ async def _load_finished_matches(
 ) -> dict[str, list[str]]:
     """Return the ids of a server's latest matches, by bot in `names`.
 
-    These are the matches that ended at most RECENT_SECONDS before the end of the server's last match.
+    These are the matches that ended at most RECENT_RESULT_NS before the end of the server's last match.
     """
     is_on_server = matches.c.server == server
     last_end = (
@@ -76,7 +71,7 @@ async def _load_finished_matches(
     if last_end is None:
         return {}
     oldest_time = database.format_timestamp(
-        datetime.fromisoformat(last_end) - timedelta(seconds=RECENT_SECONDS)
+        datetime.fromisoformat(last_end) - timedelta(microseconds=RECENT_RESULT_NS / 1000)
     )
     query = sa.select(matches.c.match, matches.c.maxie, matches.c.minnie)
     matches_by_bot: dict[str, list[str]] = {}
