@@ -14,8 +14,9 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from typing import Any
 
 import anyio
 import msgspec
@@ -54,65 +55,12 @@ MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes kept of the engine's output."""
 
 
-class AnalysisLine(msgspec.Struct):
-    """Analysis of one of the best moves."""
-
-    depth: int
-    """Depth of the search, in plies."""
-    value: float
-    """Value of the position for Maxie, in hundredths of an army."""
-    chance: float
-    """Maxie's chance of winning, from 0 to 1."""
-    line: list[str]
-    """Best line that begins with the move, in the game's notation."""
-
-
-class Analysis(msgspec.Struct):
-    """Analysis of a position, as printed by `arena analyse --json -`."""
-
-    engine: str
-    lines: list[AnalysisLine]
-    """Best moves, the best first."""
-    truth: msgspec.Raw = msgspec.Raw(b"null")
-    """Exact value of the position as JSON; null if the map is not solved."""
-
-
-class ReviewedMoveEntry(msgspec.Struct):
-    """Review of one move of a match."""
-
-    move: str
-    mark: str
-    """`?!` for an inaccuracy, `?` for a mistake, `??` for a blunder; empty if the move lost little."""
-    chance: float
-    """Maxie's chance of winning after the move, from 0 to 1."""
-    chance_lost: float
-    """Chance of winning that the mover lost by the move, from 0 to 1."""
-    line: list[str]
-    """Better move and the moves that follow; empty if no move is better."""
-
-
-class PlayerAccuracy(msgspec.Struct):
-    """Summary of the review of one player's moves."""
-
-    moves: int
-    """Number of the player's moves."""
-    marked: int
-    """Number of the player's moves with a mark."""
-    accuracy: float
-    """Accuracy in percent, as lichess computes it."""
-
-
-class Review(msgspec.Struct):
-    """Review of all moves of a match, as printed by `arena replay --analyse ENGINE --json -`."""
-
-    engine: str
-    players: dict[str, PlayerAccuracy]
-    """Summary of each player who has moved, by seat."""
-    moves: list[ReviewedMoveEntry]
-
-
-_decode_analysis = msgspec.json.Decoder(Analysis).decode
-_decode_review = msgspec.json.Decoder(Review).decode
+LINE_FIELDS = ("depth", "value", "chance", "line")
+"""Fields of each best move in a response. `arena analyse --json -` prints more."""
+PLAYER_FIELDS = ("moves", "marked", "accuracy")
+"""Fields of each player in a response. `arena replay --analyse ENGINE --json -` prints more."""
+MOVE_FIELDS = ("move", "mark", "chance", "chance_lost", "line")
+"""Fields of each reviewed move in a response. `arena replay --analyse ENGINE --json -` prints more."""
 
 
 async def analyse_position(
@@ -135,9 +83,9 @@ async def analyse_position(
     if code != 0:
         refusal = "the position cannot be analysed: it is not a position of this map, or its match is over"
         return responses.make_bad_request_response(refusal)
-    analysis = _decode_analysis(output)
-    best_line = msgspec.structs.asdict(analysis.lines[0])
-    fields = {"engine": analysis.engine, **best_line, "lines": analysis.lines, "truth": analysis.truth}
+    analysis = msgspec.json.decode(output)
+    lines = [_select_fields(line, LINE_FIELDS) for line in analysis["lines"]]
+    fields = {"engine": analysis["engine"], **lines[0], "lines": lines, "truth": analysis["truth"]}
     return responses.make_json_response(fields, {"Cache-Control": CACHE_ONE_DAY})
 
 
@@ -205,7 +153,19 @@ async def review_match(line: str, seconds: float = ENGINE_SECONDS) -> Response:
         return responses.make_bad_request_response(
             "the match cannot be reviewed: its record breaks the rules of the game"
         )
-    return responses.make_json_response(_decode_review(output), {"Cache-Control": CACHE_ONE_DAY})
+    review = msgspec.json.decode(output)
+    fields = {
+        "engine": review["engine"],
+        "players": {
+            seat: _select_fields(player, PLAYER_FIELDS) for seat, player in review["players"].items()
+        },
+        "moves": [_select_fields(move, MOVE_FIELDS) for move in review["moves"]],
+    }
+    return responses.make_json_response(fields, {"Cache-Control": CACHE_ONE_DAY})
+
+
+def _select_fields(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: row[name] for name in names}
 
 
 def _make_timeout_response() -> Response:

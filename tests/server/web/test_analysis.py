@@ -46,7 +46,7 @@ async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_t
     data = json.loads(answer.body)
     assert data["engine"] == "alphabeta"
     assert data["depth"] > 0
-    assert isinstance(data["value"], float)
+    assert isinstance(data["value"], int | float)
     assert 0 <= data["chance"] <= 1
     assert data["lines"][0]["line"] == data["line"]
     assert len({each["line"][0] for each in data["lines"]}) == len(data["lines"]) == len(RULES.moves(SEVERAL))
@@ -122,9 +122,10 @@ def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
     assert any(each["mark"] for each in data["moves"]), "moves by chance lose something"
     for each, other in zip(data["moves"], expected["moves"], strict=True):
         assert each.items() <= other.items()
-    assert {seat: each["accuracy"] for seat, each in data["players"].items()} == {
-        seat: each["accuracy"] for seat, each in expected["players"].items()
-    }
+    assert data["players"].keys() == expected["players"].keys()
+    for seat, each in data["players"].items():
+        assert each.keys() == {"moves", "marked", "accuracy"}
+        assert each.items() <= expected["players"][seat].items()
 
 
 @pytest.mark.parametrize(
