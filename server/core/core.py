@@ -48,6 +48,7 @@ from arena.protocol.messages import (
 from arena.server.core.bot import LobbyBot
 from arena.server.core.challenges import ChallengeHandler
 from arena.server.core.effects import (
+    LISTING_TOPIC,
     CloseClient,
     Effect,
     SendMissedResult,
@@ -249,9 +250,6 @@ class Core:
             self._lobby.add_spectator(admission)
             self._lobby.send_welcome(self._lobby.clients[admission.client], "")
             return
-        earlier_bot = self._lobby.bots.get(admission.hello.name)
-        if earlier_bot is not None and earlier_bot.client is not None:
-            self._drop_client(earlier_bot.client)
         bot = self._lobby.add_bot(admission, resumes=resumes_session)
         session = admission.hello.session if resumes_session else admission.secret
         self._lobby.send_welcome(self._lobby.clients[admission.client], session)
@@ -278,19 +276,13 @@ class Core:
         ]
 
     def _handle_disconnection(self, disconnection: ClientDisconnected) -> None:
-        client = self._drop_client(disconnection.client)
+        client = self._lobby.drop_client(disconnection.client)
         bot = None if client is None else client.bot
         if bot is None:
             return
         self._lobby.handle_disconnect(bot)
         self._challenges.close_challenges_of(bot)
         self._matches.handle_disconnect(bot, disconnection.fault)
-
-    def _drop_client(self, id: int) -> LobbyClient | None:
-        client = self._lobby.drop_client(id)
-        if client is not None:
-            self._listings.stop_browsing(client)
-        return client
 
     def _handle_edge_disconnection(self, disconnection: EdgeDisconnected) -> None:
         """Disconnect the clients of a lost edge.
@@ -416,23 +408,21 @@ class Core:
             raise RequestRefused(
                 Code.NO_SUCH_MATCH, f"the match {watch.match!r:.70} is over or does not exist"
             )
-        if watch.match not in client.watched_matches:
-            for match in [match for match in client.watched_matches if match not in self._matches.rooms]:
-                del client.watched_matches[match]
+        if watch.match not in client.topics:
+            watched_matches = client.topics.keys() & self._matches.rooms.keys()
+            for finished_match in client.topics.keys() - watched_matches - {LISTING_TOPIC}:
+                del client.topics[finished_match]
             max_matches = self._lobby.settings.max_watched_matches
-            if len(client.watched_matches) >= max_matches:
+            if len(watched_matches) >= max_matches:
                 raise RequestRefused(
                     Code.RATE_LIMITED,
                     f"you already watch {max_matches} matches, the maximum; unwatch one first",
                 )
-            client.watched_matches[watch.match] = room.followers
-            room.followers.add(client.id)
+            client.follow(watch.match, room.followers)
         self._lobby.effects.append(SendToClient(client.id, room.public_view.make_view(self._lobby.now)))
 
     def _handle_unwatch(self, client: LobbyClient, unwatch: Unwatch) -> None:
-        followers = client.watched_matches.pop(unwatch.match, None)
-        if followers is not None:
-            followers.remove(client.id)
+        client.unfollow(unwatch.match)
 
     def _refuse_second_hello(self, _client: LobbyClient, _hello: Hello) -> None:
         raise RequestRefused(Code.HELLO_TWICE, Code.HELLO_TWICE.meaning)

@@ -69,8 +69,20 @@ class LobbyClient:
     id: int
     name: str
     bot: LobbyBot | None
-    watched_matches: dict[str, FollowerCounts] = field(default_factory=dict)
-    """Follower counts of the matches that the client watches, by match id."""
+    topics: dict[str, FollowerCounts] = field(default_factory=dict)
+    """Follower counts of the topics that the client follows, by topic: the ids of matches, and the listing."""
+
+    def follow(self, topic: str, followers: FollowerCounts) -> None:
+        """Count the client as a follower of a topic, unless it follows the topic already."""
+        if topic not in self.topics:
+            self.topics[topic] = followers
+            followers.add(self.id)
+
+    def unfollow(self, topic: str) -> None:
+        """Stop counting the client as a follower of a topic. Do nothing if it does not follow the topic."""
+        followers = self.topics.pop(topic, None)
+        if followers is not None:
+            followers.remove(self.id)
 
 
 class Lobby:
@@ -224,8 +236,8 @@ class Lobby:
         """Forget an ended connection, and return its client; None if the connection was already forgotten or replaced."""
         client_entry = self.clients.pop(client, None)
         if client_entry is not None:
-            for followers in client_entry.watched_matches.values():
-                followers.remove(client)
+            for topic in list(client_entry.topics):
+                client_entry.unfollow(topic)
         return client_entry
 
     def handle_disconnect(self, bot: LobbyBot) -> None:
