@@ -44,10 +44,8 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
         yield running
 
 
-def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(
-    slow: BrowserArena, page: Page
-) -> None:
-    page.goto(slow.url)
+def test_one_click_from_arena_tv_to_a_live_match_and_on_to_its_end(slow: BrowserArena, page: Page) -> None:
+    page.goto(f"{slow.url}tv")
     page.locator(".card.live").first.click()
     expect(page.locator(".badge")).to_contain_text(re.compile("Live|behind"))
     expect(page.locator(".player .name").first).to_have_text(re.compile("alphabeta|random"))
@@ -67,7 +65,7 @@ def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(
 def test_a_match_that_has_just_ended_is_shown_from_its_record(board: BrowserArena, page: Page) -> None:
     with board.speed_up_bots(0.05):
         for _ in range(3):
-            page.goto(board.url)
+            page.goto(f"{board.url}tv")
             # Such a match lasts for half a second: it is over when it is asked for, or soon after.
             page.locator(".card.live").first.dispatch_event("click")  # its card is gone before one could aim
             expect(page.locator(".viewer")).to_be_visible()
@@ -93,9 +91,9 @@ def test_a_watcher_who_is_behind_watches_on_after_a_break(board: BrowserArena, p
         sockets.append(socket)
 
     page.route_web_socket(re.compile("^ws"), relay)
-    page.goto(board.url)
+    page.goto(f"{board.url}tv")
     page.locator(".card.live").first.click()
-    # The start page has a badge, too. A match that ends before its page is open would be shown as a replay.
+    # Arena TV has a badge, too. A match that ends before its page is open would be shown as a replay.
     expect(page.locator(".viewer .badge")).to_contain_text(re.compile("Live|behind"))
     with board.speed_up_bots(0.01):
         match = page.url.rpartition("/")[2]
@@ -114,7 +112,7 @@ def test_a_watcher_who_is_behind_watches_on_after_a_break(board: BrowserArena, p
 def test_a_watcher_is_back_after_the_server_was_killed(tmp_path: Path, page: Page) -> None:
     with run_arena(tmp_path, "--map", "m2", "--tc", "60/move", bots=("greedy",)) as running:
         running.connect_slow_bot("random", 2.0)
-        page.goto(running.url)
+        page.goto(f"{running.url}tv")
         page.locator(".card.live").first.click()
         expect(page.locator(".moves li").nth(2)).to_be_visible()
         running.kill_server()
