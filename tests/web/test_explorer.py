@@ -244,7 +244,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     for width, height in ((390, 780), (360, 640), (844, 390)):
         page.set_viewport_size({"width": width, "height": height})
-        for each in (mistake, play):  # without the sheet of a phone being pulled up
+        for each in (mistake, play):  # without scrolling
             each.click(trial=True)
             expect(each).to_be_in_viewport(ratio=0.99)
     page.set_viewport_size({"width": 360, "height": 640})
@@ -324,7 +324,6 @@ def test_what_was_played_from_a_position_is_told_and_tried(
 ) -> None:
     page.set_viewport_size({"width": 390, "height": 780})
     page.goto(f"{served.url}match/{judged}/0")
-    page.get_by_role("button", name="Moves and graph").click()  # pulls up the sheet of a phone
     page.get_by_role("tab", name="Moves").focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Tab")

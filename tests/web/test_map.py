@@ -289,8 +289,6 @@ def test_on_a_phone_a_map_is_whole_until_a_territory_is_chosen(
     show_replay(page, "usa")
     page.wait_for_function(IS_WHOLE)
     assert min(px for px in page.evaluate(MEASURED)["figures"] if px) >= 10
-    if width < height:
-        page.get_by_role("button", name="Moves and graph").click()
     page.get_by_role("button", name="Try moves").click()
     page.wait_for_function(IS_WHOLE)
     page.locator("[data-source]").first.dispatch_event("click")

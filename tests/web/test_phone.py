@@ -113,7 +113,6 @@ def test_a_move_chosen_in_the_list_is_seen_on_the_board(played: BrowserArena, pa
     longest = max(played.fetch_json("records")["matches"], key=lambda each: each["plies"])
     page.goto(f"{played.url}match/{longest['match']}/{longest['plies'] - 1}")
     expect(page.locator(".map .area-of").first).to_be_visible()
-    page.get_by_role("button", name="Moves and graph").click()
     page.locator(".moves a").nth(2).click()
     expect(page.locator(".told")).to_contain_text("Move 3")
     expect(page.locator(".board")).to_be_in_viewport(ratio=0.9)
@@ -150,32 +149,37 @@ def test_a_finger_can_press_each_button_of_a_match(
     assert page.evaluate(WIDER) <= 0
 
 
-@pytest.mark.parametrize("height", [780, 844])
-def test_the_sheet_of_a_match_begins_where_its_board_ends_and_shows_the_graph_if_there_is_room(
-    empty: BrowserArena, page: Page, height: int
+@pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (844, 390)])
+def test_the_graph_of_a_match_is_its_slider_and_the_moves_have_the_rest_of_the_window(
+    empty: BrowserArena, page: Page, width: int, height: int
 ) -> None:
-    page.set_viewport_size({"width": 390, "height": height})
+    page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{empty.url}table")
     show_replay(page, "usa")
-    sheet = page.locator(".sheet")
-    title = box_of(page.locator(".title"))
-    assert title["y"] + title["height"] <= 48, "the title is in the header"
-
-    def distance() -> float:
-        board = box_of(page.locator(".board"))
-        return box_of(sheet)["y"] - board["y"] - board["height"]
-
-    wait_until(lambda: abs(distance()) <= 16)
-    tabs = box_of(page.locator("nav"))
-    graph, story = box_of(page.locator(".plot svg")), box_of(page.locator(".told"))
+    slider = page.get_by_role("slider")
+    slider.blur()
+    graph = box_of(page.locator(".plot svg"))
     assert graph["height"] >= 44
-    assert story["y"] + story["height"] <= graph["y"]
-    for part in (page.locator(".plot svg"), page.locator(".plies")):
-        box = box_of(part)
-        assert box["y"] + box["height"] <= tabs["y"]
-    page.get_by_role("button", name="Moves and graph").click()
-    page.get_by_role("button", name="Moves and graph").click()
-    wait_until(lambda: abs(distance()) <= 16)
+    for sign in (".plot svg", ".controls", ".story"):
+        expect(page.locator(sign)).to_be_in_viewport(ratio=0.99)
+    page.mouse.click(graph["x"] + graph["width"] / 2, graph["y"] + graph["height"] / 2)
+    expect(slider).to_have_value("30")
+    if width < height:
+        assert box_of(page.locator(".title"))["height"] <= 48, "the title is in the header"
+        assert box_of(page.locator(".tabbed"))["y"] + 200 > box_of(page.locator("nav"))["y"]
+    board, below = box_of(page.locator(".board")), box_of(page.locator(".controls"))
+    page.locator(".moves").evaluate("(moves) => moves.scrollIntoView({ block: 'end' })")
+    current = page.locator(".moves [aria-current=step]")
+    for ply in range(31, 39):
+        page.get_by_role("button", name="Next move").click()
+        expect(slider).to_have_value(str(ply))
+        for part in (page.locator(".board"), page.locator(".controls"), current):
+            expect(part).to_be_in_viewport(ratio=0.99)
+    assert (
+        box_of(page.locator(".controls"))["y"] - box_of(page.locator(".board"))["y"]
+        <= below["y"] - board["y"]
+    )
+    assert page.evaluate(WIDER) <= 0
 
 
 def test_on_a_phone_on_its_side_all_is_beside_a_board_of_the_whole_height(
@@ -196,8 +200,6 @@ def test_on_a_phone_on_its_side_all_is_beside_a_board_of_the_whole_height(
     expect(page.locator(".overview")).to_be_in_viewport(ratio=1)
     show_replay(page, "world")
     wait_until(lambda: box_of(page.locator(".board"))["height"] > 360)
-    for button in page.locator(".doing button:visible").all():
-        expect(button).to_be_in_viewport(ratio=1)
 
 
 def test_on_a_phone_on_its_side_a_replay_shows_all_its_buttons(played: BrowserArena, page: Page) -> None:
@@ -209,10 +211,8 @@ def test_on_a_phone_on_its_side_a_replay_shows_all_its_buttons(played: BrowserAr
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("button", name="Share")).to_be_visible()
     controls = page.locator(".controls > button:visible").all()
-    for button in [*controls, *page.locator(".doing button:visible").all()]:
+    for button in controls:
         expect(button).to_be_in_viewport(ratio=1)
-    expect(page.locator(".title > h1")).to_be_in_viewport(ratio=1)
-    assert page.locator(".title > h1").evaluate("(title) => title.scrollWidth - title.clientWidth") == 0
     page.locator(".moves").scroll_into_view_if_needed()
     for part in [*controls, page.locator(".board"), page.locator(".moves a").last]:
         expect(part).to_be_in_viewport(ratio=0.99)
@@ -265,42 +265,3 @@ def test_a_dialog_is_a_sheet_at_the_bottom(empty: BrowserArena, page: Page, name
     sheet = box_of(page.get_by_role("dialog"))
     assert (sheet["x"], sheet["width"]) == (0, 360)
     assert sheet["y"] + sheet["height"] == 640
-
-
-@pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640)])
-def test_moves_and_graph_of_a_match_are_pulled_up_while_the_board_stays_in_sight(
-    empty: BrowserArena, page: Page, width: int, height: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    page.goto(f"{empty.url}table")
-    show_replay(page, "usa")
-    grip = page.get_by_role("button", name="Moves and graph")
-    for sign in (".board", ".controls", ".story"):
-        expect(page.locator(sign)).to_be_in_viewport(ratio=0.99)
-    grip.click()
-    expect(grip).to_have_attribute("aria-expanded", "true")
-    current = page.locator(".moves [aria-current=step]")
-    for part in (page.locator(".board"), page.locator(".controls"), current):
-        expect(part).to_be_in_viewport(ratio=0.99)
-    for ply in range(10, 18):
-        page.get_by_role("button", name="Next move").click()
-        expect(page.get_by_role("slider")).to_have_value(str(ply))
-        expect(current).to_be_in_viewport(ratio=0.99)
-    expect(page.locator(".board")).to_be_in_viewport(ratio=0.99)
-    page.locator(".sheet").evaluate("(sheet) => { sheet.scrollTop = 0; }")
-    for sign in (".story", ".doing button"):
-        expect(page.locator(sign).first).to_be_in_viewport(ratio=0.99)
-    page.get_by_role("button", name="Next move").click()
-    expect(page.get_by_role("slider")).to_have_value("18")
-    expect(page.locator(".story"), "who reads above the moves is not led away").to_be_in_viewport(ratio=0.99)
-    top = box_of(page.locator(".sheet"))["y"]
-    at = box_of(grip)
-    page.mouse.move(at["x"] + at["width"] / 2, at["y"] + 8)
-    page.mouse.down()
-    page.mouse.move(at["x"] + at["width"] / 2, at["y"] - 80, steps=3)
-    page.mouse.up()
-    wait_until(lambda: box_of(page.locator(".sheet"))["y"] < top - 60)
-    page.keyboard.press("Tab")
-    page.keyboard.press("Escape")
-    expect(grip).to_have_attribute("aria-expanded", "false")
-    assert page.evaluate(WIDER) <= 0

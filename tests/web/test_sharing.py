@@ -129,8 +129,6 @@ def test_what_is_shared_is_said_and_can_be_closed_in_any_window(
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{played.url}match/{match}/3")
     expect(page.locator(".map .area-of").first).to_be_visible()
-    if width < 400:
-        page.get_by_role("button", name="Moves and graph").click()
     page.get_by_role("button", name="Share", exact=True).click()
     dialog = page.get_by_role("dialog", name="Share move 3")
     close = dialog.get_by_role("button", name="Close")

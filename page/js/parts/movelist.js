@@ -3,9 +3,7 @@
 import { h, say, set } from "../dom.js";
 import { SIDES, spent } from "../text.js";
 
-const OPEN_SHEET = ".viewer:is([data-sheet=half], [data-sheet=full]) > .sheet"; // of a phone
 const MAX_NAME_LENGTH = 10; // letters from which on a name is shortened
-const MAX_SHIFT_PX = 48; // by which the sentences above the list may have moved it down
 
 export class MoveList {
   // review: the engine's review, whose marks stand beside the moves.
@@ -16,39 +14,20 @@ export class MoveList {
     this.items = [];
     this.current = /** @type {any} */ (null);
     this.element = h("ol", { class: "moves", tabindex: 0, "aria-label": "Moves" });
-    let before = "";
-    new ResizeObserver(([{ contentRect: { width } }]) => {
-      const size = `${width} ${this.frame.clientHeight}`; // in an open sheet each new move changes the height of the list
-      if (size !== before) this.follow();
-      before = size;
-    }).observe(this.element);
-  }
-
-  // Return the element that scrolls: the list itself, or the open sheet that contains all of it.
-  get frame() {
-    const sheet = this.element.closest(OPEN_SHEET);
-    return sheet?.clientHeight ? sheet : this.element;
-  }
-
-  // Return the distance of the current move from the middle of its frame; 0 if the move is in sight, or at most so many pixels beside it.
-  distance(beside = 0) {
-    if (!this.current) return 0;
-    const { frame } = this;
-    const [move, box] = [this.current.element, frame].map((each) => each.getBoundingClientRect());
-    const top = frame === this.element ? box.top : frame.querySelector(".controls").getBoundingClientRect().bottom;
-    return move.top >= top - beside && move.bottom <= box.bottom + beside ? 0 : move.top - (top + box.bottom) / 2;
+    new ResizeObserver(() => this.follow()).observe(this.element);
   }
 
   // Scroll until the current move is in sight.
   follow() {
-    const distance = this.distance();
-    if (distance) this.frame.scrollTop += distance; // not scrollIntoView, which would scroll the page too
+    if (!this.current) return;
+    const [move, list] = [this.current.element, this.element].map((each) => each.getBoundingClientRect());
+    // Not scrollIntoView, which would scroll the page too.
+    if (move.top < list.top || move.bottom > list.bottom) this.element.scrollTop += move.top - (list.top + list.bottom) / 2;
   }
 
   // Show the moves up to the ply `seen`, and mark the move of `ply`.
   show(ply, seen) {
     const { match } = this;
-    const followed = this.frame === this.element || !this.distance(MAX_SHIFT_PX); // a reader of the sheet may look at something else
     const moves = match.moves.slice(0, seen);
     while (this.items.length > moves.length) this.items.pop().element.remove();
     moves.forEach((played, n) => {
@@ -70,7 +49,7 @@ export class MoveList {
     this.current = this.items[ply - 1];
     if (!this.current) return;
     set(this.current.anchor, { "aria-current": "step" });
-    if (followed) this.follow();
+    this.follow();
   }
 
   item(n) {

@@ -18,7 +18,6 @@ import { Picker } from "./picker.js";
 import { Players } from "./players.js";
 import { Plot } from "./plot.js";
 import { Review } from "./review.js";
-import { Sheet } from "./sheet.js";
 import { sound } from "./sound.js";
 import { EvalBar } from "./evalbar.js";
 import { Tabs } from "./tabs.js";
@@ -45,7 +44,6 @@ export class Viewer {
     this.alarm = false;
     this.due = undefined;
     this.heard = NaN; // the ply that was shown last
-    this.sheet = /** @type {any} */ (null);
     this.tabs = /** @type {any} */ (null);
     this.truth = null; // of each move, on a solved map
     this.continents = /** @type {any[]} */ ([]);
@@ -89,7 +87,7 @@ export class Viewer {
       this.trackWidth = contentRect.width; // fewer marks fit a narrower window
       this.showTrack(this.at);
     }).observe(this.marks);
-    this.placed = new ResizeObserver(() => this.showEnd());
+    this.placed = new ResizeObserver(() => this.showPlaces());
     for (const each of [document.body, this.table]) this.placed.observe(each);
     this.onResize = () => this.board.zoom?.refit(); // a window of another height leaves the board its width, which nothing else notices
     window.addEventListener("resize", this.onResize);
@@ -135,23 +133,24 @@ export class Viewer {
       this.refreshSoon();
     });
     this.telling = h("div", { class: "telling" }, this.story, this.told, this.doing);
-    this.sheet = new Sheet(
+    const column = h("div", { class: "column" },
       h("div", { class: "under" }, this.choices, this.controls, this.telling),
       h("aside", { class: "side", "aria-label": "Moves and graph" }, this.plot.element, this.study,
-        h("div", { class: "tabbed" }, this.tabs.element, panels)),
-      () => this.showState());
-    this.explorer.begin.addEventListener("click", () => this.sheet.show("peek")); // the board is where moves are tried
+        h("div", { class: "tabbed" }, this.tabs.element, panels)));
     this.turn = this.seat ? h("div", { class: "turn" }, this.status) : null;
     this.table = h("div", { class: "table-top" },
       this.players.element, this.tug.element,
       h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element), this.turn);
-    return h("div", { class: "viewer", "data-seat": this.seat }, this.title, this.table, this.sheet.element);
+    return h("div", { class: "viewer", "data-seat": this.seat }, this.title, this.table, column);
   }
 
-  // Tell the style where the board ends: on a phone the sheet reaches up to it.
-  showEnd() {
-    const { bottom } = this.table.getBoundingClientRect();
-    this.element.style.setProperty("--board-end", `${Math.ceil(bottom + window.scrollY)}px`);
+  // Tell the style where the match begins on the page, and where the board is in it: on a phone the board stays while the rest is scrolled.
+  showPlaces() {
+    const top = this.element.getBoundingClientRect().top + window.scrollY;
+    const above = this.board.element.parentElement.offsetTop - this.table.offsetTop;
+    const places = { "--top": top, "--board-top": above, "--board-height": this.table.offsetHeight - above };
+    for (const [name, px] of Object.entries(places)) this.element.style.setProperty(name, `${px}px`);
+    this.board.zoom?.fit();
   }
 
   // Say something in the place of the match's state; with `alarm` it is bad news.
@@ -275,13 +274,11 @@ export class Viewer {
     this.ended();
   }
 
-  // Nothing is pulled up over one's own match, nor in another site. A sheet of another height leaves another rest to the board, and
-  // begins with the current move.
+  // Tell the style whether the reader plays, which leaves another rest of the window to the board.
   showState() {
-    const before = this.element.dataset.sheet;
-    set(this.element, { "data-own": this.own, "data-sheet": this.own || this.whole ? null : this.sheet.state });
-    if (this.element.dataset.sheet === before) return;
-    this.refit();
+    const before = this.element.dataset.own;
+    set(this.element, { "data-own": this.own });
+    if (this.element.dataset.own !== before) this.refit();
   }
 
   refit() {
