@@ -62,7 +62,7 @@ def play_by_rules(game: Game[Any, Any], rng: Random) -> int:
 
 
 def play_batch(batch: Any) -> int:
-    """Play a random step in each match of `batch` by the compiled rules. Return the number of steps."""
+    """Play a random move in each match of `batch` by the compiled rules. Return the number of moves played."""
     batch.step(batch.random)
     return BATCH_SIZE
 

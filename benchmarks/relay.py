@@ -179,7 +179,7 @@ async def run_relay(port: int, answer: bytes, turn: bytes, file: str = "") -> No
 
 
 def main() -> None:
-    """Run a relay with the sizes and the file of the command line until killed."""
+    """Run a relay until killed. The command line gives the port, the sizes of its two messages, and perhaps a store."""
     port, answer_bytes, turn_bytes = map(int, sys.argv[1:4])
     answer = bytes([ANSWER]) + bytes(answer_bytes - 1)
     turn = bytes([TURN]) + bytes(turn_bytes - 1)

@@ -224,8 +224,8 @@ def _format_cell(times: tuple[float, float, float]) -> str:
 def main() -> None:
     """Measure all stores, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument("--least", type=int, default=1_000, help="matches of the smallest store")
-    parser.add_argument("--most", type=int, default=1_000_000, help="matches of the largest store")
+    parser.add_argument("--least", type=int, default=1_000, help="number of matches in the smallest store")
+    parser.add_argument("--most", type=int, default=1_000_000, help="number of matches in the largest store")
     parser.add_argument("--stores", default=",".join(NAMES))
     parser.add_argument("--seconds", type=float, default=5.0, help="seconds per request")
     arguments = parser.parse_args()

@@ -124,7 +124,7 @@ class BotConnection:
             try:
                 message = decode_client_message(frame)
             except DecodeError as error:
-                raise ProtocolFault(f"a frame is not a message: {error.detail}") from None
+                raise ProtocolFault(f"a frame is not a valid message: {error.detail}") from None
             if not isinstance(message, Status):  # a bot may ask for its status after a long wait
                 return message, received_at
 

@@ -255,7 +255,7 @@ class Game(ABC, Generic[P, M]):
 
     @cached_property
     def _sample_move(self) -> M:
-        """Legal move at the start, as a sample of the types in a move."""
+        """Legal move at the start, from which the types of a move's fields are inferred."""
         moves = self.moves(self.start())
         if not moves:
             raise BadData(f"{self.name} must have a legal move at its start")

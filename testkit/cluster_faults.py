@@ -97,9 +97,10 @@ class FaultInjector:
     rng: random.Random
 
     async def inject(self, kind: str, players: Sequence[RandomPlayer]) -> ClusterFault:
-        """Cause a failure of a kind in KINDS, wait until all matches in progress continue, and end the failure.
+        """Cause a failure of a kind in KINDS, wait until all matches in progress continue, and repair the failure.
 
-        A failure of NATS or PostgreSQL ends first, because nobody can play meanwhile. Return the failure with its cost.
+        A failure of NATS or PostgreSQL is repaired before the wait, because no match can continue without them. Return
+        the failure, with the time until each match continued.
         """
         target, _, fault = kind.partition(" ")
         duration = self.rng.uniform(*FAULT_SECONDS)

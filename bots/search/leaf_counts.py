@@ -158,11 +158,10 @@ class Comparison:
         return None if q is None else round(q ** (share * depth))
 
     def list_reached_depths(self) -> list[ReachedDepths]:
-        """Return the depth that each method reaches with as many leaves as minimax.
+        """Return the depth that each method reaches with as many leaves as minimax needs for a given depth.
 
-        This checks Holden's claim that alpha-beta looks "twice as many moves" ahead.
-
-        There is one entry for each depth that minimax finished, up to `max_depth`.
+        There is one entry for each depth that minimax finished, up to `max_depth`. They check the claim of source 003
+        (Holden) that alpha-beta looks "twice as many moves" ahead.
         """
         return [
             ReachedDepths(

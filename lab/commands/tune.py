@@ -102,7 +102,7 @@ def tune_command(
         bool,
         typer.Option(
             "--outcomes",
-            help="Count wins, draws and losses per position category, instead of learning weights.",
+            help="Count wins, draws and losses in each category of positions; learn no weights.",
         ),
     ] = False,
     output: Annotated[

@@ -83,10 +83,10 @@ def match(
     html: HtmlOption = None,
     csv: CsvOption = None,
     name_a: Annotated[
-        str, typer.Option("--name-a", metavar="NAME", help="Name of A; default: its engine.")
+        str, typer.Option("--name-a", metavar="NAME", help="Name of bot A; default: the name of its engine.")
     ] = "",
     name_b: Annotated[
-        str, typer.Option("--name-b", metavar="NAME", help="Name of B; default: its engine.")
+        str, typer.Option("--name-b", metavar="NAME", help="Name of bot B; default: the name of its engine.")
     ] = "",
     tc_b: Annotated[
         str,

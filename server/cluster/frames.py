@@ -133,4 +133,4 @@ class IncomingStream(Generic[M]):
         try:
             return self._decoder.decode(body)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise BadBusFrame(f"not a list of messages: {error}") from None
+            raise BadBusFrame(f"the body of a frame is not a list of messages: {error}") from None

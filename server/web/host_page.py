@@ -128,7 +128,7 @@ class HostPage:
         return responses.make_json_response(await self._load_state())
 
     async def _carry_out(self, form: Mapping[str, str]) -> None:
-        """Carry out an action.
+        """Carry out the action that the host has sent in a form.
 
         Raises BadRequest for an invalid name, and OperationRefused if the contents of the store do not allow the action.
         """

@@ -86,7 +86,7 @@ class OwnerPages:
         """Make the change that a POST asks for, and return the response to it.
 
         The status is 401 for an invalid secret, 403 for a banned owner, and 409 for a change that is not possible.
-        Raises TimeoutError if the server that plays an event does not answer.
+        Raises TimeoutError if the event is played by another server and that server does not answer.
         """
         name = route_match.parameters.get("name", "")
         owner = await self._find_owner(route_match.route, authorization)

@@ -302,7 +302,7 @@ def _make_column_conditions(table: sa.Table, *names: str) -> list[sa.ColumnEleme
 
 
 def _select_season_number(season: str) -> sa.ScalarSelect[int]:
-    """Return an SQL expression for the number of the season called `season` of the game in a row of `standings`.
+    """Return a subquery for the number of a season, for use in a query of `standings`: the season of the row's game.
 
     season: name of a closed season; empty for the current one
     """
