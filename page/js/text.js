@@ -193,7 +193,7 @@ export function day(iso) {
 }
 
 // Return the number of spectators of a live match, unless the reader is the only one.
-export const watched = ({ watching }) => (watching > 1 ? ` · ${watching} watching` : "");
+export const watched = ({ watching }) => (watching > 1 ? `${watching} watching` : "");
 
 export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 

@@ -176,7 +176,7 @@ def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> Non
     badge = timed.locator(".badge")
     jump = timed.get_by_role("button", name="Catch up")
     expect(badge).to_have_text(re.compile("^7 moves behind live"))
-    expect(timed.locator(".status")).to_have_text("Move 1")
+    expect(timed.locator(".counter")).to_have_text("1 / 1")
     before = timed.evaluate(SHOWN)
     timed.clock.run_for(BEAT_MS)
     assert timed.evaluate(SHOWN) == before + 1
@@ -227,7 +227,7 @@ def test_a_late_board_does_not_give_the_end_of_its_match_away(timed: Page) -> No
     expect(timed.locator(".plies span").last).to_have_text(str(max(10, shown)))
     expect(timed.locator(".marks button")).to_have_count(0)
     expect(timed.get_by_role("button", name="Play highlights")).to_be_hidden()
-    expect(timed.locator(".status")).to_have_text(f"Move {shown}")
+    expect(timed.locator(".counter")).to_have_text(f"{shown} / {shown}")
     assert timed.evaluate("viewer.over") is False
     timed.get_by_role("button", name="Catch up").click()
     timed.clock.run_for(100)

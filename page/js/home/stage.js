@@ -100,7 +100,7 @@ export class Stage {
     this.badge.show(this.playback);
     const game = gameTitle(match.gameName, match.setup.map);
     const time = match.started && match.event !== "demo" ? when(match.started) : "";
-    say(this.kind, live ? `${game}${watched(match)}` : ["Replay", game, time].filter(Boolean).join(" · "));
+    say(this.kind, (live ? [game, watched(match)] : ["Replay", game, time]).filter(Boolean).join(" · "));
   }
 
   stop() {

@@ -115,7 +115,7 @@ export class Viewer {
       h("div", { class: "track" }, this.slider, this.marks), this.counter, this.speed, this.review.button, this.review.next, this.board.zoom?.keys,
       document.fullscreenEnabled ? this.alone : null,
       step("Keys", "?", () => this.keys.toggle(), "extra"), this.board.overview?.element);
-    const names = match.started && !this.seat ? h("span", { class: "names-of-title" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
+    const names = !this.seat ? h("span", { class: "names-of-title" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
     const more = [match.control, eventTitle(match.event), match.started && dateOf(match.started)]
       .filter(Boolean).map((each) => each.replaceAll(" ", "\u00a0")).join(" · "); // broken between its parts alone
     this.title = h("div", { class: "title" },
@@ -389,9 +389,8 @@ export class Viewer {
     if (this.seat && match.end) return ending(match, this.seat).filter(Boolean).join(" · ");
     if (this.message) return this.message;
     if (playback.end) return "";
-    if (playback.behind) return `Move ${playback.at}${watched(match)}`;
     if (!match.running && !match.moves.length) return "Waiting for the players…";
-    return `${SIDES[match.last.player]} to move${watched(match)}`;
+    return watched(match);
   }
 
   // Address the reader in a sentence that begins with the reader's name: "ann holds Africa" is "You hold Africa".
