@@ -583,6 +583,10 @@ def test_the_end_on_one_of_four_boards_covers_no_land(timed: Page) -> None:
     assert board is not None
     assert line is not None
     assert line["x"] >= board["x"] + board["width"]
+    result.evaluate("(line) => line.textContent = 'A long sentence '.repeat(30)")
+    stage = timed.locator(".tv .stage").bounding_box()
+    assert stage is not None
+    assert stage["height"] == board["height"], "a long sentence moves nothing"
     timed.set_viewport_size({"width": 1024, "height": 768})
     board, line = timed.locator(".tv .stage-board").bounding_box(), result.bounding_box()
     assert board is not None

@@ -18,6 +18,7 @@ export class Stage {
   constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Set(), finished = requestFinished, compact = false, catchesUp = false } = {}) {
     this.begun = begun;
     this.moved = moved;
+    this.compact = compact;
     this.board = /** @type {any} */ (null);
     this.playback = /** @type {any} */ (null);
     this.told = /** @type {any[]} */ ([]);
@@ -99,7 +100,7 @@ export class Stage {
     say(this.latest, isOver ? [ending(match)[1], following && `Next: ${paired(following.players)}`].filter(Boolean).join(" · ") : at ? describeMove(match, at) : "");
     this.badge.show(this.playback);
     const game = gameTitle(match.gameName, match.setup.map);
-    const time = match.started && match.event !== "demo" ? when(match.started) : "";
+    const time = match.started && match.event !== "demo" && !this.compact ? when(match.started) : "";
     say(this.kind, (live ? [game, watched(match)] : ["Replay", game, time]).filter(Boolean).join(" · "));
   }
 
