@@ -111,7 +111,7 @@ class Sprt:
         return sum(n * math.log(p1 / p0) for n, p0, p1 in zip(smoothed, under0, under1, strict=True))
 
     def _find_likeliest_distribution_at(self, shares: Sequence[float], elo: float) -> list[float]:
-        """Return the most likely distribution of scores under the Elo difference `elo`."""
+        """Return the distribution of scores that makes the observed `shares` most likely, if the Elo difference is `elo`."""
         if self.model == LOGISTIC:
             return _find_likeliest_distribution(shares, compute_expected_score(elo))
         # A pair is two matches, so its mean score has half the variance of a match.
@@ -167,7 +167,7 @@ def _tilt_distribution(shares: Sequence[float], offsets: Sequence[float]) -> lis
         x = (low + high) / 2
         if not low < x < high:
             break
-        if sum(p * a / (1 + x * a) for p, a in zip(shares, offsets, strict=True)) > 0:
+        if sum(share * a / (1 + x * a) for share, a in zip(shares, offsets, strict=True)) > 0:
             low = x
         else:
             high = x

@@ -120,7 +120,9 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("one", help="engine of this checkout")
     parser.add_argument("other", help="engine to play against")
-    parser.add_argument("--checkout", type=Path, help="folder of the checkout of the other engine")
+    parser.add_argument(
+        "--checkout", type=Path, help="folder with a git checkout whose engine plays as the second one"
+    )
     parser.add_argument(
         "--map", action="append", help="name of a map to play on; repeatable; default: the held-out maps"
     )

@@ -28,7 +28,7 @@ LIMIT_OPTIONS = (
     ),
     "--set=limits.moves_per_second=1000000",  # all bots come from one address
 )
-SIZES = (10, 100, 1000)
+BOT_COUNTS = (10, 100, 1000)
 """Numbers of bots with which server and relay are measured."""
 WARM_SECONDS = 1.5
 """Seconds from the connection of the last bot to the start of the measurement."""
@@ -118,7 +118,7 @@ def measure_moves(running: RunningServer, load: LoadProcesses, seconds: float) -
 
 
 def measure_all_at_full_speed(seconds: float, rounds: int) -> dict[str, str]:
-    """Measure server and relays with each number of bots in SIZES, in `rounds` rounds of `seconds` each.
+    """Measure server and relays with each number of bots in BOT_COUNTS, in `rounds` rounds of `seconds` each.
 
     Return the figures by place in SERVER.md. *Storing* in the table is the storing relay, and *floor* its CPU time divided
     by that of the bare relay: no server that stores moves through the same libraries can have a lower ratio.
@@ -126,7 +126,7 @@ def measure_all_at_full_speed(seconds: float, rounds: int) -> dict[str, str]:
     head = ["bots", "CPU, arena", "relay", "ratio", "storing", "floor", "as often"]
     head += ["moves/s, arena", "relay", "storing", "load"]
     rows, verdicts = [], {}
-    for bots in SIZES:
+    for bots in BOT_COUNTS:
         runs, paced_cpu = [], []
         for _ in range(rounds):
             runs.append(

@@ -55,7 +55,7 @@ def check(
         typer.Option(
             "--command",
             metavar="COMMAND",
-            help="Program that connects by itself, using ARENA_URL, ARENA_NAME and ARENA_TOKEN.",
+            help="Program that connects with the variables ARENA_URL, ARENA_NAME and ARENA_TOKEN.",
         ),
     ] = "",
     dial_in: Annotated[

@@ -82,7 +82,7 @@ def measure_command(
         typer.Option(
             "--openings",
             metavar="shipped|FILE",
-            help="Openings, for one map: shipped (its own) or a file; default: random.",
+            help="Openings of one map: those shipped with it, or a file; default: random.",
         ),
     ] = None,
     seed: SeedOption = 1,

@@ -76,7 +76,7 @@ class Root(Generic[P, M]):
 def list_ordered_root_moves(
     problem: Problem[P, M], position: P, order: Sequence[M]
 ) -> list[OrderedMove[P, M]]:
-    """Return the root's moves in the order `order`, each with its index in move order and the position after it."""
+    """Return the root's moves in the order `order`, each with its index in the game's list and the position after it."""
     numbers = {move: index for index, move in enumerate(problem.game.moves(position))}
     successor = problem.game.successor
     return [OrderedMove(numbers[move], move, successor(position, move)) for move in order]
