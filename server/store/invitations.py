@@ -20,6 +20,7 @@ from arena.server.store.tokens import (
     TokenError,
     generate_token,
     hash_token,
+    read_names,
     require_valid_name,
 )
 
@@ -81,13 +82,9 @@ def _require_available(connection: sa.Connection, owner: str, name: str) -> None
         raise TokenError("this invitation is no longer open: ask the host for a new one")
     if not account.left:
         raise TokenError("all names of this invitation are taken: retire a bot, or ask the host for more")
-    known_names = (connection.scalar(_SELECT_NAMES) or "").split("\n")
+    known_names = read_names(connection)
     why = names.find_unavailability_reason(name, known_names)
     if why is not None:
         raise TokenError(why)
     if name in known_names:
         raise TokenError(f"{name!r:.80} is taken: choose another name")
-
-
-# One value with all names: this function may run in the event loop, and thousands of rows would take several ms there.
-_SELECT_NAMES = sa.select(sa.func.aggregate_strings(tokens.c.name, "\n"))

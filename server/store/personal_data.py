@@ -51,7 +51,7 @@ from arena.server.store.schema import (
     sessions,
     tokens,
 )
-from arena.server.store.tokens import TokenError, require_valid_name
+from arena.server.store.tokens import TokenError, read_names, require_valid_name
 
 MATCHES_PER_TRANSACTION = 20
 """Number of matches in which one transaction changes a name. A running server waits for each transaction."""
@@ -178,14 +178,17 @@ def _load_renamable_row(connection: sa.Connection, name: str, new_name: str) -> 
 
     Raises TokenError if `name` is not a bot that can be renamed, or if the new name is invalid or not available.
     """
-    rows = {row["name"]: dict(row) for row in connection.execute(sa.select(tokens)).mappings()}
+    tokens_query = sa.select(tokens).where(tokens.c.name.in_((name, new_name)))
+    rows = {row["name"]: dict(row) for row in connection.execute(tokens_query).mappings()}
     row, target_row = rows.get(name), rows.get(new_name)
     query = sa.select(matches.c.match).where(_make_player_condition(name)).limit(1)
     if row is None and (find_unavailability_reason(name, ()) or connection.execute(query).scalar() is None):
         raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` lists these bots")
     require_valid_name(new_name)
-    is_hidden = new_name.startswith(HIDDEN_PREFIX)
-    why = None if is_hidden else find_unavailability_reason(new_name, rows.keys() - {name})
+    why = None
+    if not new_name.startswith(HIDDEN_PREFIX):
+        other_names = [other for other in read_names(connection) if other != name]
+        why = find_unavailability_reason(new_name, other_names)
     is_own_name = target_row is None or (
         row is not None and target_row["revoked"] and target_row["owner"] == row["owner"]
     )

@@ -162,6 +162,15 @@ async def list_tokens(engine: Engine) -> list[Token]:
     return sorted(map(make_token_from_row, rows), key=lambda token: token.name)
 
 
+def read_names(connection: sa.Connection) -> list[str]:
+    """Return all names that have a token, even a revoked one, in the caller's transaction.
+
+    The database joins them to one value, because thousands of rows would take several ms of the event loop's time.
+    """
+    text = connection.scalar(sa.select(sa.func.aggregate_strings(tokens.c.name, "\n")))
+    return text.split("\n") if text else []
+
+
 async def load_known_names(engine: Engine) -> set[str]:
     """Return every name of a bot or another client that has a token, a session or a rating."""
     names = (tokens.c.name, sessions.c.name, standings.c.bot)
