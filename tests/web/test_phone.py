@@ -60,7 +60,8 @@ def test_the_standings_of_an_event_are_on_the_first_screen_but_one(played: Brows
     page.goto(f"{played.url}event/serve")
     expect(page.locator("table.standing")).to_be_visible()
     expect(page.locator(".cards.now .small-board").first).to_be_visible()
-    assert box_of(page.get_by_role("heading", name="Standings"))["y"] < 640
+    standings = page.get_by_role("heading", name="Standings")  # drawn anew whenever a match ends
+    assert wait_until(standings.bounding_box)["y"] < 640
     assert page.evaluate(WIDER) == 0
 
 

@@ -50,7 +50,7 @@ export class BotView {
     const items = matches.length ? matches : [null];
     keyed(this.live, items, { key: (each) => each?.match ?? "", words: JSON.stringify, make: (each) => h("li", null, each
       ? h("a", { class: "card", href: matchLink(each.match) }, against(each.players), h("span", { class: "quiet" }, `${gameTitle(each.game, each.map)} · move ${each.ply}`))
-      : h("div", { class: "card" }, h("span", { class: "pairing quiet" }, "No match at the moment"), h("span", { class: "quiet" }, "\u00a0"))) });
+      : h("div", { class: "card idle" }, h("span", { class: "pairing quiet" }, "No match at the moment"), h("span", { class: "quiet" }, "\u00a0"))) });
   }
 
   stop() {
