@@ -52,8 +52,8 @@ EXTERNAL_GRACE_MS = 10_000
 GRACE_MS = 2_000
 """Milliseconds that a disconnected bot has to return. Few are enough: on one machine, a lost connection means a crash."""
 
-READY_MS = 30_000
-"""Milliseconds that a bot has to get ready for a match. Compiling a search for the first time takes seconds."""
+READY_MS = 120_000
+"""Milliseconds that a bot has to get ready for a match. On a busy machine, loading a compiled search takes long."""
 
 CLUSTER_SECONDS = 10
 """Maximum number of seconds to wait for the answer of a cluster's scheduler."""
