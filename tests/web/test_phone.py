@@ -10,7 +10,9 @@ from playwright.sync_api import Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
+from arena.protocol.record import to_line
 from testkit.browser import BrowserArena, box_of, wait_until
+from tests.web.screenshots import made_up
 from tests.web.test_director import HURRIED
 from tests.web.test_map import OWN, show_replay, shown
 
@@ -225,6 +227,10 @@ def test_on_a_phone_on_its_side_a_record_file_needs_no_scrolling(
     page.set_viewport_size({"width": 844, "height": 390})
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     assert page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0
+    file = tmp_path / "two.jsonl"
+    file.write_text(to_line(made_up(game_name="tictactoe")) + "\n", encoding="utf-8")
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.locator(".cell").last).to_be_in_viewport(ratio=0.99)
 
 
 def test_the_bar_of_ones_turn_is_below_the_board_and_keeps_its_place(empty: BrowserArena, page: Page) -> None:
