@@ -17,6 +17,7 @@ import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from statistics import median_low
 from types import CodeType, FrameType
 
 import uvloop
@@ -38,10 +39,11 @@ from benchmarks.kit.script import MAP, make_script
 # Work at fixed intervals must not be counted as part of a request.
 loop_lag.MEASURE_INTERVAL_NS = 10**12
 PACKAGE_FOLDER = str(Path(arena.__file__).parent)
-REPETITIONS = 40
-"""Number of requests of each kind. The figure for a function is the lower quartile of its calls in these requests.
+REPETITIONS, SERIES = 40, 2
+"""Number of requests in a series, and number of series of each kind.
 
-On a busy machine, more than half of the requests may show further calls, such as those of work that ended late.
+The figure for a function is the median of its calls per request, in the series with the smaller one: on a busy machine,
+more than half of the requests of a series may show further calls, such as those of work that ended late.
 """
 QUIET_SECONDS = 0.01
 """Seconds from an answer to the next request, within which the server finishes all work for the answered one."""
@@ -63,17 +65,23 @@ class CallCounter:
             self.counts[frame.f_code] += 1
 
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
-        """Call `action` with 0 to REPETITIONS - 1, and return the lower quartile of each function's calls per call of `action`."""
+        """Call `action` with 0 to SERIES * REPETITIONS - 1, and return the figure of each function."""
         results: list[Counter[CodeType]] = []
-        for number in range(REPETITIONS):
+        for number in range(SERIES * REPETITIONS):
             self.counts = Counter()
             self._is_counting = True
             await action(number)
             await asyncio.sleep(QUIET_SECONDS)
             self._is_counting = False
             results.append(self.counts)
+        all_series = [results[start : start + REPETITIONS] for start in range(0, len(results), REPETITIONS)]
         codes = dict.fromkeys(code for calls in results for code in calls)
-        return Counter({code: sorted(calls[code] for calls in results)[REPETITIONS // 4] for code in codes})
+        return Counter(
+            {
+                code: min(median_low(calls[code] for calls in series) for series in all_series)
+                for code in codes
+            }
+        )
 
     def close(self) -> None:
         """Stop counting."""
@@ -108,13 +116,13 @@ async def count_all() -> dict[str, Counter[CodeType]]:
 
 
 async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
-    clients = [await open_client(host.url) for _ in range(REPETITIONS + 1)]
+    clients = [await open_client(host.url) for _ in range(SERIES * REPETITIONS + 1)]
 
     async def send_hello(number: int) -> None:
         await clients[number].send(type="hello", name=f"watcher {number}", pool=False)
         await read_type(clients[number], "welcome")
 
-    await send_hello(REPETITIONS)  # the first one finds nothing prepared
+    await send_hello(SERIES * REPETITIONS)  # the first one finds nothing prepared
     # A real matchmaker pairs all bots that arrived within GATHER_NS at once, so its work is not part of a hello.
     vars(core)["GATHER_NS"] = 10**12
     counts = await calls.count_calls(send_hello)

@@ -48,7 +48,7 @@ EDGE_COUNTS = {SINGLE_PROCESS: 0, "a core and 1 edge": 1, "a core and 2 edges": 
 RoundCost = dict[str, float]
 """Measurements of one configuration in one round, by column of the table.
 
-The CPU time per move is without the CPU time while bots are idle. `idle` is that of the core and the edges.
+The CPU time per move is without the CPU time while bots are idle. The column `idle, ms of CPU a second` is that of the core and the edges.
 """
 
 
@@ -175,7 +175,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--bots", type=int, default=40)
     parser.add_argument("--rate", type=float, default=150.0, help="moves per second, of all bots together")
-    arguments = parser.parse_args()
+    arguments = CLUSTER.parse_arguments(parser)
     binaries = find_postgresql_folder()
     if binaries is None or missing_reason("nats"):
         parser.error(str(missing_reason("postgresql") or missing_reason("nats")))

@@ -42,6 +42,8 @@ SERVE_OPTIONS = (
     *("--game", "riskless", "--map", "italy", "--tc", "60+1", "--set=pool.pause_seconds=0"),
     *("--set=pool.concurrency=1000", "--set=log.verbose=true"),
 )
+FAILURES = 100
+"""Default number of failures, after which no loss is promised."""
 GOAL_SECONDS = 3.0
 """Promised upper bound of the p99 of the time until play continues after a core fails, in seconds."""
 
@@ -100,7 +102,7 @@ def make_figures(report: FailureReport, kinds: Sequence[str]) -> dict[str, str]:
 def main() -> int:
     """Inject the failures, and publish the figures in CLUSTER.md, and print all losses. Return 0 if nothing was lost and no match got stuck."""
     parser = CLUSTER.make_parser(__doc__)
-    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=FAILURES)
     parser.add_argument("--edges", type=int, default=2)
     parser.add_argument("--bots", type=int, default=40)
     parser.add_argument(
@@ -119,7 +121,7 @@ def main() -> int:
         default=list(KINDS),
         help=f"kinds of failure to choose from, separated by commas; default: {','.join(KINDS)}",
     )
-    arguments = parser.parse_args()
+    arguments = CLUSTER.parse_arguments(parser)
     if unknown := sorted(set(arguments.kinds) - set(KINDS)):
         parser.error(f"there is no failure {unknown[0]!r}; there are {', '.join(KINDS)}")
     binaries = find_postgresql_folder()

@@ -162,7 +162,7 @@ def main() -> None:
     )
     parser.add_argument("--most-connections", type=int, default=CONNECTIONS[-1])
     parser.add_argument("--stores", default=",".join(NAMES))
-    arguments = parser.parse_args()
+    arguments = SERVER.parse_arguments(parser)
     raise_file_limit()
     conditions, beside = start_measurement(), []
     sizes = [size for size in CONNECTIONS if size <= arguments.most_connections]

@@ -196,7 +196,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--most", type=int, default=2000, help="maximum number of connections")
-    arguments = parser.parse_args()
+    arguments = SERVER.parse_arguments(parser)
     raise_file_limit()
     seconds, conditions = arguments.seconds, start_measurement()
     figures = measure_all_at_full_speed(seconds, arguments.rounds)

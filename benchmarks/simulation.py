@@ -133,6 +133,7 @@ def _parse_arguments() -> argparse.Namespace:
     parser.add_argument("--bots", type=int, default=24, help="number of bots")
     parser.add_argument("--only", help="numbers of the faults to inject, such as 3,7; default: all")
     parser.add_argument("--fault", default="", choices=("", *DEFECTS), help="defect to plant")
+    # --write needs no default values here, because the figures name the numbers of seeds, hours and bots.
     return parser.parse_args()
 
 

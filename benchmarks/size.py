@@ -54,6 +54,8 @@ ROUNDS = 40
 TRUE_MATCHES = 200
 """Number of matches with records of their own, which the requests for a record read. All others share sample records."""
 
+MOST_MATCHES = 1_000_000
+"""Default number of matches in the largest store."""
 MAX_P95_MS, MAX_MATCH_BYTES = 50, 4000
 """Promised upper bounds in the largest store: p95 of each kind of request, and size of a match, compressed."""
 
@@ -225,10 +227,12 @@ def main() -> None:
     """Measure all stores, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument("--least", type=int, default=1_000, help="number of matches in the smallest store")
-    parser.add_argument("--most", type=int, default=1_000_000, help="number of matches in the largest store")
+    parser.add_argument(
+        "--most", type=int, default=MOST_MATCHES, help="number of matches in the largest store"
+    )
     parser.add_argument("--stores", default=",".join(NAMES))
     parser.add_argument("--seconds", type=float, default=5.0, help="seconds per request")
-    arguments = parser.parse_args()
+    arguments = SERVER.parse_arguments(parser)
     conditions, latencies = start_measurement(), []
     sizes = [10**power for power in range(3, 10) if arguments.least <= 10**power <= arguments.most]
     for store, count in product(arguments.stores.split(","), sizes):

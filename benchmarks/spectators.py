@@ -1,13 +1,13 @@
 """Cost of spectators for the players of a match: the time until the server acknowledges a move.
 
+    python -m benchmarks.spectators [--spectators 200] [--rounds 7] [--write]
+
 Two bots that think for about 10 ms play match after match, alternately without and with spectators who read everything.
 The p99 is the 99th percentile of the time from sending a move to its acknowledgement in a period. The result is the
 ratio of the p99 with spectators to the p99 without them, as the median over the rounds. The server and the spectators
 run in separate processes, as on a real network. On two cores, the spectators still compete with the others for CPU time.
 
 A run takes about a minute and a half.
-
-Example: python -m benchmarks.spectators --spectators 200 --rounds 7
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from benchmarks.kit.measure import Ratio, make_table, percentile
 from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import run_arena_server
 
+SPECTATORS = 200
+"""Default number of spectators, for which the bound is promised."""
 PAUSE = 0.01
 """Average thinking time of a bot, in seconds. It leaves the machine some idle time."""
 MAX_RATIO = 1.2
@@ -60,9 +62,9 @@ async def measure_rounds(spectators: int, rounds: int) -> tuple[list[float], lis
 def main() -> None:
     """Measure, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument("--spectators", type=int, default=200)
+    parser.add_argument("--spectators", type=int, default=SPECTATORS)
     parser.add_argument("--rounds", type=int, default=7)
-    arguments = parser.parse_args()
+    arguments = SERVER.parse_arguments(parser)
     conditions = start_measurement()
     p99_without, p99_with = uvloop.run(measure_rounds(arguments.spectators, arguments.rounds))
     ratio = Ratio([with_them / without for without, with_them in zip(p99_without, p99_with, strict=True)])

@@ -43,8 +43,6 @@ class ConnectionCounts:
     """Number of requests sent; for attackers, number of attempts to connect."""
     lost: int = 0
     """Number of connections that the server closed or refused."""
-    bytes: int = 0
-    """Number of bytes that the clients received; for attackers, number of bytes that they sent."""
     longest: float = 0.0
     """Duration of the longest connection of an attacker, in seconds."""
 
@@ -60,7 +58,6 @@ class AttackerConnection:
     async def send(self, data: bytes) -> None:
         """Send bytes, and wait while the socket's buffer is full. Raises OSError if the connection is lost."""
         await self._loop.sock_sendall(self._socket, data)
-        self._counts.bytes += len(data)
 
     async def receive_available(self) -> bytes:
         """Wait for bytes to arrive, and return them. Raises OSError or EOFError if the connection is lost or closed."""

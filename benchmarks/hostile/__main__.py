@@ -1,6 +1,6 @@
 """Delay of honest bots (p99 of a move) while strangers send as many requests as the limits allow, by kind of request.
 
-    python -m benchmarks.hostile [--seconds 2.5] [--kinds "browse;watch"]
+    python -m benchmarks.hostile [--seconds 2.5] [--kinds "browse;watch"] [--write]
 
 Honest bots play on a real `arena serve` with its default limits. Strangers at ten addresses send one kind of request as
 often as the limits allow, or attackers break the limits. SERVER.md describes the rounds and the figures. The bots and the
@@ -47,7 +47,7 @@ def main() -> int:
         "--clients", type=int, default=CLIENTS, help=f"clients at each of the {STRANGER_ADDRESSES} addresses"
     )
     parser.add_argument("--kinds", default=";".join(KINDS), metavar="KIND;KIND")
-    arguments = parser.parse_args()
+    arguments = SERVER.parse_arguments(parser)
     kinds = arguments.kinds.split(";")
     unknown = set(kinds) - set(KINDS)
     if unknown:

@@ -159,7 +159,7 @@ async def measure_rate(load: Load, seconds: float) -> float:
 async def run_bots(load: Load, bots: Sequence[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
     """Run bots that share `load` until the end of the block, which begins when all have connected.
 
-    Raises RuntimeError if they do not connect within 120 s.
+    Raises an ExceptionGroup with a RuntimeError if they do not connect within 120 s.
     """
     expected = load.connected + len(bots)
     async with asyncio.TaskGroup() as tasks:

@@ -37,6 +37,17 @@ class ResultsPage:
         parser.add_argument("--write", action="store_true", help=f"write the figures to {self.path.name}")
         return parser
 
+    def parse_arguments(self, parser: argparse.ArgumentParser) -> argparse.Namespace:
+        """Parse the command line. Exit if `--write` comes with another option: the promises hold for the default values."""
+        arguments = parser.parse_args()
+        for name, value in vars(arguments).items():
+            if arguments.write and name != "write" and value != parser.get_default(name):
+                option = f"--{name.replace('_', '-')}"
+                parser.error(
+                    f"leave out {option} or --write: {self.path.name} promises bounds for its default"
+                )
+        return arguments
+
     def fill(self, figures: Mapping[str, str]) -> str:
         """Return the text of the page with these figures, by place. Raises ValueError if the page lacks a place."""
         text = self.path.read_text(encoding="utf-8")
@@ -69,8 +80,10 @@ RESULTS, SERVER, CLUSTER, SIMULATION = (
 
 def make_parser(docstring: str | None) -> argparse.ArgumentParser:
     """Return an argument parser whose help begins with `docstring`, the docstring of the program's module."""
+    module = sys.modules["__main__"].__spec__
+    program = f"python -m {module.name.removesuffix('.__main__')}" if module else None
     formatter = argparse.RawDescriptionHelpFormatter
-    return argparse.ArgumentParser(description=docstring, formatter_class=formatter)
+    return argparse.ArgumentParser(prog=program, description=docstring, formatter_class=formatter)
 
 
 def format_verdict(figure: str, *, kept: bool) -> str:
@@ -82,7 +95,10 @@ class Conditions(Struct, frozen=True):
     """Conditions of a measurement. `seconds`: its duration."""
 
     commit: str
-    """Abbreviated hash of the commit, with a trailing `+` if files differed from it, apart from results."""
+    """Abbreviated hash of the commit, with a trailing `+` if files differed from it, apart from results.
+
+    It is `unknown` outside a git checkout.
+    """
     date: str
     seconds: float
     load: float
@@ -100,20 +116,26 @@ class Conditions(Struct, frozen=True):
 
 def start_measurement() -> Callable[[], Conditions]:
     """Start a measurement. Return a function that returns its conditions, to be called at its end."""
+    commit, machine = _find_commit(), describe_machine()
     load, start_time = os.getloadavg()[0], time.perf_counter()
     return lambda: Conditions(
-        commit=_find_commit(),
+        commit=commit,
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         seconds=round(time.perf_counter() - start_time, 1),
         load=round(load, 1),
-        machine=describe_machine(),
+        machine=machine,
     )
 
 
 def _find_commit() -> str:
+    if not (FOLDER.parent / ".git").exists():
+        return "unknown"
+
     def run_git(*arguments: str) -> str:
+        # Root may measure a checkout of another user, which git refuses to read otherwise.
+        command = ["git", "-c", "safe.directory=*", *arguments]
         return subprocess.run(
-            ["git", *arguments], cwd=FOLDER, capture_output=True, text=True, check=True
+            command, cwd=FOLDER, stdout=subprocess.PIPE, text=True, check=True
         ).stdout.strip()
 
     changed = run_git("status", "--porcelain", "--", ":/", ":!*.md", f":!{FOLDER / 'results'}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from benchmarks.engine import delay, depth, devices, raw, threads
 from benchmarks.hostile import rounds
 from benchmarks.kit import flat
 from benchmarks.kit.results import CLUSTER, FOLDER, RESULTS, SERVER, SIMULATION, ResultsPage
+from testkit.simulation.defects import DEFECTS
 
 PAGES = {RESULTS, SERVER, CLUSTER, SIMULATION}
 PROMISES = {
@@ -24,14 +26,25 @@ PROMISES = {
     "paced.p99": f"p99 at most {server.MAX_P99_MS:g} ms, and no forfeits",
     "paced.idle": f"at most {server.MAX_IDLE_KIB:g} KiB",
     "paced.playing": f"at most {server.MAX_PLAYING_KIB:g} KiB",
+    "growth.ratio connections": (
+        f"with {growth.CONSTANT_FROM} to {growth.CONNECTIONS[-1]:,} connections, "
+        f"compared with {growth.CONSTANT_FROM} connections | at most {growth.MAX_RATIO:g} ×"
+    ),
     **{
-        f"growth.ratio {each}": f"at most {growth.MAX_RATIO:g} ×"
-        for each in ("connections", "sqlite", "postgresql")
+        f"growth.ratio {store.lower()}": (
+            f"with {growth.MATCHES[0]} to {growth.MATCHES[-1]:,} finished matches on {store}, "
+            f"compared with {growth.MATCHES[0]} match | at most {growth.MAX_RATIO:g} ×"
+        )
+        for store in ("SQLite", "PostgreSQL")
     },
-    "growth.start": f"under {growth.MAX_SECONDS:g} s",
-    "size.p95": f"under {size.MAX_P95_MS:g} ms",
+    "growth.start": (
+        f"with {growth.MATCHES[-1]:,} finished matches, also after a kill | under {growth.MAX_SECONDS:g} s"
+    ),
+    "size.p95": f"with {size.MOST_MATCHES:,} matches and six clients at once | under {size.MAX_P95_MS:g} ms",
     "size.match": f"under {size.MAX_MATCH_BYTES / 1000:g} KB",
-    "spectators.ratio": f"at most {spectators.MAX_RATIO:g} × the p99 without spectators",
+    "spectators.ratio": (
+        f"with {spectators.SPECTATORS} spectators | at most {spectators.MAX_RATIO:g} × the p99 without spectators"
+    ),
     **{
         f"hostile.ratio {each}": (
             f"the median ratio below {rounds.MAX_MEDIAN_RATIO:g}, "
@@ -41,10 +54,14 @@ PROMISES = {
     },
     "hostile.growth": f"less than {rounds.MAX_MEMORY:g} ×",
     "cost.ratio": f"at most {cluster.MAX_RATIO:g} × that of one process",
+    "failures.effect": (
+        f"effect of {cluster_kill.FAILURES} failures during matches of Riskless on italy | "
+        "no acknowledged move lost, no match doubled, no wrong forfeit"
+    ),
     "failures.recovery": f"p99 within {cluster_kill.GOAL_SECONDS:g} s",
-    "planted.cpu": f"at most {simulation.MAX_DEFECT_SECONDS:g} s",
+    "planted.cpu": f"each of {len(DEFECTS)} planted defects | at most {simulation.MAX_DEFECT_SECONDS:g} s",
 }
-"""Promises by the place of their verdict, in the words of the pages, with the bounds of the programs."""
+"""Promises by the place of their verdict, in the words of the pages, with the sizes and bounds of the programs."""
 
 
 def test_the_pages_promise_the_bounds_of_the_programs() -> None:
@@ -90,3 +107,20 @@ def test_a_figure_replaces_only_the_text_of_its_place(tmp_path: Path) -> None:
     assert page.fill({"a.p99": "3 ms"}) == "p99: <!-- a.p99 -->3 ms<!-- /a.p99 --> of 2 ms"
     with pytest.raises(ValueError, match="no place <!-- a"):
         page.fill({"a.p50": "3 ms"})
+
+
+def test_figures_of_another_size_than_the_promised_one_are_not_written(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parser = SERVER.make_parser("Program that measures.")
+    parser.add_argument("--most-matches", type=int, default=100)
+
+    def parse(*arguments: str) -> dict[str, object]:
+        monkeypatch.setattr(sys, "argv", ["program", *arguments])
+        return vars(SERVER.parse_arguments(parser))
+
+    assert parse("--most-matches", "10") == {"most_matches": 10, "write": False}
+    assert parse("--most-matches", "100", "--write") == {"most_matches": 100, "write": True}
+    with pytest.raises(SystemExit):
+        parse("--most-matches", "10", "--write")
+    assert "leave out --most-matches or --write: SERVER.md" in capsys.readouterr().err
