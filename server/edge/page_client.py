@@ -36,6 +36,8 @@ ANSWER_SECONDS = 2.0
 """Longest time to wait for the core's answer, in seconds."""
 IDLE_SECONDS = 30.0
 """Time without a request after which the client disconnects, in seconds."""
+RETRY_SECONDS = 10.0
+"""Time after a failed request for the listing in which the last known listing is used at once, in seconds."""
 MAX_LISTING_AGE_SECONDS = 0.25
 """Age up to which a received listing is used again, in seconds."""
 
@@ -67,6 +69,8 @@ class PageClient:
         self._listing = Listing([], [], [])
         self._listing_time = float("-inf")
         """Time at which the last listing arrived, in monotonic seconds."""
+        self._failure_time = float("-inf")
+        """Time at which `request_latest_listing` last got no answer, in monotonic seconds."""
         self._idle_timer: asyncio.TimerHandle | None = None
 
     async def request_view(self, match: str) -> View | None:
@@ -77,9 +81,19 @@ class PageClient:
     async def request_latest_listing(self) -> Listing:
         """Return the current listing, or the last known one if the core does not answer.
 
-        The listing is empty before the first answer of the core.
+        After a failure, the last known listing is returned at once for `RETRY_SECONDS`, unless an answer arrives. The
+        listing is empty before the first answer of the core.
         """
-        return await self.request_current_listing() or self._listing
+        has_failed = self._failure_time > self._listing_time
+        if has_failed and self._edge.now() / 1e9 - self._failure_time < RETRY_SECONDS:
+            return self._listing
+        listing = None
+        try:
+            listing = await self.request_current_listing()
+        finally:
+            if listing is None:  # also if the caller has stopped waiting
+                self._failure_time = self._edge.now() / 1e9
+        return listing or self._listing
 
     async def request_current_listing(self) -> Listing | None:
         """Return a listing that is at most `MAX_LISTING_AGE_SECONDS` old; None if the core does not answer."""

@@ -43,17 +43,15 @@ async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
     Bots that are hidden already are left out. Retired bots, whose tokens were revoked, are included if they have played.
     Raises TokenError if the owner has no bot.
     """
-    owner_summary = next(
-        (summary for summary in await owners.list_owners(engine) if summary.owner == owner), None
-    )
-    if owner_summary is None or not (owner_summary.bots or owner_summary.retired):
+    bots = (await owners.load_owner(engine, owner)).bots
+    if not bots:
         raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` lists the owners that do")
     # Retired names without matches, such as the old names of renamed bots, have nothing left to hide.
-    played_names = [name for name in owner_summary.retired if await personal_data.has_matches(engine, name)]
     return [
-        NameChange(name, personal_data.make_hidden_name())
-        for name in (*owner_summary.bots, *played_names)
-        if not name.startswith(HIDDEN_PREFIX)
+        NameChange(bot.name, personal_data.make_hidden_name())
+        for bot in bots
+        if not bot.name.startswith(HIDDEN_PREFIX)
+        and (bot.revoked is None or await personal_data.has_matches(engine, bot.name))
     ]
 
 

@@ -29,6 +29,7 @@ from arena.server.web.link_previews import LinkPreviews
 from arena.server.web.maps import answer_map_request, answer_maps_request
 from arena.server.web.match_log import MatchLogs
 from arena.server.web.page_messages import (
+    HEAD_SHARE,
     PageReady,
     PageRequest,
     PageResponse,
@@ -37,8 +38,6 @@ from arena.server.web.page_messages import (
 from arena.server.web.routes import BadRequest, Route
 from arena.server.web.store_pages import StorePages
 
-HEAD_SHARE = 0.15
-"""Share, from 0 to 1, of an HTML page's time limit that finding its title may take. A slower page gets a general title."""
 MIN_CACHED, CACHED_PER_SECOND, MAX_CACHED = 1.0, 200.0, 10.0
 """Cache time of a response in seconds: CACHED_PER_SECOND per second of work, from MIN_CACHED to MAX_CACHED."""
 PAGE_CACHE_SECONDS = 2.0

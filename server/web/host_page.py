@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+import anyio
 from msgspec import Struct
 
 from arena.protocol.messages import ListedBot
@@ -138,7 +139,9 @@ class HostPage:
             return
         if form["do"] == "ban" and form.get("owner"):
             await check_owner(self._engine, form["owner"])
-        await self._change_directive(form)
+        # A directive must not be cut off by the end of the time for the answer while it is written.
+        with anyio.CancelScope(shield=True):
+            await self._change_directive(form)
 
     async def _change_directive(self, form: Mapping[str, str]) -> None:
         """Change the bans, kicks and notices as an action asks for. Raises BadRequest for an invalid name."""

@@ -80,8 +80,7 @@ class LinkPreviews:
         path, query: percent-encoded path and query of the URL
         live_match: spectators' view of the match at this address; None if it is not in progress
         """
-        view, *parts = [unquote(part) for part in path.split("/") if part] or [""]
-        parts += parse_qs(query).get("name", [])
+        view, parts = _split_address(path, query)
         if not parts or view == "tv" or len(parts[0]) > MAX_NAME:
             return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
         match view:
@@ -218,6 +217,29 @@ class LinkPreviews:
             for row in table.rows
         ]
         return f"The table after {table.counted} matches", rows
+
+
+def find_match_id(path: str, query: str) -> str:
+    """Return the id of the match that a page or a picture shows; empty if it shows none.
+
+    path, query: percent-encoded path and query of the URL
+    """
+    if picture_path := _MATCH_PICTURE_PATH.fullmatch(unquote(path)):
+        return picture_path[1]
+    view, parts = _split_address(path, query)
+    if (
+        view not in ("match", "embed")
+        or not parts
+        or (view == "embed" and parts[0] == "event" and len(parts) > 1)
+    ):
+        return ""
+    return parts[0] if MATCH_ID.fullmatch(parts[0]) else ""
+
+
+def _split_address(path: str, query: str) -> tuple[str, list[str]]:
+    """Return the first part of a page's address, and its further parts with the names in its query."""
+    view, *parts = [unquote(part) for part in path.split("/") if part] or [""]
+    return view, parts + parse_qs(query).get("name", [])
 
 
 async def _answer_with_picture(

@@ -83,7 +83,7 @@ class OwnerPages:
         self._send_request = send_request
 
     async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response:
-        """Make the change that a POST asks for, and return the response to it.
+        """Make the change, if any, that a POST asks for, and return the response to it.
 
         The status is 401 for an invalid secret, 403 for a banned owner, and 409 for a change that is not possible.
         Raises TimeoutError if the event is played by another server and that server does not answer.

@@ -19,6 +19,12 @@ from arena.server.web.event_progress import EventProgress
 from arena.server.web.routes import RouteMatch
 from arena.server.web.static_files import Templates
 
+HEAD_SHARE = 0.15
+"""Share, from 0 to 1, of the time left for an HTML page that each step of finding its title may take.
+
+The steps are the request for live data and the query of the store. If a step takes longer, the title is a general one.
+"""
+
 
 class PageSetup(Struct, frozen=True, tag="setup"):
     """First frame to the page process: its configuration."""

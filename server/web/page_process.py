@@ -21,11 +21,12 @@ import anyio.to_thread
 import msgspec
 
 from arena.clock import TimeSource
-from arena.protocol.messages import Listing
 from arena.server.edge.page_client import PageClient
 from arena.server.web import page_messages
 from arena.server.web.event_progress import FindProgress
+from arena.server.web.link_previews import find_match_id
 from arena.server.web.page_messages import (
+    HEAD_SHARE,
     FromPageProcess,
     LiveData,
     PageRequest,
@@ -50,8 +51,6 @@ OVERDUE_SECONDS = 5.0
 RESTART_PAUSE_SECONDS = 5.0
 """Minimum pause in seconds before the next start, if the page process ended without having answered any request."""
 
-MATCH_ROUTES = frozenset({"/", "/match/", "/embed/", "/picture/"})
-"""Routes of responses that may show a match in progress."""
 EVENT_ROUTES = frozenset({"/api/event", "/api/table", "/api/table.csv"})
 """Routes of responses that may show an event in progress."""
 
@@ -112,7 +111,10 @@ class PageProcess:
                 seconds = end_time - self._clock.now()
                 child = await self._ensure_started()
                 self.request_count += 1
-                live = await self._load_live_data(request.route_match)
+                start_time, live = self._clock.now(), LiveData()
+                with anyio.move_on_after(HEAD_SHARE * seconds if route.is_page else None):
+                    live = await self._load_live_data(request.route_match)
+                seconds -= self._clock.now() - start_time
                 return await child.request_page(msgspec.structs.replace(request, live=live, seconds=seconds))
         except TimeoutError:
             raise ServerBusy(TOO_MANY_REQUESTS) from None
@@ -188,9 +190,19 @@ class PageProcess:
             listing = await self._page_client.request_latest_listing()
             playing = sum(match.event == event for match in listing.matches)
             return LiveData(None, playing, self._find_progress(event))
-        if route_match.route in MATCH_ROUTES:
-            match = _find_live_match(await self._page_client.request_latest_listing(), route_match)
-            return LiveData(await self._page_client.request_view(match) if match else None)
+        match_id = find_match_id(route_match.path, route_match.query)
+        if match_id or route_match.route == "/":
+            # The start page shows any Riskless match.
+            live_matches = (await self._page_client.request_latest_listing()).matches
+            live_match = next(
+                (
+                    match.match
+                    for match in live_matches
+                    if (match.match == match_id if match_id else match.game == "riskless")
+                ),
+                None,
+            )
+            return LiveData(await self._page_client.request_view(live_match) if live_match else None)
         return LiveData()
 
     def close(self) -> None:
@@ -264,20 +276,3 @@ class _PageChild:
 
 def _start_process(child_socket: socket.socket) -> subprocess.Popen[bytes]:
     return subprocess.Popen(START_COMMAND, stdin=child_socket.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603  our own program
-
-
-def _find_live_match(listing: Listing, route_match: RouteMatch) -> str:
-    """Return the id of the match in progress that a response shows; empty if there is none.
-
-    The start page shows any Riskless match. All other pages and pictures have the id of their match in the URL path.
-    """
-    names = {part.removesuffix(".png") for part in route_match.name.split("/")}
-    is_start_page = route_match.route == "/"
-    return next(
-        (
-            match.match
-            for match in listing.matches
-            if (match.game == "riskless" if is_start_page else match.match in names)
-        ),
-        "",
-    )

@@ -103,7 +103,7 @@ class Pages:
         """Set up the handler, without starting the page process.
 
         store: database that the pages read
-        page_client: source of live data for the page process
+        page_client: source of live data for the pages
         metrics: metrics to render for `/metrics`
         work_budget: budgets from which the costs of requests are taken, by address
         describe_outage: function that returns the reason why no match can begin now; empty if matches can begin
@@ -267,7 +267,7 @@ class Pages:
                 if (wait_seconds := self._failed_logins.get_refusal_seconds_left(address, now)) > 0:
                     return responses.make_too_many_requests_response(wait_seconds)
                 with anyio.fail_after(end_time - now):
-                    response = await self._change_store(route_match, request)
+                    response = await self._find_post_response(route_match, request)
                 if response.status is HTTPStatus.UNAUTHORIZED:
                     self._failed_logins.record_failure(address, self._clock.now())
         except ServerBusy as busy:
@@ -283,7 +283,7 @@ class Pages:
             )
         return response
 
-    async def _change_store(self, route_match: RouteMatch, request: Request) -> Response:
+    async def _find_post_response(self, route_match: RouteMatch, request: Request) -> Response:
         authorization = ",".join(request.headers.get_all("Authorization"))
         if route_match.route == "/api/host":
             return await self._host.handle_request(route_match.parameters, authorization)

@@ -36,7 +36,7 @@ class Route(NamedTuple):
     max_value_length: int = MAX_NAME
     """Maximum length of the value of a query parameter, in characters."""
     seconds: float = 10.0
-    """Time limit for a response of the page process, in seconds."""
+    """Time limit for a response that is not from memory, in seconds."""
     from_memory: bool = False
     """True if the response comes from memory, without the page process."""
     is_page: bool = False

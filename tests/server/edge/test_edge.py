@@ -189,6 +189,9 @@ async def test_a_core_that_is_away_leaves_the_page_without_an_answer_and_a_new_o
         assert asyncio.get_running_loop().time() - began == pytest.approx(ANSWER_SECONDS)
         await asyncio.sleep(1)
         assert await arena.edge.page_client.request_latest_listing() == NOTHING
+        failed = asyncio.get_running_loop().time()
+        assert await arena.edge.page_client.request_latest_listing() == NOTHING
+        assert asyncio.get_running_loop().time() == failed, "nobody waits again for a core that is away"
         asked = asyncio.create_task(arena.edge.page_client.request_view("m"))
         await asyncio.sleep(0.1)
         answering.is_away = False

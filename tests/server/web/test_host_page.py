@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
 import anyio
+import anyio.lowlevel
 import pytest
+import sqlalchemy as sa
 from msgspec.structs import replace
 
 from arena.processes.tasks import open_background_tasks
@@ -18,12 +21,15 @@ from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.database import open_store
+from arena.server.store.database import make_transaction_writer, open_store
+from arena.server.store.directives import load_directives
 from arena.server.store.renaming import NameChange
+from arena.server.web.host_page import HostPage
 from arena.server.web.renames import Rename, RenameQueue
 from tests.server.matches import spec
 from tests.server.peer import dial, enter
 from tests.server.web.test_match_log import basic
+from tests.server.web.test_page_process import Nothing
 from tests.server.web.test_pages import get, pages_of
 
 
@@ -97,6 +103,37 @@ async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: p
         ):
             query = urlencode(wrong)
             assert (await get(host, f"/api/host?{query}", "POST", Authorization=secret))[0] == 400
+
+
+async def test_a_ban_that_is_being_written_is_written_to_its_end(database: str) -> None:
+    """Also where the time for the answer ends meanwhile."""
+    async with open_store(database) as engine:
+        secret = basic("tower", await tokens.create_token(engine, "tower", "admin"))
+        write_in_transaction, begun, store_is_free = (
+            make_transaction_writer(engine),
+            anyio.Event(),
+            anyio.Event(),
+        )
+
+        async def write(operation: Callable[[sa.Connection], Any]) -> Any:
+            begun.set()
+            await store_is_free.wait()
+            return await write_in_transaction(operation)
+
+        page = HostPage(engine, write, Nothing(), RenameQueue(database))
+
+        async def ban() -> None:
+            with time_limit:
+                await page.handle_request({"do": "ban", "name": "anna"}, secret)
+
+        time_limit = anyio.CancelScope()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ban)
+            await begun.wait()
+            time_limit.cancel()
+            await anyio.lowlevel.checkpoint()
+            store_is_free.set()
+        assert [each.subject for each in await load_directives(engine)] == ["anna"]
 
 
 async def test_nobody_but_an_admin_is_told(host: Host) -> None:

@@ -54,6 +54,7 @@ async def test_a_match_in_progress_says_so(host: Host) -> None:
         _, og = await page_at(host, f"/match/{match}")
         assert og["title"] == "anna v bert"
         assert og["description"] == "Tic-tac-toe, 600+1 · live, move 0"
+        assert (await page_at(host, f"/match?name={match}"))[1]["description"] == og["description"]
         status, headers, _ = await get(host, f"/picture/match/{match}.png")
         assert (status, headers["Content-Type"]) == (200, "image/png")
 

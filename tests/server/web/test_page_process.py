@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from functools import partial
+from http import HTTPStatus
 from itertools import count
 from pathlib import Path
 from time import monotonic
@@ -27,8 +28,9 @@ from websockets.datastructures import Headers
 
 from arena.clock import TimeSource
 from arena.protocol.messages import Listing, View
+from arena.server.core.inputs import MessageReceived
 from arena.server.edge.limits import HostLimits
-from arena.server.edge.page_client import ConnectedClient, PageClient
+from arena.server.edge.page_client import ANSWER_SECONDS, RETRY_SECONDS, ConnectedClient, PageClient
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response
 from arena.server.edge.work_budget import WorkBudget
@@ -49,13 +51,17 @@ from arena.server.store.tokens import Token
 from arena.server.web import owners, page_process
 from arena.server.web.__main__ import MIN_CACHED, RequestHandler
 from arena.server.web.credentials import find_valid_token
-from arena.server.web.page_messages import PageRequest
+from arena.server.web.event_progress import report_no_event
+from arena.server.web.page_messages import HEAD_SHARE, LiveData, PageRequest, PageResponse, PageSetup
+from arena.server.web.page_process import PageProcess
 from arena.server.web.pages import Pages, ServerInfo
 from arena.server.web.routes import ROUTES, parse_target
+from testkit.virtual_time import CLOCK
 from tests.server.databases import Postgresql
-from tests.server.edge.rig import settled
+from tests.server.edge.rig import rig, settled
 from tests.server.web.test_match_log import basic
 from tests.server.web.test_pages import pages_of, play
+from tests.virtual import virtual
 
 SLOW = """WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2000000)
 SELECT * FROM old_standings WHERE (SELECT max(n) FROM numbers) > 0"""
@@ -262,6 +268,55 @@ async def test_after_closing_nothing_runs_and_nothing_is_started(pages: Pages) -
     status, page = await get(pages, "/match/0")
     assert status == 200
     assert "<title>Riskless Arena</title>" in page
+
+
+@virtual
+async def test_a_core_that_is_silent_delays_one_page_within_the_time_for_its_title(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with rig() as arena:
+        monkeypatch.setitem(ROUTES, "/match/", ROUTES["/match/"]._replace(seconds=10.0))
+        process = PageProcess(refuse_to_start, arena.edge.page_client, report_no_event, CLOCK)
+        given: list[PageRequest] = []
+
+        class Child:
+            async def request_page(self, request: PageRequest) -> PageResponse:
+                given.append(request)
+                return PageResponse(Response(HTTPStatus.OK, "text/html", b""))
+
+        monkeypatch.setattr(process, "_child", Child())
+
+        async def find_delay(path: str) -> float:
+            """Return the seconds before the page process is asked, which it does not have for its response."""
+            await asyncio.sleep(1)  # the pause after the response before
+            route_match = parse_target(path)
+            assert route_match is not None
+            began = CLOCK.now()
+            await process.answer_request(PageRequest(route_match, gzip=False), "192.0.2.1", lambda: False)
+            delay = CLOCK.now() - began
+            assert given[-1].seconds == pytest.approx(route_match.rules.seconds - delay)
+            assert given[-1].live == LiveData()
+            return delay
+
+        for path in (
+            "/picture/arena.png",
+            "/picture/bot/anna.png",
+            "/picture/event/cup.png",
+            "/picture/map/italy.png",
+            "/embed/event/cup",
+            "/match/",
+        ):
+            assert await find_delay(path) == 0, path
+        assert not arena.core.all(MessageReceived)
+        assert await find_delay("/match/m1") == pytest.approx(10 * HEAD_SHARE)
+        for path in ("/match?name=m1", "/match/m2/7", "/embed/m1", "/picture/match/m1.png", "/"):
+            assert await find_delay(path) == 0, path
+        await asyncio.sleep(RETRY_SECONDS)
+        assert await find_delay("/picture/match/m1/3.png") == pytest.approx(ANSWER_SECONDS)
+
+
+def refuse_to_start() -> PageSetup:
+    raise AssertionError("no page process is needed")
 
 
 async def test_a_fault_is_logged_here(pages: Pages, url: str, caplog: pytest.LogCaptureFixture) -> None:
