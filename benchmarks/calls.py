@@ -21,6 +21,7 @@ from statistics import median_low
 from types import CodeType, FrameType
 
 import uvloop
+from msgspec.structs import replace
 
 import arena
 from arena.maps.game_on_map import make_game_on_map
@@ -30,6 +31,7 @@ from arena.server import loop_lag
 from arena.server.core import core
 from arena.server.core.matchmaker import GATHER_NS
 from arena.server.core.settings import Pool, PoolGame
+from arena.server.edge.limits import PRIVATE_LIMITS
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from benchmarks.kit.client import Client, ServerMessage, connect, open_client, open_socket
@@ -39,7 +41,7 @@ from benchmarks.kit.script import MAP, make_script
 # Work at fixed intervals must not be counted as part of a request.
 loop_lag.MEASURE_INTERVAL_NS = 10**12
 PACKAGE_FOLDER = str(Path(arena.__file__).parent)
-REPETITIONS, SERIES = 40, 2
+REPETITIONS, SERIES = 20, 2
 """Number of requests in a series, and number of series of each kind.
 
 The figure for a function is the median of its calls per request, in the series with the smaller one: on a busy machine,
@@ -104,7 +106,11 @@ async def count_all() -> dict[str, Counter[CodeType]]:
     try:
         with tempfile.TemporaryDirectory(prefix="arena-calls-") as folder:
             settings = make_private_host_settings(
-                database=f"sqlite:///{folder}/arena.db", anyone=True, adjudication=DEFAULT_RULES
+                database=f"sqlite:///{folder}/arena.db",
+                anyone=True,
+                adjudication=DEFAULT_RULES,
+                # All clients connect before the first one says hello.
+                limits=replace(PRIVATE_LIMITS, hello_seconds=60.0),
             )
             async with open_host(settings, pool=pool) as host:
                 results["a hello"] = await _count_hello_calls(host, calls)
