@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -106,6 +106,9 @@ class TomlFile:
             key_path = str(error).partition(" - at ")[2]
             keys = [name or int(index) for name, index in re.findall(r"\.([^.[`]+)|\[(\d+)\]", key_path)]
             raise self.locate_error(keys, explain_mismatch(error)) from None
+        except OverflowError:
+            # msgspec 0.19 passes on this error for a whole number of 310 digits where a number belongs
+            raise BadTomlFile(f"{self.path}: a whole number is too large") from None
 
     def parse(self, keys: KeyPath, parse: Callable[[A], B], value: A) -> B:
         """Return `parse(value)`. If it raises ValueError, raise BadTomlFile with the line of the value's `keys`."""
@@ -118,7 +121,7 @@ class TomlFile:
         """Return an error that names the file, the value's line, its `keys`, and the reason `why`."""
         line = self.find_line(keys)
         place = f"{self.path}:{line}" if line else str(self.path)
-        name = ".".join(key for key in keys if isinstance(key, str))
+        name = ".".join(f"{key:.40}" for key in keys if isinstance(key, str))
         return BadTomlFile(": ".join(part for part in (place, name, why) if part))
 
     def find_line(self, keys: KeyPath) -> int:
@@ -145,9 +148,10 @@ class TomlFile:
             if key not in known_fields:
                 raise self.locate_error((*keys, key), f"unknown key; {suggest_name(key, known_fields)}")
             field_type = known_fields[key].type
+            tables = _list_tables(value, in_list=get_origin(field_type) in (list, tuple))
             for item_type in (field_type, *get_args(field_type)):
                 if isinstance(item_type, type(Struct)):
-                    for index_keys, item in _list_tables(value):
+                    for index_keys, item in tables:
                         self._check_keys(item, item_type, (*keys, key, *index_keys))
 
 
@@ -167,15 +171,15 @@ def explain_mismatch(error: msgspec.ValidationError) -> str:
     return why[0].lower() + re.sub(r"\b\w+\b", lambda word: TYPE_NAMES.get(word[0], word[0]), why[1:])
 
 
-def _list_tables(value: Any) -> list[tuple[KeyPath, dict[str, Any]]]:
-    """Return the table `value`, or the tables in the list `value`, each with its path inside `value`."""
-    if isinstance(value, dict):
-        return [((), value)]
-    return (
-        [((index,), item) for index, item in enumerate(value) if isinstance(item, dict)]
-        if isinstance(value, list)
-        else []
-    )
+def _list_tables(value: Any, *, in_list: bool) -> list[tuple[KeyPath, dict[str, Any]]]:
+    """Return the table `value`, or if `in_list` the tables in the list `value`, each with its path inside `value`.
+
+    The result is empty if `value` is something else.
+    """
+    if not in_list:
+        return [((), value)] if isinstance(value, dict) else []
+    items = enumerate(value) if isinstance(value, list) else ()
+    return [((index,), item) for index, item in items if isinstance(item, dict)]
 
 
 def _contains(parsed: Any, keys: KeyPath) -> bool:

@@ -97,11 +97,12 @@ def _make_map_file(file: TomlFile, table: MapTable) -> MapFile:
     """Return the map of the `table` in `file`. Raises BadTomlFile if it breaks a rule of maps."""
     territories = list(enumerate(table.territory))
     territory_numbers = {territory.name.casefold(): number for number, territory in territories}
-    roads_of = partial(_find_neighbours, territory_numbers)
+    names = [territory.name for _, territory in territories]
+    roads_of = partial(_find_neighbours, names, territory_numbers)
     try:
         map = RisklessMap(
             name=file.path.stem,
-            territories=tuple(territory.name for territory in table.territory),
+            territories=tuple(names),
             neighbours=tuple(
                 file.parse(["territory", v, "roads"], roads_of, t.roads) for v, t in territories
             ),
@@ -112,9 +113,10 @@ def _make_map_file(file: TomlFile, table: MapTable) -> MapFile:
             places=tuple(territory.place for territory in table.territory),
         )
     except BadMap as bad:
-        keys: KeyPath = (
-            [bad.key] if bad.territory is None else ["territory", bad.territory, FILE_KEYS[bad.key]]
-        )
+        if bad.territory is not None:
+            keys: KeyPath = ["territory", bad.territory, FILE_KEYS[bad.key]]
+        else:
+            keys = ["territory" if bad.key == "territories" else bad.key]
         raise file.locate_error(keys, bad.why) from None
     _check_distances(file, map)
     continents: dict[str, list[int]] = {}
@@ -130,18 +132,19 @@ def _make_map_file(file: TomlFile, table: MapTable) -> MapFile:
     )
 
 
-def _find_neighbours(territory_numbers: Mapping[str, int], roads: Sequence[int | str]) -> tuple[int, ...]:
+def _find_neighbours(
+    names: Sequence[str], territory_numbers: Mapping[str, int], roads: Sequence[int | str]
+) -> tuple[int, ...]:
     """Return the numbers of the territories to which `roads` lead, which are numbers and names.
 
+    names              names of all territories
     territory_numbers  number of each territory by its name without case
 
     Raises ValueError for an unknown name.
     """
     for name in roads:
         if isinstance(name, str) and name.casefold() not in territory_numbers:
-            raise ValueError(
-                f"no territory is called {name!r:.60}{did_you_mean(name.casefold(), territory_numbers)}"
-            )
+            raise ValueError(f"no territory is called {name!r:.60}{did_you_mean(name, names)}")
     return tuple(territory_numbers[road.casefold()] if isinstance(road, str) else road for road in roads)
 
 

@@ -93,6 +93,8 @@ BROKEN = [
     (GOOD[GOOD.index("[[") :], "", ": the key territory is missing"),
     (GOOD[GOOD.index("[[") :], "territory = 3", ":6: territory: expected a list, got a whole number"),
     (GOOD[GOOD.index("[[") :], "territory = [1, 2]", ":6: territory: expected a table, got a whole number"),
+    (GOOD[GOOD.index("[[") :], "territory = []", ":6: territory: there must be 2 to 1000 territories, not 0"),
+    (GOOD[GOOD.index("[[") :], "[territory.alaska]", ":6: territory: expected a list, got a table"),
     (
         GOOD[GOOD.index('[[territory]]\nname = "S') :],
         "",
@@ -117,6 +119,11 @@ BROKEN = [
         'name = "Strait"\n"a\\nb" = 1',
         ":15: territory.a\\nb: unknown key; choose from name, place, roads, continent, start",
     ),
+    (
+        'name = "Strait"',
+        f'name = "Strait"\n{"k" * 1000} = 1',
+        f":15: territory.{'k' * 40}: unknown key; choose from name, place, roads, continent, start",
+    ),
     ('name = "Strait"', 'nam = "Strait"', ':14: territory.nam: unknown key; did you mean "name"?'),
     ('name = "Strait"', 'name = "EAST ISLAND"', ":9: territory.roads: no territory is called 'Strait'"),
     ("place = [10, 4.5]\n", "", ":13: territory: the key place is missing"),
@@ -136,7 +143,7 @@ BROKEN = [
     (
         '["west island", 2]',
         '["Wst Island"]',
-        ":16: territory.roads: no territory is called 'Wst Island'; did you mean \"west island\"?",
+        ":16: territory.roads: no territory is called 'Wst Island'; did you mean \"West Island\"?",
     ),
     ('["west island", 2]', '["Zzz"]', ":16: territory.roads: no territory is called 'Zzz'"),
     (
@@ -199,7 +206,7 @@ BROKEN = [
     (
         '"Strait"\nplace',
         '"St > rait"\nplace',
-        ":9: territory.roads: no territory is called 'Strait'; did you mean \"st > rait\"?",
+        ":9: territory.roads: no territory is called 'Strait'; did you mean \"St > rait\"?",
     ),
 ]
 
