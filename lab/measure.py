@@ -195,13 +195,6 @@ class MeasuredMap(Struct, frozen=True):
     equals: Sequence[EqualMatches]
     signal: UnequalPairs
 
-    @classmethod
-    def of(
-        cls, map: RisklessMap, evaluator: str, equals: Sequence[EqualMatches], signal: UnequalPairs
-    ) -> MeasuredMap:
-        """Return the results of the matches on `map`."""
-        return cls(map.name, map.territory_cap, map.armies_to_win, map.ply_limit, evaluator, equals, signal)
-
 
 @dataclass(frozen=True)
 class MatchSummary:
@@ -384,7 +377,10 @@ def measure_maps(
                 progress(len(task_matches))
             equals = [summarize_equal_matches(nodes, matches_by_nodes[nodes, nodes]) for nodes in strengths]
             signal = summarize_pairs(STRONG, WEAK, matches_by_nodes[STRONG, WEAK])
-            yield MeasuredMap.of(_make_game(game, maps[map_number]).map, evaluator, equals, signal)
+            map = _make_game(game, maps[map_number]).map
+            yield MeasuredMap(
+                map.name, map.territory_cap, map.armies_to_win, map.ply_limit, evaluator, equals, signal
+            )
 
 
 def count_matches(maps: int, matches: int, strengths: int = len(DEFAULT_STRENGTHS)) -> int:

@@ -221,7 +221,7 @@ class MapPicture:
             for line in self.compute_road_lines(v, w)
         )
 
-    @property
+    @cached_property
     def drawn_roads(self) -> list[tuple[int, int]]:
         """Roads whose territories share no border of at least MIN_BORDER, which would show that they are neighbours."""
         bordering = self._find_bordering_pairs()

@@ -91,7 +91,7 @@ class LocalMatch:
         Raises IllegalMove for an illegal move, and BadChoice for a value that is not a move. Any exception raised by the
         bot propagates.
         """
-        self._add_move(choose_move(self._bot, self._referee))
+        self._add_move(choose_move(self._bot, self.match, self._referee))
         return self.moves[-1], self._bot.thinking
 
     def undo(self) -> bool:

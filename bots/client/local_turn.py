@@ -6,7 +6,7 @@ from threading import Event
 
 from msgspec import UNSET
 
-from arena.bots.api.bot import Bot, Clock, request_move
+from arena.bots.api.bot import Bot, Clock, Match, request_move
 from arena.bots.client.state.moves import make_move_message
 from arena.clock import MONOTONIC
 from arena.games.core import Player
@@ -14,12 +14,14 @@ from arena.match.referee import Referee
 from arena.match.referee_events import MoveReceived, TurnStarted
 
 
-def choose_move(bot: Bot, referee: Referee) -> MoveReceived:
+def choose_move(bot: Bot, match: Match, referee: Referee) -> MoveReceived:
     """Start the turn and the clock of `bot`, and return its move, which the referee has not handled yet.
+
+    match  match as assigned to the bot, whose code may change `bot.match`
 
     Raises BadChoice for a value that is not a move. Any exception raised by the bot propagates.
     """
-    match, position, now_ns = bot.match, referee.position, MONOTONIC.now_ns()
+    position, now_ns = referee.position, MONOTONIC.now_ns()
     referee.handle(TurnStarted(referee.ply), now_ns)
     clocks, control = referee.get_clocks(now_ns), match.time_control
     own_ms, opponent_ms = clocks.maxie_ms, clocks.minnie_ms

@@ -67,7 +67,7 @@ def play(
 ) -> None:
     """Play against an engine at the terminal.
 
-    You have unlimited time; --tc applies to the engine.
+    You have unlimited time; --tc sets the clocks that the engine sees.
 
     Example: arena play alphabeta --map world --seat minnie
     """

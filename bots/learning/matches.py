@@ -83,36 +83,36 @@ class _JudgedBot:
     """Bot of one seat in a match, which loses the match if it fails."""
 
     def __init__(self, bot: Bot, terms: Terms, seat: Player, referee: Referee) -> None:
+        players = terms.players
         self._bot = bot
-        self._seat = seat
+        self._match = Match(terms.game, seat, terms.match, players.maxie, players.minnie, terms.time_control)
         self._referee = referee
         self._has_failed = False
-        players = terms.players
-        assign_match(
-            bot, Match(terms.game, seat, terms.match, players.maxie, players.minnie, terms.time_control)
-        )
+        assign_match(bot, self._match)
 
     def prepare(self) -> None:
         """Let the bot prepare. No clock runs."""
         self._call_bot("prepare", self._bot.prepare)
-        self._referee.handle(PlayerReady(self._seat), MONOTONIC.now_ns())
+        self._referee.handle(PlayerReady(self._match.seat), MONOTONIC.now_ns())
 
     def play_turn(self) -> None:
-        """Let the bot move."""
-        self._call_bot("choose", self._play_move)
+        """Let the bot move. If the bot fails, it loses the match."""
+        self._call_bot(
+            "choose",
+            lambda: self._referee.handle(
+                choose_move(self._bot, self._match, self._referee), MONOTONIC.now_ns()
+            ),
+        )
 
-    def _play_move(self) -> None:
-        self._referee.handle(choose_move(self._bot, self._referee), MONOTONIC.now_ns())
-
-    def _call_bot(self, method: str, call: Callable[[], None]) -> None:
+    def _call_bot(self, method: str, call: Callable[[], object]) -> None:
         """Run `call`, which calls the bot's method named `method`. If it raises an exception, the bot loses the match."""
         try:
             call()
         except Resign as resignation:
-            event = PlayerResigned(self._seat, "resignation", str(resignation)[:MAX_REASON_LENGTH])
+            event = PlayerResigned(self._match.seat, "resignation", str(resignation)[:MAX_REASON_LENGTH])
         except Exception as error:  # noqa: BLE001  an author's code may raise anything
             message = f"{method} raised {type(error).__name__}: {error}".splitlines()[0]
-            event = PlayerResigned(self._seat, "crash", message[:MAX_REASON_LENGTH])
+            event = PlayerResigned(self._match.seat, "crash", message[:MAX_REASON_LENGTH])
         else:
             return
         self._has_failed = True

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,12 @@ class Wrong(First):
         return 0
 
 
+class TakesTheOtherSeat(First):
+    def prepare(self) -> None:
+        super().prepare()
+        self.match = replace(self.match, seat=self.match.seat.opponent)
+
+
 class Unready(First):
     def prepare(self) -> None:
         raise OSError("no table")
@@ -81,6 +88,11 @@ def test_a_bot_that_fails_loses_as_on_a_server(bot: type[Bot], reason: EndReason
     record = play_match(First, bot, "tictactoe")
     assert (record.result.winner, record.result.reason) == ("maxie", reason)
     assert detail in record.result.detail
+
+
+def test_a_bot_that_changes_its_facts_about_the_match_keeps_its_seat() -> None:
+    record = play_match(First, TakesTheOtherSeat, "tictactoe")
+    assert [each.move for each in record.moves] == [0, 1, 2, 3, 4, 5, 6]
 
 
 def test_a_player_that_moves_again_is_asked_again() -> None:
