@@ -92,40 +92,51 @@ async def create_token(engine: Engine, name: str, role: Role, owner: str = "") -
     return token
 
 
-async def rotate_token(engine: Engine, name: str, owner: str = "", write: WriteFunction | None = None) -> str:
+async def rotate_token(
+    engine: Engine, name: str, presented: Token | None = None, write: WriteFunction | None = None
+) -> str:
     """Replace the token of a name, and return the new one.
 
-    owner: owner of the bot who wants the new token; empty for the host
+    presented: token of one of the owner's bots, with which the owner asks for the change; None for the host
     write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
 
-    Raises TokenError if the name has no token, or a revoked one, or is not a bot of this owner.
+    Raises TokenError if the name has no token, or a revoked one. With `presented`, also if the name is not a bot of the
+    same owner, and if the presented token is no longer stored as it was read.
     """
     token = generate_token()
     change = {"hash": hash_token(token), "rotated": database.format_current_time()}
-    await _change_token(engine, name, owner, write, change)
+    await _change_token(engine, name, presented, write, change)
     return token
 
 
 async def revoke_token(
-    engine: Engine, name: str, owner: str = "", write: WriteFunction | None = None
+    engine: Engine, name: str, presented: Token | None = None, write: WriteFunction | None = None
 ) -> None:
     """Revoke the token of a name, so that nobody can connect with it any more.
 
     The arguments and exceptions are those of `rotate_token`.
     """
-    await _change_token(engine, name, owner, write, {"revoked": database.format_current_time()})
+    await _change_token(engine, name, presented, write, {"revoked": database.format_current_time()})
 
 
 async def _change_token(
-    engine: Engine, name: str, owner: str, write: WriteFunction | None, values: dict[str, str]
+    engine: Engine, name: str, presented: Token | None, write: WriteFunction | None, values: dict[str, str]
 ) -> None:
     change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(values)
-    if owner:
-        change = change.where(tokens.c.owner == owner, tokens.c.role == "bot")
-    write = write or database.make_transaction_writer(engine)
-    if not await write(lambda connection: connection.execute(change).rowcount):
-        if owner:
-            raise make_no_bot_error(owner, name)
+    if presented is not None:
+        change = change.where(tokens.c.owner == presented.owner, tokens.c.role == "bot")
+
+    def check_and_change(connection: sa.Connection) -> int:
+        database.lock_exclusively(connection)
+        if presented is not None:
+            row = connection.execute(_SELECT_TOKEN, {"of": presented.name}).one_or_none()
+            if row is None or make_token_from_row(row) != presented:
+                raise TokenError(f"the token of {presented.name!r:.80} has changed: log in again")
+        return connection.execute(change).rowcount
+
+    if not await (write or database.make_transaction_writer(engine))(check_and_change):
+        if presented is not None:
+            raise make_no_bot_error(presented.owner, name)
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all")
 
 

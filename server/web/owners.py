@@ -22,7 +22,7 @@ from arena.server.store.database import Engine, WriteFunction
 from arena.server.store.directives import find_ban
 from arena.server.store.owners import load_owner
 from arena.server.store.requests import SendRequest
-from arena.server.store.tokens import TokenError, make_no_bot_error
+from arena.server.store.tokens import Token, TokenError, make_no_bot_error
 from arena.server.web.credentials import find_valid_token, parse_bearer
 from arena.server.web.routes import RouteMatch
 
@@ -89,14 +89,15 @@ class OwnerPages:
         Raises TimeoutError if the event is played by another server and that server does not answer.
         """
         name = route_match.parameters.get("name", "")
-        owner = await self._find_owner(route_match.route, authorization)
+        token: Token | None = None
+        if route_match.route == "/api/join":
+            owner = await invitations.find_invited_owner(self._engine, parse_bearer(authorization))
+            why = "no such invitation is open: ask the host for a new one"
+        else:
+            token = await find_valid_token(self._engine, authorization)
+            owner = None if token is None else token.owner
+            why = "this is not the token of a bot with this name"
         if owner is None:
-            error_text = "no such invitation is open: ask the host for a new one"
-            why = (
-                error_text
-                if route_match.route == "/api/join"
-                else "this is not the token of a bot with this name"
-            )
             return responses.make_unauthorized_response(why, ask=False)
         ban = await find_ban(self._engine, "owner", owner)
         if ban is not None:
@@ -108,17 +109,11 @@ class OwnerPages:
             elif name:
                 # A new token that is stored must reach its owner, even if the time for the answer is over.
                 with anyio.CancelScope(shield=True):
-                    token = await self._change_name(route_match.route, owner, name)
-                return responses.make_json_response(NewToken(name, token))
+                    new_token = await self._change_name(route_match.route, owner, token, name)
+                return responses.make_json_response(NewToken(name, new_token))
         except (TokenError, EventRefused) as error:
             return responses.make_conflict_response(str(error))
         return responses.make_json_response(await self._load_state(owner))
-
-    async def _find_owner(self, route: str, authorization: str) -> str | None:
-        if route == "/api/join":
-            return await invitations.find_invited_owner(self._engine, parse_bearer(authorization))
-        token = await find_valid_token(self._engine, authorization)
-        return None if token is None else token.owner
 
     async def _change_entry(self, action: EventAction, event: str, owner: str, bot: str) -> None:
         """Enter an owner's bot in an event, or withdraw it.
@@ -151,18 +146,19 @@ class OwnerPages:
         if not answer.done:
             raise EventRefused(answer.text)
 
-    async def _change_name(self, route: str, owner: str, name: str) -> str:
+    async def _change_name(self, route: str, owner: str, presented: Token | None, name: str) -> str:
         """Register or retire a name, or replace its token. Return the new token; empty if the name is retired.
+
+        presented: token with which the owner asks for the change; None with an invitation, which only registers names
 
         Raises TokenError if the change is not possible.
         """
-        match route:
-            case "/api/token/revoke":
-                await tokens.revoke_token(self._engine, name, owner, self._write)
-                return ""
-            case "/api/token/rotate":
-                return await tokens.rotate_token(self._engine, name, owner, self._write)
-        return await invitations.register_name(self._engine, owner, name, self._write)
+        if presented is None or route == "/api/token/create":
+            return await invitations.register_name(self._engine, owner, name, self._write)
+        if route == "/api/token/rotate":
+            return await tokens.rotate_token(self._engine, name, presented, self._write)
+        await tokens.revoke_token(self._engine, name, presented, self._write)
+        return ""
 
     async def _load_state(self, owner: str) -> OwnerState:
         account = await load_owner(self._engine, owner)

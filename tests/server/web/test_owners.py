@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from time import monotonic
+from typing import Any
 from urllib.parse import quote
 
 import anyio
 import pytest
+import sqlalchemy as sa
+from anyio.lowlevel import checkpoint
 from msgspec.structs import replace
 
 from arena.protocol.codes import Code
@@ -24,6 +28,7 @@ from arena.server.store import invitations, owners, tokens
 from arena.server.store.database import Engine, make_transaction_writer, open_store
 from arena.server.store.requests import send_request
 from arena.server.store.tokens import TokenError
+from arena.server.web.credentials import find_valid_token
 from arena.server.web.owners import OwnerPages
 from arena.server.web.routes import ROUTES, parse_target
 from tests.server.peer import dial
@@ -198,6 +203,52 @@ async def test_a_page_of_another_process_changes_tokens_and_reaches_the_server_o
             assert (status, json.loads(body)["events"][0]["bots"]) == (200, bots)
         why = "'tiger' cannot leave cup: it has not entered, or the event is over"
         assert await post_to_edge("me/withdraw?event=cup&name=tiger", tiger) == (409, why)
+
+
+@pytest.mark.parametrize("word", ["rotate", "revoke"])
+async def test_a_token_is_changed_only_as_long_as_it_is_the_one_that_was_read(
+    database: str, word: str
+) -> None:
+    async with open_store(database) as engine:
+        old = basic("tiger", await tokens.create_token(engine, "tiger", "bot", "ada"))
+        await tokens.create_token(engine, "lion", "bot", "ada")
+        lion = await tokens.find_token(engine, "lion")
+        write = make_transaction_writer(engine)
+
+        async def rotate_and_write(operation: Callable[[sa.Connection], Any]) -> Any:
+            await tokens.rotate_token(engine, "tiger")
+            return await write(operation)
+
+        pages = OwnerPages(engine, rotate_and_write, partial(send_request, engine))
+        for name in ("lion", "tiger"):
+            route_match = parse_target(f"/api/token/{word}?name={name}")
+            assert route_match is not None
+            answer = await pages.handle_request(route_match, old)
+            assert (answer.status, answer.body) == (409, b"the token of 'tiger' has changed: log in again\n")
+            old = basic("tiger", await tokens.rotate_token(engine, "tiger"))
+        assert await tokens.find_token(engine, "lion") == lion
+
+
+async def test_a_stored_token_reaches_its_owner_even_if_the_time_for_the_answer_is_over(
+    database: str,
+) -> None:
+    async with open_store(database) as engine:
+        tiger = basic("tiger", await tokens.create_token(engine, "tiger", "bot", "ada"))
+        write = make_transaction_writer(engine)
+        route_match = parse_target("/api/token/rotate?name=tiger")
+        assert route_match is not None
+        with anyio.CancelScope() as time_limit:
+
+            async def write_late(operation: Callable[[sa.Connection], Any]) -> Any:
+                result = await write(operation)
+                time_limit.cancel()
+                await checkpoint()
+                return result
+
+            pages = OwnerPages(engine, write_late, partial(send_request, engine))
+            answer = await pages.handle_request(route_match, tiger)
+        assert answer.status == 200
+        assert await find_valid_token(engine, basic("tiger", json.loads(answer.body)["token"]))
 
 
 async def test_nobody_changes_tokens_of_other_owners(host: Host) -> None:
