@@ -81,7 +81,10 @@ class CheckContext:
     def make_match(
         self, peer: BotConnection, game: AnyGame | None = None, seat: Player = Player.MAXIE
     ) -> ScriptedMatch:
-        """Return a scripted match without limits of time. `game`: None for the first game that the bot names in its hello."""
+        """Return a scripted match whose time limits only a bot that hangs exceeds.
+
+        game: None for the first game that the bot names in its hello
+        """
         return ScriptedMatch(peer, game or self.make_game(), seat, QUICK_TIME_CONTROL, GENEROUS_MARGIN_MS)
 
 

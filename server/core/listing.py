@@ -14,7 +14,7 @@ from arena.server.core.room import Room
 from arena.server.core.suspensions import BotSuspensions
 
 LISTING_INTERVAL_NS = 250_000_000
-"""Shortest time between two publications of the listing, in ns, and its maximum age."""
+"""Shortest time between two publications of the listing, and maximum age of an answer to `browse`, in ns."""
 MAX_LISTED_CHALLENGES = 1000
 """Maximum number of challenges in a listing, which must fit into a frame even if strangers open many challenges."""
 LISTING_DEADLINE: DeadlineKey = ("listing", "")
@@ -41,18 +41,24 @@ class Listings:
         self._suspensions = suspensions
         self._followers = FollowerCounts()
         """Number of browsing clients, by edge."""
-        self._cached_listing: tuple[int, int, Listing] | None = None
-        """Latest listing, preceded by the value of `lobby.changes` and the time in ns when it was built.
-
-        None before the first listing.
-        """
+        self._latest_listing: tuple[int, Listing] | None = None
+        """Latest listing, preceded by the time in ns when it was built; None before the first listing."""
         self._published_changes = 0
         """Value of `lobby.changes` at the last publication."""
 
     def browse(self, client: LobbyClient) -> None:
-        """Send a client the listing, and then a new one after each change."""
+        """Send a client the listing, and then a new one after each change.
+
+        The first listing may be `LISTING_INTERVAL_NS` old, so that clients that browse again and again cost little.
+        """
         client.follow(LISTING_TOPIC, self._followers)
-        self._lobby.effects.append(SendToClient(client.id, self._get_latest_listing()))
+        latest = self._latest_listing
+        if latest is None or self._lobby.now >= latest[0] + LISTING_INTERVAL_NS:
+            listing = self._build_latest_listing()
+        else:
+            listing = latest[1]
+            self.schedule_publication()
+        self._lobby.effects.append(SendToClient(client.id, listing))
 
     def schedule_publication(self) -> None:
         """Schedule the publication of a new listing if something has changed and a client browses."""
@@ -65,19 +71,13 @@ class Listings:
         if self._followers.edges and self._published_changes != lobby.changes:
             self._published_changes = lobby.changes
             lobby.effects.append(
-                PublishToTopic(LISTING_TOPIC, self._get_latest_listing(), self._followers.edges)
+                PublishToTopic(LISTING_TOPIC, self._build_latest_listing(), self._followers.edges)
             )
 
-    def _get_latest_listing(self) -> Listing:
-        """Return the latest listing, and build it first if it has changed or is older than `LISTING_INTERVAL_NS`."""
-        lobby = self._lobby
-        if (
-            self._cached_listing is None
-            or self._cached_listing[0] != lobby.changes
-            or lobby.now >= self._cached_listing[1] + LISTING_INTERVAL_NS
-        ):
-            self._cached_listing = lobby.changes, lobby.now, self.build_listing(lobby.now)
-        return self._cached_listing[2]
+    def _build_latest_listing(self) -> Listing:
+        listing = self.build_listing(self._lobby.now)
+        self._latest_listing = self._lobby.now, listing
+        return listing
 
     def build_listing(self, now: int) -> Listing:
         """Return a new listing of matches, bots, challenges and events at `now`."""

@@ -51,7 +51,8 @@ class OperationRefused(Exception):
 POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "password", "database"})
 """Parameters allowed after the `?` of a PostgreSQL URL."""
 
-
+RETRY_SECONDS = 2.0
+"""Longest pause before a periodic job runs again after a database error."""
 HANG_SECONDS = 2.0
 """Seconds past the deadline of a query after which PostgreSQL counts as hung, and the query's connection is closed."""
 
@@ -261,7 +262,10 @@ async def convert_database_errors(engine: Engine, shown_name: str = "") -> Async
 async def run_periodically(
     engine: Engine, clock: TimeSource, job: Callable[[], Awaitable[None]], pause_seconds: float, warning: str
 ) -> None:
-    """Run `job`, and again after each pause, until cancelled. While the store of `engine` is unavailable, the job fails.
+    """Run `job`, and again after each pause, until cancelled.
+
+    A database error is logged once per outage, and the job runs again after the pause, at most RETRY_SECONDS later. Any
+    other exception is raised.
 
     warning: beginning of the line that is logged once per outage, such as `the ratings cannot be updated now`
     """
@@ -276,7 +280,7 @@ async def run_periodically(
             if is_available:
                 log.warning("%s: %s", warning, error)
             is_available = False
-        await clock.sleep(pause_seconds)
+        await clock.sleep(pause_seconds if is_available else min(pause_seconds, RETRY_SECONDS))
 
 
 def describe_database_error(error: Exception) -> str | None:

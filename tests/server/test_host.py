@@ -7,7 +7,6 @@ import weakref
 from contextlib import AsyncExitStack
 from pathlib import Path
 from time import monotonic_ns
-from unittest.mock import AsyncMock
 
 import anyio
 import anyio.lowlevel
@@ -37,6 +36,8 @@ from arena.server.edge.limits import HostLimits
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import schema
+from arena.server.store.database import Engine
+from arena.server.store.journal.journal import Journal
 from arena.server.store.pruning import Retention
 from testkit.stored import load_records
 from tests.server.matches import game_of, spec, terms
@@ -179,7 +180,14 @@ async def test_finished_matches_are_packed_while_the_server_runs(monkeypatch: py
 async def test_limits_rules_and_visibility_of_analysis_are_followed_while_the_server_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    remove_old_data = AsyncMock()
+    removed = anyio.Event()
+    wanted = Retention(days=90)
+
+    async def remove_old_data(_engine: Engine, _journal: Journal, retention: Retention | None) -> None:
+        if retention == wanted:
+            removed.set()
+
+    monkeypatch.setattr(hosts, "PRUNE_SECONDS", 0.01)
     monkeypatch.setattr(hosts, "remove_old_data", remove_old_data)
     settings = make_private_host_settings(limits=HostLimits())
     async with open_host(settings) as host, AsyncExitStack() as stack:
@@ -195,8 +203,8 @@ async def test_limits_rules_and_visibility_of_analysis_are_followed_while_the_se
         host.apply_changed_settings(None)
         with pytest.raises(InvalidHandshake):
             await stack.enter_async_context(dial(host.url))
-        await host._remove_old_data()
-        remove_old_data.assert_awaited_with(host.engine, host.journal, Retention(days=90))
+        with anyio.fail_after(500):
+            await removed.wait()
         followed = host.shell.core._lobby.settings
         assert followed.adjudication == settings.matches.adjudication
         assert followed.analysis_visibility == "end"

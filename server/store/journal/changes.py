@@ -75,7 +75,7 @@ class JournalChanges:
         ended_sessions: list[dict[str, Any]] = []
         for _, row in sorted(self.sessions.items()):
             (ended_sessions if row["hash"] is None else saved_sessions).append(row)
-        return [
+        statements: list[Statement] = [
             (SAVE_SESSION, saved_sessions),
             (DELETE_SESSION, ended_sessions),
             (SAVE_EVENT, self.event_states),
@@ -85,6 +85,7 @@ class JournalChanges:
             (CLOSE_MATCH.format(arrival=arrival), self.closed_matches),
             (SAVE_RECORD, self.closed_matches),
         ]
+        return [(text, rows) for text, rows in statements if rows]
 
 
 def collect_changes(effects: Iterable[DurableEffect], server: str) -> JournalChanges:

@@ -187,9 +187,8 @@ async def _write_changes(driver_connection: Any, changes: JournalChanges, lease:
         await driver_connection.execute(LOCK_OUT_COUNTING)
     append_events = [(APPEND_EVENTS, [_make_append_row(changes.events, lease)])] if changes.events else []
     for text, rows in changes.list_statements(NEXT_ARRIVAL["postgresql"], append_events):
-        if rows:
-            statement = number_parameters(text)
-            await driver_connection.executemany(statement.text, [statement.get_values(row) for row in rows])
+        statement = number_parameters(text)
+        await driver_connection.executemany(statement.text, [statement.get_values(row) for row in rows])
 
 
 @asynccontextmanager

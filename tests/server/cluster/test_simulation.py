@@ -54,7 +54,7 @@ def test_a_freeze_of_the_server_may_void_a_match() -> None:
     outcome = simulate(SimulationPlan(20, 60, only=(6,)))
     assert outcome.failure == "", "\n".join(outcome.story)
     assert outcome.fault_counts == {"server freeze": 1}
-    assert outcome.reasons[EndReason.SERVER_FAULT] > 0
+    assert outcome.reasons[EndReason.SERVER_FAULT] == 3
 
 
 FIRST_SEED = {

@@ -385,7 +385,7 @@ async def test_a_job_is_repeated_and_each_outage_is_told_once(
             await run_periodically(engine, clock, job, 7.0, "nothing can be done now")
     assert [line.partition(": ")[0] for line in caplog.messages] == ["nothing can be done now"] * 2
     assert [line.rpartition(": ")[2] for line in caplog.messages] == ["away", "again"]
-    assert clock.slept == [7.0] * 5
+    assert clock.slept == [7.0, 2.0, 2.0, 7.0, 2.0]
 
 
 async def test_a_job_waits_for_a_postgresql_that_is_away(
