@@ -5,7 +5,7 @@ import { apply } from "./preferences.js";
 import { h, on, set } from "./dom.js";
 import { savedMatch } from "./saved.js";
 import { Banners } from "./parts/banners.js";
-import { loneCard } from "./parts/failed.js";
+import { loneCard } from "./parts/cards.js";
 import { acceptDrops, openedFile } from "./parts/recordfiles.js";
 import { showRules } from "./parts/rules.js";
 import { showSettings } from "./parts/settings.js";

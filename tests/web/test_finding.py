@@ -175,7 +175,6 @@ def test_the_matches_of_the_same_opening_are_two_presses_away(played: BrowserAre
     match = played.fetch_json("records")["matches"][-1]["match"]
     page.goto(f"{played.url}match/{match}")
     page.get_by_role("tab", name="Openings").click()
-    page.get_by_role("tab", name="Openings").click()
     page.get_by_role("link", name="Matches with the same opening").click()
     expect(page.locator(f'.card[href="/match/{match}"]')).to_be_visible()
 

@@ -83,20 +83,36 @@ COUNTED = """async () => {
   home.stage.offer = () => undefined;
   home.live.sight = { observe() {}, unobserve() {} }; // the matches are not on the server
   const match = (id) => ({ match: id, game: 'riskless', players: { maxie: 'a', minnie: 'b' }, rated: true, map: 'italy', event: '', ply: 3 });
-  const said = [];
-  const list = (...ids) => { home.show({ matches: ids.map(match), bots: [] }); said.push(home.counted.textContent); };
+  const [said, aside] = [[], []];
+  const look = () => { said.push(home.counted.textContent); aside.push(home.wall.contains(home.against)); };
+  const list = (...ids) => { home.show({ matches: ids.map(match), bots: [] }); look(); };
+  const board = (id, rest) => { home.stage.playback = { match: { id }, at: 3, live: true, isOver: false, ...rest }; home.moved(id); look(); };
   list('one', 'two');
   home.stage.playback = { match: { id: 'one' }, at: 3, live: true, isOver: false };
   home.live.cards.get('one').state = { end: { winner: 'maxie' } };
   list(); // the card of the first match stays with the large board
   home.live.cards.get('one').state = null;
   list(); // a card that was never in sight leaves
-  home.stage.playback.isOver = true;
-  home.moved('one');
-  said.push(home.counted.textContent);
+  board('one', { isOver: true });
+  list('two'); // from here on one match at a time
+  board('two');
+  list('three'); // the next match has begun while the board is behind
+  board('two', { isOver: true });
+  board('three');
+  list();
+  board('three', { isOver: true });
+  list('four');
+  board('four');
+  list('four', 'five');
+  list('five');
+  board('five');
+  list('five');
+  board('record', { live: false });
   home.stop();
-  return said;
+  return [said.slice(0, 4), aside.slice(4)];
 }"""
+"""Returns what the start page says of the number of matches, and whether the opponents are
+beside the board, after each change."""
 
 COMPARED = """() => {
   const pixels = ({ context }) => context.getImageData(0, 0, 280, 150).data;
@@ -182,9 +198,9 @@ def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
 
 
 def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: BrowserArena, page: Page) -> None:
-    page.goto(busy.url)
+    page.set_viewport_size({"width": 390, "height": 2000})  # the cards below the large board are in sight
+    page.goto(f"{busy.url}tv")
     expect(page.locator(".card.live .small-board").first).to_be_visible()
-    page.locator(".small-board").first.scroll_into_view_if_needed()
     page.wait_for_function(f"() => document.querySelector('.small-board') && ({BUSY})()")
 
 
@@ -402,7 +418,7 @@ def test_the_chance_in_the_page_is_that_of_its_scripts(empty: BrowserArena, page
 
 
 def test_a_match_that_ends_leaves_its_card_where_it_is(busy: BrowserArena, page: Page) -> None:
-    page.goto(busy.url)
+    page.goto(f"{busy.url}tv")
     card = page.locator(".card.live").first
     place = wait_until(card.bounding_box)  # between two matches there is none
     first = card.get_attribute("href")
@@ -436,5 +452,7 @@ def test_finished_matches_are_requested_once_for_each_match_that_ends(timed: Pag
 
 
 def test_a_match_counts_as_live_while_a_board_shows_it(timed: Page) -> None:
-    said = timed.evaluate(COUNTED)
+    said, aside = timed.evaluate(COUNTED)
     assert said == ["2 live", "1 live", "1 live", ""]
+    # One match at a time moves nothing; small boards come with a second one, or while the large board replays a match.
+    assert aside == [True] * 9 + [False] * 3 + [True, False]

@@ -37,7 +37,7 @@ def open_record(page: Page, empty: BrowserArena, file: Path, record: Record) -> 
     file.write_text(to_line(record) + "\n", encoding="utf-8")
     page.goto(f"{empty.url}#/file")
     page.locator("input[type=file]").set_input_files(file)
-    expect(page.locator(".viewer .map")).to_be_visible()  # the page before it shows a map, too
+    expect(page.locator(".viewer .map")).to_be_visible()
     page.keyboard.press("Home")
     expect(page.locator(".controls > .run")).to_have_text("▶")
     expect(page.locator(".told")).to_have_text("The start")

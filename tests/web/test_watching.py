@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
-from testkit.browser import BrowserArena, new_context, run_arena, wait_until
+from testkit.browser import BrowserArena, new_context, run_arena, wait_until, wait_until_live
 
 DROPPED = """([text, times]) => {
   const data = new DataTransfer();
@@ -44,10 +44,13 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
         yield running
 
 
-def test_one_click_from_arena_tv_to_a_live_match_and_on_to_its_end(slow: BrowserArena, page: Page) -> None:
-    page.goto(f"{slow.url}tv")
-    page.locator(".card.live").first.click()
-    expect(page.locator(".badge")).to_contain_text(re.compile("Live|behind"))
+def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(
+    slow: BrowserArena, page: Page
+) -> None:
+    page.goto(slow.url)
+    wait_until_live(page)
+    page.get_by_role("link", name="Open match").click()
+    expect(page.locator(".viewer .badge")).to_contain_text(re.compile("Live|behind"))
     expect(page.locator(".player .name").first).to_have_text(re.compile("alphabeta|random"))
     expect(page.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
     expect(page.locator(".moves li").nth(3)).to_be_visible()

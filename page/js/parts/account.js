@@ -2,7 +2,7 @@
 
 import { h, say } from "../dom.js";
 import { saveToken, savedToken } from "../saved.js";
-import { failed, loneCard } from "./failed.js";
+import { failed, loneCard } from "./cards.js";
 
 const UNAUTHORIZED = 401;
 

@@ -1,5 +1,5 @@
-// Badge that says whether a board shows the newest move of a live match, an earlier one, or its end. Its button catches up. A badge
-// without a button calls an earlier move live, too.
+// Badge that says whether a board shows a live match, how many moves it is behind, or the end. Its button catches up. A badge without
+// a button calls every move live but the last.
 
 import { h, say, set } from "../dom.js";
 import { plural } from "../text.js";

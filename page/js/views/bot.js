@@ -5,7 +5,7 @@ import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h, svg } from "../dom.js";
 import { roundStep } from "../parts/axis.js";
-import { failed, loneCard } from "../parts/failed.js";
+import { failed, loneCard } from "../parts/cards.js";
 import { against, matchLink } from "../parts/matchlist.js";
 import { keyed } from "../parts/keyed.js";
 import { pastRow } from "../parts/pastrow.js";

@@ -12,7 +12,7 @@ import { GAME_NAMES, botTitle, eventTitle, mapTitle, minus, plural, timeTitle } 
 
 const BOARDS = 4;
 const AGAIN_MS = 1500;
-const RECENT_MS = 60_000; // after its end, in which a match keeps a place for the next one
+const RECENT_MS = 60_000; // before the newest end of a match, in which others that ended keep places for the next ones
 
 export class EventView {
   constructor(main, [event]) {
@@ -26,7 +26,7 @@ export class EventView {
     this.live = new LiveCards({ keepsPlaces: true });
     this.live.element.classList.add("now");
     this.counted = h("span");
-    this.playing = h("section", { "aria-label": "Now" },
+    this.playing = h("section", { "aria-label": "Now", hidden: true },
       h("p", { class: "quiet" }, this.counted, " · ", h("a", { href: "/" }, "All live boards")), this.live.element);
     this.table = h("section");
     this.due = h("section");
@@ -57,7 +57,7 @@ export class EventView {
 
   showPlaying() {
     const goesOn = this.told && !this.told.finished && !this.stage?.startsWith("open");
-    set(this.playing, { hidden: !goesOn && !this.live.cards.size });
+    set(this.playing, { hidden: this.ids === undefined || (!goesOn && !this.live.cards.size) });
   }
 
   // Show the start time, the entries and the current round, from the listing, which is newer than the loaded data.
@@ -109,7 +109,8 @@ export class EventView {
     const { plan, counted, finished } = told;
     say(this.about, plan ? about(plan) : "");
     this.told = told;
-    if (!finished) this.live.fill(matches.filter((each) => Date.now() - Date.parse(each.finished) < RECENT_MS), BOARDS);
+    const newest = Math.max(...matches.map((each) => Date.parse(each.finished)));
+    if (!finished) this.live.fill(matches.filter((each) => newest - Date.parse(each.finished) < RECENT_MS), BOARDS);
     this.tellFar();
     this.test.replaceChildren(...(plan?.sprt ? [sprt(plan.sprt, plan)] : []));
     const rows = table ? eventRows(table.rows) : [];

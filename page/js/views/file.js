@@ -3,7 +3,7 @@
 import { replaceAddress, addressOf } from "../router.js";
 import { h, say } from "../dom.js";
 import { Match } from "../match.js";
-import { loneCard } from "../parts/failed.js";
+import { loneCard } from "../parts/cards.js";
 import { openedFile, openFile } from "../parts/recordfiles.js";
 import { Viewer } from "../parts/viewer.js";
 import { SIDES, botTitle, plural, plyOf } from "../text.js";

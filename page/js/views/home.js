@@ -51,6 +51,7 @@ export class Home {
         h("p", { class: "quiet" }, "Have a record file? Drop it anywhere on this page, or ", h("a", { href: "/file" }, "open it"), ".")));
     this.next = "";
     this.ids = /** @type {string[] | null} */ (null); // of the matches in progress
+    this.several = false; // true while their cards are shown
     this.ended = false; // true if a match has ended since the last request for finished matches
     this.changedAt = /** @type {number | null} */ (null); // of the first change since the last request
     this.loading = this.load();
@@ -71,11 +72,13 @@ export class Home {
     set(this.nobody, { hidden: bots.length > 0 });
   }
 
-  // Count the live matches: one whose end the large board has still to show counts, too. Their cards are there if one of them is not of
-  // the match on the large board; else the opponents stand in their place. The rules stand beside the large board if there is room.
+  // Count the live matches: one whose end the large board has still to show counts, too. The rules stand beside the large board if there
+  // is room, and the opponents in the place of the cards. The cards come with a second match, or while the large board replays a match,
+  // and stay until they are only of the match on the large board: where one match follows the other, nothing moves.
   count() {
     const ids = [...this.live.cards.keys()];
-    const boards = ids.some((id) => this.stage.plyOf(id) === null) ? ids.length : 0;
+    this.several = (this.several || (this.ids?.length ?? 0) > 1 || this.stage.playback?.live === false) && ids.some((id) => this.stage.plyOf(id) === null);
+    const boards = this.several ? ids.length : 0;
     const live = ids.filter((id) => this.ids?.includes(id) || this.stage.plyOf(id) !== null).length;
     say(this.counted, live ? `${live} live` : "");
     set(this.counted, { hidden: !live });

@@ -3,7 +3,7 @@
 import { readAs, changeAs, bearer } from "../api.js";
 import { h, set } from "../dom.js";
 import { saveToken } from "../saved.js";
-import { failed, loneCard } from "../parts/failed.js";
+import { failed, loneCard } from "../parts/cards.js";
 import { nameForm, newToken } from "../parts/newtoken.js";
 import { plural, when } from "../text.js";
 

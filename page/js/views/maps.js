@@ -3,7 +3,7 @@
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
-import { failed } from "../parts/failed.js";
+import { failed } from "../parts/cards.js";
 import { mapPicture } from "../parts/mappicture.js";
 import { PagedList } from "../parts/paged.js";
 import { table } from "../parts/tables.js";

@@ -5,7 +5,7 @@ import { fetchJson } from "../api.js";
 import { capitalized, h } from "../dom.js";
 import { Match } from "../match.js";
 import { Follower } from "../parts/follow.js";
-import { loneCard } from "../parts/failed.js";
+import { loneCard } from "../parts/cards.js";
 import { share } from "../parts/share.js";
 import { Viewer } from "../parts/viewer.js";
 import { wasLive, watch, requestView } from "../spectator.js";

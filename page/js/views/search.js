@@ -3,7 +3,7 @@
 import { navigate, addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
-import { failed } from "../parts/failed.js";
+import { failed } from "../parts/cards.js";
 import { PagedList } from "../parts/paged.js";
 import { GAME_NAMES, REASONS, mapTitle } from "../text.js";
 

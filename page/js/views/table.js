@@ -3,7 +3,7 @@
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
-import { failed, loneCard } from "../parts/failed.js";
+import { failed, loneCard } from "../parts/cards.js";
 import { PagedList } from "../parts/paged.js";
 import { cross, rated, standing } from "../parts/tables.js";
 import { Tabs } from "../parts/tabs.js";

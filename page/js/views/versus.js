@@ -3,7 +3,7 @@
 import { navigate, addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
-import { failed, loneCard } from "../parts/failed.js";
+import { failed, loneCard } from "../parts/cards.js";
 import { PagedList } from "../parts/paged.js";
 import { recordBar } from "../parts/tables.js";
 import { GAME_NAMES, botTitle, plural } from "../text.js";
