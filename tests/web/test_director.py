@@ -177,6 +177,14 @@ def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> Non
     jump = timed.get_by_role("button", name="Catch up")
     expect(badge).to_have_text(re.compile("^7 moves behind live"))
     expect(timed.locator(".counter")).to_have_text("1 / 1")
+    timed.evaluate("viewer.match.watching = 3; viewer.refresh()")
+    expect(timed.get_by_text("3 watching")).to_be_visible()
+    timed.set_viewport_size({"width": 390, "height": 780})
+    expect(timed.get_by_text("3 watching")).to_be_hidden()  # has no room beside the badge
+    timed.evaluate("viewer.match.game.fault = 'It is unknown.'; viewer.refresh()")
+    expect(timed.get_by_text("The board cannot be shown.")).to_be_visible()
+    timed.evaluate("delete viewer.match.game.fault; viewer.refresh()")
+    timed.set_viewport_size({"width": 1280, "height": 800})
     before = timed.evaluate(SHOWN)
     timed.clock.run_for(BEAT_MS)
     assert timed.evaluate(SHOWN) == before + 1
@@ -185,6 +193,12 @@ def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> Non
     expect(timed.locator(".told")).to_contain_text("Move 8,")
     expect(badge).to_contain_text("Live")
     expect(jump).to_be_hidden()
+    assert (
+        timed.evaluate(
+            "play(0, { winner: 'maxie', reason: 'resignation' }), viewer.refresh(), viewer.plot.most"
+        )
+        == 8
+    )
     timed.evaluate("viewer.stop()")
 
 

@@ -188,10 +188,10 @@ def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(
     assert moved == pytest.approx([left + 90, top + 60], abs=2)
 
 
-OWN = """async ([setup, seat, moves]) => {
+OWN = """async ([setup, seat, moves, game = 'riskless']) => {
   const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
   const [{ Match }, { Viewer }] = [await from('match.js'), await from('parts/viewer.js')];
-  const match = new Match({ match: 'm', game: 'riskless', setup, players: { maxie: 'ann', minnie: 'bob' }, time_control: '300+3' });
+  const match = new Match({ match: 'm', game, setup, players: { maxie: 'ann', minnie: 'bob' }, time_control: '300+3' });
   for (const move of moves) match.add({ move, ms: 5000 });
   const viewer = new Viewer(match, { live: true, link: () => '#', seat });
   document.querySelector('main').replaceChildren(viewer.element);
@@ -245,16 +245,21 @@ def test_the_sentences_of_ones_own_match_on_a_laptop_are_beside_its_board(
 ) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{empty.url}table")
-    page.evaluate(OWN, [make_game_on_map("riskless", "usa").setup(), "maxie", []])
-    expect(page.locator(".map .area-of").first).to_be_visible()
-    board, telling, turn, controls = (
-        box_of(page.locator(f".viewer {sign}")) for sign in (".zoomed", ".telling", ".turn", ".controls")
-    )
-    assert board["height"] >= 450
-    assert board["y"] + board["height"] < turn["y"] <= controls["y"], "one row below the board"
-    assert turn["x"] + turn["width"] < controls["x"]
-    assert board["x"] + board["width"] < telling["x"]
-    assert board["y"] + board["height"] < controls["y"] < 720 - controls["height"]
+    for game, surface in (("riskless", ".map .area-of"), ("tictactoe", ".cell")):
+        setup = make_game_on_map(game, "usa" if game == "riskless" else "").setup()
+        page.evaluate(OWN, [setup, "maxie", [], game])
+        expect(page.locator(surface).first).to_be_visible()
+        board, telling, side, turn, controls = (
+            box_of(page.locator(f".viewer {sign}"))
+            for sign in (".board", ".telling", ".side", ".turn", ".controls")
+        )
+        assert board["height"] >= 450 or game != "riskless"
+        assert board["y"] + board["height"] < turn["y"] <= controls["y"], "one row below the board"
+        assert turn["x"] + turn["width"] < controls["x"]
+        assert board["x"] + board["width"] < telling["x"]
+        assert board["y"] + board["height"] < controls["y"] < 720 - controls["height"]
+        assert side["y"] < board["y"] + board["height"] / 2, "the moves begin beside the board"
+        assert side["y"] + side["height"] <= 720
 
 
 SCALE = """() => {

@@ -172,16 +172,24 @@ def test_the_graph_of_a_match_is_its_slider_and_the_moves_have_the_rest_of_the_w
         assert box_of(page.locator(".tabbed"))["y"] + 200 > box_of(page.locator("nav"))["y"]
     board, below = box_of(page.locator(".board")), box_of(page.locator(".controls"))
     page.locator(".moves").evaluate("(moves) => moves.scrollIntoView({ block: 'end' })")
+    for high in (height - 20, height):
+        page.set_viewport_size({"width": width, "height": high})
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert box_of(page.locator(".board"))["height"] == board["height"], (
+        "as high as before, also while scrolled"
+    )
     current = page.locator(".moves [aria-current=step]")
     for ply in range(31, 39):
         page.get_by_role("button", name="Next move").click()
         expect(slider).to_have_value(str(ply))
         for part in (page.locator(".board"), page.locator(".controls"), current):
             expect(part).to_be_in_viewport(ratio=0.99)
-    assert (
-        box_of(page.locator(".controls"))["y"] - box_of(page.locator(".board"))["y"]
-        <= below["y"] - board["y"]
-    )
+    stuck = box_of(page.locator(".board"))
+    gap = 8 if page.evaluate("scrollY") else 0  # between the board and the graph, while neither is stuck
+    assert stuck["y"] == (0 if gap else board["y"])
+    assert box_of(page.locator(".controls"))["y"] - stuck["y"] == below["y"] - board["y"] - gap
+    page.keyboard.press("End")
+    expect(page.locator(".marks > button").first).to_have_css("pointer-events", "none")
     assert page.evaluate(WIDER) <= 0
 
 

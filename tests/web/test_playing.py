@@ -171,6 +171,8 @@ def test_the_goal_and_the_rules_stand_beside_the_board_until_the_first_move(
     )
     expect(briefing).to_contain_text("You are Blue and move first. random is Orange.")
     expect(page.locator(".moves")).to_be_hidden()
+    told = page.get_by_role("status").and_(page.locator(".told"))
+    expect(told).to_have_count(1)  # a screen reader is ready for the first move
     expect(page.locator(".prompt[data-turn=maxie]")).to_have_text("Your turn: choose a territory")
     page.locator("[data-source]").first.click()
     page.locator("[data-target]").first.click()

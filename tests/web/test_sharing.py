@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
-from testkit.browser import BrowserArena, new_context
+from testkit.browser import BrowserArena, box_of, new_context
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,19 @@ def test_a_small_frame_has_room_for_the_board_and_tells_no_end(
     assert board["y"] + board["height"] <= 200
     page.keyboard.press("End")
     expect(page.locator(".story[data-end]")).to_be_in_viewport(ratio=1)
-    expect(page.locator(".badge, .told").filter(visible=True)).to_have_count(0)
+    expect(page.locator(".badge, .told, .doing").filter(visible=True)).to_have_count(0)
+    page.set_viewport_size({"width": 640, "height": 360})
+    expect(page.locator(".track")).to_have_css("opacity", "1")
+    for button in page.locator(".controls > button:visible").all():
+        expect(button).to_be_in_viewport(ratio=1)
+    track, board = box_of(page.locator(".track")), box_of(page.locator(".board"))
+    assert board["y"] + board["height"] <= track["y"] <= 360 - track["height"], (
+        "the slider is below the board"
+    )
+    page.set_viewport_size({"width": 800, "height": 450})
+    expect(page.locator(".title h1")).to_be_in_viewport(ratio=0.99)
+    link, players = box_of(page.get_by_role("link", name="Open in")), box_of(page.locator(".players"))
+    assert link["y"] + link["height"] <= players["y"]
 
 
 @pytest.mark.parametrize("address", ["embed", "embed/", "embed/event", "embed/event/"])

@@ -60,7 +60,10 @@ export class Zoom {
   get room() {
     const { place, size, tight } = this;
     if (!this.least) return place.clientHeight; // as set by the style
-    const top = place.getBoundingClientRect().top + window.scrollY;
+    const table = place.closest(".table-top");
+    // A board that stays in sight while its page is scrolled has moved down this far.
+    const moved = table && getComputedStyle(table).position === "sticky" ? table.getBoundingClientRect().top - table.parentElement.getBoundingClientRect().top : 0;
+    const top = place.getBoundingClientRect().top + window.scrollY - moved;
     const below = parseFloat(getComputedStyle(place).getPropertyValue("--below"));
     const lowest = window.innerWidth > TABLET_PX && place.clientWidth >= size[0] * tight ? size[1] * tight : 0;
     return Math.max(MIN_HEIGHT_PX, lowest, window.innerHeight - top - below);

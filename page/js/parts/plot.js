@@ -10,7 +10,7 @@ import { percent } from "./values.js";
 const WIDTH = 600;
 const HEIGHT = 150;
 const MARGIN = 8; // above and below the curve
-const MIN_AXIS_PLIES = 10; // plies on the axis, at least
+const MIN_AXIS_PLIES = 10; // plies on the axis of a match that goes on, at least
 const MAX_TICKS = 6; // on the axis of moves, at most
 const MAX_SHARE_WITH_BUTTON = 0.7; // of the match, up to which the button has room in the part that was not shown
 const MARK_PX = 6; // from the middle of a mark to where the pointer no longer finds it
@@ -90,7 +90,7 @@ export class Plot {
     const judged = match.judged.length > 0;
     this.at = at;
     this.seen = seen;
-    this.most = Math.max(known, MIN_AXIS_PLIES);
+    this.most = Math.max(known, end ? 1 : MIN_AXIS_PLIES); // at the end as long as the slider, which lies over it on a phone
     this.points = match.positions.slice(0, seen + 1).flatMap((_, ply) => {
       const share = chanceAt(match, ply);
       return share === null ? [] : [[ply, 2 * share - 1]];

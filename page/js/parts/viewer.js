@@ -147,7 +147,7 @@ export class Viewer {
   // Tell the style where the match begins on the page, and where the board is in it: on a phone the board stays while the rest is scrolled.
   showPlaces() {
     const top = this.element.getBoundingClientRect().top + window.scrollY;
-    const above = this.board.element.parentElement.offsetTop - this.table.offsetTop;
+    const above = this.board.element.parentElement.getBoundingClientRect().top - this.table.getBoundingClientRect().top;
     const places = { "--top": top, "--board-top": above, "--board-height": this.table.offsetHeight - above };
     for (const [name, px] of Object.entries(places)) this.element.style.setProperty(name, `${px}px`);
     this.board.zoom?.fit();
@@ -186,7 +186,7 @@ export class Viewer {
     else if (this.playback.follows) this.picker.spot(n);
     this.picked();
     if (!this.own) return;
-    for (const part of [".under", ".table-top"]) this.element.querySelector(part).scrollIntoView({ block: "nearest" });
+    for (const part of [".controls", ".board"]) this.element.querySelector(part).scrollIntoView({ block: "nearest" });
   }
 
   // Show a ply and stay there; null is the newest, which is followed while the match goes on.
@@ -254,7 +254,7 @@ export class Viewer {
     if ("suggest" in this.board) this.board.suggest(explorer.suggested ?? null);
     say(this.told, explorer.active ? explorer.describe() : `${why && `${why} · `}${describeMove(match, at, this.seat)}${this.judged(at)}`);
     say(this.status, this.state());
-    set(this.status, { "data-alarm": this.alarm });
+    set(this.status, { "data-alarm": this.alarm || Boolean(match.game.fault) });
     if (this.seat === null) this.badge.show(playback);
     if (this.aloud) say(this.aloud, this.message || (playback.isOver ? explained(match.end, match.players) : this.live && !silent ? this.toReader(aloud) : ""));
     this.sound(at, move, before);
