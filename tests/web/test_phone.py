@@ -65,6 +65,11 @@ def test_the_standings_of_an_event_are_on_the_first_screen_but_one(played: Brows
     standings = page.get_by_role("heading", name="Standings")  # drawn anew whenever a match ends
     assert wait_until(standings.bounding_box)["y"] < 640
     assert page.evaluate(WIDER) == 0
+    page.route_web_socket(re.compile("^ws"), lambda _unanswered: None)
+    page.reload()
+    expect(page.locator("table.standing")).to_be_visible()
+    boards = page.get_by_role("link", name="All live boards")
+    expect(boards).to_be_hidden()  # until the server has listed them
 
 
 def test_a_bot_has_its_numbers_its_opponents_and_its_match_in_progress(
