@@ -75,15 +75,24 @@ def test_the_standings_of_an_event_are_on_the_first_screen_but_one(played: Brows
 def test_a_bot_has_its_numbers_its_opponents_and_its_match_in_progress(
     played: BrowserArena, page: Page
 ) -> None:
-    page.goto(f"{played.url}bot/greedy")
-    numbers = page.locator(".facts").first
-    expect(numbers).to_contain_text("Rated matches")
+    numbers, curve = page.locator(".facts").first, page.locator(".profile .plot")
+
+    def shows_curve() -> bool:
+        page.goto(f"{played.url}bot/greedy")
+        expect(numbers).to_contain_text("Rated matches")
+        return curve.count() == 1  # drawn with the numbers, after two matches
+
+    wait_until(shows_curve)
     below = box_of(numbers)
     assert below["y"] + below["height"] < 320
     expect(page.get_by_role("region", name="Against").get_by_role("link")).to_have_attribute(
         "href", "/versus/greedy/random"
     )
     assert len({box_of(each)["y"] for each in numbers.locator("dd").all()}) == 1
+    expect(curve.locator(".axis > span").first).to_be_visible()
+    expect(curve.locator(".dates")).to_be_visible()
+    card = box_of(curve.locator("xpath=ancestor::section[1]"))
+    assert box_of(curve)["y"] + box_of(curve)["height"] < card["y"] + card["height"]
     by_map = page.get_by_role("region", name="By map and side").get_by_role("table")
     assert box_of(by_map)["height"] >= sum(box_of(each)["height"] for each in by_map.get_by_role("row").all())
     now = page.locator("section", has=page.get_by_role("heading", name="Now")).get_by_role("link").first
