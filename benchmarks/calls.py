@@ -41,13 +41,13 @@ from benchmarks.kit.script import MAP, make_script
 # Work at fixed intervals must not be counted as part of a request.
 loop_lag.MEASURE_INTERVAL_NS = 10**12
 PACKAGE_FOLDER = str(Path(arena.__file__).parent)
-REPETITIONS, SERIES = 20, 2
+REPETITIONS, SERIES = 20, 3
 """Number of requests in a series, and number of series of each kind.
 
 The figure for a function is the median of its calls per request, in the series with the smaller one: on a busy machine,
 more than half of the requests of a series may show further calls, such as those of work that ended late.
 """
-QUIET_SECONDS = 0.01
+QUIET_SECONDS = 0.03
 """Seconds from an answer to the next request, within which the server finishes all work for the answered one."""
 PROMISED_CALLS = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
 TABLE_REQUEST = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"

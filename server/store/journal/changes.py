@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 from msgspec.structs import asdict
@@ -85,7 +86,8 @@ class JournalChanges:
             (CLOSE_MATCH.format(arrival=arrival), self.closed_matches),
             (SAVE_RECORD, self.closed_matches),
         ]
-        return [(text, rows) for text, rows in statements if rows]
+        get_rows = itemgetter(1)
+        return list(filter(get_rows, statements))
 
 
 def collect_changes(effects: Iterable[DurableEffect], server: str) -> JournalChanges:
