@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,9 @@ def describe_machine() -> str:
     priority_note = (
         "" if rank == "0" else f"; measured in a session of nice {rank}, beside other work on the machine"
     )
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numba", "llvmlite", "numpy"))
+    packages = ", ".join(
+        f"{name} {version(name)}" for name in ("numba", "llvmlite", "numpy") if find_spec(name)
+    )
     return (
         f"{len(names)} × {names[0] if names else platform.machine()}, {platform.system()} "
         f"{platform.release()}, Python {platform.python_version()}, {packages}{priority_note}"

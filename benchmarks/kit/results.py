@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -128,7 +129,7 @@ def start_measurement() -> Callable[[], Conditions]:
 
 
 def _find_commit() -> str:
-    if not (FOLDER.parent / ".git").exists():
+    if not (FOLDER.parent / ".git").exists() or shutil.which("git") is None:
         return "unknown"
 
     def run_git(*arguments: str) -> str:
