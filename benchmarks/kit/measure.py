@@ -96,15 +96,10 @@ def describe_machine() -> str:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         if line.startswith("model name")
     ]
-    autogroup = Path("/proc/self/autogroup")
-    rank = autogroup.read_text(encoding="utf-8").split()[-1] if autogroup.exists() else "0"
-    priority_note = (
-        "" if rank == "0" else f"; measured in a session of nice {rank}, beside other work on the machine"
-    )
     packages = ", ".join(
         f"{name} {version(name)}" for name in ("numba", "llvmlite", "numpy") if find_spec(name)
     )
     return (
         f"{len(names)} × {names[0] if names else platform.machine()}, {platform.system()} "
-        f"{platform.release()}, Python {platform.python_version()}, {packages}{priority_note}"
+        f"{platform.release()}, Python {platform.python_version()}, {packages}"
     )

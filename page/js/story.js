@@ -58,9 +58,10 @@ function turningPoint(match, continents, known) {
 // Return the player who leads by Maxie's chance of winning; null if the chances are about even.
 const leader = (now) => SEATS.find((seat) => percentages(now)[seat] >= LEADING_PERCENT) ?? null;
 
-// Return { words, seat, aloud }: the sentence that holds at a ply, and the player whom it is about, if any. It is that of a turning
-// point a few plies ago, otherwise who leads. At the start it is what wins the match. `aloud`: what is said of it, if that is other words:
-// how many armies are missing changes with each move, and is said once.
+// Return { words, seat, aloud }: the sentence that holds at a ply of a match whose story was told up to it, and the player whom it is
+// about, if any. It is that of a turning point a few plies ago, otherwise who leads: whoever took the lead, until the chances are even
+// again, so that a narrow lead does not come and go. At the start it is what wins the match. `aloud`: what is said of it, if that is
+// other words: how many armies are missing changes with each move, and is said once.
 export function sentence(match, told, ply) {
   const { players, game, setup: { armies_to_win: goal } } = match;
   const last = told.findLast((each) => each.ply <= ply);
@@ -69,7 +70,7 @@ export function sentence(match, told, ply) {
   }
   if (!game.told) return { words: `${players.maxie} meets ${players.minnie}`, seat: null };
   if (ply < OPENING_PLIES) return { words: `First to ${goal} armies wins`, seat: null };
-  const seat = leader(estimateAt(match, ply));
+  const { leader: seat } = found.get(match).known[ply - 1];
   return { words: seat ? `${players[seat]} leads` : "Too close to call", seat };
 }
 

@@ -132,6 +132,9 @@ def stop_clock(page: Page, empty: BrowserArena) -> None:
     page.clock.install(time="2026-01-01T00:00:00")
     page.goto(empty.url)
     expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
+    page.evaluate(
+        "Promise.all([...document.fonts].map((font) => font.load())).then(() => null)"
+    )  # none comes later and moves lines
     page.clock.pause_at("2026-01-01T01:00:00")
 
 

@@ -57,6 +57,23 @@ CHANCES = f"""async (values) => {{ {FROM}
   return {{ bar: told(viewer.tug.element), card: told(card.element), graph: viewer.plot.words.textContent, story: viewer.story.textContent }};
 }}"""
 
+HEARD = f"""async ([moves, values]) => {{ {FROM}
+  const {{ estimateAt, percentages }} = await from('chances.js');
+  const {{ match, playback, aloud }} = viewer;
+  const [heard, chances] = [[], []];
+  for (let ply = 0; ply < 80; ply++) {{
+    match.add({{ move: moves[ply % 4], ms: 1, thinking: {{ value: values[Math.floor(ply / 4) % 2] }} }});
+    viewer.grown();
+    playback.jump();
+    viewer.refresh();
+    chances.push(percentages(estimateAt(match, ply + 1)).maxie);
+    if (heard.at(-1) !== aloud.textContent) heard.push(aloud.textContent);
+  }}
+  return [heard, [Math.min(...chances.slice(8)), Math.max(...chances.slice(8))]];
+}}"""
+"""Plays moves that come again and again, four with the one value and four with the other; returns what a screen reader says, and
+the least and the greatest of Maxie's chances in per cent."""
+
 ENTRY = f"""async ([setup, plies, ms]) => {{ {FROM}
   const [{{ Match }}, {{ Playback }}] = [await from('match.js'), await from('playback.js')];
   const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
@@ -222,6 +239,17 @@ def test_a_board_far_behind_its_match_is_faster_and_leaves_moves_out(timed: Page
     pause.click()
     timed.clock.run_for(BEAT_MS)
     assert timed.evaluate(SHOWN) == at, "who goes back by himself sees every move from there"
+    timed.evaluate("viewer.stop()")
+
+
+def test_a_narrow_lead_of_bots_does_not_flood_who_listens(timed: Page) -> None:
+    setup = path_of_four(("minnie", 9), ("minnie", 20), ("maxie", 20), ("maxie", 9))
+    timed.evaluate(HURRIED, [setup, 0])
+    there_and_back = [[3, 2], [0, 1], [2, 3], [1, 0]]
+    timed.evaluate(HURRIED, [setup, 0])
+    heard, chances = timed.evaluate(HEARD, [there_and_back, [200, 250]])
+    assert chances == [59, 61], "now and then a lead, and now and then none"
+    assert heard == ["First to 90 armies wins", "ann takes the lead", "ann leads"]
     timed.evaluate("viewer.stop()")
 
 
