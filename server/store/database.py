@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import anyio
+import msgspec
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
 from sqlalchemy.dialects import postgresql, sqlite
@@ -25,6 +27,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from arena.clock import MONOTONIC, TimeSource, get_seconds_left
+from arena.processes.identity import ProcessIdentity, identify_this_process
 from arena.server.store import migrations
 from arena.server.store import sqlite as sqlite_driver
 from arena.server.store.database_errors import describe_cause
@@ -64,21 +67,16 @@ class DatabaseTimeouts(NamedTuple):
     """Maximum time for one command, in seconds. It keeps callers from waiting forever for a database that hangs."""
     connect: float = 10
     """Maximum time for opening a connection, in seconds."""
-    idle: float = 10
-    """Maximum pause between two statements of a transaction, in seconds. After a longer pause, PostgreSQL ends the
-    connection and so releases the locks of a frozen process, which a standby needs to take over.
-    """
-
-    @property
-    def idle_timeout(self) -> str:
-        """Value of `idle` in the format of PostgreSQL's settings, such as `10000ms`."""
-        return f"{round(1000 * self.idle)}ms"
 
 
 DEFAULT_TIMEOUTS = DatabaseTimeouts()
 """Time limits for every process, except a core with standbys."""
-CLUSTER_TIMEOUTS = DatabaseTimeouts(command=10, connect=3, idle=1.5)
+CLUSTER_TIMEOUTS = DatabaseTimeouts(command=10, connect=3)
 """Time limits for a core process (`server.core`) whose standbys take over within seconds."""
+IDLE_TIMEOUT = "10s"
+"""Maximum pause between two statements of a transaction, in the format of PostgreSQL's settings. After a longer pause,
+PostgreSQL ends the connection and so releases the locks of a frozen process.
+"""
 
 
 def format_current_time() -> str:
@@ -172,6 +170,14 @@ def make_blocking_engine(engine: Engine) -> sa.Engine:
     return blocking_engine
 
 
+def format_session_name(process: ProcessIdentity) -> str:
+    """Return the `application_name` of all sessions of a process in PostgreSQL, by which another process can end them."""
+    digest = hashlib.blake2s(msgspec.json.encode(process), digest_size=8).hexdigest()
+    name = f"arena {digest} {process.pid}@{process.host}"
+    # PostgreSQL keeps no other characters, and no more of them.
+    return name.encode("ascii", "replace").decode("ascii")[:63]
+
+
 def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
     unknown_options = sorted(set(url.query) - POSTGRESQL_OPTIONS)
     if unknown_options:
@@ -200,7 +206,10 @@ def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
             connect_args={
                 "command_timeout": timeouts.command,
                 "timeout": timeouts.connect,
-                "server_settings": {"idle_in_transaction_session_timeout": timeouts.idle_timeout},
+                "server_settings": {
+                    "application_name": format_session_name(identify_this_process()),
+                    "idle_in_transaction_session_timeout": IDLE_TIMEOUT,
+                },
             },
         )
     except ArgumentError as error:
@@ -218,12 +227,6 @@ async def prepare_store(engine: Engine, shown_name: str = "") -> None:
     lease.LeaseHeld, and changes nothing, if the store has an older version and a running server uses it.
     """
     async with convert_database_errors(engine, shown_name), open_exclusive_transaction(engine) as connection:
-        if engine.dialect.name == "postgresql":
-            # The server does not run yet, so no standby waits, and a busy database may need more time.
-            longer_timeout = (
-                f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_TIMEOUTS.idle_timeout}'"
-            )
-            await connection.exec_driver_sql(longer_timeout)
         await connection.run_sync(_create_or_migrate)
 
 

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from arena.clock import MONOTONIC, TimeSource
 from arena.processes.identity import ProcessIdentity, has_ended, identify_this_process
-from arena.server.store.database import StoreError, WriteFunction, make_insert
+from arena.server.store.database import StoreError, WriteFunction, format_session_name, make_insert
 from arena.server.store.schema import servers
 
 log = logging.getLogger("arena.lease")
@@ -165,6 +165,11 @@ def try_acquire(
         )
     else:
         _require_free(row, expired)
+        if dialect == "postgresql" and row.until:
+            # A holder that was cut off or stands still in a transaction would keep its row locked.
+            connection.execute(
+                _END_SESSIONS, {"session_name": format_session_name(_read_holder_process(row))}
+            )
     row = connection.execute(query.with_for_update(), named).one()
     _require_free(row, expired)
     now = make_database_time(dialect)
@@ -255,6 +260,13 @@ def _make_server_query(dialect: str) -> sa.Select[Any]:
     named = servers.c.name == sa.bindparam("held")
     return sa.select(servers, make_database_time(dialect).label("at")).where(named)
 
+
+_END_SESSIONS = sa.text("""
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE application_name = :session_name AND pid <> pg_backend_pid()
+    AND datname = current_database() AND usename = current_user
+""")
+"""Ends all sessions of a process in this database, except the one that executes the statement."""
 
 # The query is built once, because it runs in every transaction.
 _SELECT_HELD_LEASE = (
