@@ -17,10 +17,11 @@ from urllib.request import urlopen
 import msgpack
 import pytest
 from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
+from arena.protocol.messages import SUBPROTOCOL
 from arena.protocol.record import from_line
 from testkit.parts import mark_requires
-from testkit.wire import SUBPROTOCOL
 from tests.bots.command_line import ARENA, arena, environment
 from tests.docker.compose import ROOT, assert_replays, docker, stand_in, token_in
 from tests.docs.hosting_guide import Block, sections
@@ -176,7 +177,9 @@ def test_a_proxy_on_this_machine_is_believed(profile: Profile) -> None:
     """Else all who come through it would share one address, and its limits."""
     told = "203.0.113.7"
     with connect(
-        f"ws://{profile.address}", subprotocols=[SUBPROTOCOL], additional_headers={"X-Forwarded-For": told}
+        f"ws://{profile.address}",
+        subprotocols=[Subprotocol(SUBPROTOCOL)],
+        additional_headers={"X-Forwarded-For": told},
     ) as client:
         client.send(msgpack.packb({"type": "hello", "name": "guest-1", "token": "", "session": ""}))
         assert msgpack.unpackb(client.recv(timeout=500, decode=False))["type"] == "welcome"

@@ -21,11 +21,12 @@ from urllib.request import HTTPRedirectHandler, HTTPSHandler, build_opener
 import msgpack
 import pytest
 from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from arena.protocol.codes import Code
+from arena.protocol.messages import SUBPROTOCOL
 from testkit.forked import ForkedCommand
 from testkit.parts import mark_requires
-from testkit.wire import SUBPROTOCOL
 from tests.bots.command_line import arena, environment
 from tests.docs.hosting_guide import sections
 from tests.e2e import commands
@@ -135,7 +136,7 @@ def hello(port: int, trust: Path, source: str, name: str, token: str, **headers:
         f"wss://{NAME}:{port}",
         sock=raw,
         ssl=ssl.create_default_context(cafile=str(trust)),
-        subprotocols=[SUBPROTOCOL],
+        subprotocols=[Subprotocol(SUBPROTOCOL)],
         open_timeout=150,
         additional_headers={name.replace("_", "-"): value for name, value in headers.items()},
     ) as client:

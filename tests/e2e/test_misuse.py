@@ -1,26 +1,24 @@
-"""Strangers who misuse a public server, as programs: each is cut off, and honest bots play on beside it."""
+"""Strangers who misuse a public server: each is cut off, and honest bots play on beside it."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
-from msgspec import structs
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidMessage, InvalidStatus
 
+from arena.games.catalogue import make_game
 from arena.protocol.codes import EndReason
-from arena.protocol.record import Record
 from arena.server.edge import admission
 from arena.server.edge.limits import HostLimits
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 from testkit.horde import run_attack
-from tests.e2e.test_misbehaving import PAUSE_SECONDS, PLENTY, run_peer, spec
-from tests.peers.honest import honest
+from testkit.players import RandomPlayer
+from tests.e2e.test_clients import spec
 
-LIMITS = HostLimits(hello_seconds=5.0, connections=160, connections_per_address=40, cut_offs=100)
+LIMITS = HostLimits(hello_seconds=2.0, connections=160, connections_per_address=40, cut_offs=4)
 
 
 @pytest.fixture
@@ -29,44 +27,20 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "REFUSAL_SECONDS", 0)
 
 
-async def misuse(script: str, *arguments: str) -> tuple[list[dict[str, Any]], list[Record]]:
-    """Return the output of the peer and the matches beside it, of which at least one began after the peer's end."""
-    beside: list[Record] = []
-    async with (
-        open_host(make_private_host_settings(limits=LIMITS, grace_seconds=120.0)) as host,
-        honest(host.url, "anna", host.issue_token("anna")),
-        honest(host.url, "bert", host.issue_token("bert")),
-    ):
-        host.issue_token("victim")
-        peer = asyncio.create_task(run_peer(host, script, *arguments))
-        while not peer.done():
-            beside.append(await host.play(spec("anna", "bert", PLENTY)))
-            await asyncio.sleep(PAUSE_SECONDS)
-        beside.append(await host.play(spec("anna", "bert", PLENTY)))
-        return await peer, beside
-
-
-def assert_unhurt(beside: list[Record]) -> None:
-    assert len(beside) >= 2
-    assert {each.result.reason for each in beside} == {EndReason.LINE}
-
-
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("kind", ["slow-loris", "messages"])
 async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kind: str) -> None:
-    limits = structs.replace(LIMITS, hello_seconds=2.0, cut_offs=4)
-    async with (
-        # an address is refused for half of the grace time, which is longer than a round of the horde
-        open_host(make_private_host_settings(limits=limits, anyone=True, grace_seconds=60.0)) as host,
-        honest(host.url, "anna", host.issue_token("anna")),
-        honest(host.url, "bert", host.issue_token("bert")),
-    ):
-        host.issue_token("victim")
-        horde = asyncio.create_task(attack_until_refused(kind, host.url))
-        beside = [await host.play(spec("anna", "bert", PLENTY))]
+    # an address is refused for half of the grace time, which is longer than a round of the horde
+    settings = make_private_host_settings(limits=LIMITS, anyone=True, grace_seconds=60.0)
+    async with open_host(settings) as host, asyncio.TaskGroup() as tasks:
+        players = [tasks.create_task(RandomPlayer(host.url, name).run()) for name in ("anna", "bert")]
+        horde = tasks.create_task(attack_until_refused(kind, host.url))
+        records = [await host.play(spec(make_game("tictactoe", {}), "anna", "bert"))]
         await horde
-        beside.append(await host.play(spec("anna", "bert", PLENTY)))
-    assert_unhurt(beside)
+        records.append(await host.play(spec(make_game("tictactoe", {}), "anna", "bert")))
+        for player in players:
+            player.cancel()
+    assert {record.result.reason for record in records} <= {EndReason.LINE, EndReason.BOARD_FULL}
 
 
 async def attack_until_refused(kind: str, url: str) -> None:

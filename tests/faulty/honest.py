@@ -49,8 +49,12 @@ class Honest:
         self.say(**self.hello())
 
     def hello(self) -> Message:
-        hello = {"type": "hello", "name": os.environ["ARENA_NAME"], "games": ["tictactoe"]}
-        return {**hello, "session": self.session, "matches": self.matches}
+        hello = {
+            "type": "hello",
+            "name": os.environ["ARENA_NAME"],
+            "token": os.environ.get("ARENA_TOKEN", ""),
+        }
+        return {**hello, "session": self.session, "matches": self.matches, "games": ["tictactoe"]}
 
     def say(self, **message: object) -> None:
         self.socket.send(msgpack.packb(message))

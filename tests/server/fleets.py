@@ -22,9 +22,9 @@ QUICK = RestartPolicy(
 
 
 def bot(name: str, mode: str = "play", file: Path | None = None) -> BotPlan:
-    """Return a bot that behaves as `tests.peers.ladder_bot` says of `mode`."""
+    """Return a bot that behaves as `tests.server.ladder_bot` says of `mode`."""
     arguments = [mode] if file is None else [mode, str(file)]
-    return BotPlan(name, None, (sys.executable, "-m", "tests.peers.ladder_bot", *arguments))
+    return BotPlan(name, None, (sys.executable, "-m", "tests.server.ladder_bot", *arguments))
 
 
 def processes_of(mark: str) -> list[int]:

@@ -19,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-from testkit.wire import ProtocolPeer, find_free_cell
+from tests.faulty.honest import Honest, Message
 
 
 def first_time(file: str) -> bool:
@@ -29,6 +29,25 @@ def first_time(file: str) -> bool:
     except FileExistsError:
         return False
     return True
+
+
+class LadderBot(Honest):
+    """A bot that may crash or freeze at its first turn."""
+
+    def __init__(self, mode: str, file: str) -> None:
+        super().__init__()
+        self.mode = mode
+        self.file = file
+
+    def on_turn(self, message: Message) -> None:
+        if self.mode == "crash-once" and first_time(self.file):
+            raise RuntimeError("a bug in the bot")
+        if self.mode == "freeze-once" and first_time(self.file):
+            os.kill(os.getpid(), signal.SIGSTOP)
+        super().on_turn(message)
+
+    def choose(self, turn: Message) -> int:
+        return next(cell for cell in range(9) if cell not in turn["moves"])
 
 
 def main(mode: str, file: str) -> None:
@@ -49,19 +68,7 @@ def main(mode: str, file: str) -> None:
                 sys.stdout.write(f"{number} {'x' * 5000}\n")
             sys.stdout.write("y" * 100_000)
             sys.exit(3)
-    wire = ProtocolPeer(os.environ["ARENA_URL"], os.environ["ARENA_NAME"], os.environ["ARENA_TOKEN"])
-    while True:
-        message = wire.receive_type("start", "turn")
-        if message["type"] == "start":
-            wire.send(type="ready", match=message["match"])
-            continue
-        if mode == "crash-once" and first_time(file):
-            raise RuntimeError("a bug in the bot")
-        if mode == "freeze-once" and first_time(file):
-            os.kill(os.getpid(), signal.SIGSTOP)
-        wire.send(
-            type="move", match=message["match"], ply=message["ply"], move=find_free_cell(message["moves"])
-        )
+    LadderBot(mode, file).run()
 
 
 if __name__ == "__main__":
