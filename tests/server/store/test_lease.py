@@ -300,7 +300,9 @@ async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_lon
             await still.commit()
             await still.run_sync(lease.require_lease, old)
             if is_mid_statement:
-                await (await still.get_raw_connection()).driver_connection.prepare("SELECT 1")
+                driver = (await still.get_raw_connection()).driver_connection
+                assert driver is not None
+                await driver.prepare("SELECT 1")
             with anyio.fail_after(60):
                 new = await take_lease(engine, process=identify_this_process())
             assert new.number == old.number + 1
