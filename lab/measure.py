@@ -19,6 +19,7 @@ from typing import cast
 
 from msgspec import Struct
 
+from arena.bots.compiled.availability import has_compiled_search
 from arena.bots.compiled.searcher import Settings
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.search.deepening import DeepeningSearcher
@@ -381,6 +382,11 @@ def measure_maps(
             yield MeasuredMap(
                 map.name, map.territory_cap, map.armies_to_win, map.ply_limit, evaluator, equals, signal
             )
+
+
+def list_strengths(games: Sequence[Riskless]) -> Sequence[int]:
+    """Return the nodes per move at which the engines of `games` play: DEFAULT_STRENGTHS, or without the last in Python."""
+    return DEFAULT_STRENGTHS if all(map(has_compiled_search, games)) else DEFAULT_STRENGTHS[:-1]
 
 
 def count_matches(maps: int, matches: int, strengths: int = len(DEFAULT_STRENGTHS)) -> int:

@@ -104,14 +104,14 @@ def measure_command(
 
     With --openings, match i begins with opening i, so each opening is used once.
 
-    With --game, a subclass of Riskless is measured. Its engines search in Python, which is slow, so the matches with 32,000
-    nodes are left out.
+    With --game, a subclass of Riskless is measured. If it has no kernel, its engines search in Python, which is slow, so the
+    matches with 32,000 nodes are left out.
 
     The same seed gives the same figures on every machine. The table is Markdown if it is not printed on a terminal.
 
     Example: arena maps measure world my_map.toml --matches 200
     """
-    from arena.lab.measure import DEFAULT_STRENGTHS, count_matches, measure_maps  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.measure import count_matches, list_strengths, measure_maps  # noqa: PLC0415 - an extra, and slow to load
 
     name = register_game(game)
     if not has_maps(name):
@@ -120,7 +120,7 @@ def measure_command(
         )
     boards = [load_compiled_map(name) for name in maps or list_map_names()]
     starts = None if openings is None else _read_openings(openings, boards, matches)
-    strengths = DEFAULT_STRENGTHS if name == Riskless.name else DEFAULT_STRENGTHS[:2]
+    strengths = list_strengths([cast("type[Riskless]", CATALOGUE.find(name))(board) for board in boards])
     measured: list[MeasuredMap] = []
     try:
         with Progress(console=err, transient=True) as bar:

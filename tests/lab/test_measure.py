@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.search.deepening import Report
 from arena.games.core import Player
+from arena.games.loading import load_game_class
 from arena.games.riskless import Riskless
 from arena.lab.measure import (
     OPENING_PLIES,
@@ -21,6 +23,7 @@ from arena.lab.measure import (
     compute_pairs_needed,
     count_matches,
     estimate_share,
+    list_strengths,
     measure_maps,
     measure_match,
     summarize_equal_matches,
@@ -87,6 +90,14 @@ def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:
     assert equals.matches == 4
     assert set(equals.endings) <= {"armies", "capital", "repetition", "ply_limit"}
     assert equals.endings["capital"]
+
+
+@pytest.mark.parametrize(
+    ("file", "strengths"), [("capitals.py", [500, 4_000]), ("capitals_kernel.py", [500, 4_000, 32_000])]
+)
+def test_a_game_with_a_kernel_is_measured_at_all_strengths(file: str, strengths: list[int]) -> None:
+    game: Any = load_game_class(EXAMPLES / file, "")
+    assert list(list_strengths([M1, game(M1.map)])) == strengths
 
 
 def test_shares_are_counted_from_maxies_side() -> None:
