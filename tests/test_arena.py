@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 import arena as arena_face
 from arena.cli import COMMANDS, load_command
 from testkit.parts import mark_requires
-from tests.bots.command_line import arena, environment
+from tests.bots.command_line import LIST_LOADED, arena, environment
 
 HEAVY = {"sqlalchemy", "aiosqlite", "distributed", "dask", "numba", "numpy", "prometheus_client"}
 STORE = {"sqlalchemy", "aiosqlite", "prometheus_client"}
@@ -30,25 +30,6 @@ WITH_STORE = {
     *("backup", "restore", "export", "import", "store"),
     *("event", "season", "invite", "marks", "audit", "kick", "ban", "notice", "owner", "rename", "forget"),
 }
-
-LIST_LOADED = """
-import json, os, sys
-from arena.cli import main
-for words in json.loads(sys.argv[1]):
-    if not os.fork():
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        try:
-            main(words)
-        except SystemExit as ended:
-            assert ended.code == 0, ended.code
-        packages = sorted({name if name.startswith("arena.") else name.partition(".")[0] for name in sys.modules})
-        os.write(2, (" ".join(packages) + "\\n").encode())
-        os._exit(0)
-    os.wait()
-"""
-"""Runs the command with each of several lists of words: each in a process of its own, which begins where all begin
-alike.
-"""
 
 
 def loaded_packages(*runs: Sequence[str], **environment: str) -> list[set[str]]:
@@ -133,54 +114,56 @@ def test_the_commands_with_a_store_load_that_and_nothing_else_that_is_heavy() ->
     assert not set(result.stdout.split()) & (HEAVY - STORE)
 
 
+RUN_WITHOUT = """
+import json, os, sys
+from arena.cli import main
+for package, words in json.loads(sys.argv[1]):
+    if not os.fork():
+        sys.modules[package] = None
+        try:
+            main(words)
+        except SystemExit as ended:
+            print("exit code", ended.code, file=sys.stderr, flush=True)
+        os._exit(0)
+    os.wait()
+"""
+"""Runs each list of words where a package is not installed: each in a process of its own, which begins where all begin
+alike.
+"""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("extra", "package", "words"),
-    [
+def test_a_command_without_its_extra_names_it(tmp_path: Path) -> None:
+    core = ["--db", "postgresql://x/y", "--set", "bus.url=nats://127.0.0.1", "--set", "server.role=core"]
+    bots = ["--bot", "random", "--bot", "greedy"]
+    runs = [
         ("server", "sqlalchemy", ["serve"]),
         ("server", "prometheus_client", ["ladder"]),
         ("server", "sqlalchemy", ["log"]),
         ("engine", "numba", ["maps", "measure", "m2"]),
         ("engine", "numpy", ["tune"]),
         ("engine", "llvmlite", ["solve", "path4", "--verify"]),
-        (
-            "bus",
-            "nats",
-            [
-                "serve",
-                "--db",
-                "postgresql://x/y",
-                "--set",
-                "bus.url=nats://127.0.0.1",
-                "--set",
-                "server.role=core",
-            ],
-        ),
-        (
-            "cluster",
-            "distributed",
-            ["ladder", "--bot", "random", "--bot", "greedy", "--cluster", "tcp://127.0.0.1:9"],
-        ),
+        ("bus", "nats", ["serve", *core]),
+        ("cluster", "distributed", ["ladder", *bots, "--cluster", "tcp://127.0.0.1:9"]),
         ("postgres", "asyncpg", ["token", "list", "--db", "postgresql://x/y"]),
-    ],
-)
-def test_a_command_without_its_extra_names_it(
-    tmp_path: Path, extra: str, package: str, words: list[str]
-) -> None:
-    program = f"import sys; sys.modules[{package!r}] = None; from arena.cli import main; main()"
+    ]
     result = subprocess.run(
-        [sys.executable, "-c", program, *words],
+        [sys.executable, "-c", RUN_WITHOUT, json.dumps([run[1:] for run in runs])],
         env=environment(),
         cwd=tmp_path,
-        check=False,
+        check=True,
         capture_output=True,
         text=True,
         timeout=500,
     )
-    assert result.returncode == 1
-    assert result.stderr == (
-        f'arena: "{words[0]}" needs the {extra} extra: pip install "riskless-arena[{extra}]"\n'
-    )
+    assert result.stderr.splitlines() == [
+        line
+        for extra, _, words in runs
+        for line in (
+            f'arena: "{words[0]}" needs the {extra} extra: pip install "riskless-arena[{extra}]"',
+            "exit code 1",
+        )
+    ]
 
 
 def words_of(name: str) -> list[list[str]]:

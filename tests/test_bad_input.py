@@ -175,16 +175,10 @@ BAD_BOTS = [
         MISUSE,
         ["bot gredy: no engine is called 'gredy': did you mean \"greedy\"?"],
     ),
-    (["match", "greedy", "my_bot.py", "--game", "tictactoe"], MISUSE, ["my_bot.py does not exist"]),
     (
         ["match", "jamboree:prune=0.5", "greedy"],
         MISUSE,
         ["bot jamboree:prune=0.5: jamboree: prune works only with form=course: write form=course,prune=0.5"],
-    ),
-    (
-        ["ladder", "--bot", "alphabeta:exact=no", "--bot", "random", "--game", "hexapawn"],
-        MISUSE,
-        ["leave out exact: its Python search is always exact"],
     ),
     (
         ["serve", "--set=house.engines=nonsense", "--port", "0", "--db", "sqlite:///x.db"],

@@ -14,6 +14,26 @@ from arena.cli import main
 
 ARENA = (sys.executable, "-P", "-m", "arena")
 
+LIST_LOADED = """
+import json, os, sys
+from arena.cli import main
+for words in json.loads(sys.argv[1]):
+    if not os.fork():
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        try:
+            main(words)
+        except SystemExit as ended:
+            assert ended.code == 0, ended.code
+        packages = sorted({name if name.startswith("arena.") else name.partition(".")[0] for name in sys.modules})
+        os.write(2, (" ".join(packages) + "\\n").encode())
+        os._exit(0)
+    os.wait()
+"""
+"""Runs the command with each of several lists of words, each in a process of its own that begins where all begin alike.
+
+Writes a line with the loaded packages for each that ends with exit code 0.
+"""
+
 
 def environment(**more: str) -> dict[str, str]:
     """Return a terminal wide enough that no line is broken, and no colour."""

@@ -43,7 +43,8 @@ class Arena:
         self.folder = folder
         settings = folder / "cluster.toml"
         shipped = (ROOT / "docker" / "cluster.toml").read_text(encoding="utf-8")
-        pool = '[pool]\ngames = ["tictactoe"]\ntime_controls = ["60+1"]\npause_seconds = 0\n'
+        # a pause: without one the matches would keep the machine busy for as long as the tests look at other things
+        pool = '[pool]\ngames = ["tictactoe"]\ntime_controls = ["60+1"]\npause_seconds = 1\n'
         settings.write_text(shipped.replace("[pool]\n", pool), encoding="utf-8")
         self.environment = {
             "COMPOSE_FILE": str(ROOT / "docker-compose.yml"),

@@ -130,7 +130,7 @@ def test_up_plays_a_ladder_to_its_end_and_a_service_or_a_scale_adds_a_bot(
 ) -> None:
     bots = {"random", "greedy", "greedy-2", "minimax", "alphabeta", "jamboree", "last"}
     # The margin: a machine that builds and tests may be busy, and this test is not about its speed.
-    terms = {"BOTS": "7", "MAP": "path4", "TC": "0.02/move", "MARGIN": "5000", "ROUNDS": "1"}
+    terms = {"BOTS": "7", "GAME": "tictactoe", "TC": "0.02/move", "MARGIN": "5000", "ROUNDS": "1"}
     output = compose("up", "--build", "--scale", "greedy=2", **terms)
     codes = exit_codes(compose)
     assert len(codes) == 8
@@ -158,6 +158,7 @@ def test_up_plays_a_ladder_to_its_end_and_a_service_or_a_scale_adds_a_bot(
     owner = (tmp_path / "results").stat().st_uid
     assert {file.stat().st_uid for file in (tmp_path / "results").iterdir()} == {owner}
     assert owner != 0
+    assert ".nbc" not in kernels_in_volume(compose), "the image has all of them"
 
 
 def test_stop_ends_all_cleanly_and_keeps_the_record(compose: Compose, tmp_path: Path) -> None:
@@ -202,11 +203,13 @@ def test_a_killed_ladder_goes_on_and_every_bot_has_its_limits(compose: Compose, 
         time.sleep(0.2)
     compose("kill")
     before = matches_of(tmp_path)
-    refused = compose("up", *services, **{**terms, "TC": "6+1"})
+    refused = compose("up", "server", "random", **{**terms, "TC": "6+1"})
     told = lines_of_server(refused)
     assert "was started with different settings: time control was 5+1, now 6+1" in told[-1], refused
     assert told[-1].endswith("EVENT=NAME docker compose up begins another event")
-    assert exit_codes(compose) == {"server-1": 1, "random-1": 0, "greedy-1": 0, "last-1": 0}
+    assert exit_codes(compose) == {"server-1": 1, "random-1": 0, "greedy-1": 137, "last-1": 137}, (
+        "two were killed"
+    )
     second = compose("up", *services, **{**terms, "ROUNDS": "1", "EVENT": "my second"})
     assert_told_once_and_whole(second, 6, {"random", "greedy", "last"}, earlier=len(before))
     others = matches_of(tmp_path) - before
@@ -229,16 +232,6 @@ def limits(container: str) -> list[int]:
     return [int(word) for word in docker("inspect", "--format", wanted, container).split()]
 
 
-READY = "python -m arena.bots.compiled && find /tmp /var/cache/arena -name '*.nbc' | wc -l"
-"""Gets the compiled searches ready, and tells how many of them had to be compiled for it, or are in the volume."""
-
-
-def test_no_bot_compiles_kernels_that_the_image_has(compose: Compose) -> None:
-    compose("build", "server")
-    run = ("run", "--rm", "--no-deps", "--entrypoint", "sh", "alphabeta", "-c", READY)
-    assert compose(*run).splitlines()[-1] == "0"
-
-
 ONE_GAME = """
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
@@ -250,18 +243,27 @@ searcher.close()
 """Gets the compiled search of the smallest game ready, as the service does for each game: all of them take a minute."""
 
 
+def kernels_in_volume(compose: Compose) -> str:
+    """Return the names and times of the compiled searches in the volume of the service `kernels`."""
+    look = "find /var/cache/arena -name '*.nbc' -exec stat -c '%n %Y' {} +"
+    return compose("run", "--rm", "--no-deps", "--entrypoint", "sh", "alphabeta", "-c", look)
+
+
 def test_another_processor_is_compiled_for_once_and_bots_cannot_change_what_was_made(
     compose: Compose,
 ) -> None:
     compose("build", "server")
+    here = "find /tmp -name '*.nbc' | wc -l"
+    own = f"python -c '{ONE_GAME}' && {here}"
+    output = compose("run", "--rm", "--no-deps", "--entrypoint", "sh", "alphabeta", "-c", own)
+    assert output.splitlines()[-1] == "0", "no bot compiles what the image has"
     another = [word for name, value in ANOTHER.items() for word in ("-e", f"{name}={value}")]
     ready = ("run", "--rm", *another, "--entrypoint", "python", "kernels", "-c", ONE_GAME)
     compose(*ready)
-    listing = ("run", "--rm", "--no-deps", "--entrypoint", "sh", "alphabeta", "-c")
-    look = "find /var/cache/arena -name '*.nbc' -exec stat -c '%n %Y' {} +"
-    result = compose(*listing, look)
+    result = kernels_in_volume(compose)
     assert result.count(".nbc") == 2
     compose(*ready)
-    assert compose(*listing, look) == result, "what is there is not made again"
-    completed = compose(*listing, "touch /var/cache/arena/x 2>&1 || true")
+    assert kernels_in_volume(compose) == result, "what is there is not made again"
+    changed = "touch /var/cache/arena/x 2>&1 || true"
+    completed = compose("run", "--rm", "--no-deps", "--entrypoint", "sh", "alphabeta", "-c", changed)
     assert "Read-only file system" in completed

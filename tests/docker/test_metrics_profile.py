@@ -46,7 +46,9 @@ def images() -> Iterator[None]:
 @pytest.fixture
 def compose(images: None, tmp_path: Path) -> Iterator[Compose]:
     run = compose_project(f"arena-metrics-{os.getpid()}")
-    always = {"LISTEN": ANY_PORT, "GRAFANA": ANY_PORT, "RECORD": str(tmp_path), "BOTS": "2"}
+    # with a whole core each, the bots would keep the machine busy until Prometheus has asked twice
+    slow = {"BOT_CPUS": "0.1"}
+    always = {"LISTEN": ANY_PORT, "GRAFANA": ANY_PORT, "RECORD": str(tmp_path), "BOTS": "2", **slow}
 
     def with_profile(*words: str, **environment: str) -> str:
         return run("--profile", "metrics", *words, **{**always, **environment})

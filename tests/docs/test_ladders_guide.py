@@ -21,6 +21,8 @@ from tests.docs.pages import FENCED
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ladders.md").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line, comments=True)[1:] for line in re.findall(r"^arena .*$", PAGE, re.MULTILINE)]
+QUICK = ("--tc", "0.02/move", "--margin", "30000")
+"""Little time to think, and none for a busy machine to lose a match on."""
 LASTING, COMPARED, MAKING, OPENED, BOXED, ADDED, LISTED, CHECKED, ADJUDICATED, CLUSTERED, REPORTED = COMMANDS
 
 
@@ -28,9 +30,10 @@ def test_an_event_that_lasts_is_told_again_and_not_played_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = arena(*LASTING, "--rounds", "1", "--event", "guide")
+    event = (*LASTING, "--rounds", "1", "--event", "guide", *QUICK)
+    result = arena(*event)
     assert result.code == 0, result
-    again = arena(*LASTING, "--rounds", "1", "--event", "guide")
+    again = arena(*event)
     assert again.code == 0, again
     table = re.compile(r"^\| \d \| (?:greedy|minimax|random) .*$", re.MULTILINE)
     assert len(table.findall(again.stdout)) == 3
@@ -90,16 +93,14 @@ def test_bots_of_strangers_play_in_boxes(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_match_that_is_adjudicated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = arena(
-        *ADJUDICATED, "--map", "path4", "--tc", "0.05/move", "--margin", "30000", "--json", "table.json"
-    )
+    result = arena(*ADJUDICATED, "--map", "path4", *QUICK, "--json", "table.json")
     assert result.code == 0, result
     assert json.loads((tmp_path / "table.json").read_text())["played"] == 4
 
 
 def test_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = arena(*REPORTED)
+    result = arena(*REPORTED, *QUICK)
     assert result.code == 0, result
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (tmp_path / "table.csv").read_text(encoding="utf-8").count("\n") == 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from random import Random
 
@@ -11,7 +10,7 @@ from arena.protocol import record as records
 from testkit.kills import LadderEvent
 from tests.server.fleets import all_gone, bot
 
-KILLS, ROUNDS = 3, 20
+KILLS, ROUNDS = 2, 20
 
 
 def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path: Path) -> None:
@@ -38,18 +37,3 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
     lines = [record.match for record in records.read_records(tmp_path / "killed.jsonl")]
     assert len(lines) == len(set(lines))
     assert set(lines) == everything
-    # Once more: there is nothing left to do. And with different settings it does not go on.
-    assert event.play_to_end("killed")["table"] == unbroken["table"]
-    other = subprocess.run(
-        event.make_command("killed", "--rounds", "7", "--seed", "2"),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-    )
-    assert other.returncode == 1
-    assert other.stderr == (
-        f"arena: event kills was started with different settings: rounds was {ROUNDS}, now 7, seed was 1, now 2;"
-        " give it another name\n"
-    )

@@ -65,7 +65,7 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
                 each.start()
                 await each.wait_listening()
             for what in ("kill", "freeze", "kill", "other", "stop", "freeze", "kill"):
-                await asyncio.sleep(dice.uniform(0.2, 3))
+                await asyncio.sleep(dice.uniform(0.2, 1.5))
                 if what == "other":
                     await other.stop(signal.SIGKILL)
                     other.start()

@@ -2,7 +2,7 @@
 
     ARENA_DEPLOY_HOURS=24 pytest -m slow tests/bots/client/test_deploys.py
 
-plays for a day, which takes about two hours; unless told otherwise it plays for half an hour.
+plays for a day, which takes about two hours; unless told otherwise it plays for an eighth of an hour.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from testkit.simulation.bots import URL, ClientBot
 from testkit.simulation.servers import replace_machine
 from testkit.simulation.world import SECOND, SimulatedProcess
 
-SECONDS = round(3600 * float(os.environ.get("ARENA_DEPLOY_HOURS", "0.25")))
+SECONDS = round(3600 * float(os.environ.get("ARENA_DEPLOY_HOURS", "0.125")))
 DEPLOYS = 10
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
 AWAY_NS = 2 * SECOND

@@ -88,8 +88,8 @@ Solver(Boards.from_map(load_variant(sys.argv[2])), Path(sys.argv[1] + ".part"), 
 """
 
 
-@pytest.mark.parametrize(("map", "kills"), [("path4", 2), ("m1:cap=6", 5)])
-def test_killed_at_random_moments_it_makes_the_same_file(map: str, kills: int, tmp_path: Path) -> None:
+def test_killed_at_random_moments_it_makes_the_same_file(tmp_path: Path) -> None:
+    map, kills = "m1:cap=6", 3
     began = time.monotonic()
     whole = solve_to_table(load_variant(map), tmp_path).path.read_bytes()
     span = max(0.5, time.monotonic() - began)
