@@ -1,13 +1,30 @@
-"""Faulty line to a server on this machine: `testkit.forwarder` as a separate process."""
+"""Faulty line to a server on this machine: a TCP forwarder that holds up data or loses connections on request.
+
+python -m testkit.line TARGET
+
+TARGET is a port of this machine, or the path of a Unix socket. The program prints its own port once it listens. It reads
+orders from standard input, one per line, and prints the number of open connections at each:
+
+cut      stop all data of current and future connections, without notice
+mend     after a cut, deliver the data that was held up, and let everything pass again
+vanish   reset every connection at the client's end, and keep it open and silent at the server's end
+"""
 
 from __future__ import annotations
 
+import asyncio
+import socket
+import struct
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import uvloop
 
 ROOT = Path(__file__).parents[1]
 LOOPBACK = "127.0.0.1"
+READ_BYTES = 65536
 
 
 class ForwarderProcess:
@@ -15,8 +32,7 @@ class ForwarderProcess:
 
     def __init__(self, target: int | Path) -> None:
         """Start a forwarder to a local port or a Unix socket, and wait until it listens. Raises RuntimeError if it ends."""
-        host, to_port = (LOOPBACK, target) if isinstance(target, int) else (str(target), 0)
-        command = [sys.executable, "-m", "testkit.forwarder", LOOPBACK, "0", host, str(to_port)]
+        command = [sys.executable, "-m", "testkit.line", str(target)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
         )
@@ -26,15 +42,15 @@ class ForwarderProcess:
             raise RuntimeError("the forwarder ended before it listened")
         self.port = int(response)
 
-    def send_order(self, *arguments: str) -> int:
-        """Send an order that `testkit.forwarder` describes, and return the number of affected connections."""
+    def send_order(self, order: str) -> int:
+        """Send an order that the module's docstring describes, and return the number of affected connections."""
         if self._process.stdin is None:
             raise RuntimeError(
                 "the forwarder was started without a pipe for its orders: start it with stdin=PIPE"
             )
-        self._process.stdin.write(" ".join(arguments) + "\n")
+        self._process.stdin.write(f"{order}\n")
         self._process.stdin.flush()
-        return int(self._read_response().split()[0])
+        return int(self._read_response())
 
     def close(self) -> None:
         """Kill the forwarder, which closes its connections."""
@@ -45,3 +61,100 @@ class ForwarderProcess:
         if self._process.stdout is None:
             raise RuntimeError("the forwarder was started without a pipe for its responses")
         return self._process.stdout.readline().strip()
+
+
+@dataclass
+class Forwarder:
+    """TCP forwarder to a port of this machine, or to the Unix socket at a path.
+
+    passes: event that is set while data may pass
+    clients: clients' ends of the connections that have not vanished
+    """
+
+    target: str
+    passes: asyncio.Event = field(default_factory=asyncio.Event)
+    clients: set[asyncio.StreamWriter] = field(default_factory=set)
+
+    async def forward_connection(self, reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
+        """Connect to the target, and forward data in both directions until both ends are closed."""
+        try:
+            if self.target.isdigit():
+                server_reader, server = await asyncio.open_connection(LOOPBACK, int(self.target))
+            else:
+                server_reader, server = await asyncio.open_unix_connection(self.target)
+        except OSError:
+            reset_connection(client)
+            return
+        self.clients.add(client)
+        await asyncio.gather(
+            self._forward_data(client, reader, server), self._forward_data(client, server_reader, client)
+        )
+        self.clients.discard(client)
+
+    async def _forward_data(
+        self, client: asyncio.StreamWriter, source: asyncio.StreamReader, destination: asyncio.StreamWriter
+    ) -> None:
+        """Forward data in one direction of a client's connection until the source closes. Then close the destination."""
+        try:
+            while data := await source.read(READ_BYTES):
+                await self.passes.wait()
+                if client in self.clients:
+                    destination.write(data)
+                    await destination.drain()
+            await self.passes.wait()
+            if client in self.clients:
+                destination.close()
+        except OSError:
+            if client in self.clients:
+                reset_connection(destination)
+
+    def execute_order(self, order: str) -> None:
+        """Carry out an order. Raises ValueError if there is no such order."""
+        match order:
+            case "cut":
+                self.passes.clear()
+            case "mend":
+                self.passes.set()
+            case "vanish":
+                for client in self.clients:
+                    reset_connection(client)
+                self.clients.clear()
+            case _:
+                raise ValueError(f"unknown order {order}: the docstring of testkit.line lists the orders")
+
+
+def reset_connection(writer: asyncio.StreamWriter) -> None:
+    """Close a connection at once with a TCP reset, which drops data that was not sent."""
+    plain: socket.socket | None = writer.get_extra_info("socket")
+    if plain is not None and plain.fileno() >= 0:
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+async def run_forwarder(target: str) -> None:
+    """Forward connections and carry out orders until killed, or until standard input ends."""
+    forwarder = Forwarder(target)
+    forwarder.passes.set()
+    orders = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(orders), sys.stdin
+    )
+    tasks: set[asyncio.Task[None]] = set()  # the event loop holds only weak references to tasks
+
+    def accept(reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
+        tasks.add(asyncio.create_task(forwarder.forward_connection(reader, client)))
+
+    async with await asyncio.start_server(accept, LOOPBACK, 0, backlog=1024) as server:
+        print_line(server.sockets[0].getsockname()[1])
+        while order := (await orders.readline()).decode().strip():
+            print_line(len(forwarder.clients))
+            forwarder.execute_order(order)
+
+
+def print_line(number: int) -> None:
+    """Print a number on a line of its own, and flush it at once."""
+    print(number, flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    uvloop.run(run_forwarder(sys.argv[1]))

@@ -1,7 +1,6 @@
 """Network namespaces that act as two machines, connected by a virtual cable: one runs a server, the other its bots.
 
-Optionally, a third namespace between them runs a faulty line (`testkit.forwarder`). The module needs root, `ip` and
-`ss`. All processes in the namespaces end with the cable.
+The module needs root, `ip` and `ss`. All processes in the namespaces end with the cable.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,8 +19,6 @@ from arena.protocol.record import Record, read_records
 
 ROOT = Path(__file__).parents[2]
 SERVER, BOTS = "10.213.7.1", "10.213.7.2"
-NEAR, FAR = "10.213.8.1", "10.213.8.2"
-"""Addresses between the line and the bots, if there is a line: the line's own, to which bots connect, and the bots'."""
 PORT = "8765"
 
 
@@ -38,24 +35,16 @@ def run_ip(*arguments: str) -> None:
 
 @dataclass
 class Cable:
-    """Network namespaces that act as machines: the server's (s), the bots' (b), and optionally a faulty line's (m).
+    """Network namespaces that act as machines: the server's (s) and the bots' (b).
 
     name: prefix of the namespaces' names, before the letter
     folder: folder of the server's store and of the logs
-    has_line: True if there is a line between server and bots
     started: all processes in the namespaces
     """
 
     name: str
     folder: Path
-    has_line: bool = False
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    line: subprocess.Popen[bytes] | None = None
-    server: subprocess.Popen[bytes] | None = None
-
-    @property
-    def namespace_names(self) -> str:
-        return "smb" if self.has_line else "sb"
 
     @property
     def record_file(self) -> Path:
@@ -67,17 +56,11 @@ class Cable:
         """Text that the server has logged so far."""
         return (self.folder / "s.log").read_text()
 
-    def start_in_namespace(self, side: str, *command: str, piped: bool = False) -> subprocess.Popen[bytes]:
-        """Start `python -m COMMAND` in a namespace.
-
-        side: letter of the namespace: s, b or m
-        piped: True to connect standard input and output to pipes, False to append the output to the log
-        """
+    def start_in_namespace(self, side: str, *command: str) -> None:
+        """Start `python -m COMMAND` in the namespace `side` (s or b), with its output appended to the log."""
         with (self.folder / f"{side}.log").open("ab") as log:
             whole = ["ip", "netns", "exec", f"{self.name}{side}", sys.executable, "-m", *command]
-            pipe = subprocess.PIPE if piped else None
-            self.started.append(subprocess.Popen(whole, cwd=ROOT, stdin=pipe, stdout=pipe or log, stderr=log))
-        return self.started[-1]
+            self.started.append(subprocess.Popen(whole, cwd=ROOT, stdout=log, stderr=log))
 
     def start_server_and_bots(self, tc: str, bots: int, think: float, *options: str) -> None:
         """Start a server at one end of the cable, and bots that play tic-tac-toe on it at the other end.
@@ -110,35 +93,8 @@ class Cable:
             "--set=pool.pause_seconds=0",
             "--set=pool.openings=none",
         )
-        self.server = self.start_in_namespace("s", *serve, "--host", SERVER, *limits, *store, *options)
-        if self.has_line:
-            self.line = self.start_in_namespace(
-                "m", "testkit.forwarder", NEAR, PORT, SERVER, PORT, piped=True
-            )
-            self._read_response()
-        url = f"ws://{NEAR if self.has_line else SERVER}:{PORT}"
-        self.start_in_namespace("b", "testkit.players", url, str(bots), str(think), "bot")
-
-    def send_order(self, *arguments: str) -> int:
-        """Send an order that `testkit.forwarder` describes, and return the number of affected connections.
-
-        Raises ValueError if the cable has no line.
-        """
-        if self.line is None or self.line.stdin is None:
-            raise ValueError("the cable was made without a forwarder between its ends")
-        self.line.stdin.write(" ".join(arguments).encode() + b"\n")
-        self.line.stdin.flush()
-        return int(self._read_response().split()[0])
-
-    def _read_response(self) -> str:
-        if self.line is None or self.line.stdout is None:
-            raise ValueError("the cable was made without a forwarder between its ends")
-        line = self.line.stdout.readline().decode()
-        if not line:
-            raise RuntimeError(
-                f"the forwarder has ended; its log: {(self.folder / 'm.log').read_text()[-2000:]}"
-            )
-        return line
+        self.start_in_namespace("s", *serve, "--host", SERVER, *limits, *store, *options)
+        self.start_in_namespace("b", "testkit.players", f"ws://{SERVER}:{PORT}", str(bots), str(think), "bot")
 
     def cut_line(self) -> None:
         """Drop every packet from and to the server from now on. Neither end of a connection is notified."""
@@ -181,24 +137,22 @@ class Cable:
 
 
 @contextmanager
-def open_cable(folder: Path, *, with_line: bool = False) -> Iterator[Cable]:
+def open_cable(folder: Path) -> Iterator[Cable]:
     """Create a cable, and remove it at the end of the block. Raises CableUnavailable if this machine does not allow it.
 
     folder: folder of the server's store and of the logs
-    with_line: True to put a faulty line between server and bots
     """
     if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("ss"):
         raise CableUnavailable("needs root, ip and ss to lay a cable between network namespaces")
-    cable = Cable(f"arena{os.getpid()}", folder, with_line)
-    ends = [f"{cable.name}{side}" for side in cable.namespace_names]
+    cable = Cable(f"arena{os.getpid()}", folder)
+    ends = [f"{cable.name}{side}" for side in "sb"]
     try:
         for end in ends:
             run_ip("netns", "add", end)
-        if with_line:
-            _link_namespaces((ends[0], "v", SERVER), (ends[1], "v", BOTS))
-            _link_namespaces((ends[1], "w", NEAR), (ends[2], "v", FAR))
-        else:
-            _link_namespaces((ends[0], "v", SERVER), (ends[1], "v", BOTS))
+        run_ip("-n", ends[0], "link", "add", "v", "type", "veth", "peer", "name", "v", "netns", ends[1])
+        for end, address in zip(ends, (SERVER, BOTS), strict=True):
+            run_ip("-n", end, "address", "add", f"{address}/24", "dev", "v")
+            run_ip("-n", end, "link", "set", "v", "up")
         yield cable
     finally:
         for process in cable.started:
@@ -206,11 +160,3 @@ def open_cable(folder: Path, *, with_line: bool = False) -> Iterator[Cable]:
             process.communicate()
         for end in ends:
             subprocess.run(["ip", "netns", "del", end], check=False, capture_output=True)
-
-
-def _link_namespaces(*ends: Sequence[str]) -> None:
-    (one, here, _), (other, there, _) = ends
-    run_ip("-n", one, "link", "add", here, "type", "veth", "peer", "name", there, "netns", other)
-    for space, device, address in ends:
-        run_ip("-n", space, "address", "add", f"{address}/24", "dev", device)
-        run_ip("-n", space, "link", "set", device, "up")

@@ -1,16 +1,25 @@
-"""Two hosts in network namespaces with a cable between them, and what breaks on the way."""
+"""A server and its bots, and what breaks on the way between them."""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+from arena.games.catalogue import make_game
 from arena.protocol.codes import EndReason
+from arena.server.host import open_host
+from arena.server.settings import make_private_host_settings
+from testkit.line import ForwarderProcess
 from testkit.parts import skip_without
+from testkit.players import RandomPlayer
 from tests.e2e.cable import Cable, CableUnavailable, open_cable
+from tests.e2e.test_clients import spec
 
 PLAYED = {EndReason.LINE, EndReason.BOARD_FULL}
 
@@ -19,16 +28,6 @@ PLAYED = {EndReason.LINE, EndReason.BOARD_FULL}
 def cable(tmp_path: Path) -> Iterator[Cable]:
     try:
         with open_cable(tmp_path) as made:
-            yield made
-    except CableUnavailable as why:
-        skip_without("namespaces", str(why))
-
-
-@pytest.fixture
-def line(tmp_path: Path) -> Iterator[Cable]:
-    """Yield a bad line to the server."""
-    try:
-        with open_cable(tmp_path, with_line=True) as made:
             yield made
     except CableUnavailable as why:
         skip_without("namespaces", str(why))
@@ -57,11 +56,28 @@ def test_a_storm_of_bots_that_were_all_reset_comes_back_and_plays_on(cable: Cabl
     assert len({each.match for each in played}) == len(played)
 
 
-def test_bots_of_half_open_connections_come_back_and_play_on(line: Cable) -> None:
-    line.start_server_and_bots("60+1", 10, 0.3)
-    line.wait_for_matches(5)
-    assert line.send_order("vanish") >= 10, "the server is told of nothing"
-    assert line.wait_for_log(": reconnected from", 10), "each takes the place of its dead connection"
-    before = len(line.list_records())
-    played = line.wait_for_matches(before + 10)
-    assert {each.result.reason for each in played} <= PLAYED
+async def test_bots_of_half_open_connections_come_back_and_play_on() -> None:
+    async with (
+        asyncio.timeout(500),
+        open_host(make_private_host_settings(anyone=True, grace_seconds=120.0)) as host,
+        asyncio.TaskGroup() as tasks,
+    ):
+        port = urlsplit(host.url).port
+        assert port is not None
+        with closing(await asyncio.to_thread(ForwarderProcess, port)) as line:
+            url = f"ws://127.0.0.1:{line.port}"
+            bots = [RandomPlayer(url, name, lambda: 0.3) for name in ("anna", "bert", "carl", "dora")]
+            playing = [tasks.create_task(bot.run()) for bot in bots]
+            matches = [
+                tasks.create_task(host.play(spec(make_game("tictactoe", {}), maxie, minnie)))
+                for maxie, minnie in (("anna", "bert"), ("carl", "dora"))
+            ]
+            while not all(bot.started for bot in bots):
+                await asyncio.sleep(0.01)
+            assert line.send_order("vanish") == 4, "the server is told of nothing"
+            while not all(bot.connections == 2 for bot in bots):
+                await asyncio.sleep(0.01)
+            records = [await match for match in matches]
+            for task in playing:
+                task.cancel()
+    assert {record.result.reason for record in records} <= PLAYED
