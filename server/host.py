@@ -62,7 +62,6 @@ from arena.server.shell.webhooks import WebhookSender
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import (
     Engine,
-    WriteFunction,
     close_engine,
     make_engine,
     parse_sqlite_path,
@@ -73,7 +72,7 @@ from arena.server.store.directives import load_directives_and_banned_names
 from arena.server.store.finished_matches import load_record
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import LEASE_SECONDS, LeaseLost
-from arena.server.store.maintenance import remove_old_data
+from arena.server.store.pruning import remove_old_data
 from arena.server.store.requests import SendRequest
 from arena.server.web.event_progress import FindProgress, report_no_event
 from arena.server.web.pages import Pages, ServerInfo
@@ -151,7 +150,6 @@ class Host:
     def __init__(
         self,
         settings: ArenaSettings,
-        engine: Engine,
         journal: Journal,
         metrics: Metrics,
         *,
@@ -164,7 +162,7 @@ class Host:
     ) -> None:
         """Assemble the parts around the core. `open_host` describes the arguments."""
         self.settings = settings
-        self.engine = engine
+        self.engine = engine = journal.engine
         self.journal = journal
         self.metrics = metrics
         self.house = house
@@ -226,9 +224,9 @@ class Host:
 
     def _list_store_jobs(self) -> list[Callable[[], Coroutine[Any, Any, None]]]:
         """Return the jobs that read and write the store periodically."""
-        ratings = RatingUpdater(self.engine, self.journal, self.shell)
-        addresses = AddressRecorder(self.journal, self.shell)
-        pack = partial(pack_finished_matches, self.engine, self.journal.write)
+        ratings = RatingUpdater(self.engine, self.shell)
+        addresses = AddressRecorder(self.engine, self.shell)
+        pack = partial(pack_finished_matches, self.engine)
         jobs = (
             (ratings.update, RATING_SECONDS, "the ratings cannot be updated now"),
             (addresses.store_uses, ADDRESS_SECONDS, "addresses cannot be stored now"),
@@ -275,7 +273,6 @@ class Host:
             house=self.house,
             uses_tls=tls is not None,
             describe_outage=self._describe_outage,
-            write=self.journal.write,
             send_request=self._request_handler.send_request,
             find_progress=find_progress,
             lag=self._lag,
@@ -295,7 +292,7 @@ class Host:
             self._has_records.set()
 
     async def _remove_old_data(self) -> None:
-        await remove_old_data(self.engine, self.journal, self.settings.store.retention)
+        await remove_old_data(self.engine, self.settings.store.retention)
 
     async def _write_records(self) -> None:
         """Call `on_record` with the record of each finished match, until cancelled. Return at once if `on_record` is None."""
@@ -481,7 +478,6 @@ async def open_host(
         )
         host = Host(
             settings,
-            engine,
             journal,
             metrics,
             pool=pool,
@@ -516,7 +512,6 @@ async def make_edge(
     house: HousePlan,
     uses_tls: bool,
     describe_outage: Callable[[], str],
-    write: WriteFunction,
     send_request: SendRequest,
     find_progress: FindProgress = report_no_event,
     lag: LoopLag,
@@ -527,11 +522,10 @@ async def make_edge(
 
     number           number of the edge, which identifies it to the core
     core             core to which the edge passes messages
-    store            database that the pages read
+    store            database that the pages read and write
     house            engines that the server runs, for display on the pages
     uses_tls         True if the edge itself speaks TLS
     describe_outage  function that returns the reason why no match can begin now; empty if matches can begin
-    write            function that runs an operation in a transaction, such as `Journal.write`
     send_request     function that sends a request to a server, and returns the answer
     find_progress    function that returns the progress of an event that is played here, for the pages
     lag              meter of the event loop's lag, shared with a core in this process
@@ -568,7 +562,6 @@ async def make_edge(
         metrics,
         edge.work_budget,
         describe_outage,
-        write=write,
         send_request=send_request,
         find_progress=find_progress,
         origins=settings.server.origins,

@@ -31,7 +31,7 @@ from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.settings import ArenaSettings
 from arena.server.shell.house_processes import HousePlan
-from arena.server.store.database import close_engine, make_engine, make_transaction_writer
+from arena.server.store.database import close_engine, make_engine
 from arena.server.store.requests import send_request
 
 log = logging.getLogger("arena.roles")
@@ -105,7 +105,6 @@ async def open_edge(
             settings,
             metrics,
             store=engine,
-            write=make_transaction_writer(engine),
             send_request=partial(send_request, engine),
             house=house,
             uses_tls=tls is not None,

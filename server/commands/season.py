@@ -21,7 +21,7 @@ from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.aggregates.standings import RatingRow, load_standings
-from arena.server.store.database import Engine, make_transaction_writer
+from arena.server.store.database import Engine, write
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the season.")]
 
@@ -50,7 +50,7 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DEFA
     async def close_running_season(engine: Engine) -> list[str]:
         # Counting first, in short transactions, spares a running server the wait for one long transaction.
         await count_new_matches(engine)
-        return await make_transaction_writer(engine)(partial(close_season, name=name, game=registered_game))
+        return await write(engine, partial(close_season, name=name, game=registered_game))
 
     games = run_on_store(db, close_running_season)
     err.print(f"season {name} of {', '.join(games)} is closed, and a new one has begun")

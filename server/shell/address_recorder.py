@@ -11,7 +11,7 @@ from arena.server.core.effects import MatchFinished
 from arena.server.failed_logins import make_address_key
 from arena.server.store import database
 from arena.server.store.address_uses import AddressUse, store_address_uses
-from arena.server.store.journal.journal import Journal
+from arena.server.store.database import Engine
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
@@ -23,8 +23,8 @@ class AddressRecorder:
     Bots without an owner in the store are left out.
     """
 
-    def __init__(self, journal: Journal, shell: Shell) -> None:
-        self._journal = journal
+    def __init__(self, engine: Engine, shell: Shell) -> None:
+        self._engine = engine
         self._shell = shell
         self._day, self._key = "", b""
         """Current day (UTC), as YYYY-MM-DD, and the random key with which its addresses are hashed."""
@@ -51,6 +51,6 @@ class AddressRecorder:
         """Store the new uses of addresses. Raises any database error; the uses then stay in memory until the next call."""
         uses = frozenset(self._unstored_uses)
         if uses:
-            await self._journal.write(partial(store_address_uses, uses=uses))
+            await database.write(self._engine, partial(store_address_uses, uses=uses))
             self._unstored_uses -= uses
             self._stored_uses |= uses

@@ -14,7 +14,6 @@ from arena.server.core.inputs import RatingChanged, SeasonClosed
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.database import Engine
-from arena.server.store.journal.journal import Journal
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
@@ -23,9 +22,8 @@ if TYPE_CHECKING:
 class RatingUpdater:
     """Updater of ratings and tables after the matches of one server, by calls of `update`."""
 
-    def __init__(self, engine: Engine, journal: Journal, shell: Shell) -> None:
+    def __init__(self, engine: Engine, shell: Shell) -> None:
         self._engine = engine
-        self._journal = journal
         self._shell = shell
         self._is_due = True
         self._has_loaded_seasons = False
@@ -53,7 +51,7 @@ class RatingUpdater:
         if self._is_due:
             self._is_due = False
             try:
-                await count_new_matches(self._engine, self._journal.write, self._send_rating)
+                await count_new_matches(self._engine, self._send_rating)
             except Exception:
                 self._is_due = True
                 raise

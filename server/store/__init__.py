@@ -4,7 +4,7 @@
   what is specific to a driver, and `stats` reports its size.
 - One writer: `lease` gives a server's name to one process, and `journal` stores what that process decides.
 - Matches: `finished_matches`, `match_search` and `opening_explorer` find them. `packing` and `compaction` compress them,
-  `pruning` removes them, `archive` and `backup` copy them to files, and `maintenance` prunes while a server runs.
+  `pruning` removes them, and `archive` and `backup` copy them to files.
 - Ratings and tables: `aggregates` counts matches, `queries` combines the tables for the web site.
 - Events: `events` of a server, and `ladders` of a command, which `ladder_lock` lets only one process play.
 - People: `tokens` and `names` of bots, `owners` and their `invitations`, `directives` such as bans, `address_uses`.

@@ -17,7 +17,8 @@ import msgspec
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 
-from arena.server.store.database import Engine, WriteFunction, make_transaction_writer, open_query_connection
+from arena.server.store import database
+from arena.server.store.database import Engine, open_query_connection
 from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
@@ -40,18 +41,14 @@ class _UnpackedMatch(NamedTuple):
     """JSON object of the match's rows in `events`: the text of each row, by the number of its last event."""
 
 
-async def pack_finished_matches(engine: Engine, write: WriteFunction | None = None) -> int:
-    """Pack (compress) every finished match that is not fully packed yet, and return the number of these matches.
-
-    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
-    """
+async def pack_finished_matches(engine: Engine) -> int:
+    """Pack (compress) every finished match that is not fully packed yet, and return the number of these matches."""
     packed_count = 0
     while batch := await _load_next_batch(engine, MATCHES_PER_QUERY):
         packed_matches = await anyio.to_thread.run_sync(_pack_batch, batch)
         for first in range(0, len(packed_matches), MATCHES_PER_TRANSACTION):
-            packed_count += await (write or make_transaction_writer(engine))(
-                partial(_store_packed, packed_matches=packed_matches[first : first + MATCHES_PER_TRANSACTION])
-            )
+            chunk = packed_matches[first : first + MATCHES_PER_TRANSACTION]
+            packed_count += await database.write(engine, partial(_store_packed, packed_matches=chunk))
         await checkpoint()
     return packed_count
 

@@ -402,24 +402,38 @@ async def open_exclusive_transaction(engine: Engine) -> AsyncIterator[AsyncConne
 
 
 class WriteFunction(Protocol):
-    """Type of a function that runs an operation in a transaction: `Journal.write`, or the result of `make_transaction_writer`."""
+    """Type of a function that runs an operation in a transaction, such as `Journal.write`."""
 
     async def __call__(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction, commit it, and return its result."""
         ...
 
 
-def make_transaction_writer(engine: Engine) -> WriteFunction:
-    """Return a function that runs each operation in a new transaction from `open_exclusive_transaction`.
+_WRITER_OPTION = "writer"
+"""Execution option of an engine: the WriteFunction through which its process writes."""
 
-    It is for processes without an open journal. A process with one uses `Journal.write`.
+
+def set_writer(engine: Engine, writer: WriteFunction) -> Engine:
+    """Return an engine for the same database, for which `write` calls `writer`."""
+    return engine.execution_options(**{_WRITER_OPTION: writer})
+
+
+def has_writer(engine: Engine) -> bool:
+    """Return True for an engine from `set_writer`: its process has an open journal, through which it writes."""
+    return _WRITER_OPTION in engine.get_execution_options()
+
+
+async def write(engine: Engine, operation: Callable[[sa.Connection], T]) -> T:
+    """Run `operation` in a transaction, commit it, and return its result.
+
+    A process with an open journal writes through the journal (`Journal.engine`), and any other process in a transaction
+    from `open_exclusive_transaction`.
     """
-
-    async def write_in_transaction(operation: Callable[[sa.Connection], T]) -> T:
-        async with open_exclusive_transaction(engine) as connection:
-            return await connection.run_sync(operation)
-
-    return write_in_transaction
+    if has_writer(engine):
+        writer: WriteFunction = engine.get_execution_options()[_WRITER_OPTION]
+        return await writer(operation)
+    async with open_exclusive_transaction(engine) as connection:
+        return await connection.run_sync(operation)
 
 
 def lock_exclusively(connection: sa.Connection) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.server.failed_logins import make_address_key
 from arena.server.store import database
-from arena.server.store.database import Engine, WriteFunction, make_transaction_writer
+from arena.server.store.database import Engine
 from arena.server.store.schema import directives, tokens
 
 DirectiveKind = Literal["name", "owner", "address", "notice"]
@@ -58,12 +58,7 @@ def parse_subject(text: str) -> tuple[DirectiveKind, str]:
 
 
 async def issue_directive(
-    engine: Engine,
-    kind: DirectiveKind,
-    subject: str,
-    text: str,
-    seconds: float,
-    write: WriteFunction | None = None,
+    engine: Engine, kind: DirectiveKind, subject: str, text: str, seconds: float
 ) -> None:
     """Issue a directive for `seconds` from now, or without an end if `seconds` is infinite.
 
@@ -71,7 +66,6 @@ async def issue_directive(
 
     subject: banned name, owner or network; empty for a notice
     text: reason for the ban, or the text of the notice
-    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
     """
     try:
         expiry_time = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
@@ -79,16 +73,14 @@ async def issue_directive(
         expiry_time = ""
     statement = database.make_upsert(engine.dialect.name, directives)
     row = asdict(Directive(kind, subject, text, expiry_time))
-    await (write or make_transaction_writer(engine))(lambda connection: connection.execute(statement, [row]))
+    await database.write(engine, lambda connection: connection.execute(statement, [row]))
 
 
-async def lift_directive(
-    engine: Engine, kind: DirectiveKind, subject: str = "", write: WriteFunction | None = None
-) -> bool:
-    """End the directive of this kind and subject. Return False if there is none. `write` is that of `issue_directive`."""
+async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str = "") -> bool:
+    """End the directive of this kind and subject. Return False if there is none."""
     values = {"of_kind": kind, "of": subject}
-    return await (write or make_transaction_writer(engine))(
-        lambda connection: bool(connection.execute(_DELETE_DIRECTIVE, values).rowcount)
+    return await database.write(
+        engine, lambda connection: bool(connection.execute(_DELETE_DIRECTIVE, values).rowcount)
     )
 
 

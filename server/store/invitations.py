@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from msgspec.structs import asdict
 
 from arena.server.store import database, names
-from arena.server.store.database import Engine, WriteFunction
+from arena.server.store.database import Engine
 from arena.server.store.owners import read_owner
 from arena.server.store.schema import invitations, tokens
 from arena.server.store.tokens import (
@@ -41,8 +41,7 @@ async def create_invitations(engine: Engine, owners: list[str], bots: int, secon
         {"hash": hash_token(code), "owner": owner, "bots": bots, "expires": expiry_time}
         for owner, code in codes.items()
     ]
-    async with database.open_exclusive_transaction(engine) as connection:
-        await connection.execute(sa.insert(invitations), rows)
+    await database.write(engine, lambda connection: connection.execute(sa.insert(invitations), rows))
     return codes
 
 
@@ -54,10 +53,8 @@ async def find_invited_owner(engine: Engine, code: str) -> str | None:
         return (await connection.execute(query)).scalar_one_or_none()
 
 
-async def register_name(engine: Engine, owner: str, name: str, write: WriteFunction | None = None) -> str:
+async def register_name(engine: Engine, owner: str, name: str) -> str:
     """Register a name for a bot of an owner with an open invitation, and return the bot's token.
-
-    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
 
     Raises TokenError if the name is invalid, reserved or taken, or looks like another one, and if the owner's invitation
     is over or used up.
@@ -71,7 +68,7 @@ async def register_name(engine: Engine, owner: str, name: str, write: WriteFunct
         _require_available(connection, owner, name)
         connection.execute(sa.insert(tokens), asdict(row))
 
-    await (write or database.make_transaction_writer(engine))(check_and_insert)
+    await database.write(engine, check_and_insert)
     return token
 
 

@@ -24,10 +24,9 @@ from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
     Engine,
     OperationRefused,
-    WriteFunction,
     format_current_time,
-    make_transaction_writer,
     open_query_connection,
+    write,
 )
 from arena.server.store.events import load_unfinished_entries
 from arena.server.store.names import DELETED_PREFIX, HIDDEN_PREFIX, find_unavailability_reason
@@ -122,11 +121,10 @@ async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
     match in progress or is in an event that has begun.
     """
     await count_new_matches(engine)  # matches counted later would bring the name back
-    write = make_transaction_writer(engine)
-    await write(partial(_require_not_playing, name=name))
+    await write(engine, partial(_require_not_playing, name=name))
     deleted_name = f"{DELETED_PREFIX}{secrets.token_hex(4)}"
-    count = await _change_all_matches(write, name, deleted_name, forgets=True)
-    await write(partial(_forget_in_other_tables, name=name, new_name=deleted_name))
+    count = await _change_all_matches(engine, name, deleted_name, forgets=True)
+    await write(engine, partial(_forget_in_other_tables, name=name, new_name=deleted_name))
     return deleted_name, count
 
 
@@ -139,10 +137,9 @@ async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban
     a match in progress or is in an event that has begun, and TokenError if the new name is not available.
     """
     await count_new_matches(engine)
-    write = make_transaction_writer(engine)
-    row = await write(partial(_retire_name, name=name, new_name=new_name))
-    count = await _change_all_matches(write, name, new_name, forgets=False)
-    await write(partial(_transfer_data, name=name, new_name=new_name, row=row, moves_ban=moves_ban))
+    row = await write(engine, partial(_retire_name, name=name, new_name=new_name))
+    count = await _change_all_matches(engine, name, new_name, forgets=False)
+    await write(engine, partial(_transfer_data, name=name, new_name=new_name, row=row, moves_ban=moves_ban))
     return count
 
 
@@ -233,9 +230,10 @@ def _transfer_data(
         connection.execute(sa.insert(tokens).values(**row | {"name": new_name}))
 
 
-async def _change_all_matches(write: WriteFunction, name: str, new_name: str, *, forgets: bool) -> int:
+async def _change_all_matches(engine: Engine, name: str, new_name: str, *, forgets: bool) -> int:
     count = 0
-    while changed := await write(partial(_change_matches, name=name, new_name=new_name, forgets=forgets)):
+    change_batch = partial(_change_matches, name=name, new_name=new_name, forgets=forgets)
+    while changed := await write(engine, change_batch):
         count += changed
     return count
 

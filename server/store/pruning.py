@@ -1,4 +1,4 @@
-"""Remove the oldest finished matches from a store, or move them to archive files.
+"""Remove the oldest finished matches from a store, or move them to archive files, also while a server runs.
 
 The oldest matches are those that the store received first. Ratings and tables of results stay as they are, because they
 are stored separately. The ratings that the bots had after the removed matches are stored too, so that later ratings can
@@ -8,6 +8,7 @@ still be recomputed from them.
 from __future__ import annotations
 
 import gzip
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,9 +25,12 @@ from arena.rating.rater import CurrentRating, RatingKey
 from arena.server.store import database
 from arena.server.store.aggregates.standings import make_rating_key, store_base_ratings
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
-from arena.server.store.database import Engine, WriteFunction, make_transaction_writer, open_query_connection
+from arena.server.store.database import Engine, open_query_connection
 from arena.server.store.files import replace_on_success
+from arena.server.store.personal_data import remove_expired
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
+
+log = logging.getLogger("arena.store")
 
 MATCHES_PER_TRANSACTION = 20
 """Number of matches that are removed in one transaction. On SQLite, the journal waits some ms for each."""
@@ -73,10 +77,8 @@ class Retention:
         return cls(days=number, archive=archive) if parts[2] else cls(max_matches=number, archive=archive)
 
 
-async def prune(engine: Engine, retention: Retention, write: WriteFunction | None = None) -> int:
+async def prune(engine: Engine, retention: Retention) -> int:
     """Remove the matches that the retention rule does not keep, and return their number.
-
-    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
 
     If the rule has an archive folder, the matches are first written to files there. A file is complete before its
     matches leave the store, so after an interruption some matches may be in both, but none is lost. Matches that are
@@ -93,12 +95,29 @@ async def prune(engine: Engine, retention: Retention, write: WriteFunction | Non
             except OSError as error:
                 raise ArchiveFailed(f"cannot write into {retention.archive}: {error.strerror}") from None
         for start in range(0, len(rows), MATCHES_PER_TRANSACTION):
-            await (write or make_transaction_writer(engine))(
-                partial(_remove_matches, rows=rows[start : start + MATCHES_PER_TRANSACTION])
-            )
+            batch = rows[start : start + MATCHES_PER_TRANSACTION]
+            await database.write(engine, partial(_remove_matches, rows=batch))
             await checkpoint()
         removed_count += len(rows)
     return removed_count
+
+
+async def remove_old_data(engine: Engine, retention: Retention | None) -> None:
+    """Remove expired personal data, and the finished matches that `retention` does not keep; None keeps all matches.
+
+    If the archive folder is unavailable, the matches stay, and a warning is logged.
+    """
+    await database.write(engine, remove_expired)
+    if retention is None:
+        return
+    try:
+        removed_count = await prune(engine, retention)
+    except ArchiveFailed as error:
+        log.warning("finished matches stay in the store, because they cannot be archived: %s", error)
+        return
+    if removed_count:
+        archive_text = "" if retention.archive is None else f", and are in {retention.archive}"
+        log.info("%d finished matches were removed from the store%s", removed_count, archive_text)
 
 
 async def _find_last_expired(engine: Engine, retention: Retention, now: datetime) -> int:

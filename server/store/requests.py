@@ -50,12 +50,11 @@ async def send_request(engine: Engine, server: str, request: HostRequest) -> Req
     """
     text = msgspec.json.encode(request, enc_hook=encode_game).decode()
     insert = sa.insert(requests).values(server=server, request=text).returning(requests.c.number)
-    async with database.open_exclusive_transaction(engine) as connection:
-        number = (await connection.execute(insert)).scalar_one()
+    number = await database.write(engine, lambda connection: connection.execute(insert).scalar_one())
     reply = await _wait_for_answer(engine, number)
     if reply is not None:
-        async with database.open_exclusive_transaction(engine) as connection:
-            await connection.execute(sa.delete(requests).where(requests.c.number == number))
+        delete = sa.delete(requests).where(requests.c.number == number)
+        await database.write(engine, lambda connection: connection.execute(delete))
     return reply
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 
 from arena.protocol.values import Role
 from arena.server.store import database, names
-from arena.server.store.database import Engine, WriteFunction
+from arena.server.store.database import Engine
 from arena.server.store.schema import matches, sessions, standings, tokens
 
 MAX_NAME_LENGTH = 64
@@ -81,47 +81,44 @@ async def create_token(engine: Engine, name: str, role: Role, owner: str = "") -
     new_token = Token(
         name, role, owner or name, database.format_current_time(), None, None, hash_token(token)
     )
-    async with database.open_exclusive_transaction(engine) as connection:
-        revoked = dict((await connection.execute(sa.select(tokens.c.name, tokens.c.revoked))).all())
+
+    def check_and_insert(connection: sa.Connection) -> None:
+        database.lock_exclusively(connection)
+        revoked = dict(connection.execute(sa.select(tokens.c.name, tokens.c.revoked)).all())
         why = names.find_unavailability_reason(name, revoked)
         if why is None and revoked.get(name, "") is None:
             why = f"{name!r} already has a token: rotate it to get a new one, or revoke it first"
         if why is not None:
             raise TokenError(why)
-        await connection.execute(database.make_upsert(engine.dialect.name, tokens), asdict(new_token))
+        connection.execute(database.make_upsert(connection.dialect.name, tokens), asdict(new_token))
+
+    await database.write(engine, check_and_insert)
     return token
 
 
-async def rotate_token(
-    engine: Engine, name: str, presented: Token | None = None, write: WriteFunction | None = None
-) -> str:
+async def rotate_token(engine: Engine, name: str, presented: Token | None = None) -> str:
     """Replace the token of a name, and return the new one.
 
     presented: token of one of the owner's bots, with which the owner asks for the change; None for the host
-    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
 
     Raises TokenError if the name has no token, or a revoked one. With `presented`, also if the name is not a bot of the
     same owner, and if the presented token is no longer stored as it was read.
     """
     token = generate_token()
     change = {"hash": hash_token(token), "rotated": database.format_current_time()}
-    await _change_token(engine, name, presented, write, change)
+    await _change_token(engine, name, presented, change)
     return token
 
 
-async def revoke_token(
-    engine: Engine, name: str, presented: Token | None = None, write: WriteFunction | None = None
-) -> None:
+async def revoke_token(engine: Engine, name: str, presented: Token | None = None) -> None:
     """Revoke the token of a name, so that nobody can connect with it any more.
 
     The arguments and exceptions are those of `rotate_token`.
     """
-    await _change_token(engine, name, presented, write, {"revoked": database.format_current_time()})
+    await _change_token(engine, name, presented, {"revoked": database.format_current_time()})
 
 
-async def _change_token(
-    engine: Engine, name: str, presented: Token | None, write: WriteFunction | None, values: dict[str, str]
-) -> None:
+async def _change_token(engine: Engine, name: str, presented: Token | None, values: dict[str, str]) -> None:
     change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(values)
     if presented is not None:
         change = change.where(tokens.c.owner == presented.owner, tokens.c.role == "bot")
@@ -134,7 +131,7 @@ async def _change_token(
                 raise TokenError(f"the token of {presented.name!r:.80} has changed: log in again")
         return connection.execute(change).rowcount
 
-    if not await (write or database.make_transaction_writer(engine))(check_and_change):
+    if not await database.write(engine, check_and_change):
         if presented is not None:
             raise make_no_bot_error(presented.owner, name)
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all")

@@ -18,7 +18,7 @@ from arena.server.edge.page_client import ConnectedClient, PageClient
 from arena.server.edge.responses import Response
 from arena.server.store import personal_data, renaming
 from arena.server.store.aggregates.standings import count_forfeits
-from arena.server.store.database import Engine, OperationRefused, WriteFunction
+from arena.server.store.database import Engine, OperationRefused
 from arena.server.store.directives import (
     KICK_SECONDS,
     Directive,
@@ -93,17 +93,13 @@ class HostState(Struct, frozen=True):
 class HostPage:
     """Handler of requests to `/api/host`."""
 
-    def __init__(
-        self, engine: Engine, write: WriteFunction, page_client: PageClient, renames: RenameQueue
-    ) -> None:
+    def __init__(self, engine: Engine, page_client: PageClient, renames: RenameQueue) -> None:
         """Prepare to answer from the store.
 
-        write: function that runs an operation in a transaction, such as `Journal.write`
         page_client: source of the list of connected bots
         renames: queue for the renames that a host requests
         """
         self._engine = engine
-        self._write = write
         self._page_client = page_client
         self._renames = renames
 
@@ -154,10 +150,10 @@ class HostPage:
                 raise BadRequest("the name must have 1 to 64 printable characters")
             subject = parse_subject(form["name"])
         if action == "lift" or (action == "notice" and not text):
-            await lift_directive(self._engine, *subject, self._write)
+            await lift_directive(self._engine, *subject)
         else:
             seconds, reason = ACTION_DEFAULTS[action]
-            await issue_directive(self._engine, *subject, text or reason, seconds, self._write)
+            await issue_directive(self._engine, *subject, text or reason, seconds)
 
     async def _make_renames(self, form: Mapping[str, str]) -> list[NameChange]:
         """Return the renames that the action `rename` or `hide` asks for.

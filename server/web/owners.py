@@ -18,7 +18,7 @@ from arena.server.core.inputs import ControlEvent, EventAction
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store import database, events, invitations, requests, tokens
-from arena.server.store.database import Engine, WriteFunction
+from arena.server.store.database import Engine
 from arena.server.store.directives import find_ban
 from arena.server.store.owners import load_owner
 from arena.server.store.requests import SendRequest
@@ -72,14 +72,12 @@ class NewToken(Struct, frozen=True):
 class OwnerPages:
     """Handler of requests from owners of bots."""
 
-    def __init__(self, engine: Engine, write: WriteFunction, send_request: SendRequest) -> None:
+    def __init__(self, engine: Engine, send_request: SendRequest) -> None:
         """Prepare to answer from the store.
 
-        write: function that runs an operation in a transaction, such as `Journal.write`
         send_request: function that sends a request to the server that plays an event
         """
         self._engine = engine
-        self._write = write
         self._send_request = send_request
 
     async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response:
@@ -154,10 +152,10 @@ class OwnerPages:
         Raises TokenError if the change is not possible.
         """
         if presented is None or route == "/api/token/create":
-            return await invitations.register_name(self._engine, owner, name, self._write)
+            return await invitations.register_name(self._engine, owner, name)
         if route == "/api/token/rotate":
-            return await tokens.rotate_token(self._engine, name, presented, self._write)
-        await tokens.revoke_token(self._engine, name, presented, self._write)
+            return await tokens.rotate_token(self._engine, name, presented)
+        await tokens.revoke_token(self._engine, name, presented)
         return ""
 
     async def _load_state(self, owner: str) -> OwnerState:

@@ -32,7 +32,7 @@ from arena.server.edge.responses import MakeResponse, Response
 from arena.server.edge.work_budget import WorkBudget
 from arena.server.failed_logins import FailedLogins
 from arena.server.metrics import Metrics
-from arena.server.store.database import Engine, WriteFunction, describe_failure
+from arena.server.store.database import Engine, describe_failure
 from arena.server.store.requests import SendRequest
 from arena.server.web import link_previews
 from arena.server.web.event_progress import FindProgress, report_no_event
@@ -94,7 +94,6 @@ class Pages:
         work_budget: WorkBudget,
         describe_outage: Callable[[], str],
         *,
-        write: WriteFunction,
         send_request: SendRequest,
         find_progress: FindProgress = report_no_event,
         origins: Collection[str] = (),
@@ -102,12 +101,11 @@ class Pages:
     ) -> None:
         """Set up the handler, without starting the page process.
 
-        store: database that the pages read
+        store: database that the pages read and write
         page_client: source of live data for the pages
         metrics: metrics to render for `/metrics`
         work_budget: budgets from which the costs of requests are taken, by address
         describe_outage: function that returns the reason why no match can begin now; empty if matches can begin
-        write: function that runs an operation in a transaction, such as `Journal.write`
         send_request: function that sends a request to a server, and returns the answer
         find_progress: function that returns the progress of an event played by this server
         origins: origins of other sites whose pages may read JSON responses (CORS); `*` for all
@@ -124,8 +122,8 @@ class Pages:
         self._files = load_page_files()
         self.renames = RenameQueue(self._store)
         """Renames that hosts have requested. The caller must run `renames.run`."""
-        self._owners = OwnerPages(store, write, send_request)
-        self._host = HostPage(store, write, page_client, self.renames)
+        self._owners = OwnerPages(store, send_request)
+        self._host = HostPage(store, page_client, self.renames)
         self.process = PageProcess(self._make_setup, page_client, find_progress, clock)
         """Process that makes the slow responses. The caller must close it."""
         self._cache = ResponseCache()

@@ -26,7 +26,7 @@ from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.season_closing import close_season
-from arena.server.store.database import make_transaction_writer
+from arena.server.store.database import write
 from arena.server.store.invitations import create_invitations
 from arena.server.store.ladders import claim_ladder
 from arena.server.store.requests import send_request
@@ -178,7 +178,7 @@ async def play(host: Host) -> str:
                 tasks.start_soon(anna.play, terms.game)
                 tasks.start_soon(bert.play, terms.game)
                 await host.play(terms)
-    await make_transaction_writer(host.engine)(partial(close_season, name="spring"))
+    await write(host.engine, partial(close_season, name="spring"))
     return last.match
 
 

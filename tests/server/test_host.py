@@ -37,7 +37,6 @@ from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import schema
 from arena.server.store.database import Engine
-from arena.server.store.journal.journal import Journal
 from arena.server.store.pruning import Retention
 from testkit.stored import load_records
 from tests.server.matches import game_of, spec, terms
@@ -183,7 +182,7 @@ async def test_limits_rules_and_visibility_of_analysis_are_followed_while_the_se
     removed = anyio.Event()
     wanted = Retention(days=90)
 
-    async def remove_old_data(_engine: Engine, _journal: Journal, retention: Retention | None) -> None:
+    async def remove_old_data(_engine: Engine, retention: Retention | None) -> None:
         if retention == wanted:
             removed.set()
 

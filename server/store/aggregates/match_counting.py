@@ -26,7 +26,6 @@ from arena.server.store import database
 from arena.server.store.aggregates import event_tables, standings
 from arena.server.store.aggregates.event_tables import EventResult
 from arena.server.store.aggregates.seasons import load_seasons
-from arena.server.store.database import WriteFunction, make_transaction_writer
 from arena.server.store.finished_matches import make_result_from_row
 from arena.server.store.schema import matches, rating_steps
 
@@ -40,20 +39,16 @@ MATCHES_PER_TRANSACTION_ALONE = 200
 
 
 async def count_new_matches(
-    engine: AsyncEngine,
-    write: WriteFunction | None = None,
-    report_step: Callable[[RatingStep], None] = lambda _step: None,
+    engine: AsyncEngine, report_step: Callable[[RatingStep], None] = lambda _step: None
 ) -> int:
     """Count each new finished match in the ratings and tables, and return the number of rated ones.
 
-    write: function that runs an operation in a transaction, such as `Journal.write`; None to use `make_transaction_writer`
     report_step: function that is called with each new rating step, in order, after its transaction
     """
-    total_count, max_matches = 0, MATCHES_PER_TRANSACTION if write else MATCHES_PER_TRANSACTION_ALONE
+    total_count = 0
+    max_matches = MATCHES_PER_TRANSACTION if database.has_writer(engine) else MATCHES_PER_TRANSACTION_ALONE
     while True:
-        count, steps = await (write or make_transaction_writer(engine))(
-            partial(count_batch, max_matches=max_matches)
-        )
+        count, steps = await database.write(engine, partial(count_batch, max_matches=max_matches))
         if not count:
             return total_count
         total_count += len({step.match for step in steps})

@@ -64,9 +64,10 @@ class Journal:
     ) -> None:
         self.lease = lease
         """Lease under which the journal writes. `load` may replace it with one that has a higher fencing token."""
+        self.engine = database.set_writer(engine, self.write)
+        """Engine for all parts of this server: `database.write` writes through this journal."""
         self.lease_lost = asyncio.Event()
         """Event that is set when another process has acquired the name. From then on, every write raises LeaseLost."""
-        self._engine = engine
         self._writer = writer
         self._clock = clock
         self._observe_seconds = observe_seconds
@@ -123,7 +124,7 @@ class Journal:
                 async with self._transaction_lock:
                     self.lease = await self._writer.write(partial(lease.reacquire_lease, lease=self.lease))
                 self._in_doubt = False
-            return await load_restart_state(self._engine, self.lease.name, event)
+            return await load_restart_state(self.engine, self.lease.name, event)
         except Exception as error:
             raise self._record_failure(error) from error
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from unittest.mock import patch
 
 import pytest
+import sqlalchemy as sa
 
 from arena.rating.glicko import Rating
 from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
 from arena.server.shell.rating_updater import RatingUpdater
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.standings import load_standings
-from arena.server.store.database import make_transaction_writer, open_store
+from arena.server.store.database import open_store, set_writer, write
 from arena.server.store.journal.journal import open_journal
 from tests.server.played import MAXIE_WINS, day, events, keep
 
@@ -41,12 +41,12 @@ async def test_a_closed_season_ends_the_ratings_of_its_game_and_later_ones_count
     shell: Any = Inputs()
     async with open_store(database) as engine, open_journal(engine, "arena") as journal:
         await keep(engine, day(1), events(MAXIE_WINS))
-        ratings = RatingUpdater(engine, journal, shell)
+        ratings = RatingUpdater(journal.engine, shell)
         await ratings.update()
         (anna, bert) = shell.news()
         assert (anna.name, bert.name) == ("anna", "bert")
         await keep(engine, day(2), events(MAXIE_WINS))
-        await make_transaction_writer(engine)(partial(close_season, name="spring"))
+        await write(engine, partial(close_season, name="spring"))
         await ratings.update()
         assert shell.news() == [SeasonClosed("tictactoe")]
         await keep(engine, day(3), events(MAXIE_WINS))
@@ -59,7 +59,7 @@ async def test_a_closed_season_ends_the_ratings_of_its_game_and_later_ones_count
         await ratings.update()
         assert shell.news() == []
         # one that starts now has the bots of this season, and is told of no other
-        await RatingUpdater(engine, journal, shell).update()
+        await RatingUpdater(journal.engine, shell).update()
         assert shell.news() == []
 
 
@@ -67,8 +67,15 @@ async def test_matches_are_counted_once_the_store_is_available_again(database: s
     shell: Any = Inputs()
     async with open_store(database) as engine, open_journal(engine, "arena") as journal:
         await keep(engine, day(1), events(MAXIE_WINS))
-        ratings = RatingUpdater(engine, journal, shell)
-        with patch.object(journal, "write", side_effect=ConnectionError), pytest.raises(ConnectionError):
+        failures = iter([ConnectionError()])
+
+        async def write_later(operation: Callable[[sa.Connection], Any]) -> Any:
+            for failure in failures:
+                raise failure
+            return await journal.write(operation)
+
+        ratings = RatingUpdater(set_writer(engine, write_later), shell)
+        with pytest.raises(ConnectionError):
             await ratings.update()
         assert shell.news() == []
         await ratings.update()

@@ -19,7 +19,7 @@ from arena.server.store.address_uses import (
     find_shared_days,
     store_address_uses,
 )
-from arena.server.store.database import format_timestamp, make_transaction_writer
+from arena.server.store.database import format_timestamp, write
 from arena.server.store.personal_data import remove_expired
 from arena.server.store.schema import addresses as table
 
@@ -32,7 +32,6 @@ def days_ago(days: int) -> str:
 
 
 async def test_rows_of_bots_with_a_token_are_kept_for_some_days(engine: AsyncEngine) -> None:
-    write = make_transaction_writer(engine)
     for name in ("anna", "bert", "carl"):
         await tokens.create_token(engine, name, "bot", "ada" if name == "carl" else "")
     await tokens.revoke_token(engine, "bert")
@@ -42,11 +41,11 @@ async def test_rows_of_bots_with_a_token_are_kept_for_some_days(engine: AsyncEng
         for days in (0, RETENTION_DAYS - 1, RETENTION_DAYS + 1)
     ]
     for _ in range(2):
-        await write(partial(store_address_uses, uses=rows))
+        await write(engine, partial(store_address_uses, uses=rows))
     assert await find_shared_days(engine) == {
         ("anna", "carl"): [days_ago(each) for each in (RETENTION_DAYS + 1, RETENTION_DAYS - 1, 0)]
     }
-    await write(remove_expired)
+    await write(engine, remove_expired)
     assert await find_shared_days(engine) == {("anna", "carl"): [days_ago(RETENTION_DAYS - 1), days_ago(0)]}
     async with engine.connect() as connection:
         names = await connection.scalars(sa.select(table.c.name).distinct().order_by(table.c.name))

@@ -12,7 +12,7 @@ from arena.server.store import compaction, schema, tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import open_store
+from arena.server.store.database import open_store, set_writer
 from arena.server.store.finished_matches import load_record
 from arena.server.store.journal.reader import find_started_matches, load_events_of_match
 from arena.server.store.personal_data import forget_name, rename_in_store
@@ -76,7 +76,7 @@ async def test_more_matches_than_one_transaction_takes_are_packed_beside_the_jou
             sizes.append(await count(connection, schema.events))
             return packed
 
-    assert await pack_finished_matches(engine, write) == compaction.MATCHES_PER_TRANSACTION + 2
+    assert await pack_finished_matches(set_writer(engine, write)) == compaction.MATCHES_PER_TRANSACTION + 2
     assert len(sizes) == 2
     assert sizes[0] > sizes[1] == 0
 
@@ -92,7 +92,7 @@ async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None
             async with engine.begin() as connection:
                 return await connection.run_sync(operation)
 
-        assert await pack_finished_matches(engine, write) == 1
+        assert await pack_finished_matches(set_writer(engine, write)) == 1
         assert await load_events_of_match(engine, match.match) == before
 
 
@@ -111,7 +111,7 @@ async def test_a_name_that_changes_between_the_reading_and_the_writing_of_a_matc
         async with engine.begin() as connection:
             return await connection.run_sync(operation)
 
-    assert await pack_finished_matches(engine, write) == 2
+    assert await pack_finished_matches(set_writer(engine, write)) == 2
     lines = await load_records(engine, "test")
     assert not any("anna" in str(each) for each in lines)
     assert sum("carl" in str(each) for each in lines) == 1

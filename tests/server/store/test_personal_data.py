@@ -25,7 +25,7 @@ from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.archive import export_lines
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import make_transaction_writer
+from arena.server.store.database import write
 from arena.server.store.directives import issue_directive, load_directives
 from arena.server.store.invitations import create_invitations, find_invited_owner, register_name
 from arena.server.store.journal.journal import open_journal
@@ -92,9 +92,7 @@ async def fill(engine: AsyncEngine) -> None:
     await tokens.create_token(engine, ADA, "bot", "byron")
     await tokens.create_token(engine, "bert", "bot")
     await issue_directive(engine, "name", ADA, "a ban", 3600)
-    await make_transaction_writer(engine)(
-        partial(store_address_uses, uses=[AddressUse(ADA, "2026-11-26", "x")])
-    )
+    await write(engine, partial(store_address_uses, uses=[AddressUse(ADA, "2026-11-26", "x")]))
     async with engine.begin() as connection:
         plan = json.dumps({"bots": [{"name": ADA}, {"name": "bert"}]}, separators=(",", ":"))
         values = {"uid": "u", "kind": "ladder", "named": True, "plan": plan, "started": day(1)}

@@ -17,10 +17,13 @@ from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.archive import ImportResult, import_lines
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import format_current_time, open_store
+from arena.server.store.database import format_current_time, open_store, set_writer
+from arena.server.store.directives import issue_directive
+from arena.server.store.invitations import create_invitations
+from arena.server.store.journal.journal import open_journal
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.store.match_search import SearchFilter, search_matches
-from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, prune
+from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, prune, remove_old_data
 from arena.server.store.queries import load_event_table, load_rating_tables
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
 
@@ -133,7 +136,7 @@ async def test_a_prune_that_was_cut_short_loses_nothing(engine: AsyncEngine, tmp
         raise ConnectionError("killed")
 
     with pytest.raises(ConnectionError):
-        await prune(engine, Retention(max_matches=0, archive=tmp_path), write)
+        await prune(set_writer(engine, write), Retention(max_matches=0, archive=tmp_path))
     assert len((await search_matches(engine, SearchFilter(), 50)).matches) == 5
     assert await prune(engine, Retention(max_matches=0, archive=tmp_path)) == 5
     texts = [gzip.decompress(file.read_bytes()) for file in tmp_path.glob("*.gz")]
@@ -163,3 +166,45 @@ async def test_uncounted_matches_and_matches_of_a_ladder_stay(engine: AsyncEngin
     await finish_ladder(engine, "cup")
     with anyio.fail_after(500):
         assert await prune(engine, Retention(max_matches=0)) == 1
+
+
+async def test_old_matches_are_removed_and_told_in_the_log(
+    engine: AsyncEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    for number in range(3):
+        await keep(engine, day(1 + number), events(MAXIE_WINS))
+    await count_new_matches(engine)
+    async with open_journal(engine) as journal:
+        await remove_old_data(journal.engine, Retention(max_matches=1))
+    async with engine.connect() as connection:
+        assert len((await connection.execute(sa.select(schema.matches))).all()) == 1
+    assert "2 finished matches were removed from the store" in caplog.text
+
+
+async def test_an_archive_that_cannot_be_written_is_told_in_the_log_and_nothing_is_lost(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
+        await keep(engine, day(1), events(MAXIE_WINS))
+        await count_new_matches(engine)
+        async with open_journal(engine) as journal:
+            retention = Retention(max_matches=0, archive=tmp_path / "file" / "old")
+            await remove_old_data(journal.engine, retention)
+        assert "finished matches stay in the store" in caplog.text
+        async with engine.connect() as connection:
+            assert len((await connection.execute(sa.select(schema.matches))).all()) == 1
+
+
+async def test_bans_and_invitations_are_deleted_once_they_have_ended(engine: AsyncEngine) -> None:
+    for name, seconds in (("bert", 3600), ("carl", float("inf")), ("anna", -1)):
+        await issue_directive(engine, "name", name, "enough", seconds)
+        if seconds <= 3600:
+            await create_invitations(engine, [name], 1, seconds)
+    async with open_journal(engine) as journal:
+        await remove_old_data(journal.engine, None)
+    async with engine.connect() as connection:
+        banned = (await connection.execute(sa.select(schema.directives.c.subject))).scalars().all()
+        invited = (await connection.execute(sa.select(schema.invitations.c.owner))).scalars().all()
+    assert (sorted(banned), list(invited)) == (["bert", "carl"], ["bert"])

@@ -21,7 +21,7 @@ from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.database import make_transaction_writer, open_store
+from arena.server.store.database import open_store, set_writer, write
 from arena.server.store.directives import load_directives
 from arena.server.store.renaming import NameChange
 from arena.server.web.host_page import HostPage
@@ -109,18 +109,14 @@ async def test_a_ban_that_is_being_written_is_written_to_its_end(database: str) 
     """Also where the time for the answer ends meanwhile."""
     async with open_store(database) as engine:
         secret = basic("tower", await tokens.create_token(engine, "tower", "admin"))
-        write_in_transaction, begun, store_is_free = (
-            make_transaction_writer(engine),
-            anyio.Event(),
-            anyio.Event(),
-        )
+        begun, store_is_free = anyio.Event(), anyio.Event()
 
-        async def write(operation: Callable[[sa.Connection], Any]) -> Any:
+        async def write_later(operation: Callable[[sa.Connection], Any]) -> Any:
             begun.set()
             await store_is_free.wait()
-            return await write_in_transaction(operation)
+            return await write(engine, operation)
 
-        page = HostPage(engine, write, Nothing(), RenameQueue(database))
+        page = HostPage(set_writer(engine, write_later), Nothing(), RenameQueue(database))
 
         async def ban() -> None:
             with time_limit:

@@ -25,7 +25,7 @@ from arena.server.core.inputs import AnnounceEvent, HostCommand
 from arena.server.host import Host
 from arena.server.shell import host_requests
 from arena.server.store import invitations, owners, tokens
-from arena.server.store.database import Engine, make_transaction_writer, open_store
+from arena.server.store.database import Engine, open_store, set_writer, write
 from arena.server.store.requests import send_request
 from arena.server.store.tokens import TokenError
 from arena.server.web.credentials import find_valid_token
@@ -186,7 +186,7 @@ async def test_a_page_of_another_process_changes_tokens_and_reaches_the_server_o
     )
     old = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
     async with open_store(host.engine.url.render_as_string(hide_password=False)) as engine:
-        pages = OwnerPages(engine, make_transaction_writer(engine), partial(send_request, engine))
+        pages = OwnerPages(engine, partial(send_request, engine))
 
         async def post_to_edge(path: str, authorization: str) -> tuple[int, str]:
             route_match = parse_target(f"/api/{path}")
@@ -213,13 +213,12 @@ async def test_a_token_is_changed_only_as_long_as_it_is_the_one_that_was_read(
         old = basic("tiger", await tokens.create_token(engine, "tiger", "bot", "ada"))
         await tokens.create_token(engine, "lion", "bot", "ada")
         lion = await tokens.find_token(engine, "lion")
-        write = make_transaction_writer(engine)
 
         async def rotate_and_write(operation: Callable[[sa.Connection], Any]) -> Any:
             await tokens.rotate_token(engine, "tiger")
-            return await write(operation)
+            return await write(engine, operation)
 
-        pages = OwnerPages(engine, rotate_and_write, partial(send_request, engine))
+        pages = OwnerPages(set_writer(engine, rotate_and_write), partial(send_request, engine))
         for name in ("lion", "tiger"):
             route_match = parse_target(f"/api/token/{word}?name={name}")
             assert route_match is not None
@@ -234,18 +233,17 @@ async def test_a_stored_token_reaches_its_owner_even_if_the_time_for_the_answer_
 ) -> None:
     async with open_store(database) as engine:
         tiger = basic("tiger", await tokens.create_token(engine, "tiger", "bot", "ada"))
-        write = make_transaction_writer(engine)
         route_match = parse_target("/api/token/rotate?name=tiger")
         assert route_match is not None
         with anyio.CancelScope() as time_limit:
 
             async def write_late(operation: Callable[[sa.Connection], Any]) -> Any:
-                result = await write(operation)
+                result = await write(engine, operation)
                 time_limit.cancel()
                 await checkpoint()
                 return result
 
-            pages = OwnerPages(engine, write_late, partial(send_request, engine))
+            pages = OwnerPages(set_writer(engine, write_late), partial(send_request, engine))
             answer = await pages.handle_request(route_match, tiger)
         assert answer.status == 200
         assert await find_valid_token(engine, basic("tiger", json.loads(answer.body)["token"]))

@@ -41,7 +41,6 @@ from arena.server.store.database import (
     Engine,
     close_engine,
     make_engine,
-    make_transaction_writer,
     open_readonly,
     open_store,
     prepare_store,
@@ -113,7 +112,6 @@ def make_pages(engine: Engine) -> Pages:
         Metrics(),
         WorkBudget(HostLimits(work_ms_per_second=1e6)),
         lambda: "",
-        write=make_transaction_writer(engine),
         send_request=partial(send_request, engine),
     )
 

@@ -185,7 +185,7 @@ async def test_an_impossible_name_never_reaches_the_database(
 async def test_a_question_that_many_ask_at_once_is_answered_once(host: Host) -> None:
     """Reloading a page, alone or by many clients, must not keep the store busy."""
     await play(host, 1)
-    await count_new_matches(host.engine, host.journal.write)
+    await count_new_matches(host.engine)
     async with anyio.create_task_group() as tasks:
         for number in range(40):
             letter = "t" if number % 2 else "%74"  # the same question
@@ -216,7 +216,7 @@ async def test_finished_matches_come_newest_first_and_page_by_page(host: Host) -
 @pytest.mark.smoke
 async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
     await play(host, 2)
-    await count_new_matches(host.engine, host.journal.write)
+    await count_new_matches(host.engine)
     table = await ask(host, "table?event=test")
     assert table["counted"] == 2
     winner = table["rows"][0]

@@ -23,7 +23,7 @@ from arena.server.store.aggregates.standings import (
     load_cross_scores,
     load_standings,
 )
-from arena.server.store.database import make_transaction_writer, open_store
+from arena.server.store.database import open_store, write
 from arena.server.store.journal.restart_state import load_accounts
 from arena.server.store.match_search import load_head_to_head_scores
 from arena.server.store.pruning import Retention, prune
@@ -36,7 +36,7 @@ NAMES = ["anna", "bert", "carl"]
 
 
 async def close(engine: AsyncEngine, name: str, game: str | None = None) -> list[str]:
-    return await make_transaction_writer(engine)(partial(close_season, name=name, game=game))
+    return await write(engine, partial(close_season, name=name, game=game))
 
 
 async def play(chance: random.Random, days: range, *engines: AsyncEngine) -> None:
@@ -186,7 +186,7 @@ import sqlalchemy as sa
 
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.database import open_store, make_transaction_writer
+from arena.server.store.database import open_store, write
 
 async def close(file, last):
     done = itertools.count(1)
@@ -197,7 +197,7 @@ async def close(file, last):
         sa.event.listen(engine.sync_engine, "before_cursor_execute", step)
         sa.event.listen(engine.sync_engine, "commit", step)
         await count_new_matches(engine)
-        await make_transaction_writer(engine)(partial(close_season, name="spring"))
+        await write(engine, partial(close_season, name="spring"))
 
 folder, code = Path(sys.argv[1]), -9
 for last in itertools.count(1):
