@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,10 @@ from arena.server.edge.request import Request
 
 TEXT_TYPE = "text/plain; charset=utf-8"
 JSON_TYPE = "application/json; charset=utf-8"
+COMPRESSED_TYPES = frozenset({"font/woff2", "image/gif", "image/png"})
+"""Media types whose content is already compressed."""
+MIN_COMPRESSED_BYTES = 500
+"""Size in bytes below which a body is not compressed."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,17 @@ def make_json_response(value: Any, headers: Mapping[str, str] | None = None) -> 
 def make_raw_json_response(body: bytes, headers: Mapping[str, str] | None = None) -> Response:
     """Return a response with a body that is already JSON."""
     return Response(HTTPStatus.OK, JSON_TYPE, body, {"Cache-Control": "no-store", **(headers or {})})
+
+
+def apply_gzip(response: Response, *, accepted: bool, level: int = 6) -> Response:
+    """Return a response with its body compressed, if the client accepts gzip and the body is worth compressing."""
+    if len(response.body) < MIN_COMPRESSED_BYTES or response.content_type in COMPRESSED_TYPES:
+        return response
+    response = replace(response, headers={**response.headers, "Vary": "Accept-Encoding"})
+    if not accepted:
+        return response
+    body = gzip.compress(response.body, level, mtime=0)
+    return replace(response, body=body, headers={**response.headers, "Content-Encoding": "gzip"})
 
 
 def make_not_found_response(reason: str) -> Response:

@@ -8,10 +8,12 @@ import signal
 import socket
 import time
 import traceback
+from functools import partial
 from http import HTTPStatus
 from urllib.parse import unquote
 
 import anyio
+import anyio.to_thread
 import msgspec
 
 from arena.clock import TimeSource
@@ -67,6 +69,8 @@ class RequestHandler:
         try:
             with anyio.fail_after(request.seconds):
                 response = await self._answer(request)
+                compress = partial(responses.apply_gzip, response, accepted=request.gzip)
+                response = await anyio.to_thread.run_sync(compress)
         except BadRequest as bad_request:
             response = responses.make_bad_request_response(str(bad_request))
         except TimeoutError:
@@ -103,10 +107,10 @@ class RequestHandler:
             case "/api/advice/":
                 return await analyse_position(route_match.name, route_match.parameters)
             case "/api/map/":
-                return answer_map_request(route_match.name, gzip=request.gzip)
+                return answer_map_request(route_match.name)
             case "/api/maps":
                 return answer_maps_request()
-        return await self._store.handle_request(route_match, request.live, gzip=request.gzip)
+        return await self._store.handle_request(route_match, request.live)
 
     async def _render_page(self, request: PageRequest) -> Response:
         """Return an HTML page, with a general title if the store is too slow or unavailable."""
@@ -121,9 +125,7 @@ class RequestHandler:
                     raise
         head = link_previews.render_preview(preview, request.origin, route_match.path)
         is_start_page, is_embedded = route_match.route == "/", route_match.route == "/embed/"
-        return self._templates.render_page(
-            head, initial_html, start=is_start_page, embedded=is_embedded, gzip=request.gzip
-        )
+        return self._templates.render_page(head, initial_html, start=is_start_page, embedded=is_embedded)
 
 
 def _make_failure_response(error: Exception) -> tuple[Response, str]:

@@ -5,7 +5,6 @@ The measurements and solutions come from tables in `maps/README.md`.
 
 from __future__ import annotations
 
-import gzip as compressor
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
@@ -143,7 +142,7 @@ def _split_row(line: str) -> list[str]:
 
 
 @lru_cache(maxsize=64)  # bounded, because clients may ask for any name
-def answer_map_request(name: str, *, gzip: bool) -> Response:
+def answer_map_request(name: str) -> Response:
     """Return a response with all data for drawing a built-in map, as JSON; status 404 for an unknown name.
 
     The setup of a match lacks some of these data, such as the shapes of the territories.
@@ -161,8 +160,4 @@ def answer_map_request(name: str, *, gzip: bool) -> Response:
         "marks": load_shipped_marks(name),
         "setup": file.map.to_data(),
     }
-    plain_response = responses.make_json_response(map_data, {"Vary": "Accept-Encoding"})
-    if not gzip:
-        return plain_response
-    headers = {**plain_response.headers, "Content-Encoding": "gzip"}
-    return responses.make_raw_json_response(compressor.compress(plain_response.body, 9, mtime=0), headers)
+    return responses.make_json_response(map_data)

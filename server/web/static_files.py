@@ -8,8 +8,6 @@ start are served, so no URL path can lead out of the folder. HTML pages are gene
 from __future__ import annotations
 
 import base64
-import gzip
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from http import HTTPStatus
@@ -17,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from arena.server.edge.responses import Response
+from arena.server.edge.responses import Response, apply_gzip
 from arena.server.web.bundle import make_bundles
 
 PAGE_FOLDER = Path(__file__).parents[2] / "page"
@@ -60,8 +58,6 @@ CACHE_FOREVER = "public, max-age=31536000, immutable"
 """Cache-Control header of a response that never changes."""
 CACHE_ONE_DAY = "public, max-age=86400"
 """Cache-Control header of a response that only another version of the server could change."""
-MIN_COMPRESSED_BYTES = 500
-"""Size in bytes below which files are not compressed."""
 DIGEST_PLACEHOLDER = b"{{digest}}"
 """Placeholder in the page's files for the digest of all files."""
 HEAD_PLACEHOLDER = b"<!-- head -->"
@@ -83,13 +79,6 @@ STYLES_PLACEHOLDER = b"<!-- styles -->"
 """Placeholder in HTML pages for the inlined styles, with which a page appears without another request."""
 
 
-@dataclass(frozen=True)
-class _CompressedFile:
-    media_type: str
-    body: bytes
-    gzipped_body: bytes | None
-
-
 class Templates(Struct, frozen=True):
     """HTML pages, with placeholders for the parts that depend on the request."""
 
@@ -101,13 +90,7 @@ class Templates(Struct, frozen=True):
     """HTML by file name, such as `index.html`."""
 
     def render_page(
-        self,
-        head: bytes = b"",
-        first: bytes = b"",
-        *,
-        start: bool = False,
-        embedded: bool = False,
-        gzip: bool = False,
+        self, head: bytes = b"", first: bytes = b"", *, start: bool = False, embedded: bool = False
     ) -> Response:
         """Return an HTML page.
 
@@ -115,7 +98,6 @@ class Templates(Struct, frozen=True):
         first: HTML elements to show before the scripts are loaded; not used in the embedded page
         start: True for the start page, which needs no module of another view
         embedded: True for the page that other sites may embed
-        gzip: True to compress the page
         """
         views_preload = (
             b"" if start or embedded else VIEWS_PRELOAD.replace(DIGEST_PLACEHOLDER, self.digest.encode())
@@ -137,9 +119,7 @@ class Templates(Struct, frozen=True):
             # Lets the browser request the modules before the page itself has arrived.
             "Link": f"</web/{self.digest}/{PAGES[template_name][1]}>; rel=modulepreload",
         }
-        return _make_file_response(
-            _compress_file(template_name, html, level=6 if gzip else 0), headers, gzip=gzip
-        )
+        return Response(HTTPStatus.OK, MEDIA_TYPES[".html"], html, headers)
 
 
 class StaticFiles:
@@ -169,14 +149,15 @@ class StaticFiles:
             f"style-src 'self' 'sha256-{style_hash}'",
             {page: html.replace(DIGEST_PLACEHOLDER, self.digest.encode()) for page, html in pages.items()},
         )
-        self._worker = _compress_file(
-            "sw.js", files.pop("sw.js", b"").replace(DIGEST_PLACEHOLDER, self.digest.encode())
+        worker = files.pop("sw.js", b"").replace(DIGEST_PLACEHOLDER, self.digest.encode())
+        self._worker = _make_variants(
+            MEDIA_TYPES[".js"], worker, {**SECURITY_HEADERS, "Cache-Control": "no-cache"}
         )
-        self._files = {name: _compress_file(name, body) for name, body in files.items()}
+        self._files = {name: _make_file_variants(name, body) for name, body in files.items()}
 
     def answer_service_worker(self, *, gzip: bool) -> Response:
         """Return the script of the service worker. It is served at `/sw.js`, so that it may handle all requests."""
-        return _make_file_response(self._worker, {**SECURITY_HEADERS, "Cache-Control": "no-cache"}, gzip=gzip)
+        return self._worker[gzip]
 
     def answer_file(self, path: str, *, gzip: bool) -> Response | None:
         """Return the file at the URL path `/web/` + `path`; None if there is none.
@@ -184,16 +165,8 @@ class StaticFiles:
         `path` is DIGEST/NAME. Another version of the page has another digest, so its files are not found.
         """
         digest, _, name = path.partition("/")
-        content = self._files.get(name) if digest == self.digest else None
-        if content is None:
-            return None
-        # Browsers do not display the other types as documents, so these many files need no policies.
-        security = (
-            SECURITY_HEADERS
-            if content.media_type.startswith(DOCUMENT_TYPES)
-            else {"X-Content-Type-Options": "nosniff"}
-        )
-        return _make_file_response(content, {**security, "Cache-Control": CACHE_FOREVER}, gzip=gzip)
+        variants = self._files.get(name) if digest == self.digest else None
+        return None if variants is None else variants[gzip]
 
 
 @cache
@@ -202,17 +175,15 @@ def load_page_files() -> StaticFiles:
     return StaticFiles()
 
 
-def _compress_file(name: str, body: bytes, level: int = 9) -> _CompressedFile:
-    gzipped_body = (
-        gzip.compress(body, level, mtime=0) if level and len(body) >= MIN_COMPRESSED_BYTES else None
-    )
-    return _CompressedFile(MEDIA_TYPES[Path(name).suffix], body, gzipped_body)
+def _make_file_variants(name: str, body: bytes) -> tuple[Response, Response]:
+    media_type = MEDIA_TYPES[Path(name).suffix]
+    # Browsers do not display the other types as documents, so these many files need no policies.
+    is_document = media_type.startswith(DOCUMENT_TYPES)
+    security = SECURITY_HEADERS if is_document else {"X-Content-Type-Options": "nosniff"}
+    return _make_variants(media_type, body, {**security, "Cache-Control": CACHE_FOREVER})
 
 
-def _make_file_response(file: _CompressedFile, headers: dict[str, str], *, gzip: bool) -> Response:
-    headers = {**headers, "Vary": "Accept-Encoding"}
-    if file.gzipped_body is not None and gzip:
-        return Response(
-            HTTPStatus.OK, file.media_type, file.gzipped_body, {**headers, "Content-Encoding": "gzip"}
-        )
-    return Response(HTTPStatus.OK, file.media_type, file.body, headers)
+def _make_variants(media_type: str, body: bytes, headers: dict[str, str]) -> tuple[Response, Response]:
+    """Return the responses with a body for clients that do not accept gzip, and for those that do."""
+    response = Response(HTTPStatus.OK, media_type, body, headers)
+    return apply_gzip(response, accepted=False), apply_gzip(response, accepted=True, level=9)

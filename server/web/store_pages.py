@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip as compressor
 import re
 from collections.abc import Mapping
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -95,11 +93,10 @@ class StorePages:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def handle_request(self, route_match: RouteMatch, live: LiveData, *, gzip: bool) -> Response:
+    async def handle_request(self, route_match: RouteMatch, live: LiveData) -> Response:
         """Return the response to a request.
 
         live: data on the event of the request that are not in the store
-        gzip: True if the client accepts a response compressed with gzip
 
         Raises BadRequest for an invalid parameter.
         """
@@ -114,7 +111,7 @@ class StorePages:
                     await load_head_to_head_scores(self._engine, parameters["bot"], parameters["opponent"])
                 )
             case "/api/record/":
-                return await self._answer_record(name, gzip=gzip, download="download" in parameters)
+                return await self._answer_record(name, download="download" in parameters)
             case "/api/truth/":
                 return await self._list_move_qualities(name)
             case "/api/review/":
@@ -168,13 +165,13 @@ class StorePages:
         filter = SearchFilter(opening=opening, result=result, **text_filters)
         return responses.make_json_response(await search_matches(self._engine, filter, limit, before))
 
-    async def _answer_record(self, match: str, *, gzip: bool, download: bool) -> Response:
+    async def _answer_record(self, match: str, *, download: bool) -> Response:
         """Return the record of a finished match, found by its id or a unique prefix of it.
 
         download: True to let the browser save the record as a file
         """
         # The record of a match never changes, so clients can cache it.
-        headers = {"Cache-Control": CACHE_FOREVER, "Vary": "Accept-Encoding"}
+        headers = {"Cache-Control": CACHE_FOREVER}
         line, is_full_id = (
             await find_record(self._engine, match) if MATCH_ID.fullmatch(match) else (None, True)
         )
@@ -184,11 +181,7 @@ class StorePages:
             headers["Cache-Control"] = "no-cache"
         if download:
             headers["Content-Disposition"] = f'attachment; filename="{match.replace(":", "-")}.jsonl"'
-        body = f"{line}\n".encode()
-        if gzip:
-            headers["Content-Encoding"] = "gzip"
-            body = await anyio.to_thread.run_sync(partial(compressor.compress, body, 6, mtime=0))
-        return responses.make_raw_json_response(body, headers)
+        return responses.make_raw_json_response(f"{line}\n".encode(), headers)
 
     async def _list_move_qualities(self, match: str) -> Response:
         """Return the quality of each move of a match on a solved map, as JSON; null for a match on any other map."""

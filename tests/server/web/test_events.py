@@ -36,7 +36,7 @@ async def test_an_event_that_is_played_elsewhere_is_told_from_the_store(host: Ho
     await finish_ladder(host.engine, "cup")
     asked = parse_target("/api/event?name=cup")
     assert asked is not None
-    over = await StorePages(host.engine).handle_request(asked, LiveData(), gzip=False)
+    over = await StorePages(host.engine).handle_request(asked, LiveData())
     assert json.loads(over.body)["finished"]
 
 
@@ -85,6 +85,6 @@ async def due(host: Host) -> list[dict[str, object]]:
     """Return the due matches of the event from the store."""
     asked = parse_target("/api/event?name=cup")
     assert asked is not None
-    answer = await StorePages(host.engine).handle_request(asked, LiveData(), gzip=False)
+    answer = await StorePages(host.engine).handle_request(asked, LiveData())
     found: list[dict[str, object]] = json.loads(answer.body)["plan"]["due"]
     return found

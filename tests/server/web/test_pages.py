@@ -338,7 +338,7 @@ async def test_a_list_reads_no_record_and_is_short_however_long_the_records_are(
     for bot in ("", "anna", "bert"):
         asked = parse_target(f"/api/records?limit=50&game=tictactoe&bot={bot}")
         assert asked is not None
-        data = json.loads((await pages.handle_request(asked, LiveData(), gzip=False)).body)
+        data = json.loads((await pages.handle_request(asked, LiveData())).body)
         assert [each["match"] for each in data["matches"]] == ids[::-1]
     assert len((await ask(host, "bot/anna"))["matches"]) == 3
     # What is packed meanwhile is no list's.
