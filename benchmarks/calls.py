@@ -29,9 +29,9 @@ from arena.protocol.adjudication import DEFAULT_RULES
 from arena.protocol.timecontrol import TimeControl
 from arena.server import loop_lag
 from arena.server.core import core
+from arena.server.core.limits import PRIVATE_LIMITS
 from arena.server.core.matchmaker import GATHER_NS
 from arena.server.core.settings import Pool, PoolGame
-from arena.server.edge.limits import PRIVATE_LIMITS
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from benchmarks.kit.client import Client, ServerMessage, connect, open_client, open_socket

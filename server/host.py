@@ -113,18 +113,12 @@ def make_core_settings(
     house  engines that the server itself runs
     clock  clock of the core, from which `epoch_ns` is computed
     """
-    matches, limits = settings.matches, settings.limits
+    matches = settings.matches
     return CoreSettings(
         program=PROGRAM,
         epoch_ns=time.time_ns() - clock.now_ns(),
         grace_ms=round(1000 * matches.grace_seconds),
-        message_bytes=limits.message_bytes,
-        matches_per_bot=limits.matches_per_bot,
-        max_watched_matches=limits.watched,
-        max_open_challenges=limits.open_challenges,
-        challenge_ms=round(1000 * limits.challenge_seconds),
-        answer_ms=round(1000 * matches.answer_seconds),
-        max_territories=limits.territories,
+        limits=msgspec.structs.replace(settings.limits),
         pool=pool,
         concurrency=settings.pool.concurrency or len(list_usable_cores()),
         counts_threads=not settings.pool.concurrency,

@@ -15,8 +15,8 @@ from msgspec.structs import fields
 
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES, NO_RULES, REPETITION_RULE, Adjudication
+from arena.server.core.limits import PRIVATE_LIMITS, HostLimits
 from arena.server.core.settings import AnalysisVisibility
-from arena.server.edge.limits import PRIVATE_LIMITS, HostLimits
 from arena.server.shell.house_processes import DEFAULT_ENGINES
 from arena.server.store.pruning import Retention
 
@@ -136,12 +136,6 @@ class MatchSettings(Struct, kw_only=True, forbid_unknown_fields=True):
             description="When spectators see a bot's analysis: after the opponent's reply, or after the match."
         ),
     ] = "reply"
-    answer_seconds: Annotated[
-        float,
-        Meta(
-            ge=0, le=60, description="Time for a bot to answer a challenge before the matchmaker may pair it."
-        ),
-    ] = 2.0
 
     @property
     def adjudication(self) -> Adjudication | None:

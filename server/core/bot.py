@@ -23,6 +23,8 @@ RECENT_RESULT_NS = 15_000_000_000
 
 If a server process fails, bots may not have received the results of the last seconds.
 """
+ANSWER_NS = 2_000_000_000
+"""Time for a challenged bot to answer before the matchmaker may pair it, in ns."""
 MIN_ANSWER_INTERVAL_NS = 20_000_000_000
 """Shortest time between the starts of two answer periods of a bot, in ns.
 
@@ -215,7 +217,7 @@ class LobbyBot:
         return any(match == match_id and time < end_time for end_time, match_id in self.recent_matches)
 
     def open_answer_period(self, now: int) -> None:
-        """Keep the matchmaker from pairing the bot for `CoreSettings.answer_ms`, so that the bot can answer challenges.
+        """Keep the matchmaker from pairing the bot for `ANSWER_NS`, so that the bot can answer challenges.
 
         Do nothing if the last such period started less than `MIN_ANSWER_INTERVAL_NS` ago.
         """

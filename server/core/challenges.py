@@ -25,7 +25,7 @@ from arena.server.core.bot import LobbyBot
 from arena.server.core.house_engines import MAX_WAIT_MS, HouseEngines
 from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import DRAINING_REASON, Lobby, RequestRefused
-from arena.server.core.open_challenges import OpenChallenge, OpenChallenges
+from arena.server.core.open_challenges import CHALLENGE_MS, OpenChallenge, OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import HOUSE_PREFIX, OPEN_EVENT
 
@@ -142,8 +142,8 @@ class ChallengeHandler:
         lobby, settings = self._lobby, self._lobby.settings
         if lobby.is_draining:
             raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REASON)
-        self._open_challenges.check_new_challenge(bot.name, challenge, settings.max_open_challenges)
-        game = make_challenge_game(challenge, settings.max_territories)
+        self._open_challenges.check_new_challenge(bot.name, challenge, settings.limits.open_challenges)
+        game = make_challenge_game(challenge, settings.limits.territories)
         if bot.guest:
             self._house.check_guest(bot, challenge)
         target = lobby.bots.get(challenge.opponent)
@@ -158,7 +158,7 @@ class ChallengeHandler:
             self._check_target(target, challenge, game)
             if challenge.rated and bot.shares_owner(target):
                 raise RequestRefused(Code.BAD_CHALLENGE, _SAME_OWNER_REASON)
-        expiry_time = lobby.now + (MAX_WAIT_MS if is_house_engine else settings.challenge_ms) * NS_PER_MS
+        expiry_time = lobby.now + (MAX_WAIT_MS if is_house_engine else CHALLENGE_MS) * NS_PER_MS
         open_challenge = self._open_challenges.add(bot.name, challenge, game, expiry_time)
         lobby.deadlines.schedule(("challenge", open_challenge.id), expiry_time)
         lobby.mark_changed(target)  # a challenged bot may have to leave the pool for a while

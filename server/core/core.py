@@ -412,7 +412,7 @@ class Core:
             watched_matches = client.topics.keys() & self._matches.rooms.keys()
             for finished_match in client.topics.keys() - watched_matches - {LISTING_TOPIC}:
                 del client.topics[finished_match]
-            max_matches = self._lobby.settings.max_watched_matches
+            max_matches = self._lobby.settings.limits.watched
             if len(watched_matches) >= max_matches:
                 raise RequestRefused(
                     Code.RATE_LIMITED,

@@ -19,7 +19,7 @@ from arena.server.core.guests import (
 )
 from arena.server.core.house_queue import HouseQueue, Requester
 from arena.server.core.lobby import Lobby, RequestRefused
-from arena.server.core.open_challenges import OpenChallenge, OpenChallenges
+from arena.server.core.open_challenges import CHALLENGE_MS, OpenChallenge, OpenChallenges
 from arena.server.core.rate_limit import RateLimit
 from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE
 
@@ -160,7 +160,7 @@ class HouseEngines:
         }
         total_slots = MATCHES_PER_HOUSE_ENGINE * len(self._engines)
         for challenge, engine in self._queue.pop_next_offers(total_slots, free_slots, self._may_begin):
-            expiry_time = lobby.now + lobby.settings.challenge_ms * NS_PER_MS
+            expiry_time = lobby.now + CHALLENGE_MS * NS_PER_MS
             renewed = self._challenges.extend(challenge, expiry_time)
             lobby.deadlines.schedule(("challenge", challenge), expiry_time)
             self._offers[challenge] = engine

@@ -217,7 +217,7 @@ class Lobby:
         else:
             bot.open_session(admitted.secret)
             self.effects.append(SaveSession(bot.name, bot.session))
-        bot.apply_hello(admitted, self.settings.matches_per_bot)
+        bot.apply_hello(admitted, self.settings.limits.matches_per_bot)
         self.clients[admitted.client] = LobbyClient(admitted.client, bot.name, bot)
         self.mark_changed(bot)
         return bot
@@ -225,7 +225,7 @@ class Lobby:
     def send_welcome(self, client: LobbyClient, session: str) -> None:
         """Send a client the `welcome` message. `session`: secret of its session; empty for a spectator."""
         matches = 0 if client.bot is None else client.bot.capacity
-        limits = Limits(self.settings.message_bytes, matches, self.settings.grace_ms)
+        limits = Limits(self.settings.limits.message_bytes, matches, self.settings.grace_ms)
         self.effects.append(
             SendToClient(client.id, Welcome(self.settings.program, client.name, session, limits))
         )

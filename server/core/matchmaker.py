@@ -15,7 +15,7 @@ from arena.games.core import AnyGame
 from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
 from arena.protocol.values import Players
-from arena.server.core.bot import LobbyBot
+from arena.server.core.bot import ANSWER_NS, LobbyBot
 from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import Lobby
 from arena.server.core.open_challenges import OpenChallenges
@@ -160,9 +160,7 @@ class Matchmaker:
             return False
         excluded_until = self._suspensions.find_suspension_end(bot.name)
         if bot.answer_period_start is not None and self._challenges.list_addressed_to(bot.name):
-            excluded_until = max(
-                excluded_until, bot.answer_period_start + lobby.settings.answer_ms * NS_PER_MS
-            )
+            excluded_until = max(excluded_until, bot.answer_period_start + ANSWER_NS)
         if self._is_reserved(bot.name):
             return False
         if lobby.now < excluded_until:

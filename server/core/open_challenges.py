@@ -10,6 +10,9 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import Challenge, Challenged
 from arena.server.core.lobby import RequestRefused
 
+CHALLENGE_MS = 60_000
+"""Lifetime of an open challenge, in ms."""
+
 
 @dataclass(frozen=True)
 class OpenChallenge:

@@ -39,6 +39,9 @@ from arena.server.core.inputs import UnfinishedMatch
 from arena.server.core.lobby import FollowerCounts, Lobby
 from arena.server.core.public_view import PublicView
 
+TURN_REPORT_NS = 10_000_000_000
+"""Time for an edge to report that it has sent a turn, in ns. After that, the clock starts without a report."""
+
 
 class Room:
     """Match in progress, with its referee and its spectators."""
@@ -216,7 +219,7 @@ class Room:
                     # The clock runs while the player is away.
                     self.start_clock(message.ply, 0, lobby.now)
                 elif self.turn_report_deadline is None:
-                    self.turn_report_deadline = lobby.now + lobby.settings.turn_report_ns
+                    self.turn_report_deadline = lobby.now + TURN_REPORT_NS
                     lobby.deadlines.schedule(self.key, self.turn_report_deadline)
             if client is not None:
                 lobby.effects.append(SendToClient(client, message, clock_ran_ns))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.games.core import AnyGame
 from arena.match.openings import Opening
 from arena.protocol.adjudication import Adjudication
-from arena.protocol.messages import MAX_CLIENT_FRAME
 from arena.protocol.timecontrol import TimeControl
+from arena.server.core.limits import HostLimits
 
 OPEN_EVENT = "serve"
 """Name of the event to which all matches of the pool and of challenges belong."""
@@ -76,20 +76,8 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     """Unix time at which the core's clock shows 0, in ns."""
     grace_ms: int = 5_000
     """Time for a disconnected bot to return to its matches, in ms."""
-    message_bytes: int = MAX_CLIENT_FRAME
-    """Size limit of a client's message, as sent in `welcome`."""
-    matches_per_bot: int = 32
-    """Maximum number of matches that one bot plays in parallel."""
-    max_watched_matches: int = 64
-    """Maximum number of matches that one client may watch in parallel."""
-    max_open_challenges: int = 8
-    """Maximum number of open challenges by one bot."""
-    challenge_ms: int = 60_000
-    """Lifetime of an open challenge, in ms."""
-    answer_ms: int = 2_000
-    """Time for a challenged bot to answer before the matchmaker may pair it, in ms."""
-    max_territories: int = 200
-    """Maximum number of territories of a map generated for a challenge."""
+    limits: HostLimits = field(default_factory=HostLimits)
+    """Limits on what clients may use."""
     pool: Pool | None = None
     """Matches that the matchmaker arranges; None if bots play only by challenge."""
     concurrency: int = 1
@@ -114,5 +102,3 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
 
     The core waits this much longer before it acts on a deadline.
     """
-    turn_report_ns: int = 10_000_000_000
-    """Time for an edge to report that it has sent a turn, in ns. After that, the clock starts without a report."""

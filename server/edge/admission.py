@@ -13,7 +13,7 @@ from collections.abc import Collection
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from arena.clock import TimeSource
-from arena.server.edge.limits import HostLimits
+from arena.server.core.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.edge.token_bucket import TokenBucket
 from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, make_address_key

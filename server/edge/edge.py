@@ -20,12 +20,12 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import End, ServerMessage
 from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
 from arena.server.core.inputs import EDGE_SHIFT, EdgeResynced
+from arena.server.core.limits import HostLimits
 from arena.server.edge.addresses import describe_listen_error
 from arena.server.edge.admission import Admission
 from arena.server.edge.connection import CLOSE_SECONDS, Connection
 from arena.server.edge.directives import Directives
 from arena.server.edge.fair_queue import FairQueue
-from arena.server.edge.limits import HostLimits
 from arena.server.edge.page_client import PageClient
 from arena.server.edge.pings import PING_SECONDS
 from arena.server.edge.request import Request

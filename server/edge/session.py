@@ -75,6 +75,8 @@ HARMLESS_CODES = frozenset({Code.REPLACED, Code.NAME_TAKEN, *GOODBYE_CLOSE_CODES
 
 The bot has reconnected, its name is taken, the server stops, or the event is over.
 """
+MESSAGE_BURST_SECONDS = 4
+"""Time in which a client's unused allowance of messages grows to its maximum, in seconds."""
 ADMISSION_SECONDS = 60.0
 """Longest time for the core to answer a hello, in seconds, for example while a new core takes over."""
 CONTROLS_PER_SECOND = 10.0
@@ -166,7 +168,9 @@ class Session:
 
         The value is None for a match that the client has asked to watch, until the core's `view` arrives.
         """
-        self._message_bucket = TokenBucket(limits.messages_per_second, limits.message_burst, now)
+        self._message_bucket = TokenBucket(
+            limits.messages_per_second, MESSAGE_BURST_SECONDS * limits.messages_per_second, now
+        )
         """Token bucket of messages that answer no message of the server."""
         self._control_bucket = TokenBucket(CONTROLS_PER_SECOND, CONTROL_BURST, now)
         self._fragment_bucket: TokenBucket | None = None

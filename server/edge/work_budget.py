@@ -6,8 +6,8 @@ of requests were limited, a few expensive ones could delay everybody.
 
 from __future__ import annotations
 
+from arena.server.core.limits import HostLimits
 from arena.server.core.rate_limit import RateLimit
-from arena.server.edge.limits import HostLimits
 from arena.server.failed_logins import make_address_key
 
 BURST_SECONDS = 20.0

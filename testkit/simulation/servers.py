@@ -27,9 +27,9 @@ from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.timecontrol import TimeControl
 from arena.server import host, roles
 from arena.server.cluster.core_link import CoreSuperseded
+from arena.server.core.limits import HostLimits
 from arena.server.core.settings import Pool, PoolGame
 from arena.server.edge import pings
-from arena.server.edge.limits import HostLimits
 from arena.server.loop_lag import MEASURE_INTERVAL_NS, LoopLag
 from arena.server.settings import (
     ArenaSettings,

@@ -8,9 +8,10 @@ import pytest
 from arena.protocol.codec import encode
 from arena.protocol.messages import Challenged
 from arena.protocol.timecontrol import TimeControl
+from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import CLOSE_SECONDS
-from arena.server.edge.limits import HostLimits
 from arena.server.edge.message_costs import MESSAGE_COSTS
+from arena.server.edge.session import MESSAGE_BURST_SECONDS
 from arena.server.web.routes import ROUTES
 from benchmarks.hostile.honest import PeriodFigures, median_percentile_99_of_runs
 from benchmarks.hostile.kinds import (
@@ -45,7 +46,7 @@ def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:
 
 def test_strangers_keep_within_the_limit_of_messages() -> None:
     limits = HostLimits()
-    assert limits.message_burst > MESSAGES_AT_ONCE
+    assert MESSAGE_BURST_SECONDS * limits.messages_per_second > MESSAGES_AT_ONCE
     assert limits.messages_per_second > MESSAGES_PER_SECOND
 
 

@@ -10,8 +10,8 @@ from websockets.exceptions import InvalidMessage, InvalidStatus
 
 from arena.games.catalogue import make_game
 from arena.protocol.codes import EndReason
+from arena.server.core.limits import HostLimits
 from arena.server.edge import admission
-from arena.server.edge.limits import HostLimits
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 from testkit.horde import run_attack

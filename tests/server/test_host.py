@@ -32,7 +32,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.record import Record, Result
 from arena.server import host as hosts
-from arena.server.edge.limits import HostLimits
+from arena.server.core.limits import HostLimits
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import schema

@@ -26,6 +26,8 @@ from arena.protocol.messages import (
 )
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.inputs import StartDraining
+from arena.server.core.limits import HostLimits
+from arena.server.core.open_challenges import CHALLENGE_MS
 from arena.server.core.settings import HouseEngine
 from tests.games.own import EXAMPLES, forget_games
 from tests.server.core.arena import FAST, TICTACTOE, Arena, play_line, play_on, two
@@ -110,9 +112,9 @@ def test_an_open_challenge_is_taken_by_the_first() -> None:
 
 
 def test_it_expires_when_its_time_is_up() -> None:
-    arena, anna, bert = two(challenge_ms=500)
+    arena, anna, bert = two()
     anna.say(TO_BERT)
-    arena.wait(499)
+    arena.wait(CHALLENGE_MS - 1)
     assert not bert.all(ChallengeOver)
     assert arena.listing().challenges[0].expires_ms == 1
     arena.wait(1)
@@ -180,7 +182,7 @@ def test_a_challenge_that_cannot_be_played_is_refused_and_another_one_is_not(
 
 
 def test_a_bot_has_so_many_open_and_gets_one_back_for_each_that_closes() -> None:
-    _, anna, bert = two(max_open_challenges=2)
+    _, anna, bert = two(limits=HostLimits(open_challenges=2))
     for _ in range(2):
         anna.say(TICTACTOE)
     anna.say(Challenge(map="nowhere"))

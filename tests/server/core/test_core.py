@@ -53,6 +53,7 @@ from arena.server.core.inputs import (
     StoreRecovered,
     get_edge_number,
 )
+from arena.server.core.limits import HostLimits
 from arena.server.core.rate_limit import MAX_KEYS, RateLimit
 from arena.server.core.settings import HouseEngine
 from tests.properties import examples
@@ -76,9 +77,7 @@ class Script:
             house=(HouseEngine(HOUSE, "greedy"),),
             grace_ms=1_000,
             transit_ns=20 * MS,
-            matches_per_bot=2,
-            max_watched_matches=2,
-            max_open_challenges=2,
+            limits=HostLimits(matches_per_bot=2, watched=2, open_challenges=2),
             **given,
         )
         self.peers: list[Peer] = []

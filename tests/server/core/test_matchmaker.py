@@ -265,7 +265,7 @@ def test_two_rest_between_their_matches() -> None:
 
 
 def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool() -> None:
-    arena = Arena(answer_ms=2_000)
+    arena = Arena()
     anna, bert, carl = crowd(arena, "anna", "bert", "carl")
     carl.say(replace(TICTACTOE, opponent="anna"))
     anna.hear(Challenged)

@@ -39,12 +39,13 @@ from arena.server.core.inputs import (
     EdgeResynced,
     RestoreMatches,
 )
+from arena.server.core.limits import HostLimits
 from arena.server.core.settings import PoolGame
 from tests.server.core.arena import FAST, MS, POOL, Arena, answer, in_match, two
 
 
 def test_hello_is_answered_with_a_session_and_the_limits() -> None:
-    arena = Arena(message_bytes=1000, matches_per_bot=3, grace_ms=700)
+    arena = Arena(limits=HostLimits(message_bytes=1000, matches_per_bot=3), grace_ms=700)
     anna = arena.enter(Hello("anna", matches=500))
     welcome = anna.hear(Welcome)
     assert (welcome.server, welcome.name, welcome.session) == ("test 1", "anna", "secret 1")

@@ -33,6 +33,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.values import Thinking
 from arena.server.core.effects import LISTING_TOPIC, PublishToTopic, SendToClient
+from arena.server.core.limits import HostLimits
 from arena.server.core.listing import LISTING_INTERVAL_NS
 from arena.server.core.public_view import find_first_hidden_ply
 from arena.server.core.settings import AnalysisVisibility, HouseEngine
@@ -98,7 +99,7 @@ def test_a_match_that_is_over_cannot_be_watched() -> None:
 
 
 def test_so_many_matches_are_watched_at_once_and_those_that_are_over_do_not_count() -> None:
-    arena = Arena(max_watched_matches=1)
+    arena = Arena(limits=HostLimits(watched=1))
     anna, bert, eve = (
         arena.enter(Hello("anna", matches=3)),
         arena.enter(Hello("bert", matches=3)),
@@ -263,7 +264,7 @@ def test_a_change_before_the_first_request_is_told_although_the_answer_is_older(
 
 
 def test_one_copy_of_the_listing_goes_to_each_edge_where_somebody_browses() -> None:
-    arena = Arena(max_watched_matches=1)
+    arena = Arena(limits=HostLimits(watched=1))
     one, other = spectator(arena, "eve", edge=1), spectator(arena, "fay", edge=2)
     for eve in (one, other):
         eve.say(Browse()).say(Browse())

@@ -27,9 +27,9 @@ from arena.protocol.messages import (
 )
 from arena.protocol.values import Clocks, Limits
 from arena.server.core.effects import PublishToTopic, SendToClient
+from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
-from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response, make_text_response
 from arena.server.loop_lag import LoopLag

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from arena.clock import TimeSource
+from arena.server.core.limits import HostLimits
 from arena.server.edge.admission import Admission
-from arena.server.edge.limits import HostLimits
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 

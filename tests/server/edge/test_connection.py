@@ -15,9 +15,9 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Hello, Move, Ping, Pong, Ready, Turn, Watch, Welcome
 from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientDisconnected, MessageReceived
+from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import CLOSE_SECONDS, MAX_AFTER_CLOSE_BYTES, MAX_UNSENT_BYTES, SLICE_BYTES
 from arena.server.edge.edge import READ_BYTES
-from arena.server.edge.limits import HostLimits
 from arena.server.edge.pings import PING_SECONDS, PONG_SECONDS
 from arena.server.edge.session import CONTROL_BURST, FRAGMENT_BURST, MAX_QUEUED
 from arena.server.ports import AdmissionRequest
@@ -134,7 +134,7 @@ async def test_a_move_that_waits_in_the_queue_is_stamped_with_its_arrival() -> N
 
 @virtual
 async def test_a_connection_with_too_many_waiting_messages_is_read_once_more_and_then_paused() -> None:
-    limits = HostLimits(message_burst=100_000, work_ms_per_second=10**6, moves_per_second=10**6)
+    limits = HostLimits(messages_per_second=100_000, work_ms_per_second=10**6, moves_per_second=10**6)
     async with entered(limits) as (arena, anna, _):
         before, size = sum(anna.wire.reads), len(masked(Watch("m")))
         anna.say(*[Watch("m") for _ in range(2000)])

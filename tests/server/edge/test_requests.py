@@ -14,9 +14,9 @@ from websockets.protocol import Protocol, Side
 
 from arena.protocol.codec import decode_server_message
 from arena.protocol.messages import Hello, Welcome
+from arena.server.core.limits import HostLimits
 from arena.server.edge import handshake
 from arena.server.edge.edge import READ_BYTES
-from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response, make_text_response
 from testkit.bare import make_handshake_request

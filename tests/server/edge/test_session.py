@@ -34,7 +34,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.core.effects import CloseClient, SendToClient
 from arena.server.core.inputs import EDGE_SHIFT, ClientDisconnected, EdgeResynced, MessageReceived, TurnSent
-from arena.server.edge.limits import HostLimits
+from arena.server.core.limits import HostLimits
 from arena.server.edge.message_costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
 from arena.server.edge.session import ADMISSION_SECONDS
 from arena.server.ports import AdmissionRequest
@@ -352,7 +352,7 @@ async def test_the_time_from_arrival_to_announcement_is_measured() -> None:
 
 @virtual
 async def test_as_many_messages_at_once_as_are_allowed_are_each_given_in_order() -> None:
-    async with entered(HostLimits(message_burst=100)) as (arena, anna, _):
+    async with entered(HostLimits(messages_per_second=25)) as (arena, anna, _):
         requests = [Watch(f"match {number}") for number in range(100)]
         anna.say(*requests)
         await asyncio.sleep(5)
@@ -361,13 +361,13 @@ async def test_as_many_messages_at_once_as_are_allowed_are_each_given_in_order()
 
 @virtual
 async def test_more_than_is_allowed_is_a_fault_and_next_to_nothing_is_handled() -> None:
-    limits = HostLimits(message_burst=20, messages_per_second=1, cut_offs=1)
+    limits = HostLimits(messages_per_second=5, cut_offs=1)
     async with entered(limits) as (arena, anna, client):
         anna.say(*[Ping() for _ in range(200)])
         error, code = await anna.refused()
         assert (error.code, error.detail, code) == (
             Code.RATE_LIMITED,
-            "too many messages: at most 1 a second are allowed",
+            "too many messages: at most 5 a second are allowed",
             1008,
         )
         assert len(messages(arena)) < 3
@@ -459,7 +459,7 @@ async def test_a_last_move_counts_though_the_connection_ends_right_behind_it() -
 async def test_unparsed_messages_of_a_client_that_has_closed_are_dropped_unless_it_is_to_move(
     end: Callable[[Wire], None],
 ) -> None:
-    limits = HostLimits(message_burst=10_000, moves_per_second=1, work_ms_per_second=10**6)
+    limits = HostLimits(messages_per_second=10_000, moves_per_second=1, work_ms_per_second=10**6)
     async with rig(limits) as arena:
         [eve, _], [anna, player], [bert, opponent] = [
             await arena.enter(name) for name in ("eve", "anna", "bert")
@@ -516,13 +516,13 @@ async def test_a_new_core_is_told_how_many_matches_a_bot_takes_yet() -> None:
 
 @virtual
 async def test_each_start_deserves_a_ready_however_often_a_match_is_told_again() -> None:
-    async with entered(HostLimits(message_burst=1, messages_per_second=1)) as (arena, anna, client):
+    async with entered(HostLimits(messages_per_second=1)) as (arena, anna, client):
         for _ in range(20):
             arena.send(client, START, turn(0))
         await settle()
         anna.say(*[Ready("m")] * 20)
         await settle()
         assert messages(arena) == [Ready("m")] * 20
-        anna.say(Ready("m"), Ready("m"))
+        anna.say(*[Ready("m")] * 6)
         error, _ = await anna.refused()
         assert error.code is Code.RATE_LIMITED

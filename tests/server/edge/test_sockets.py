@@ -33,9 +33,9 @@ from arena.protocol.messages import (
 )
 from arena.server.core.effects import SendToClient
 from arena.server.core.inputs import ClientDisconnected, MessageReceived, TurnSent
+from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import CannotListen, Edge
-from arena.server.edge.limits import HostLimits
 from arena.server.edge.session import Session
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
@@ -173,7 +173,7 @@ def test_a_client_that_closes_its_half_has_moved_and_is_gone(run: Any) -> None:
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_a_client_that_floods_and_closes_is_gone_before_all_is_parsed(run: Any) -> None:
     async def main() -> None:
-        limits = HostLimits(message_burst=10_000, work_ms_per_second=10**6)
+        limits = HostLimits(messages_per_second=10_000, work_ms_per_second=10**6)
         async with open_edge(limits) as (core, edge, port), dial(port) as client:
             await client.send(encode(Hello("anna")))
             await until(lambda: core.all(TurnSent))

@@ -26,7 +26,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.core.effects import LISTING_TOPIC, PublishToTopic, SendToClient
 from arena.server.core.inputs import MessageReceived
-from arena.server.edge.limits import HostLimits
+from arena.server.core.limits import HostLimits
 from arena.server.edge.topics import (
     FOLLOWERS_PER_TURN,
     GATHER_SECONDS,

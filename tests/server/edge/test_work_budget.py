@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.server.edge.limits import HostLimits
+from arena.server.core.limits import HostLimits
 from arena.server.edge.work_budget import WorkBudget
 
 

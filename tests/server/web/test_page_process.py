@@ -29,7 +29,7 @@ from websockets.datastructures import Headers
 from arena.clock import TimeSource
 from arena.protocol.messages import Listing, View
 from arena.server.core.inputs import MessageReceived
-from arena.server.edge.limits import HostLimits
+from arena.server.core.limits import HostLimits
 from arena.server.edge.page_client import ANSWER_SECONDS, RETRY_SECONDS, ConnectedClient, PageClient
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response

@@ -23,8 +23,8 @@ from websockets.datastructures import Headers
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.messages import Ready, Start
 from arena.protocol.record import from_line
+from arena.server.core.limits import HostLimits
 from arena.server.edge import responses
-from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings

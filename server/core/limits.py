@@ -21,12 +21,11 @@ class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
     )
     messages_per_second: Annotated[
         float,
-        Meta(ge=1, description="Messages per connection that answer no message of the server, on average."),
+        Meta(
+            ge=1,
+            description="Unrequested messages per connection, on average; in a burst, four times as many.",
+        ),
     ] = 50.0
-    message_burst: Annotated[
-        int,
-        Meta(ge=1, description="Messages per connection that answer no message of the server, in a burst."),
-    ] = 200
     moves_per_second: Annotated[
         float,
         Meta(
@@ -41,7 +40,6 @@ class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
         float, Meta(ge=0.1, description="Time for a handshake, a hello or a request to arrive.")
     ] = 10.0
     open_challenges: Annotated[int, Meta(ge=1, description="Open challenges per bot.")] = 8
-    challenge_seconds: Annotated[float, Meta(gt=0, description="Lifetime of an open challenge.")] = 60.0
     matches_per_bot: Annotated[int, Meta(ge=1, description="Matches in progress per bot.")] = 32
     watched: Annotated[int, Meta(ge=1, description="Matches watched in parallel per connection.")] = 64
     territories: Annotated[
@@ -56,7 +54,6 @@ class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
 PRIVATE_LIMITS = HostLimits(
     connections_per_address=4096,
     messages_per_second=100_000,
-    message_burst=100_000,
     moves_per_second=1_000_000,
     cut_offs=1_000_000,
     territories=1000,
