@@ -87,8 +87,9 @@ def restore_command(
     Example: arena restore --db postgresql://arena@db/arena arena-2026-11-20.db
     """
     try:
-        with file.open("rb"):  # before a missing store is created
-            counts = run_on_store(db, lambda engine: restore(engine, file), create=True)
+        counts = anyio.run(restore, db or DEFAULT_DATABASE_URL, file)
+    except StoreError as error:
+        raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(f"cannot read {file}: {error.strerror}") from None
     err.print(f"restored {_format_counts(counts)}")

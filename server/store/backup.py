@@ -93,10 +93,10 @@ async def _finish_copy(copy: Engine) -> StoreCounts:
     return counts
 
 
-async def restore(engine: Engine, path: Path) -> StoreCounts:
+async def restore(url: str, path: Path) -> StoreCounts:
     """Copy a backup into an empty store, in one transaction.
 
-    engine: store with tables, but without matches and tokens
+    url: database URL of the store, which is created if the backup can be read; it must have no matches and no tokens
     path: file of the backup, which is not changed
 
     Return the numbers of matches and tokens in the store afterwards. Raises StoreError if the file is not a store, or if
@@ -112,7 +112,7 @@ async def restore(engine: Engine, path: Path) -> StoreCounts:
             await _require_store(source_engine, path)
             await database.prepare_store(source_engine, str(path))
             async with (
-                database.convert_database_errors(engine),
+                database.open_store(url) as engine,
                 database.open_exclusive_transaction(engine) as target,
             ):
                 await _require_empty(target)
