@@ -11,6 +11,7 @@ which holds the connections.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 import shutil
@@ -205,8 +206,7 @@ class Host:
                 WebhookSender(webhook_settings.url, webhook_settings.secret, shell, time.time, clock).run
             )
         self._on_record = on_record
-        self._records: list[Record] = []
-        self._has_records = anyio.Event()
+        self._records: asyncio.Queue[Record] = asyncio.Queue()
         self._shell_ended = anyio.Event()
         shell.add_effect_handler(MatchFinished, self._count_match)
         metrics.bots.set_function(lambda: len(shell.core.connected_bots))
@@ -282,8 +282,7 @@ class Host:
     def _count_match(self, finished: MatchFinished) -> None:
         self.metrics.finished.labels(finished.record.result.reason.value).inc()
         if self._on_record is not None:
-            self._records.append(finished.record)
-            self._has_records.set()
+            self._records.put_nowait(finished.record)
 
     async def _remove_old_data(self) -> None:
         await remove_old_data(self.engine, self.settings.store.retention)
@@ -291,11 +290,7 @@ class Host:
     async def _write_records(self) -> None:
         """Call `on_record` with the record of each finished match, until cancelled. Return at once if `on_record` is None."""
         while self._on_record is not None:
-            await self._has_records.wait()
-            self._has_records = anyio.Event()
-            records, self._records = self._records, []
-            for record in records:
-                await self._on_record(record)
+            await self._on_record(await self._records.get())
 
     def _describe_outage(self) -> str:
         """Return the reason why no match can begin now, in one line; empty if matches can begin."""

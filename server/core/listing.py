@@ -66,13 +66,11 @@ class Listings:
             self._lobby.deadlines.schedule(LISTING_DEADLINE, self._lobby.now + LISTING_INTERVAL_NS)
 
     def publish(self) -> None:
-        """Publish the listing if it has changed and a client browses."""
-        lobby = self._lobby
-        if self._followers.edges and self._published_changes != lobby.changes:
-            self._published_changes = lobby.changes
-            lobby.effects.append(
-                PublishToTopic(LISTING_TOPIC, self._build_latest_listing(), self._followers.edges)
-            )
+        """Publish the listing, because its publication is due."""
+        self._published_changes = self._lobby.changes
+        self._lobby.effects.append(
+            PublishToTopic(LISTING_TOPIC, self._build_latest_listing(), self._followers.edges)
+        )
 
     def _build_latest_listing(self) -> Listing:
         listing = self.build_listing(self._lobby.now)

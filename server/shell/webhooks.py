@@ -14,7 +14,6 @@ import hmac
 import logging
 import secrets
 import ssl
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -126,13 +125,12 @@ class WebhookSender:
         self._get_unix_time = get_unix_time
         self._clock = clock
         self._post = post or post_by_http
-        self._queue: deque[_WebhookMessage] = deque()
-        self._message_queued = anyio.Event()
+        self._queue: asyncio.Queue[_WebhookMessage] = asyncio.Queue(MAX_QUEUED)
         shell.add_effect_handler(EventNews, self.enqueue)
 
     def enqueue(self, news: EventNews) -> None:
         """Queue a message with the news, or drop and log it if the queue is full."""
-        if len(self._queue) >= MAX_QUEUED:
+        if self._queue.full():
             log.warning("webhook dropped: %d messages wait for %s", MAX_QUEUED, self._url.hostname)
             return
         fields = msgspec.to_builtins(news.content)
@@ -142,17 +140,12 @@ class WebhookSender:
             "timestamp": format_utc(int(self._get_unix_time())),
             "data": {"event": news.event, **fields},
         }
-        self._queue.append(_WebhookMessage(msgspec.json.encode(message)))
-        self._message_queued.set()
+        self._queue.put_nowait(_WebhookMessage(msgspec.json.encode(message)))
 
     async def run(self) -> None:
         """Send queued messages until cancelled."""
         while True:
-            while self._queue:
-                await self._deliver(self._queue[0])
-                self._queue.popleft()
-            self._message_queued = anyio.Event()
-            await self._message_queued.wait()
+            await self._deliver(await self._queue.get())
 
     async def _deliver(self, message: _WebhookMessage) -> None:
         """Send a message repeatedly, until it is received or refused, or the attempts are used up."""
