@@ -194,9 +194,6 @@ async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, byte
             return (None if exit_code == 128 + signal.SIGXCPU else exit_code), output
         return None, b""
     finally:
-        # Always wait for the process to end, because the next engine may start only then.
+        # Close the supervisor's pipe, which kills the engine, and wait for its end: the next one may start only then.
         with anyio.CancelScope(shield=True):
-            if process.stdin is not None:
-                await process.stdin.aclose()  # the supervisor then kills the engine
-            await process.wait()
             await process.aclose()
