@@ -94,7 +94,7 @@ async def open_edge(
         number = LOCAL_EDGE_NUMBER + 1 + secrets.randbelow(MAX_EDGE_NUMBER - LOCAL_EDGE_NUMBER - 1)
         call_soon = asyncio.get_running_loop().call_soon
         link = EdgeLink(bus, settings.server.name, number, clock=clock, call_soon=call_soon)
-        engine = make_engine(settings.store.url)
+        engine = make_engine(settings.store.url, cluster=True)
         stack.push_async_callback(close_engine, engine)
         metrics = Metrics()
         add_core_reachable_metric(metrics, link)

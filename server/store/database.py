@@ -70,9 +70,9 @@ class DatabaseTimeouts(NamedTuple):
 
 
 DEFAULT_TIMEOUTS = DatabaseTimeouts()
-"""Time limits for every process, except a core with standbys."""
+"""Time limits for every process, except the edges and cores of a cluster."""
 CLUSTER_TIMEOUTS = DatabaseTimeouts(command=10, connect=3)
-"""Time limits for a core process (`server.core`) whose standbys take over within seconds."""
+"""Time limits for edges, whose clients wait for an answer, and for cores, whose standbys take over within seconds."""
 IDLE_TIMEOUT = "10s"
 """Maximum pause between two statements of a transaction, in the format of PostgreSQL's settings. After a longer pause,
 PostgreSQL ends the connection and so releases the locks of a frozen process.
@@ -93,7 +93,7 @@ def make_engine(url: str, *, durable: bool = True, cluster: bool = False) -> Eng
     """Return an engine for `sqlite:///FILE` or `postgresql://…`. No connection is opened yet.
 
     durable: False for a temporary SQLite file, which need not survive a power failure and so is faster
-    cluster: True if standby servers wait to take over, so that each PostgreSQL query needs a short timeout
+    cluster: True for an edge or a core of a cluster, which gives each PostgreSQL query a short timeout
 
     Raises StoreError for any other URL or an unsupported option in it, for an SQLite file in a folder that does not
     exist, and if the password file that ARENA_DB_PASSWORD_FILE names cannot be read.
