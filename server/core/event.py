@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
+from arena.protocol.codes import Code
 from arena.protocol.record import Result
 from arena.protocol.values import Players
 from arena.rating.formats import ArenaFormat, Format, KnockoutFormat, RosterChange, SwissFormat, make_format
@@ -18,6 +19,7 @@ from arena.rating.pairing import Pair, Pairing
 from arena.rating.rater import FinishedMatch
 from arena.rating.schedule import Schedule, compute_points_by_bot, make_match_id
 from arena.server.core.event_state import EventPlan, StoredEvent
+from arena.server.core.lobby import RequestRefused
 from arena.server.core.matchmaker import choose_pairs
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.turn_order import TurnOrder
@@ -26,8 +28,11 @@ MAX_ENTRIES = 1000
 """Maximum number of bots that can enter one event."""
 
 
-class EventRefused(Exception):
+class EventRefused(RequestRefused):
     """Raised when an event refuses an entry or a command; the message is a one-line reason."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(Code.NO_SUCH_EVENT, detail)
 
 
 class Event:

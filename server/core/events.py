@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from arena.games.name_hints import did_you_mean
 from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason
 from arena.protocol.messages import EventStatus, ListedEvent
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
@@ -45,7 +45,7 @@ from arena.server.core.inputs import (
     HostCommand,
     RenameEntry,
 )
-from arena.server.core.lobby import Lobby, RequestRefused
+from arena.server.core.lobby import Lobby
 from arena.server.core.matches import Matches
 from arena.server.core.matchmaker import DEFAULT_RATING
 from arena.server.core.settings import HOUSE_PREFIX
@@ -187,8 +187,6 @@ class Events:
 
     def _change_event(self, command: ControlEvent) -> str:
         event = self._find_event(command.event, command.action, command.bot, by_host=True)
-        if event is None:
-            raise EventRefused(f"no event {command.event!r:.70} is open or in progress")
         match command.action:
             case "enter":
                 self._require_house_engine(command.bot)
@@ -224,16 +222,13 @@ class Events:
     def enter(self, bot: LobbyBot, name: str) -> None:
         """Enter a bot in an event, and send the bot the event's status. `name`: name of the event or of its series.
 
-        Raises RequestRefused if there is no such event, or if the event does not accept the bot.
+        Raises EventRefused if there is no such event, or if the event does not accept the bot.
         """
         event = self._require_event(name, "enter", bot)
         state_before = event.state
         if bot.guest:
-            raise RequestRefused(Code.NO_SUCH_EVENT, "a guest cannot enter events; ask the host for a token")
-        try:
-            event.enter(bot.name, self._find_rating(event, bot.name))
-        except EventRefused as refused:
-            raise RequestRefused(Code.NO_SUCH_EVENT, str(refused)) from None
+            raise EventRefused("a guest cannot enter events; ask the host for a token")
+        event.enter(bot.name, self._find_rating(event, bot.name))
         if event.state != state_before:
             self._save_event(event)
         self.send_status(event, bot)
@@ -241,28 +236,21 @@ class Events:
     def leave(self, bot: LobbyBot, name: str) -> None:
         """Withdraw a bot from an event, and send the bot the event's status. `name`: name of the event or of its series.
 
-        Raises RequestRefused if there is no such event, or if the bot is not in the event.
+        Raises EventRefused if there is no such event, or if the bot is not in the event.
         """
         event = self._require_event(name, "withdraw", bot)
-        try:
-            event.leave(bot.name)
-        except EventRefused as refused:
-            raise RequestRefused(Code.NO_SUCH_EVENT, str(refused)) from None
+        event.leave(bot.name)
         self._save_event(event)
         self.send_status(event, bot)
 
     def _require_event(self, name: str, action: EventAction, bot: LobbyBot) -> Event:
         event = self._find_event(name, action, bot.name)
-        if event is None:
-            raise RequestRefused(Code.NO_SUCH_EVENT, f"no event {name!r:.70} is open or in progress")
         if event.state.phase == "open" and self._lobby.now_unix_ns() >= event.plan.closing_time * SECOND_NS:
-            raise RequestRefused(
-                Code.NO_SUCH_EVENT, f"the entries of {event.name} are closed: it is about to begin"
-            )
+            raise EventRefused(f"the entries of {event.name} are closed: it is about to begin")
         return event
 
-    def _find_event(self, name: str, action: EventAction, bot: str, *, by_host: bool = False) -> Event | None:
-        """Return the event that an action names, directly or by its series; None if there is none.
+    def _find_event(self, name: str, action: EventAction, bot: str, *, by_host: bool = False) -> Event:
+        """Return the event that an action names, directly or by its series. Raises EventRefused if there is none.
 
         The name of a series means its next event, with two exceptions: it means the event in progress if a bot returns
         to that event or is withdrawn from it, or if the action applies only to events in progress.
@@ -275,10 +263,11 @@ class Events:
             return state.has_begun and is_possible.get(action, True)
 
         matching = [event for event in self._events.values() if name in (event.name, event.plan.series)]
+        if not matching:
+            raise EventRefused(f"no event {name!r:.70} is open or in progress")
         return min(
             matching,
             key=lambda event: (not accepts_action(event), event.state.has_begun, event.plan.start_time),
-            default=None,
         )
 
     def _rename_entry(self, request: RenameEntry) -> str:
