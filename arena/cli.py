@@ -24,78 +24,105 @@ except KeyboardInterrupt:  # Ctrl-C while these are still being loaded
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Play": {
-        "ladder": ("arena.ladder.commands.ladder", "Play a ladder of many bots on this machine."),
+        "ladder": ("arena.ladder.commands.ladder:ladder", "Play a ladder of many bots on this machine."),
         "match": (
-            "arena.ladder.commands.ladder",
+            "arena.ladder.commands.match:match",
             "Play two bots in pairs, and estimate their Elo difference.",
         ),
-        "play": ("arena.bots.commands.play", "Play against an engine at the terminal."),
-        "new": ("arena.bots.commands.new", "Write a small commented bot as a starting point."),
-        "bot": ("arena.bots.commands.bot", "Connect a bot to a server."),
-        "check": ("arena.check.commands.check", "Check that a bot follows the protocol."),
+        "play": ("arena.bots.commands.play:play", "Play against an engine at the terminal."),
+        "new": ("arena.bots.commands.new:new", "Write a small commented bot as a starting point."),
+        "bot": ("arena.bots.commands.bot:bot", "Connect a bot to a server."),
+        "check": ("arena.check.commands.check:check", "Check that a bot follows the protocol."),
         "submit": (
-            "arena.ladder.commands.submit",
+            "arena.ladder.commands.submit:SUBCOMMANDS",
             "Check and keep bots submitted as zip files.",
         ),
     },
     "Host": {
-        "serve": ("arena.server.commands.serve", "Host matches between bots, and a page to watch them."),
-        "event": ("arena.server.commands.event", "Announce and manage tournaments on a server."),
-        "season": ("arena.server.commands.season", "Close seasons of ratings, and show closed ones."),
-        "invite": ("arena.server.commands.invite", "Create links with which people register bots."),
-        "token": ("arena.server.commands.token", "Create, list, rotate and revoke tokens."),
-        "owner": ("arena.server.commands.owners", "List, hide and ban the owners of bots."),
+        "serve": (
+            "arena.server.commands.serve:serve",
+            "Host matches between bots, and a page to watch them.",
+        ),
+        "event": ("arena.server.commands.event:SUBCOMMANDS", "Announce and manage tournaments on a server."),
+        "season": (
+            "arena.server.commands.season:SUBCOMMANDS",
+            "Close seasons of ratings, and show closed ones.",
+        ),
+        "invite": (
+            "arena.server.commands.invite:invite_command",
+            "Create links with which people register bots.",
+        ),
+        "token": ("arena.server.commands.token:SUBCOMMANDS", "Create, list, rotate and revoke tokens."),
+        "owner": ("arena.server.commands.owners:SUBCOMMANDS", "List, hide and ban the owners of bots."),
         "rename": (
-            "arena.server.commands.owners",
+            "arena.server.commands.owners:rename",
             "Rename a bot with its token, ratings, records and logs.",
         ),
         "kick": (
-            "arena.server.commands.directives",
+            "arena.server.commands.directives:kick",
             "Disconnect a bot now. It may reconnect after ten seconds.",
         ),
         "ban": (
-            "arena.server.commands.directives",
+            "arena.server.commands.directives:ban",
             "Disconnect a name or address now, and refuse it from then on.",
         ),
-        "notice": ("arena.server.commands.directives", "Send a notice to all bots and to the page."),
+        "notice": ("arena.server.commands.directives:notice", "Send a notice to all bots and to the page."),
         "forget": (
-            "arena.server.commands.owners",
+            "arena.server.commands.owners:forget_command",
             "Delete a name's token, sessions and logs; its records get a random name.",
         ),
     },
     "Analyse": {
-        "replay": ("arena.bots.commands.replay", "Check a finished match, and step through it."),
-        "analyse": ("arena.bots.commands.search", "Rank the moves of a position with an engine."),
-        "trace": ("arena.bots.commands.search", "Print how an algorithm searches a tree."),
-        "log": ("arena.server.commands.log", "Show a match from a server's journal, move by move."),
+        "replay": ("arena.bots.commands.replay:replay", "Check a finished match, and step through it."),
+        "analyse": (
+            "arena.bots.commands.search:analyse_command",
+            "Rank the moves of a position with an engine.",
+        ),
+        "trace": ("arena.bots.commands.search:trace_command", "Print how an algorithm searches a tree."),
+        "log": ("arena.server.commands.log:log", "Show a match from a server's journal, move by move."),
     },
     "Data": {
-        "marks": ("arena.server.commands.marks", "Show an event as ranks, points and Elo against an anchor."),
+        "marks": (
+            "arena.server.commands.marks:marks",
+            "Show an event as ranks, points and Elo against an anchor.",
+        ),
         "audit": (
-            "arena.server.commands.audit",
+            "arena.server.commands.audit:audit",
             "Show suspicious results, resignations, play and addresses.",
         ),
-        "ratings": ("arena.server.commands.ratings", "Show the Glicko-2 ratings of all bots."),
+        "ratings": ("arena.server.commands.ratings:ratings", "Show the Glicko-2 ratings of all bots."),
         "export": (
-            "arena.server.commands.backup",
+            "arena.server.commands.backup:export_command",
             "Write finished matches as records, one JSON object per line.",
         ),
-        "import": ("arena.server.commands.backup", "Check records by the rules, and add them to a database."),
-        "backup": ("arena.server.commands.backup", "Copy the database to a file while servers use it."),
-        "restore": ("arena.server.commands.backup", "Restore a backup into an empty database."),
-        "store": ("arena.server.commands.store", "Inspect and prune the database."),
+        "import": (
+            "arena.server.commands.backup:import_command",
+            "Check records by the rules, and add them to a database.",
+        ),
+        "backup": (
+            "arena.server.commands.backup:backup_command",
+            "Copy the database to a file while servers use it.",
+        ),
+        "restore": (
+            "arena.server.commands.backup:restore_command",
+            "Restore a backup into an empty database.",
+        ),
+        "store": ("arena.server.commands.store:SUBCOMMANDS", "Inspect and prune the database."),
     },
     "Lab": {
-        "maps": ("arena.lab.commands.maps", "List, draw, check and measure Riskless maps."),
-        "openings": ("arena.lab.commands.openings", "Find balanced openings."),
-        "solve": ("arena.lab.commands.solve", "Compute the value of every position of a small map."),
-        "tune": ("arena.lab.commands.tune", "Learn an evaluator's weights by self-play."),
+        "maps": ("arena.lab.commands.maps:SUBCOMMANDS", "List, draw, check and measure Riskless maps."),
+        "openings": ("arena.lab.commands.openings:SUBCOMMANDS", "Find balanced openings."),
+        "solve": (
+            "arena.lab.commands.solve:solve_command",
+            "Compute the value of every position of a small map.",
+        ),
+        "tune": ("arena.lab.commands.tune:tune_command", "Learn an evaluator's weights by self-play."),
     },
 }
-"""Commands by group, each with its module and its line in `arena --help`.
+"""Commands by group, each with its function as `MODULE:FUNCTION` and its line in `arena --help`.
 
-The line repeats the first line of the command's own help, so that `arena --help` and shell completion need not load
-the module.
+A command with subcommands has `MODULE:SUBCOMMANDS` instead, the functions of its subcommands. The line repeats the first
+line of the command's own help, so that `arena --help` and shell completion need not load the module.
 """
 
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
@@ -150,8 +177,17 @@ class LazyCommand(TyperCommand):
 
 def load_command(name: str) -> Any:
     """Import the command called `name`, and return it. Raises KeyError if there is none."""
+    target, line = COMMANDS[name]
+    module, _, attribute = target.partition(":")
+    function = getattr(import_module(module), attribute)
     app = _make_app()
-    import_module(COMMANDS[name][0]).register(app)
+    if callable(function):
+        app.command(name)(function)
+    else:
+        group = typer.Typer(help=line, no_args_is_help=True)
+        for subcommand in function:
+            group.command(subcommand.__name__.removesuffix("_command").rstrip("_"))(subcommand)
+        app.add_typer(group, name=name)
     if signal.getsignal(signal.SIGINT) is _exit_on_interrupt:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return _make_group(app).commands[name]

@@ -30,11 +30,6 @@ SWITCH_SECONDS = 0.001
 """Interval at which Python switches threads, in seconds: so short that a search cannot delay the network."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena bot` to `app`."""
-    app.command("bot")(bot)
-
-
 def bot(
     context: typer.Context,
     engine: Annotated[

@@ -33,11 +33,6 @@ class {name}(Bot):
 '''
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena new` to `app`."""
-    app.command("new")(new)
-
-
 def new(
     file: Annotated[
         Path,

@@ -44,11 +44,6 @@ Type a move in the form that `moves` lists, or one of these words:
   quit     leave the match unfinished (also Ctrl-D)"""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena play` to `app`."""
-    app.command("play")(play)
-
-
 def play(
     context: typer.Context,
     engine: Annotated[

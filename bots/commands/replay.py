@@ -46,11 +46,6 @@ QUIT_KEYS = {"q", "Q", "\x1b", "\x04"}
 _MATCH_URL = re.compile(r"(https?://[^/#?]+)/(?:#/)?(?:match|api/record)/([^/#?]+)(?:/\d+)?")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena replay` to `app`."""
-    app.command("replay")(replay)
-
-
 def replay(
     record: Annotated[
         str,

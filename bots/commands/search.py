@@ -87,12 +87,6 @@ TimeOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands `arena trace` and `arena analyse` to `app`."""
-    app.command("trace")(trace_command)
-    app.command("analyse")(analyse_command)
-
-
 def trace_command(
     tree: Annotated[
         str,

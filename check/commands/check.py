@@ -30,11 +30,6 @@ from arena.games.catalogue import CATALOGUE
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena check` to `app`."""
-    app.command("check")(check)
-
-
 def check(
     bot: Annotated[
         str,

@@ -29,19 +29,7 @@ WIDTH = 100
 """Width of a picture that is not drawn on a terminal, and the maximum width on a terminal, in characters."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command group `arena maps` to `app`."""
-    maps = typer.Typer(
-        help="List, draw, check and measure Riskless maps.", no_args_is_help=True, rich_markup_mode=None
-    )
-    maps.command("list")(list_maps)
-    maps.command("show")(show)
-    maps.command("check")(check)
-    maps.command("measure")(measure_command)
-    app.add_typer(maps, name="maps")
-
-
-def list_maps(json: JsonOption = None) -> None:
+def list_(json: JsonOption = None) -> None:
     """List the built-in maps, and show how to name generated maps.
 
     Example: arena maps list
@@ -164,3 +152,7 @@ def _print_territories(file: MapFile, width: int) -> None:
         line = "".join(f"{cell:<{column_width}}" for cell in cells[row::row_count]).rstrip()
         out.print(line)
     out.print()
+
+
+SUBCOMMANDS = (list_, show, check, measure_command)
+"""Functions of the commands of `arena maps`."""

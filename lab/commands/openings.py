@@ -43,14 +43,6 @@ DEFAULT_STRENGTHS = "500,4000,32000"
 MAX_STRENGTH = 10**9
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena openings` to `app`."""
-    openings = typer.Typer(help="Find balanced openings.", no_args_is_help=True, rich_markup_mode=None)
-    openings.callback()(lambda: None)
-    openings.command("make")(make)
-    app.add_typer(openings, name="openings")
-
-
 def make(
     map: MapOption = DEFAULT_MAP,
     plies: Annotated[
@@ -223,3 +215,7 @@ def _format_openings(map: RisklessMap, openings: Sequence[Opening], options: Map
         # Numbers, because a territory's name may contain a comma.
         lines.append(", ".join(f"{source} {target}" for source, target in moves))
     return "\n".join(lines) + "\n"
+
+
+SUBCOMMANDS = (make,)
+"""Functions of the commands of `arena openings`."""

@@ -30,11 +30,6 @@ if TYPE_CHECKING:
     from arena.lab.solving.verify import Verification
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena solve` to `app`."""
-    app.command("solve")(solve_command)
-
-
 @dataclass(frozen=True)
 class SolvedMap:
     """Solved map: its table of values, the time that solving took, and the result of the verification."""

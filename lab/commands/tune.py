@@ -33,11 +33,6 @@ AddProgressBar = Callable[[str, int], Callable[[], None]]
 """Function that adds a progress bar with a title and a number of steps; it returns a function to call after each step."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena tune` to `app`."""
-    app.command("tune")(tune_command)
-
-
 def tune_command(
     game: Annotated[
         str, typer.Option("--game", metavar="NAME", help="Game whose evaluator is trained.")

@@ -25,7 +25,6 @@ from arena.console import (
 )
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
-from arena.ladder.commands.match import match
 from arena.ladder.commands.options import (
     CsvOption,
     EventOption,
@@ -43,12 +42,6 @@ from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME_CONT
 from arena.ladder.plan_file import read_ladder
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands `arena ladder` and `arena match` to `app`."""
-    app.command("ladder")(ladder)
-    app.command("match")(match)
 
 
 def ladder(

@@ -62,15 +62,6 @@ class Submission(Struct, frozen=True):
     """Reason why the file is invalid; empty if it is valid."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command group `arena submit` to `app`."""
-    submit = typer.Typer(help="Check and keep bots submitted as zip files.", no_args_is_help=True)
-    submit.command("add")(add)
-    submit.command("check")(check)
-    submit.command("list")(list_)
-    app.add_typer(submit, name="submit")
-
-
 def add(
     file: Annotated[
         Path, typer.Argument(metavar="FILE.zip", help="Zip file of the bot, with bot.toml at its top level.")
@@ -199,3 +190,7 @@ def _inspect_submission(file: Path) -> Submission:
     except CommandError as problem:
         return Submission(file.stem, problem=str(problem))
     return Submission(file.stem, command, -(-len(packed) // 1024), hashlib.sha256(packed).hexdigest())
+
+
+SUBCOMMANDS = (add, check, list_)
+"""Functions of the commands of `arena submit`."""

@@ -26,11 +26,6 @@ COLUMNS: dict[str, Justify] = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena audit` to `app`."""
-    app.command("audit")(audit)
-
-
 def audit(
     event: Annotated[
         str | None,

@@ -39,14 +39,6 @@ MAX_BAD_LINES = 20
 """Maximum number of bad lines that `arena import` lists."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands `arena backup`, `arena restore`, `arena export` and `arena import` to `app`."""
-    app.command("backup")(backup_command)
-    app.command("restore")(restore_command)
-    app.command("export")(export_command)
-    app.command("import")(import_command)
-
-
 def backup_command(
     file: Annotated[
         Path,

@@ -41,13 +41,6 @@ LiftOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands `arena kick`, `arena ban` and `arena notice` to `app`."""
-    app.command("kick")(kick)
-    app.command("ban")(ban)
-    app.command("notice")(notice)
-
-
 def kick(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the connected client to disconnect.")],
     reason: ReasonOption = "the host has closed the connection",

@@ -67,17 +67,6 @@ ServerOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command group `arena event` to `app`."""
-    event = typer.Typer(
-        help="Announce and manage tournaments on a server.",
-        no_args_is_help=True,
-    )
-    for command in (new, list_, show, pause, resume, cancel, enter, withdraw):
-        event.command(command.__name__.rstrip("_"))(command)
-    app.add_typer(event, name="event")
-
-
 def new(
     context: typer.Context,
     name: NameArgument,
@@ -394,3 +383,7 @@ def _parse_ratings(text: str) -> tuple[int, int]:
     if highest and int(highest) < int(lowest or 0):
         raise UsageError(f"--rating: {text} contains no rating; write the lower bound first")
     return int(lowest or 0), int(highest or 0)
+
+
+SUBCOMMANDS = (new, list_, show, pause, resume, cancel, enter, withdraw)
+"""Functions of the commands of `arena event`."""

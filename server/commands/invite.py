@@ -21,11 +21,6 @@ HEADER_WORDS = frozenset({"name", "owner"})
 """Headers, in lower case. A first row of a roster that begins with one of them is skipped."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena invite` to `app`."""
-    app.command("invite")(invite_command)
-
-
 def invite_command(
     owner: Annotated[
         list[str] | None,

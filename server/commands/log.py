@@ -49,11 +49,6 @@ COLUMNS: dict[str, Justify] = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena log` to `app`."""
-    app.command("log")(log)
-
-
 def log(
     match: Annotated[str, typer.Argument(metavar="MATCH", help="Match id, or its first characters.")],
     bot: Annotated[

@@ -46,11 +46,6 @@ class Mark(Struct, frozen=True):
     """Number of matches lost by a crash, on time, by an illegal move, or by absence."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena marks` to `app`."""
-    app.command("marks")(marks)
-
-
 def marks(
     event: Annotated[str, typer.Option("--event", metavar="NAME", help="Event or ladder to show.")],
     against: Annotated[

@@ -27,16 +27,6 @@ OwnerArgument = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command group `arena owner` and the commands `arena rename` and `arena forget` to `app`."""
-    owner = typer.Typer(help="List, hide and ban the owners of bots.", no_args_is_help=True)
-    for command in (list_, hide, ban):
-        owner.command(command.__name__.rstrip("_"))(command)
-    app.add_typer(owner, name="owner")
-    app.command("rename")(rename)
-    app.command("forget")(forget_command)
-
-
 def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
     """List owners with their bots, invitations and bans.
 
@@ -139,3 +129,7 @@ def forget_command(
 
     replacement, count = run_on_store(db, forget)
     err.print(f"{name} is deleted; its {count} matches now belong to {replacement}")
+
+
+SUBCOMMANDS = (list_, hide, ban)
+"""Functions of the commands of `arena owner`."""

@@ -43,11 +43,6 @@ GameOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena ratings` to `app`."""
-    app.command("ratings")(ratings)
-
-
 def ratings(
     game: GameOption = None,
     map_: Annotated[

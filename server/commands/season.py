@@ -26,14 +26,6 @@ from arena.server.store.database import Engine, write
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the season.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command group `arena season` to `app`."""
-    season = typer.Typer(help="Close seasons of ratings, and show closed ones.", no_args_is_help=True)
-    for command in (close, list_, show):
-        season.command(command.__name__.rstrip("_"))(command)
-    app.add_typer(season, name="season")
-
-
 def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
     """Freeze all ratings and tables under a name, and start a new season.
 
@@ -84,3 +76,7 @@ def show(
         return await load_standings(engine, registered_game, season=name)
 
     print_ratings(run_on_store(db, load_final_ratings), json)
+
+
+SUBCOMMANDS = (close, list_, show)
+"""Functions of the commands of `arena season`."""

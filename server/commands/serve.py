@@ -31,11 +31,6 @@ from arena.server.store.database import StoreError
 from arena.server.store.lease import LeaseHeld
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command `arena serve` to `app`."""
-    app.command("serve")(serve)
-
-
 def serve(
     file: Annotated[
         Path | None,

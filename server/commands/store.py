@@ -15,15 +15,6 @@ from arena.server.store.pruning import BadRetention, Retention, prune
 from arena.server.store.stats import load_stats, vacuum
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command group `arena store` to `app`."""
-    store = typer.Typer(help="Inspect and prune the database.", no_args_is_help=True)
-    store.command("stats")(stats_command)
-    store.command("prune")(prune_command)
-    store.command("vacuum")(vacuum_command)
-    app.add_typer(store, name="store")
-
-
 def stats_command(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
     """Show the number and dates of matches, and the bytes of each table.
 
@@ -104,3 +95,7 @@ def vacuum_command(db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
         if freed_bytes >= 0
         else f"the store is {-freed_bytes:,} bytes larger"
     )
+
+
+SUBCOMMANDS = (stats_command, prune_command, vacuum_command)
+"""Functions of the commands of `arena store`."""

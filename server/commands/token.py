@@ -16,14 +16,6 @@ NameArgument = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command group `arena token` to `app`."""
-    token = typer.Typer(help="Create, list, rotate and revoke tokens.", no_args_is_help=True)
-    for command in (create, list_, rotate, revoke):
-        token.command(command.__name__.rstrip("_"))(command)
-    app.add_typer(token, name="token")
-
-
 def create(
     name: NameArgument,
     role: Annotated[
@@ -88,3 +80,7 @@ def revoke(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
 def _print_token(name: str, token: str) -> None:
     err.print(f"the token of {name}, shown this once:")
     typer.echo(token)
+
+
+SUBCOMMANDS = (create, list_, rotate, revoke)
+"""Functions of the commands of `arena token`."""
