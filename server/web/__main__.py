@@ -37,7 +37,7 @@ from arena.server.web.page_messages import (
     PageResponse,
     PageSetup,
 )
-from arena.server.web.routes import BadRequest, Route
+from arena.server.web.routes import BadRequest, NotFound, Route
 from arena.server.web.store_pages import StorePages
 
 MIN_CACHED, CACHED_PER_SECOND, MAX_CACHED = 1.0, 200.0, 10.0
@@ -73,6 +73,8 @@ class RequestHandler:
                 response = await anyio.to_thread.run_sync(compress)
         except BadRequest as bad_request:
             response = responses.make_bad_request_response(str(bad_request))
+        except NotFound as not_found:
+            response = responses.make_not_found_response(str(not_found))
         except TimeoutError:
             response = responses.make_text_response(
                 "the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE
@@ -99,9 +101,7 @@ class RequestHandler:
             case "/api/game/":
                 return await answer_board_request(route_match.name, route_match.parameters)
             case "/api/advice/" | "/api/review" | "/api/review/" if not self._guests:
-                return responses.make_not_found_response(
-                    "this server offers no analysis, because guests may not use its engines"
-                )
+                raise NotFound("this server offers no analysis, because guests may not use its engines")
             case "/api/review":
                 return await review_moves(route_match.parameters)
             case "/api/advice/":

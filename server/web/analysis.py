@@ -32,6 +32,7 @@ from arena.protocol.values import Players
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.web.board_pages import parse_match
+from arena.server.web.maps import require_built_in_map
 from arena.server.web.routes import BadRequest
 from arena.server.web.static_files import CACHE_ONE_DAY
 
@@ -71,10 +72,9 @@ async def analyse_position(
     parameters: `position`, in the game's text form
     seconds: time limit of the engine
 
-    Raises BadRequest if the parameters have no position.
+    Raises BadRequest if the parameters have no position, and NotFound for an unknown map.
     """
-    if map_name not in list_map_names():
-        return responses.make_not_found_response(f"no built-in map is called {map_name!r:.80}")
+    require_built_in_map(map_name)
     options = ["--map", map_name, f"--position={parse_position(parameters)}", "--engine", ANALYSIS_ENGINE]
     options += ["--nodes", str(ANALYSIS_NODES), "--lines", str(MAX_LINES)]
     code, output = await _run_engine("analyse", *options, seconds=seconds)

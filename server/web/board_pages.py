@@ -20,7 +20,7 @@ from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import Game, GameError
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
-from arena.server.web.routes import BadRequest
+from arena.server.web.routes import BadRequest, NotFound
 
 MAX_MOVES = 1500
 """Maximum number of moves in a request."""
@@ -32,10 +32,10 @@ async def answer_board_request(name: str, parameters: Mapping[str, str]) -> Resp
     name: name of the custom game
     parameters: `setup` and `moves`, as JSON
 
-    Raises BadRequest for an invalid setup or invalid moves.
+    Raises BadRequest for an invalid setup or invalid moves, and NotFound for an unknown game.
     """
     if not CATALOGUE.is_known(name) or CATALOGUE.is_builtin(name):
-        return responses.make_not_found_response(f"no user-written game is called {name!r:.80}")
+        raise NotFound(f"no user-written game is called {name!r:.80}")
     setup, moves = parse_match(parameters)
     try:
         return responses.make_json_response(await anyio.to_thread.run_sync(_replay_match, name, setup, moves))

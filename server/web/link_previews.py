@@ -24,7 +24,6 @@ from msgspec import Struct
 
 from arena.maps.loader import list_map_names, load_map_file
 from arena.protocol.messages import View
-from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import count_finished_matches
 from arena.server.store.aggregates.standings import load_bot_standings
@@ -33,7 +32,8 @@ from arena.server.store.finished_matches import find_record, load_summary
 from arena.server.store.queries import load_event_table
 from arena.server.web import titles
 from arena.server.web.initial_page import DEMO_FILE
-from arena.server.web.routes import MATCH_ID
+from arena.server.web.maps import require_built_in_map
+from arena.server.web.routes import MATCH_ID, NotFound
 from arena.server.web.static_files import CACHE_ONE_DAY
 
 WIDTH, HEIGHT = 1200, 630
@@ -143,7 +143,7 @@ class LinkPreviews:
         return LinkPreview(titles.make_event_title(event), f"The table after {match_count} matches", picture)
 
     async def answer_picture_request(self, path: str, view: View | None) -> Response:
-        """Return the picture at a percent-decoded URL path; status 404 if there is none.
+        """Return the picture at a percent-decoded URL path. Raises NotFound if there is none.
 
         view: spectators' view of the match in the picture; None if there is no match in progress
         """
@@ -157,7 +157,7 @@ class LinkPreviews:
             match = film_path[1]
             record_line, is_finished = await find_record(self._engine, match)
             if record_line is None:
-                return responses.make_not_found_response(f"no finished match is called {match!r:.80}")
+                raise NotFound(f"no finished match is called {match!r:.80}")
             return await _answer_with_picture(
                 partial(drawing.draw_film, record_line), is_permanent=is_finished, media_type="image/gif"
             )
@@ -169,26 +169,23 @@ class LinkPreviews:
                     partial(drawing.draw_record, record_line, ply), is_permanent=is_finished
                 )
             if view is None:
-                return responses.make_not_found_response(f"no match is called {match!r:.80}")
+                raise NotFound(f"no match is called {match!r:.80}")
             return await _answer_with_picture(partial(drawing.draw_view, view, ply), is_permanent=False)
         if named_path := _NAMED_PICTURE_PATH.fullmatch(path):
             subject, name = named_path.groups()
             if subject == "map":
-                if name in list_map_names():
-                    return await _answer_with_picture(partial(drawing.draw_map, name), is_permanent=True)
-                return responses.make_not_found_response(f"no built-in map is called {name!r:.80}")
+                require_built_in_map(name)
+                return await _answer_with_picture(partial(drawing.draw_map, name), is_permanent=True)
             summary_and_rows = await (
                 self._load_rating_rows(name) if subject == "bot" else self._load_event_rows(name)
             )
             if summary_and_rows is None:
-                return responses.make_not_found_response(
-                    f"no {subject} called {name!r:.80} has finished matches"
-                )
+                raise NotFound(f"no {subject} called {name!r:.80} has finished matches")
             title = titles.make_event_title(name) if subject == "event" else titles.make_bot_title(name)
             return await _answer_with_picture(
                 partial(drawing.draw_table, title, *summary_and_rows), is_permanent=False
             )
-        return responses.make_not_found_response("no picture has this path")
+        raise NotFound("no picture has this path")
 
     async def _load_rating_rows(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
         """Return a summary line and rows with a bot's ratings, for `draw_table`; None if the bot has no rating."""
@@ -245,17 +242,12 @@ def _split_address(path: str, query: str) -> tuple[str, list[str]]:
 async def _answer_with_picture(
     draw: Callable[[], bytes], *, is_permanent: bool, media_type: str = "image/png"
 ) -> Response:
-    """Return a response with the picture that `draw` returns; status 404 if it raises CannotDraw.
+    """Return a response with the picture that `draw` returns.
 
     is_permanent: True if the picture at this URL never changes
     media_type: media type of the picture
     """
-    from arena.server.web.pictures.drawing import CannotDraw  # noqa: PLC0415  slow to load, and large
-
-    try:
-        body = await anyio.to_thread.run_sync(draw)
-    except CannotDraw as error:
-        return responses.make_not_found_response(str(error))
+    body = await anyio.to_thread.run_sync(draw)
     headers = {
         "Cache-Control": CACHE_ONE_DAY if is_permanent else "no-cache",
         "X-Content-Type-Options": "nosniff",

@@ -6,7 +6,7 @@ The measurements and solutions come from tables in `maps/README.md`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,6 +17,7 @@ from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.loader import list_map_names, load_map_file
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
+from arena.server.web.routes import NotFound
 
 MAPS_README = Path(maps.__file__).with_name("README.md")
 """File with the tables of measurements and solutions."""
@@ -141,14 +142,19 @@ def _split_row(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
-@lru_cache(maxsize=64)  # bounded, because clients may ask for any name
+def require_built_in_map(name: str) -> None:
+    """Raise NotFound unless `name` is a built-in map."""
+    if name not in list_map_names():
+        raise NotFound(f"no built-in map is called {name!r:.80}")
+
+
+@cache
 def answer_map_request(name: str) -> Response:
-    """Return a response with all data for drawing a built-in map, as JSON; status 404 for an unknown name.
+    """Return a response with all data for drawing a built-in map, as JSON. Raises NotFound for an unknown name.
 
     The setup of a match lacks some of these data, such as the shapes of the territories.
     """
-    if name not in list_map_names():
-        return responses.make_not_found_response(f"no built-in map is called {name!r:.80}")
+    require_built_in_map(name)
     file = load_map_file(name)
     map_data = {
         "map": name,

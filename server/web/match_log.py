@@ -25,9 +25,10 @@ from arena.server.store.journal.reader import (
 )
 from arena.server.store.owners import load_owner
 from arena.server.web.credentials import find_valid_token, parse_basic
+from arena.server.web.routes import NotFound
 
 
-class LogNotFound(Exception):
+class LogNotFound(NotFound):
     """Raised when an id or prefix fits no match or several, or there is no log; the message is a one-line reason."""
 
 
@@ -122,7 +123,7 @@ class MatchLogs:
         self._threads = anyio.CapacityLimiter(1)
 
     async def answer_request(self, match: str, authorization: str) -> Response:
-        """Return the log of a match as JSON; status 401 without the right secret, 404 if the log is not found."""
+        """Return the log of a match as JSON; status 401 without the right secret. Raises LogNotFound if there is none."""
         name, secret = parse_basic(authorization)
         token = await find_valid_token(self._engine, authorization)
         needs_session = token is None and not (self._anyone and not secret and await self._is_name_free(name))
@@ -134,15 +135,13 @@ class MatchLogs:
         is_admin = token is not None and token.role == "admin"
         if not is_admin and len(match) < MIN_PREFIX:
             # A search for a player's matches examines all matches with this prefix.
-            return responses.make_not_found_response(
-                f"{match!r} is too short: give at least {MIN_PREFIX} characters of the id"
-            )
+            raise LogNotFound(f"{match!r} is too short: give at least {MIN_PREFIX} characters of the id")
         try:
             log = await load_log(self._engine, match, "" if is_admin else name, self._threads)
-        except LogNotFound as error:
+        except LogNotFound:
             log_for_owner = None if token is None else await self._load_log_for_owner(match, token.owner)
             if log_for_owner is None:
-                return responses.make_not_found_response(str(error))
+                raise
             log = log_for_owner
         if needs_session and not await tokens.has_session(self._engine, name, secret, log.match):
             return responses.make_unauthorized_response(

@@ -23,6 +23,10 @@ class BadRequest(Exception):
     """Raised for an invalid request; the message is a one-line reason."""
 
 
+class NotFound(Exception):
+    """Raised for a request for something that does not exist; the message names it in one line."""
+
+
 class Route(NamedTuple):
     """Properties of a URL path, or of all URL paths with a prefix."""
 

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import BadData
 from arena.games.riskless import Riskless
-from arena.maps.loader import list_map_names, load_map
+from arena.maps.loader import load_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, from_line
 from arena.rating.pairing import Pairing
@@ -44,8 +44,9 @@ from arena.server.store.queries import (
 )
 from arena.server.web.analysis import parse_position, review_match
 from arena.server.web.event_progress import DueMatch, EventProgress
+from arena.server.web.maps import require_built_in_map
 from arena.server.web.page_messages import LiveData
-from arena.server.web.routes import MATCH_ID, BadRequest, RouteMatch
+from arena.server.web.routes import MATCH_ID, BadRequest, NotFound, RouteMatch
 from arena.server.web.static_files import CACHE_FOREVER
 from arena.solved.move_quality import MoveQuality, classify_moves
 
@@ -98,7 +99,7 @@ class StorePages:
 
         live: data on the event of the request that are not in the store
 
-        Raises BadRequest for an invalid parameter.
+        Raises BadRequest for an invalid parameter, and NotFound if there is no such match, event or bot.
         """
         parameters, name = route_match.parameters, route_match.name
         match route_match.route:
@@ -115,8 +116,7 @@ class StorePages:
             case "/api/truth/":
                 return await self._list_move_qualities(name)
             case "/api/review/":
-                line = await self._load_record(name)
-                return _make_match_not_found_response(name) if line is None else await review_match(line)
+                return await review_match(await self._load_record(name))
             case "/api/openings/":
                 return await self._list_continuations(name, parameters)
             case "/api/table":
@@ -155,9 +155,7 @@ class StorePages:
                 await find_opening_key(self._engine, like_match) if MATCH_ID.fullmatch(like_match) else None
             )
             if opening_key is None:
-                return responses.make_not_found_response(
-                    f"no finished match {like_match!r:.80} has an opening"
-                )
+                raise NotFound(f"no finished match {like_match!r:.80} has an opening")
             opening = opening_key
         text_filters = {
             name: parameters.get(name, "") for name in ("bot", "opponent", "map", "game", "event")
@@ -176,7 +174,7 @@ class StorePages:
             await find_record(self._engine, match) if MATCH_ID.fullmatch(match) else (None, True)
         )
         if line is None:
-            return _make_match_not_found_response(match)
+            raise _make_match_not_found_error(match)
         if not is_full_id:
             headers["Cache-Control"] = "no-cache"
         if download:
@@ -186,14 +184,11 @@ class StorePages:
     async def _list_move_qualities(self, match: str) -> Response:
         """Return the quality of each move of a match on a solved map, as JSON; null for a match on any other map."""
         line = await self._load_record(match)
-        if line is None:
-            return _make_match_not_found_response(match)
         return responses.make_json_response(await anyio.to_thread.run_sync(rate_moves_by_table, line))
 
     async def _list_continuations(self, map_name: str, parameters: Mapping[str, str]) -> Response:
         """Return the moves that were played in finished matches from a position on a built-in map."""
-        if map_name not in list_map_names():
-            return responses.make_not_found_response(f"no built-in map is called {map_name!r:.80}")
+        require_built_in_map(map_name)
         game = Riskless(load_map(map_name))
         try:
             position = game.position_from_text(parse_position(parameters))
@@ -203,8 +198,11 @@ class StorePages:
             raise BadRequest(f"the explorer knows positions up to ply {MAX_PLY}, not ply {position.ply}")
         return responses.make_json_response(await find_continuations(self._engine, game, position))
 
-    async def _load_record(self, match: str) -> str | None:
-        return await load_record(self._engine, match) if MATCH_ID.fullmatch(match) else None
+    async def _load_record(self, match: str) -> str:
+        line = await load_record(self._engine, match) if MATCH_ID.fullmatch(match) else None
+        if line is None:
+            raise _make_match_not_found_error(match)
+        return line
 
     async def _load_table(self, parameters: Mapping[str, str], live: LiveData) -> Response:
         """Return the table of the event in the parameters; without one, the ratings, cross-tables and events."""
@@ -218,32 +216,32 @@ class StorePages:
         if not event:
             season = parameters.get("season", "")
             if season and season not in await read_seasons(self._engine):
-                return responses.make_not_found_response(f"no season is called {season!r:.80}")
+                raise NotFound(f"no season is called {season!r:.80}")
             return responses.make_json_response(
                 await load_rating_tables(self._engine, parameters.get("map", ""), time_control, season)
             )
-        table = await self._load_event_table(event, live)
-        return responses.make_json_response(table) if table else _make_event_not_found_response(event)
+        return responses.make_json_response(await self._load_event_table(event, live))
 
     async def _answer_table_csv(self, event: str, live: LiveData) -> Response:
         """Return the rows of an event's table as CSV."""
         table = await self._load_event_table(event, live)
-        if table is None:
-            return _make_event_not_found_response(event)
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", event)
         headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{name}.csv"'}
         return Response(HTTPStatus.OK, "text/csv; charset=utf-8", to_csv(table.rows).encode(), headers)
 
-    async def _load_event_table(self, event: str, live: LiveData) -> EventTable | None:
+    async def _load_event_table(self, event: str, live: LiveData) -> EventTable:
         bots = None if live.progress is None else list(live.progress.bots)
-        return await load_event_table(self._engine, event, bots)
+        table = await load_event_table(self._engine, event, bots)
+        if table is None:
+            raise _make_event_not_found_error(event)
+        return table
 
     async def _load_event(self, event: str, live: LiveData) -> Response:
         """Return the plan and the progress of an event, with its next matches and its sequential test, if any."""
         match_count = await count_finished_matches(self._engine, event)
         ladder = await find_plan(self._engine, event)
         if match_count is None and ladder is None and live.progress is None and not live.playing:
-            return _make_event_not_found_response(event)
+            raise _make_event_not_found_error(event)
         plan = live.progress or (None if ladder is None else _make_progress_from_plan(event, ladder))
         if ladder is not None and ladder.plan.get("state", {}).get("phase") in ("running", "paused"):
             pairings = await load_due_matches(self._engine, event, ladder)
@@ -255,13 +253,11 @@ class StorePages:
         return responses.make_json_response(EventPage(event, plan, match_count or 0, live.playing, is_over))
 
     async def _load_bot(self, name: str) -> Response:
-        """Return the summary of a bot; status 404 if it has no finished match."""
+        """Return the summary of a bot with a finished match."""
         summary = await load_bot_summary(self._engine, name) if len(name) <= 64 else None
-        return (
-            responses.make_json_response(summary)
-            if summary
-            else responses.make_not_found_response(f"no match of {name!r:.80} is finished")
-        )
+        if summary is None:
+            raise NotFound(f"no match of {name!r:.80} is finished")
+        return responses.make_json_response(summary)
 
 
 def rate_moves_by_table(line: str) -> list[SolvedMoveQuality] | None:
@@ -322,9 +318,9 @@ def _make_due_match(pairing: Pairing, ladder: StoredPlan) -> DueMatch:
     return DueMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)
 
 
-def _make_match_not_found_response(match: str) -> Response:
-    return responses.make_not_found_response(f"no finished match is called {match!r:.80}")
+def _make_match_not_found_error(match: str) -> NotFound:
+    return NotFound(f"no finished match is called {match!r:.80}")
 
 
-def _make_event_not_found_response(event: str) -> Response:
-    return responses.make_not_found_response(f"no event is called {event!r:.80}")
+def _make_event_not_found_error(event: str) -> NotFound:
+    return NotFound(f"no event is called {event!r:.80}")

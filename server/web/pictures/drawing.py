@@ -25,6 +25,7 @@ from arena.server.web import titles
 from arena.server.web.pictures import cards
 from arena.server.web.pictures.cards import WIDTH, MatchTexts
 from arena.server.web.pictures.text_elements import FONT, FONT_FILE
+from arena.server.web.routes import NotFound
 
 FILM_SIZE = 600, 450
 """Width and height of a film, in pixels."""
@@ -39,7 +40,7 @@ MAX_COLOURS = 64
 """Number of colours of a film."""
 
 
-class CannotDraw(Exception):
+class CannotDraw(NotFound):
     """Raised when a match cannot be drawn, or lacks the requested ply; the message is a one-line reason."""
 
 

@@ -17,10 +17,9 @@ from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from arena.protocol.record import to_line
-from arena.server.edge import responses
 from arena.server.web import analysis
 from arena.server.web.analysis import analyse_position, review_match, review_moves
-from arena.server.web.routes import BadRequest
+from arena.server.web.routes import BadRequest, NotFound
 from tests.bots.command_line import arena
 from tests.games.own import forget_games, nim
 from tests.match.recorded import random_record
@@ -58,23 +57,20 @@ async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_t
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters", "status"),
+    ("name", "parameters", "error"),
     [
-        ("nowhere", at(START), HTTPStatus.NOT_FOUND),
-        ("../path4", at(START), HTTPStatus.NOT_FOUND),
-        ("ring:1000", at(START), HTTPStatus.NOT_FOUND),
-        ("path4", {}, HTTPStatus.BAD_REQUEST),
-        ("path4", at(" "), HTTPStatus.BAD_REQUEST),
+        ("nowhere", at(START), NotFound),
+        ("../path4", at(START), NotFound),
+        ("ring:1000", at(START), NotFound),
+        ("path4", {}, BadRequest),
+        ("path4", at(" "), BadRequest),
     ],
 )
 async def test_an_invalid_request_starts_no_engine(
-    name: str, parameters: dict[str, str], status: HTTPStatus
+    name: str, parameters: dict[str, str], error: type[Exception]
 ) -> None:
-    try:
-        answer = await analyse_position(name, parameters, seconds=0)
-    except BadRequest as error:
-        answer = responses.make_bad_request_response(str(error))
-    assert answer.status == status
+    with pytest.raises(error):
+        await analyse_position(name, parameters, seconds=0)
 
 
 async def test_a_position_that_is_none_is_refused() -> None:

@@ -11,7 +11,7 @@ from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import Game
 from arena.server.edge import responses
 from arena.server.web.board_pages import answer_board_request
-from arena.server.web.routes import BadRequest
+from arena.server.web.routes import BadRequest, NotFound
 from tests.games.own import EXAMPLES
 from tests.games.setups import random_match
 
@@ -72,5 +72,7 @@ async def test_an_invalid_board_request_is_refused(
         answer = await answer_board_request(name, parameters)
     except BadRequest as error:
         answer = responses.make_bad_request_response(str(error))
+    except NotFound as error:
+        answer = responses.make_not_found_response(str(error))
     assert answer.status == status
     assert why in answer.body.decode()

@@ -11,7 +11,7 @@ from arena.server.host import Host
 from arena.server.store import tokens
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
-from arena.server.web.match_log import MatchLogs
+from arena.server.web.match_log import LogNotFound, MatchLogs
 from tests.server.journals import ends, opens
 from tests.server.matches import record
 from tests.server.web.test_pages import get
@@ -32,7 +32,10 @@ async def test_a_session_opens_the_matches_that_began_in_it_and_a_token_all(data
         logs = MatchLogs(engine, anyone=False)
 
         async def status(match: str, name: str, secret: str) -> HTTPStatus:
-            return (await logs.answer_request(match, basic(name, secret))).status
+            try:
+                return (await logs.answer_request(match, basic(name, secret))).status
+            except LogNotFound:
+                return HTTPStatus.NOT_FOUND
 
         assert await status(OF_THIS, "anna", "second") is HTTPStatus.OK
         assert await status(OF_BEFORE, "anna", "second") is HTTPStatus.UNAUTHORIZED
