@@ -143,18 +143,18 @@ def make_result_from_row(row: Any, detail: str = "") -> Result:
     return Result(row.winner or None, _REASONS.get(row.reason) or EndReason(row.reason), detail)
 
 
+def make_finished_match_from_row(row: Any) -> FinishedMatch:
+    """Return a finished match from its row of `matches`."""
+    return FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), make_result_from_row(row))
+
+
 async def load_results(connection: AsyncConnection, event: str) -> dict[str, FinishedMatch]:
     """Return the results of an event's finished matches by match id, in order of finishing."""
     table = matches.c
     query = sa.select(table.match, table.game, table.maxie, table.minnie, table.winner, table.reason)
     query = query.where(table.event == event, table.finished.is_not(None))
     rows = await connection.execute(query.order_by(table.finished, table.number))
-    return {
-        row.match: FinishedMatch(
-            row.match, row.game, Players(row.maxie, row.minnie), make_result_from_row(row)
-        )
-        for row in rows
-    }
+    return {row.match: make_finished_match_from_row(row) for row in rows}
 
 
 MIN_PREFIX = 4

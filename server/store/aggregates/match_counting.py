@@ -20,13 +20,12 @@ import sqlalchemy as sa
 from msgspec.structs import asdict
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.protocol.values import Players
-from arena.rating.rater import FinishedMatch, Rater, RatingStep, make_rating_categories
+from arena.rating.rater import Rater, RatingStep, make_rating_categories
 from arena.server.store import database
 from arena.server.store.aggregates import event_tables, standings
 from arena.server.store.aggregates.event_tables import EventResult
 from arena.server.store.aggregates.seasons import load_seasons
-from arena.server.store.finished_matches import make_result_from_row
+from arena.server.store.finished_matches import make_finished_match_from_row
 from arena.server.store.schema import matches, rating_steps
 
 MATCHES_PER_TRANSACTION = 8
@@ -86,7 +85,7 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
     inserts: list[dict[str, Any]] = []
     for row in rated:
         for category in categories_by_match[row.match]:
-            match_steps = rater.rate_match(_make_finished_match_from_row(row), row.finished, category)
+            match_steps = rater.rate_match(make_finished_match_from_row(row), row.finished, category)
             steps += match_steps
             inserts += [asdict(step) | {"arrival": row.arrival} for step in match_steps]
     if inserts:
@@ -130,7 +129,3 @@ UNCOUNTED = (
 )
 _INSERT_STEP = sa.insert(rating_steps)
 _MARK_COUNTED = sa.update(matches).where(matches.c.number == sa.bindparam("which")).values(counted=sa.true())
-
-
-def _make_finished_match_from_row(row: sa.Row[Any]) -> FinishedMatch:
-    return FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), make_result_from_row(row))
