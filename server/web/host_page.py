@@ -18,7 +18,7 @@ from arena.server.edge.page_client import ConnectedClient, PageClient
 from arena.server.edge.responses import Response
 from arena.server.store import personal_data, renaming
 from arena.server.store.aggregates.standings import count_forfeits
-from arena.server.store.database import Engine, OperationRefused
+from arena.server.store.database import Engine
 from arena.server.store.directives import (
     KICK_SECONDS,
     Directive,
@@ -109,7 +109,8 @@ class HostPage:
         form: parameters of the request. `do` is the action; without it, nothing is changed.
         authorization: Authorization header with the name and token of an admin; otherwise, the response has status 401
 
-        Renames take long, so they are only queued. Raises BadRequest for invalid parameters.
+        Renames take long, so they are only queued. Raises BadRequest for invalid parameters, and OperationRefused if the
+        contents of the store do not allow the action.
         """
         token = await find_valid_token(self._engine, authorization)
         if token is None or token.role != "admin":
@@ -118,10 +119,7 @@ class HostPage:
             )
         if "do" in form:
             _check_form(form)
-            try:
-                await self._carry_out(form)
-            except OperationRefused as error:
-                return responses.make_conflict_response(str(error))
+            await self._carry_out(form)
         return responses.make_json_response(await self._load_state())
 
     async def _carry_out(self, form: Mapping[str, str]) -> None:

@@ -22,7 +22,7 @@ from arena.server.store.database import Engine
 from arena.server.store.directives import find_ban
 from arena.server.store.owners import load_owner
 from arena.server.store.requests import SendRequest
-from arena.server.store.tokens import Token, TokenError, make_no_bot_error
+from arena.server.store.tokens import Token, make_no_bot_error
 from arena.server.web.credentials import find_valid_token, parse_bearer
 from arena.server.web.routes import RouteMatch
 
@@ -83,8 +83,8 @@ class OwnerPages:
     async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response:
         """Make the change, if any, that a POST asks for, and return the response to it.
 
-        The status is 401 for an invalid secret, 403 for a banned owner, and 409 for a change that is not possible.
-        Raises TimeoutError if the event is played by another server and that server does not answer.
+        The status is 401 for an invalid secret, and 403 for a banned owner. Raises TokenError or EventRefused for a change
+        that is not possible, and TimeoutError if the event is played by another server and that server does not answer.
         """
         name = route_match.parameters.get("name", "")
         token: Token | None = None
@@ -100,17 +100,14 @@ class OwnerPages:
         ban = await find_ban(self._engine, "owner", owner)
         if ban is not None:
             return responses.make_text_response(f"removed: {ban.text}", HTTPStatus.FORBIDDEN)
-        try:
-            if "event" in route_match.parameters:
-                action: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
-                await self._change_entry(action, route_match.parameters["event"], owner, name)
-            elif name:
-                # A new token that is stored must reach its owner, even if the time for the answer is over.
-                with anyio.CancelScope(shield=True):
-                    new_token = await self._change_name(route_match.route, owner, token, name)
-                return responses.make_json_response(NewToken(name, new_token))
-        except (TokenError, EventRefused) as error:
-            return responses.make_conflict_response(str(error))
+        if "event" in route_match.parameters:
+            action: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
+            await self._change_entry(action, route_match.parameters["event"], owner, name)
+        elif name:
+            # A new token that is stored must reach its owner, even if the time for the answer is over.
+            with anyio.CancelScope(shield=True):
+                new_token = await self._change_name(route_match.route, owner, token, name)
+            return responses.make_json_response(NewToken(name, new_token))
         return responses.make_json_response(await self._load_state(owner))
 
     async def _change_entry(self, action: EventAction, event: str, owner: str, bot: str) -> None:

@@ -24,6 +24,7 @@ from arena.clock import MONOTONIC, TimeSource
 from arena.games.catalogue import CATALOGUE
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.loader import list_map_names
+from arena.server.core.event import EventRefused
 from arena.server.edge import responses
 from arena.server.edge.handshake import refuse_other_origin
 from arena.server.edge.page_client import PageClient
@@ -32,7 +33,7 @@ from arena.server.edge.responses import MakeResponse, Response
 from arena.server.edge.work_budget import WorkBudget
 from arena.server.failed_logins import FailedLogins
 from arena.server.metrics import Metrics
-from arena.server.store.database import Engine, describe_failure
+from arena.server.store.database import Engine, OperationRefused, describe_failure
 from arena.server.store.requests import SendRequest
 from arena.server.web import link_previews
 from arena.server.web.event_progress import FindProgress, report_no_event
@@ -272,6 +273,8 @@ class Pages:
             return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         except BadRequest as error:
             return responses.make_bad_request_response(str(error))
+        except (OperationRefused, EventRefused) as refused:
+            return responses.make_conflict_response(str(refused))
         except Exception as error:
             if describe_failure(error) is None and not isinstance(error, TimeoutError):
                 raise
