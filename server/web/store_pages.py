@@ -129,14 +129,12 @@ class StorePages:
 
     async def _list_records(self, parameters: Mapping[str, str]) -> Response:
         """Return the finished matches of a bot, a game or an event, the newest first."""
-        limit, before = _parse_limit(parameters), _parse_cursor(parameters)
-        game, event = parameters.get("game", ""), parameters.get("event", "")
+        game = parameters.get("game", "")
         if game and not CATALOGUE.is_known(game):
             raise BadRequest(f"no game is called {game!r:.40}")
-        if event and (parameters.get("bot") or game):
+        if parameters.get("event") and (parameters.get("bot") or game):
             raise BadRequest("event cannot be combined with bot or game: use /api/search for that")
-        filter = SearchFilter(bot=parameters.get("bot", ""), game=game, event=event)
-        return responses.make_json_response(await search_matches(self._engine, filter, limit, before))
+        return await self._search_matches(parameters)
 
     async def _search_matches(self, parameters: Mapping[str, str]) -> Response:
         """Return the finished matches that fit all given search terms, the newest first."""
