@@ -24,9 +24,9 @@ from benchmarks.kit.measure import format_spread, make_table, percentile
 from benchmarks.kit.results import CLUSTER, format_verdict, start_measurement
 from benchmarks.kit.running_server import SCRIPT_OPTIONS, process_cpu_seconds
 from testkit import forked
-from testkit.cluster import ClusterMember, Role
 from testkit.nats_server import NatsServer, run_nats
 from testkit.parts import find_postgresql_folder, missing_reason
+from testkit.server_process import Role, ServerProcess
 from tests.server.databases import Postgresql, running_postgresql
 
 IDLE_SECONDS = 3.0
@@ -53,7 +53,7 @@ The CPU time per move is without the CPU time while bots are idle. The column `i
 
 
 def measure_cpu_seconds(
-    members: Sequence[ClusterMember], postgresql: Postgresql, nats: NatsServer
+    members: Sequence[ServerProcess], postgresql: Postgresql, nats: NatsServer
 ) -> list[float]:
     """Return the CPU seconds used so far by the core or single process, all edges, PostgreSQL and NATS, in this order."""
     return [
@@ -67,17 +67,17 @@ def measure_cpu_seconds(
 @asynccontextmanager
 async def run_members(
     edges: int, folder: Path, url: str, nats: NatsServer
-) -> AsyncIterator[list[ClusterMember]]:
+) -> AsyncIterator[list[ServerProcess]]:
     """Run one core and `edges` edges, or a single process if `edges` is 0, until the end of the block.
 
     folder: folder of the logs; url: URL of the database
     """
     roles: list[Role] = ["core", *["edge"] * edges] if edges else ["all"]  # type: ignore[list-item]
     bus = (f"--set=bus.url={nats.url}",) if edges else ()
-    members: list[ClusterMember] = []
+    members: list[ServerProcess] = []
     try:
         for number, role in enumerate(roles):
-            member = ClusterMember(
+            member = ServerProcess(
                 role, f"{role}-{number}", folder / f"{number}.log", (*bus, "--db", url, *SERVE_OPTIONS)
             )
             members.append(member)

@@ -24,10 +24,11 @@ from dataclasses import dataclass, field
 
 import asyncpg
 
-from testkit.cluster import Cluster, ClusterMember
+from testkit.cluster import Cluster
 from testkit.crash import CrashResult, compare_with_store
 from testkit.nats_server import NatsServer
 from testkit.players import RandomPlayer
+from testkit.server_process import ServerProcess
 
 CORE_FAULTS = ("core kill", "core freeze", "core bus", "core store", "core power", "core split")
 EDGE_FAULTS = ("edge kill", "edge freeze", "edge bus", "edge split")
@@ -68,7 +69,7 @@ class FailureReport:
 
 
 def make_players(
-    edges: Sequence[ClusterMember], count: int, think: Callable[[], float], keepalive: float = 2.0
+    edges: Sequence[ServerProcess], count: int, think: Callable[[], float], keepalive: float = 2.0
 ) -> list[RandomPlayer]:
     """Return `count` bots, which start at different edges and try the next edge when theirs is down.
 
@@ -128,12 +129,12 @@ class FaultInjector:
             await cluster_member.wait_ready()
         return cluster_fault
 
-    async def _choose_member(self, target: str) -> ClusterMember | None:
+    async def _choose_member(self, target: str) -> ServerProcess | None:
         if target == "core":
             return await self.cluster.wait_for_leader()
         return self.rng.choice(self.cluster.edges) if target == "edge" else None
 
-    def _begin_fault(self, target: str, fault: str, member: ClusterMember | None) -> Callable[[], object]:
+    def _begin_fault(self, target: str, fault: str, member: ServerProcess | None) -> Callable[[], object]:
         """Begin a failure, and return a function that ends it.
 
         target: `core`, `edge`, `nats` or `postgresql`
@@ -159,7 +160,7 @@ class FaultInjector:
         return self._begin_member_fault(member, fault)
 
     @staticmethod
-    def _begin_member_fault(member: ClusterMember, fault: str) -> Callable[[], object]:
+    def _begin_member_fault(member: ServerProcess, fault: str) -> Callable[[], object]:
         match fault:
             case "kill":
                 member.kill()

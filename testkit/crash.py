@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import random
 import signal
-import socket
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -27,11 +26,9 @@ from arena.server.store.database import open_store
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.packing import unpack_record
-from testkit.forked import ForkedCommand
 from testkit.players import RandomPlayer
+from testkit.server_process import START_TIMEOUT_SECONDS, ServerProcess
 
-ROOT = Path(__file__).parents[1]
-START_TIMEOUT_SECONDS = 200
 DRAIN_SECONDS = 200
 
 
@@ -48,58 +45,20 @@ class CrashResult:
     faults: list[str] = field(default_factory=list)
 
 
-class KillableServer:
-    """`arena serve` process that can be killed and restarted on the same port and store."""
+class KillableServer(ServerProcess):
+    """Server in one process, with its store and its log in a folder, and a matchmaker of its own."""
 
     def __init__(self, folder: Path, matches: int, *options: str) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.url = f"ws://127.0.0.1:{self.port}"
+        """Prepare the process. `matches`: number of matches in parallel; `options`: further options of `arena serve`."""
         self.database = f"sqlite:///{folder / 'arena.db'}"
-        self.log = folder / "log"
-        self._arguments = [
-            *("serve", "--anyone", "--port", str(self.port), "--db", self.database, "--tc", "60+1"),
-            "--set=house.engines=none",
-            "--set=pool.pause_seconds=0",
-            "--set=pool.openings=none",
-            f"--set=pool.concurrency={matches}",
-            "--set=limits.connections_per_address=4096",
-            f"--set=server.drain_seconds={DRAIN_SECONDS}",
-            *options,
-        ]
-        self.process: ForkedCommand | None = None
-
-    def start(self) -> None:
-        """Start the server; `wait_listening` waits until it listens."""
-        self.log.touch()
-        self.process = ForkedCommand(*self._arguments, cwd=ROOT, stderr=self.log)
-
-    async def wait_listening(self) -> None:
-        """Wait until the server accepts connections. Raises RuntimeError if it has ended, or after START_TIMEOUT_SECONDS."""
-        end_time = time.monotonic() + START_TIMEOUT_SECONDS
-        while time.monotonic() < end_time and self.process is not None and self.process.poll() is None:
-            try:
-                _, writer = await asyncio.open_connection("127.0.0.1", self.port)
-            except OSError:
-                await asyncio.sleep(0.02)
-            else:
-                writer.close()
-                return
-        raise RuntimeError(f"the server did not start; end of its log:\n{self.log.read_text()[-3000:]}")
-
-    async def stop(self, signal_number: signal.Signals) -> int:
-        """Send the server a signal, wait for its end, and return its exit code; -N if signal N ended it."""
-        if self.process is None:
-            raise RuntimeError("the server was never started")
-        self.process.send_signal(signal_number)
-        return await asyncio.to_thread(self.process.wait, DRAIN_SECONDS + 30)
-
-    def close(self) -> None:
-        """Kill the server, if it is running."""
-        if self.process is not None and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        pool = ("--set=pool.pause_seconds=0", "--set=pool.openings=none", f"--set=pool.concurrency={matches}")
+        drain = f"--set=server.drain_seconds={DRAIN_SECONDS}"
+        super().__init__(
+            "all",
+            "the server",
+            folder / "log",
+            ("--db", self.database, "--tc", "60+1", *pool, drain, *options),
+        )
 
 
 async def kill_repeatedly(
@@ -123,13 +82,13 @@ async def kill_repeatedly(
             playing = [tasks.create_task(player.run()) for player in players]
             for number in range(kills + 1):
                 server.start()
-                await server.wait_listening()
+                await server.wait_ready()
                 await _wait_until_back(players, number + 1)
                 await asyncio.sleep(random.uniform(0.0, max_uptime))
                 if number < kills:
                     await server.stop(signal.SIGKILL)
                     interrupted |= await _list_matches_in_progress(server.database)
-            exit_code = await server.stop(signal.SIGTERM)
+            exit_code = await server.stop()
             for task in playing:
                 task.cancel()
         if exit_code != 0:

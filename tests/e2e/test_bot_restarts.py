@@ -86,7 +86,7 @@ async def test_a_new_process_goes_on_with_the_matches_of_the_old_one_in_a_game_o
     ada, bob = (Deployed(tmp_path, server.url, name, "--game", CONNECT4) for name in ("ada", "bob"))
     try:
         server.start()
-        await server.wait_listening()
+        await server.wait_ready()
         bob.start("bob")
         begun = []
         for number, how in enumerate((signal.SIGTERM, signal.SIGKILL, signal.SIGTERM), 1):
@@ -129,7 +129,7 @@ async def test_a_token_proves_the_name_where_the_file_is_gone(tmp_path: Path) ->
     (ada.folder / "token").write_text(word)
     try:
         server.start()
-        await server.wait_listening()
+        await server.wait_ready()
         bob.start("bob")
         ada.start("version1")
         match = await ada.begun("version1")

@@ -16,7 +16,7 @@ import pytest
 
 from arena.protocol.record import Record
 from arena.server.store.database import open_store
-from testkit.cluster import Cluster, ClusterMember, run_cluster
+from testkit.cluster import Cluster, run_cluster
 from testkit.cluster_faults import (
     KINDS,
     FaultInjector,
@@ -30,6 +30,7 @@ from testkit.crash import CrashResult, compare_with_store
 from testkit.nats_server import NatsServer, run_nats
 from testkit.node import copy_with_packages
 from testkit.players import RandomPlayer
+from testkit.server_process import ServerProcess
 from testkit.stored import load_records
 from tests.e2e.nginx import free_ports, running_nginx, substitute
 from tests.e2e.trail import trails
@@ -135,7 +136,7 @@ async def acknowledged(players: Sequence[RandomPlayer], more: int) -> None:
 
 
 @contextmanager
-def entrance(folder: Path, edges: Sequence[ClusterMember]) -> Iterator[str]:
+def entrance(folder: Path, edges: Sequence[ServerProcess]) -> Iterator[str]:
     """Yield the nginx of the profile `cluster` on a free port of this machine, before these edges; where bots come in."""
     (port,) = free_ports(1)
     names = {

@@ -73,7 +73,7 @@ async def test_sigterm_starts_no_match_and_saves_unfinished_ones(tmp_path: Path)
     with ExitStack() as stack:
         stack.callback(server.close)
         server.start()
-        await server.wait_listening()
+        await server.wait_ready()
         slow = tmp_path / "slow.py"
         slow.write_text(
             "import time\nfrom arena.bots.api.bot import Bot\n\nclass Slow(Bot):\n"

@@ -26,7 +26,7 @@ async def test_the_second_is_refused_and_the_matches_of_the_first_go_on(tmp_path
     with ExitStack() as stack:
         first, second = servers(tmp_path, stack)
         first.start()
-        await first.wait_listening()
+        await first.wait_ready()
         for name in ("random", "greedy"):
             stack.enter_context(running("bot", name, "--url", first.url, folder=tmp_path))
         second.start()
@@ -63,25 +63,25 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
             playing = [tasks.create_task(player.run()) for player in players]
             for each in (first, other):
                 each.start()
-                await each.wait_listening()
+                await each.wait_ready()
             for what in ("kill", "freeze", "kill", "other", "stop", "freeze", "kill"):
                 await asyncio.sleep(dice.uniform(0.2, 1.5))
                 if what == "other":
                     await other.stop(signal.SIGKILL)
                     other.start()
-                    await other.wait_listening()
+                    await other.wait_ready()
                 elif what == "freeze":
                     assert first.process is not None
                     await freeze(first.process, parse_sqlite_path(database))
                     second.start()
-                    await second.wait_listening()
+                    await second.wait_ready()
                     first.process.send_signal(signal.SIGCONT)
                     assert await asyncio.to_thread(first.process.wait, 150) == 1
                     first, second = second, first
                 else:
                     await first.stop(signal.SIGKILL if what == "kill" else signal.SIGTERM)
                     second.start()
-                    await second.wait_listening()
+                    await second.wait_ready()
                     first, second = second, first
                 now = await lines(database)
                 assert records.items() <= now.items(), "a record has changed"

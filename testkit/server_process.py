@@ -1,0 +1,168 @@
+"""`arena serve` as a process that tests stop, kill and start again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Literal
+
+from testkit.forked import ForkedCommand
+from testkit.line import ForwarderProcess
+
+ROOT = Path(__file__).parents[1]
+START_TIMEOUT_SECONDS = 200
+STOP_SECONDS = 230
+POLL_SECONDS = 0.02
+SHARD = "shard"
+"""Name of the server of a cluster, which its edges and cores have in common."""
+Role = Literal["all", "edge", "core"]
+
+
+class ServerProcess:
+    """Single server, or an edge or core of a cluster. Its port and its lines stay the same over restarts."""
+
+    def __init__(
+        self,
+        role: Role,
+        name: str,
+        log: Path,
+        options: tuple[str, ...],
+        lines: tuple[ForwarderProcess, ForwarderProcess] | None = None,
+    ) -> None:
+        """Prepare a process without starting it.
+
+        options: options of `arena serve`, besides its role, its port and `--anyone`
+        lines: line to NATS and line to PostgreSQL; None if the options lead to them directly
+        """
+        self.role = role
+        self.name = name
+        self.log = log
+        self._forwarders = lines
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port: int = free.getsockname()[1]
+        self.process: ForkedCommand | None = None
+        self._last_exit_report = 0
+        """Size of the process's log before its last start, in bytes."""
+        name_options = () if role == "all" else (f"--set=server.name={SHARD}",)
+        listens = f"--set=server.metrics_port={self.port}" if role == "core" else f"--port={self.port}"
+        self._arguments = (
+            *("serve", "--role", role, *name_options, listens, "--anyone"),
+            *("--set=house.engines=none", "--set=limits.connections_per_address=4096", *options),
+        )
+
+    @property
+    def bus_line(self) -> ForwarderProcess:
+        """Line to NATS. Raises ValueError if there is none."""
+        if self._forwarders is None:
+            raise ValueError(
+                f"{self.name} was made without forwarders, so its connections cannot be disturbed"
+            )
+        return self._forwarders[0]
+
+    @property
+    def store_line(self) -> ForwarderProcess:
+        """Line to PostgreSQL. Raises ValueError if there is none."""
+        if self._forwarders is None:
+            raise ValueError(
+                f"{self.name} was made without forwarders, so its connections cannot be disturbed"
+            )
+        return self._forwarders[1]
+
+    @property
+    def url(self) -> str:
+        """URL to which bots connect."""
+        return f"ws://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """Process id. Raises RuntimeError if the process was never started."""
+        if self.process is None:
+            raise RuntimeError(f"{self.name} was never started")
+        return self.process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """True if the process exists, even if it is suspended."""
+        return self.process is not None and self.process.poll() is None
+
+    def start(self) -> None:
+        """Start the process; `wait_ready` waits until it is ready."""
+        self.log.touch()
+        self._last_exit_report = self.log.stat().st_size
+        self.process = ForkedCommand(*self._arguments, cwd=ROOT, stderr=self.log)
+
+    def kill(self) -> None:
+        """Kill the process, even if it is suspended, and wait for its end. The kernel closes its connections."""
+        if self.process is not None and self.is_running:
+            os.kill(self.pid, signal.SIGKILL)  # also ends a suspended process
+            self.process.wait(START_TIMEOUT_SECONDS)
+
+    def suspend(self) -> None:
+        """Suspend the process with SIGSTOP."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Resume the process with SIGCONT."""
+        os.kill(self.pid, signal.SIGCONT)
+
+    def cut_lines(self) -> None:
+        """Cut the connections to NATS and PostgreSQL without closing them. Bots still reach the process."""
+        self.bus_line.send_order("cut")
+        self.store_line.send_order("cut")
+
+    def restore_lines(self) -> None:
+        """Let the connections to NATS and PostgreSQL pass data again, after `cut_lines`."""
+        self.bus_line.send_order("mend")
+        self.store_line.send_order("mend")
+
+    def restore_and_start(self) -> None:
+        """Undo `cut_lines`, and start the process, which must have ended."""
+        self.restore_lines()
+        self.start()
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Return the status and body of the answer to a GET; status 0 and the error if there is no answer in 2 s."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=2) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+        except OSError as error:
+            return 0, str(error)
+
+    def is_ready(self) -> bool:
+        """Return True if this process can serve: an edge is connected to a core, or a core leads or waits to take over."""
+        if self.role != "core":
+            return self.get("/readyz")[0] == 200
+        response = self.log.read_bytes()[self._last_exit_report :]
+        return b" leads, " in response or b"waiting to take over" in response
+
+    async def wait_ready(self, seconds: float = START_TIMEOUT_SECONDS) -> None:
+        """Wait until the process is ready. Raises RuntimeError if it has ended, or after `seconds`."""
+        end_time = time.monotonic() + seconds
+        while not await asyncio.to_thread(self.is_ready):
+            if not self.is_running or time.monotonic() > end_time:
+                raise RuntimeError(
+                    f"{self.name} did not become ready; end of its log:\n{self.log.read_text()[-3000:]}"
+                )
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def stop(self, signal_number: signal.Signals = signal.SIGTERM) -> int:
+        """Send the process a signal, wait for its end, and return its exit code; -N if signal N ended it."""
+        if self.process is None:
+            raise RuntimeError(f"{self.name} was never started")
+        self.process.send_signal(signal_number)
+        return await asyncio.to_thread(self.process.wait, STOP_SECONDS)
+
+    def close(self) -> None:
+        """Kill the process and close its lines."""
+        self.kill()
+        for line in self._forwarders or ():
+            line.close()
