@@ -1,7 +1,6 @@
 """Clients and the real server: whole matches, several at once, and connections that break in mid-thought."""
 
 import threading
-import uuid
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,24 +19,10 @@ from arena.bots.client.worker import BotFactory
 from arena.bots.engines.registry import make_engine
 from arena.games.core import AnyGame
 from arena.maps.game_on_map import make_game_on_map
-from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
-from arena.protocol.timecontrol import TimeControl
-from arena.protocol.values import Players
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
-
-
-def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "300+0") -> Terms:
-    return Terms(
-        match=uuid.uuid4().hex,
-        event="test",
-        game=game,
-        players=Players(maxie, minnie),
-        time_control=TimeControl.parse(tc),
-        margin_ms=100,
-        ready_ms=60_000,
-    )
+from tests.server.matches import spec
 
 
 @asynccontextmanager
@@ -70,7 +55,7 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
         records = []
 
         async def play(game: AnyGame) -> None:
-            records.append(await host.play(spec(game)))
+            records.append(await host.play(spec("a", "b", game=game)))
 
         async with anyio.create_task_group() as tasks:
             for game in games:
@@ -160,7 +145,7 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
         records = []
 
         async def play() -> None:
-            records.append(await host.play(spec(make_game_on_map("riskless", "path4"), tc="300+0")))
+            records.append(await host.play(spec("a", "b", game=make_game_on_map("riskless", "path4"))))
 
         tasks.start_soon(play)
         with anyio.fail_after(500):

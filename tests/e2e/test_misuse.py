@@ -8,7 +8,6 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidMessage, InvalidStatus
 
-from arena.games.catalogue import make_game
 from arena.protocol.codes import EndReason
 from arena.server.core.limits import HostLimits
 from arena.server.edge import admission
@@ -16,7 +15,7 @@ from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 from testkit.horde import run_attack
 from testkit.players import RandomPlayer
-from tests.e2e.test_clients import spec
+from tests.server.matches import spec
 
 LIMITS = HostLimits(hello_seconds=2.0, connections=160, connections_per_address=40, cut_offs=4)
 
@@ -35,9 +34,9 @@ async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kin
     async with open_host(settings) as host, asyncio.TaskGroup() as tasks:
         players = [tasks.create_task(RandomPlayer(host.url, name).run()) for name in ("anna", "bert")]
         horde = tasks.create_task(attack_until_refused(kind, host.url))
-        records = [await host.play(spec(make_game("tictactoe", {}), "anna", "bert"))]
+        records = [await host.play(spec("anna", "bert"))]
         await horde
-        records.append(await host.play(spec(make_game("tictactoe", {}), "anna", "bert")))
+        records.append(await host.play(spec("anna", "bert")))
         for player in players:
             player.cancel()
     assert {record.result.reason for record in records} <= {EndReason.LINE, EndReason.BOARD_FULL}

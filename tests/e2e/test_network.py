@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from arena.games.catalogue import make_game
 from arena.protocol.codes import EndReason
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
@@ -19,7 +18,7 @@ from testkit.line import ForwarderProcess
 from testkit.parts import skip_without
 from testkit.players import RandomPlayer
 from tests.e2e.cable import Cable, CableUnavailable, open_cable
-from tests.e2e.test_clients import spec
+from tests.server.matches import spec
 
 PLAYED = {EndReason.LINE, EndReason.BOARD_FULL}
 
@@ -69,7 +68,7 @@ async def test_bots_of_half_open_connections_come_back_and_play_on() -> None:
             bots = [RandomPlayer(url, name, lambda: 0.3) for name in ("anna", "bert", "carl", "dora")]
             playing = [tasks.create_task(bot.run()) for bot in bots]
             matches = [
-                tasks.create_task(host.play(spec(make_game("tictactoe", {}), maxie, minnie)))
+                tasks.create_task(host.play(spec(maxie, minnie)))
                 for maxie, minnie in (("anna", "bert"), ("carl", "dora"))
             ]
             while not all(bot.started for bot in bots):

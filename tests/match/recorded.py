@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from random import Random
 from typing import Any
 
 from arena.games.core import AnyGame
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Thinking
+from tests.games.setups import MAX_PLIES, random_match
 
 
 def random_record(game: AnyGame, seed: int = 0, plies: int | None = None) -> tuple[Record, list[Any]]:
     """Return a match of random moves, to its end or resigned after so many plies, and its positions."""
-    rng, positions = Random(seed), [game.start()]
-    moves: list[RecordedMove] = []
-    while (outcome := game.outcome(positions[-1])) is None and len(moves) != plies:
-        move = rng.choice(game.moves(positions[-1]))
-        moves.append(RecordedMove(game.move_to_data(move), 1.5, Thinking(depth=2, value=3.0, nodes=1234)))
-        positions.append(game.play(positions[-1], move))
+    match = random_match(game, seed, MAX_PLIES if plies is None else plies)
+    thinking = Thinking(depth=2, value=3.0, nodes=1234)
+    moves = [RecordedMove(game.move_to_data(move), 1.5, thinking) for move in match.moves]
+    outcome = game.outcome(match.positions[-1])
     if outcome is None:
         result = Result("maxie", EndReason.RESIGNATION, "")
     else:
@@ -26,4 +24,4 @@ def random_record(game: AnyGame, seed: int = 0, plies: int | None = None) -> tup
         result = Result(winner, EndReason(outcome.word), "")
     players = Players("one", "two")
     record = Record(FORMAT, "id", "test", game.name, game.setup(), players, "1/move", "now", moves, result)
-    return record, positions
+    return record, list(match.positions)

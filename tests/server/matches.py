@@ -45,11 +45,13 @@ def terms(
     )
 
 
-def spec(maxie: str, minnie: str, tc: str = "600+1", *, game: str = "tictactoe", **limits: int) -> Terms:
+def spec(
+    maxie: str, minnie: str, tc: str = "600+1", *, game: AnyGame | str = "tictactoe", **limits: int
+) -> Terms:
     return Terms(
         match=uuid.uuid4().hex,
         event="test",
-        game=game_of(game),
+        game=game_of(game) if isinstance(game, str) else game,
         players=Players(maxie, minnie),
         time_control=TimeControl.parse(tc),
         margin_ms=limits.get("margin", 100),

@@ -7,20 +7,19 @@ import asyncio
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
-from arena.games.catalogue import make_game
 from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import SUBPROTOCOL, Hello, Ready, Resign, Start, Turn
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 from testkit.players import RandomPlayer
-from tests.e2e.test_clients import spec
+from tests.server.matches import spec
 
 SECONDS = 300.0
 
 
 async def test_a_player_learns_of_the_end_that_it_missed() -> None:
-    terms = spec(make_game("tictactoe", {}), "anna", "bert")
+    terms = spec("anna", "bert")
     async with (
         asyncio.timeout(SECONDS),
         open_host(make_private_host_settings(anyone=True, grace_seconds=SECONDS)) as host,

@@ -4,7 +4,6 @@ import asyncio
 import os
 import re
 import signal
-import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
@@ -15,16 +14,14 @@ import pytest
 from msgspec import structs
 
 from arena.cores import list_usable_cores
-from arena.maps.game_on_map import make_game_on_map
-from arena.match.terms import Terms, ThreadLimits
+from arena.match.terms import ThreadLimits
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo
-from arena.protocol.timecontrol import TimeControl
-from arena.protocol.values import Players
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from testkit.forked import ForkedCommand
 from tests.bots.command_line import ARENA, environment, fails
+from tests.server.matches import spec
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
 
@@ -37,19 +34,6 @@ class Mine(Bot):
     def choose(self, position, clock):
         {choose}
 """
-
-
-def spec(maxie: str, minnie: str, tc: str = "120/move", ready_ms: int = 120_000) -> Terms:
-    control = TimeControl.parse(tc)
-    return Terms(
-        match=uuid.uuid4().hex,
-        event="test",
-        game=make_game_on_map("tictactoe"),
-        players=Players(maxie, minnie),
-        time_control=control,
-        margin_ms=100,
-        ready_ms=ready_ms,
-    )
 
 
 class Program:

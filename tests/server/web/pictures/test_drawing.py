@@ -9,33 +9,18 @@ import pytest
 from PIL import Image
 
 from arena.maps.game_on_map import make_game_on_map
-from arena.protocol.codes import EndReason
 from arena.protocol.messages import Played, View
-from arena.protocol.record import FORMAT, Record, RecordedMove, Result, to_line
+from arena.protocol.record import to_line
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players
 from arena.server.web.pictures import drawing
 from arena.server.web.pictures.cards import HEIGHT, WIDTH
-from tests.games.setups import random_match
+from tests.match.recorded import random_record
 
 
 def line(game: str = "riskless", map: str = "path4", most: int = 400) -> str:
-    made = make_game_on_map(game, map)
-    moves = random_match(made, 2).moves[:most]
-    return to_line(
-        Record(
-            FORMAT,
-            "m" * 32,
-            "test",
-            game,
-            made.setup(),
-            Players("anna", "bert"),
-            "1+0",
-            "2026-11-20T12:00:00Z",
-            [RecordedMove(made.move_to_data(move), 1.0) for move in moves],
-            Result("maxie", EndReason.RESIGNATION),
-        )
-    )
+    record, _ = random_record(make_game_on_map(game, map), 2, most)
+    return to_line(record)
 
 
 def image(body: bytes) -> Image.Image:
