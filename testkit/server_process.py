@@ -59,20 +59,19 @@ class ServerProcess:
     @property
     def bus_line(self) -> ForwarderProcess:
         """Line to NATS. Raises ValueError if there is none."""
-        if self._forwarders is None:
-            raise ValueError(
-                f"{self.name} was made without forwarders, so its connections cannot be disturbed"
-            )
-        return self._forwarders[0]
+        return self._get_line(0)
 
     @property
     def store_line(self) -> ForwarderProcess:
         """Line to PostgreSQL. Raises ValueError if there is none."""
+        return self._get_line(1)
+
+    def _get_line(self, index: int) -> ForwarderProcess:
         if self._forwarders is None:
             raise ValueError(
                 f"{self.name} was made without forwarders, so its connections cannot be disturbed"
             )
-        return self._forwarders[1]
+        return self._forwarders[index]
 
     @property
     def url(self) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.minimax import minimax
-from arena.bots.search.monitor import NodeExited, SearchMonitor
+from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
 from tests.bots.search.problems import Case
@@ -22,9 +24,11 @@ def run(
     ), monitor
 
 
-def true_value(case: Case, event: NodeExited) -> int:
-    """Return the minimax value of a visited node, counted from the root of the search."""
-    monitor = SearchMonitor()
-    distance = len(event.path)
-    value = minimax(case.problem, event.position, case.depth - distance, monitor).value
-    return to_root_value(value, distance)
+def true_value(case: Case, position: Any, distance: int, depth: int) -> int:
+    """Return the minimax value of a node so many plies below the root of a search to `depth`, counted from the root."""
+    return to_root_value(minimax(case.problem, position, depth - distance).value, distance)
+
+
+def true_value_of_move(case: Case, move: Any, depth: int) -> int:
+    """Return the minimax value of a root move."""
+    return true_value(case, case.game.successor(case.position, move), 1, depth)

@@ -104,7 +104,7 @@ def test_holden_clamps_minimax_into_the_window(case: Case) -> None:
             entered = windows[event.path]
             assert entered.alpha is not None
             assert entered.beta is not None
-            exact = true_value(case, event)
+            exact = true_value(case, event.position, len(event.path), case.depth)
             leaf = event.result.move is None and exact == event.result.value
             expected = max(entered.alpha.value, min(entered.beta.value, exact))
             assert leaf or event.result.value == expected

@@ -17,6 +17,7 @@ from arena.bots.search.search_values import is_decided
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases_in_play, tree
+from tests.bots.search.running import true_value_of_move
 from tests.properties import examples
 
 
@@ -85,14 +86,7 @@ def test_stopped_anywhere_it_has_a_legal_move(case: Case, after: int, name: str)
         sign = case.game.player(case.position).sign
         if last.move != before.move and before.depth:
             # only a better one, at the unfinished depth, takes the place of the last depth's best
-            assert sign * last.value >= sign * _root_move_value(case, before.move, last.depth)
-
-
-def _root_move_value(case: Case, move: object, depth: int) -> int:
-    search: Minimax[Any, Any] = Minimax(case.problem.evaluator)
-    return search(
-        case.game, case.position, depth, order=(move,), monitor=SearchMonitor(), progress=lambda _: None
-    ).value
+            assert sign * last.value >= sign * true_value_of_move(case, before.move, last.depth)
 
 
 def test_each_iteration_starts_with_the_best_of_the_one_before() -> None:

@@ -6,23 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.monitor import SearchMonitor, Stopped
-from arena.bots.search.play import AlphaBeta, Minimax, Search, Table
+from arena.bots.search.play import AlphaBeta, Search, Table
 from arena.bots.search.problem import SearchResult
 from tests.bots.search.problems import Case, cases_in_play
+from tests.bots.search.running import true_value_of_move
 from tests.properties import examples
 
 
 def searches(case: Case) -> list[Search[Any, Any]]:
     evaluator = case.problem.evaluator
     return [AlphaBeta(evaluator, static=False), AlphaBeta(evaluator), AlphaBeta(evaluator, table=Table())]
-
-
-def _value(case: Case, move: object, depth: int) -> int:
-    """Return the value of a root move, by a search of a root with only this move."""
-    search: Minimax[Any, Any] = Minimax(case.problem.evaluator)
-    return search(
-        case.game, case.position, depth, order=(move,), monitor=SearchMonitor(), progress=lambda _: None
-    ).value
 
 
 @given(case=cases_in_play, after=st.integers(0, 60))
@@ -51,7 +44,7 @@ def test_a_report_before_a_stop_stands(case: Case, after: int) -> None:
             )
         except Stopped:
             sign = case.game.player(case.position).sign
-            values = [_value(case, move, depth) for move in moves[: len(reports)]]
+            values = [true_value_of_move(case, move, depth) for move in moves[: len(reports)]]
             for count, each in enumerate(reports, 1):
                 best = max(sign * value for value in values[:count])
                 assert sign * each.value == best
