@@ -21,6 +21,7 @@ from typing import Any
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    Error,
     FloatRect,
     Locator,
     Page,
@@ -61,11 +62,15 @@ SECONDS = Path(__file__).with_suffix(".seconds")
 
 class Dawdler(Bot):
     def choose(self, position, clock):
-        time.sleep(float(SECONDS.read_text()))
+        began = time.monotonic()
+        while (rest := began + float(SECONDS.read_text()) - time.monotonic()) > 0:
+            time.sleep(min(rest, 0.1))
         return random.choice(self.game.moves(position))
 """
 PATIENCE = 150
 """Seconds for which a test waits for a browser or a server. Only a hang takes longer."""
+STILL = 50.0
+"""Seconds for which a bot sleeps before each move whose match is to stand still: a little less than the 60 s that it has."""
 LOG_LINES = 15
 """Number of lines from the end of each log that the report of a failed test shows."""
 
@@ -77,7 +82,7 @@ def write_slow_bot(file: Path, seconds: float) -> None:
 
 
 def set_sleep(file: Path, seconds: float) -> None:
-    """Set the time for which the bot in this file sleeps before each move. The bot may be running."""
+    """Set the time for which the bot in this file sleeps before each move, also for one that is asleep."""
     new_file = file.with_suffix(".new")
     new_file.write_text(str(seconds))
     # Replaced in one step, so that the bot never reads half a number.
@@ -172,19 +177,22 @@ class BrowserArena:
         self._slow_bot_files.append(file)
         self.connect_bot(str(file), name, matches)
 
-    def slow_down_bots(self, seconds: float = 0.3) -> None:
-        """Let all slow bots sleep for `seconds` before each move from now on, which leaves the cores to the browser."""
+    def slow_down_bots(self, seconds: float = STILL) -> None:
+        """Let all slow bots sleep for `seconds` before each move from now on.
+
+        Matches that stand still leave the cores to the browser, and do not end while a test looks at them.
+        """
         for file in self._slow_bot_files:
             set_sleep(file, seconds)
 
     @contextmanager
-    def speed_up_bots(self, seconds: float, afterwards: float = 0.3) -> Iterator[None]:
-        """Let all slow bots sleep for `seconds` before each move within the block, and for `afterwards` seconds later."""
+    def speed_up_bots(self, seconds: float) -> Iterator[None]:
+        """Let all slow bots sleep for `seconds` before each move within the block. Later their matches stand still."""
         self.slow_down_bots(seconds)
         try:
             yield
         finally:
-            self.slow_down_bots(afterwards)
+            self.slow_down_bots()
 
     def kill_server(self) -> None:
         """Kill the server with SIGKILL, as in a crash, and wait for its end."""
@@ -305,10 +313,16 @@ def evaluate_large(page: Page, function: str, argument: Any = None) -> Any:
 
 
 def box_of(element: Locator) -> FloatRect:
-    """Return the box of an element in the window."""
-    expect(element).to_be_visible()
-    box = element.bounding_box()
-    assert box is not None
+    """Return the box of an element in the window, as soon as it is visible and stands still."""
+
+    def measure() -> FloatRect | None:
+        with suppress(Error):  # the page has replaced the element meanwhile
+            handle = element.element_handle()
+            handle.wait_for_element_state("stable")
+            return handle.bounding_box()
+        return None
+
+    box: FloatRect = wait_until(measure)
     return box
 
 

@@ -6,7 +6,7 @@ import { capitalized, on } from "./dom.js";
 import { Declared } from "./games/declared.js";
 import { forgetMatch, saveMatch, savedMatch, onMatchForgotten } from "./saved.js";
 import { Follower } from "./parts/follow.js";
-import { isReloading, noAnswer } from "./server.js";
+import { answered, isReloading, noAnswer } from "./server.js";
 import { botTitle } from "./text.js";
 import { Wire } from "./wire.js";
 
@@ -177,6 +177,7 @@ class Playing extends EventTarget {
   found() {
     this.lostAt = null;
     this.outage = "";
+    answered();
     this.changed();
   }
 

@@ -6,7 +6,6 @@ import io
 import itertools
 import statistics
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -15,8 +14,9 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from arena.protocol.record import to_line
-from testkit.browser import BrowserArena, evaluate_large, run_arena, wait_until
+from testkit.browser import BrowserArena, evaluate_large
 from tests.web.screenshots import made_up
+from tests.web.test_replay import open_record
 
 COLOURS = """() => {
   const probe = document.body.appendChild(document.createElement('span'));
@@ -37,16 +37,6 @@ PRINTED = """(element) => {
 """Colours of an element's text and of its background."""
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
-    with run_arena(tmp_path_factory.mktemp("comfort"), "--map", "m2", "--tc", "60/move") as running:
-        running.connect_slow_bot("ann", 0.02)
-        running.connect_slow_bot("bob", 0.02)
-        wait_until(lambda: running.fetch_json("records")["matches"])
-        running.slow_down_bots()
-        yield running
-
-
 def luminance(colour: list[float]) -> float:
     """The relative luminance of a colour (WCAG 2.2)."""
     parts = [each / 255 for each in colour]
@@ -62,8 +52,8 @@ def contrast(one: list[float], other: list[float]) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_light_or_dark_is_chosen_and_kept_and_both_have_contrast(served: BrowserArena, page: Page) -> None:
-    page.goto(f"{served.url}#/play")
+def test_light_or_dark_is_chosen_and_kept_and_both_have_contrast(empty: BrowserArena, page: Page) -> None:
+    page.goto(f"{empty.url}play")
     found = {}
     start = page.get_by_role("button", name="Start the match")
     for theme in ("light", "dark"):
@@ -160,40 +150,38 @@ WATCH_TONES = """() => {
 }"""
 
 
-def test_armies_travel_as_long_as_one_likes_and_less_at_speed(served: BrowserArena, page: Page) -> None:
-    match = served.fetch_json("records")["matches"][-1]["match"]
-    page.goto(f"{served.url}match/{match}/0")
-    expect(page.locator(".told")).to_have_text("The start")
-    expect(page.locator(".map .area-of").first).to_be_visible()
-    page.evaluate(WATCH_TRAVEL)
+def test_armies_travel_as_long_as_one_likes_and_less_at_speed(
+    empty: BrowserArena, timed: Page, tmp_path: Path
+) -> None:
+    open_record(timed, empty, tmp_path / "one.jsonl", made_up("m2"))
+    expect(timed.locator(".map .area-of").first).to_be_visible()
+    timed.evaluate(WATCH_TRAVEL)
 
     def step(ply: int) -> list[float]:
-        page.evaluate("travelled.length = 0")
-        page.wait_for_timeout(1300)  # from the last move: the quicker moves come, the less armies travel
-        page.keyboard.press("ArrowRight")
-        expect(page.locator(".told")).to_contain_text(f"Move {ply},")
-        expect(page.locator(".march > *")).to_have_count(0)
-        found: list[float] = page.evaluate("travelled")
+        timed.evaluate("travelled.length = 0")
+        timed.clock.run_for(1300)  # from the last move: the quicker moves come, the less armies travel
+        timed.keyboard.press("ArrowRight")
+        expect(timed.locator(".told")).to_contain_text(f"Move {ply},")
+        expect(timed.locator(".march > *")).to_have_count(0)
+        found: list[float] = timed.evaluate("travelled")
         return found
 
     (usual,) = set(step(1))
     assert usual == 380
     for ply, pace in ((2, "2"), (3, "0.5")):
-        page.get_by_role("button", name="Settings").click()
-        page.get_by_label("Pace").select_option(pace)
-        page.get_by_role("button", name="Close").click()
+        timed.get_by_role("button", name="Settings").click()
+        timed.get_by_label("Pace").select_option(pace)
+        timed.get_by_role("button", name="Close").click()
         (took,) = set(step(ply))
         assert took == usual / 2 if pace == "2" else took > usual
-    fast, slower, slow = page.evaluate(TRAVEL_TIMES, [75, 300, 10_000])
+    fast, slower, slow = timed.evaluate(TRAVEL_TIMES, [75, 300, 10_000])
     assert fast == 0, "where a move comes after 75 ms, as at 8 ×, nobody sees how armies travel"
     assert slower == pytest.approx(0.65 * 300)
     assert slow == took
 
 
-def test_a_move_is_heard_where_sound_is_switched_on(served: BrowserArena, page: Page) -> None:
-    match = served.fetch_json("records")["matches"][-1]["match"]
-    page.goto(f"{served.url}match/{match}/0")
-    expect(page.locator(".told")).to_have_text("The start")
+def test_a_move_is_heard_where_sound_is_switched_on(empty: BrowserArena, page: Page, tmp_path: Path) -> None:
+    open_record(page, empty, tmp_path / "one.jsonl", made_up("m2"))
     page.evaluate(WATCH_TONES)
     page.keyboard.press("ArrowRight")
     expect(page.locator(".told")).to_contain_text("Move 1,")
@@ -207,44 +195,41 @@ def test_a_move_is_heard_where_sound_is_switched_on(served: BrowserArena, page: 
     assert page.evaluate("tones.length") == count + 1
 
 
-def test_armies_that_do_not_travel_are_there_at_once(served: BrowserArena, page: Page) -> None:
-    page.goto(f"{served.url}#/play")
+def test_armies_that_do_not_travel_are_there_at_once(empty: BrowserArena, page: Page, tmp_path: Path) -> None:
+    page.goto(f"{empty.url}file")
     page.get_by_role("button", name="Settings").click()
     page.get_by_label("Pace").select_option("0")
     page.get_by_role("button", name="Close").click()
-    match = served.fetch_json("records")["matches"][-1]["match"]
-    page.goto(f"{served.url}#/match/{match}/0")
-    expect(page.locator(".told")).to_have_text("The start")
+    open_record(page, empty, tmp_path / "one.jsonl", made_up("m2"))
     page.keyboard.press("ArrowRight")
     assert page.locator(".march > *").count() == 0
     expect(page.locator(".told")).to_contain_text("Move 1")
 
 
-def test_every_view_has_a_title_of_its_own(served: BrowserArena, page: Page) -> None:
-    match = served.fetch_json("records")["matches"][-1]
+def test_every_view_has_a_title_of_its_own(played: BrowserArena, page: Page) -> None:
+    match = played.fetch_json("records")["matches"][-1]
     titles = {
         "": "Riskless Arena: watch and play",
         "#/play": "Play · Riskless Arena",
         "#/table": "Tables · Riskless Arena",
         "#/table/serve": "Open pool · Riskless Arena",
-        "#/bot/ann": "ann · Riskless Arena",
+        "#/bot/greedy": "greedy · Riskless Arena",
         "#/file": "Record file · Riskless Arena",
         "event/serve": "Open pool · Riskless Arena",
-        "versus/ann/bob": "ann against bob · Riskless Arena",
-        "search?bot=ann": "Search · Riskless Arena",
+        "versus/greedy/random": "greedy against random · Riskless Arena",
+        "search?bot=greedy": "Search · Riskless Arena",
         "maps": "Maps · Riskless Arena",
         "maps/usa": "USA · Riskless Arena",
         f"#/match/{match['match']}": f"{match['players']['maxie']} v {match['players']['minnie']}",
     }
     for address, title in titles.items():
-        page.goto(f"{served.url}{address}")
+        page.goto(f"{played.url}{address}")
         expect(page).to_have_title(title)
 
 
-def test_territories_come_by_tab_as_one_reads(served: BrowserArena, page: Page) -> None:
-    match = served.fetch_json("records")["matches"][-1]["match"]
-    page.goto(f"{served.url}#/match/{match}")
-    expect(page.locator(".map .spot").first).to_be_visible()
+def test_territories_come_by_tab_as_one_reads(empty: BrowserArena, page: Page, tmp_path: Path) -> None:
+    open_record(page, empty, tmp_path / "one.jsonl", made_up("m2"))
+    expect(page.locator(".map .spot[transform]").first).to_be_visible()
     # armies that travel are a spot without a number
     places = page.evaluate("""() => [...document.querySelectorAll('.map [data-spot]')].map((each) => {
       const { e, f } = each.transform.baseVal.consolidate().matrix; return [e, f]; })""")

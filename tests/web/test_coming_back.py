@@ -32,8 +32,7 @@ def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
 
 def begin(page: Page, arena: BrowserArena, name: str, game: str = "riskless", map: str = "path4") -> str:
     """Begin a match as Maxie; its id."""
-    page.goto(arena.url)
-    page.get_by_role("link", name="Play against random").click()
+    page.goto(f"{arena.url}play/random")
     page.get_by_label("Your name", exact=True).fill(name)
     page.get_by_label("Game").select_option(game)
     if game == "riskless":
@@ -136,13 +135,18 @@ def test_leaving_the_page_warns_while_a_match_goes_on(idle: BrowserArena, page: 
 
 
 def test_a_second_tab_takes_the_match_over_and_the_first_takes_it_back(
-    idle: BrowserArena, page: Page
+    idle: BrowserArena, browser: Browser
 ) -> None:
+    context = new_context(browser)  # all pages of a context have one clock
+    page = context.new_page()
+    page.clock.install()
     match = begin(page, idle, "ada-doubles")
-    second = page.context.new_page()
+    second = context.new_page()
+    pause(page)  # the second tab waits for the first one as long as it takes
     second.goto(idle.url)
     bar = second.get_by_role("region", name="Your match")
     expect(bar).to_contain_text("Your match against random is still on, in another tab")
+    page.clock.resume()
     bar.get_by_role("button", name="Play here").click()
     status(second, "Your turn")
     click_a_move(second)
@@ -160,6 +164,7 @@ def test_a_second_tab_takes_the_match_over_and_the_first_takes_it_back(
     resign(page)
     expect(second.get_by_role("region", name="Your match")).to_be_hidden()
     expect(second.locator(".story")).to_contain_text(OVER)
+    context.close()
 
 
 def test_the_address_of_the_match_in_a_new_tab_is_the_match(idle: BrowserArena, page: Page) -> None:
@@ -342,7 +347,7 @@ def test_a_page_whose_server_was_upgraded_reloads_itself_into_the_match(tmp_path
         running.stop_server()
         running.upgrade_page()
         running.start_server()
-        page.wait_for_function(f"() => !document.querySelector('script[type=module]').src.includes('{old}')")
+        page.wait_for_function(f"() => document.querySelector('script[type=module]:not([src*=\"{old}\"])')")
         status(page, re.compile(f"Your turn|{OVER.pattern}"))
         assert digest(page) != old
 

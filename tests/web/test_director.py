@@ -9,11 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
-from testkit.browser import MEASURE_SHIFT_SCRIPT, BrowserArena, new_context, run_arena, wait_until
+from arena.protocol.record import to_line
+from testkit.browser import (
+    MEASURE_SHIFT_SCRIPT,
+    STILL,
+    BrowserArena,
+    box_of,
+    new_context,
+    run_arena,
+    wait_until,
+)
 from tests.web.conftest import stop_clock
+from tests.web.screenshots import made_up
 from tests.web.wire import Guest
 
 FROM = "const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);"
@@ -177,12 +188,18 @@ WALL = f"""async (options) => {{ {FROM}
 
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
-    """A server with four finished matches and two that go on, whose bots play a hundred moves a second when they are told to."""
-    with run_arena(tmp_path_factory.mktemp("hasty"), "--map", "italy", "--tc", "60/move") as running:
-        running.connect_slow_bot("ann", 0.01, 2)
-        running.connect_slow_bot("bob", 0.01, 2)
-        wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 4)
-        running.slow_down_bots()
+    """A server with two finished matches and two that go on, whose bots play a hundred moves a second when they are told to."""
+    folder = tmp_path_factory.mktemp("hasty")
+    whole = made_up("italy")
+    record = replace(whole, moves=whole.moves[:20])
+    file = folder / "two.jsonl"
+    file.write_text(
+        "".join(to_line(replace(record, match=32 * each)) + "\n" for each in "mn"), encoding="utf-8"
+    )
+    with run_arena(folder, "--map", "italy", "--tc", "60/move") as running:
+        running.run_command("import", str(file))
+        for name in ("ann", "bob"):
+            running.connect_slow_bot(name, STILL, 2)
         yield running
 
 
@@ -424,7 +441,7 @@ def test_of_two_matches_the_closer_one_is_chosen(browser: Browser, tmp_path: Pat
             ann.begin()
         context = new_context(browser)
         page = context.new_page()
-        stop_clock(page, running)  # the director waits for the server as long as it takes
+        stop_clock(page, f"{running.url}file")  # the director waits for the server as long as it takes
         assert page.evaluate(CHOSEN, order) == order[1]
         assert page.evaluate(CHOSEN, order[::-1]) == order[1]
         context.close()
@@ -442,30 +459,26 @@ def test_the_board_of_another_match_is_shown_where_nothing_moves_for_a_while(tim
     timed.evaluate("director.stop()")
 
 
-@pytest.mark.parametrize(
-    ("goal", "rival", "end", "followed"),
-    [
-        (300, [["minnie", 30], None, None, ["maxie", 30]], None, ["rival"]),
-        (300, [["minnie", 30], None, None, ["maxie", 130]], None, []),
-        (300, [["minnie", 30], None, None, ["maxie", 30]], {"winner": "maxie", "reason": "resignation"}, []),
-        (170, [["minnie", 30], None, None, ["maxie", 30]], None, []),
-    ],
-    ids=["closer", "decided", "ended", "near-goal"],
-)
-def test_a_match_decided_for_long_makes_way_for_a_closer_one_but_not_before_its_end(
-    timed: Page, goal: int, rival: list[Any], end: dict[str, str] | None, followed: list[str]
-) -> None:
+def test_a_match_decided_for_long_makes_way_for_a_closer_one_but_not_before_its_end(timed: Page) -> None:
     start = [("minnie", 15), ("minnie", 15), ("maxie", 100), ("maxie", 30)]
-    setup = {**path_of_four(*start), "territory_cap": 250, "armies_to_win": goal}
-    timed.evaluate(DIRECTED)
-    timed.wait_for_function("() => window.began.length === 1")
     there_and_back = [[3, 2], [0, 1], [2, 3], [1, 0]]
-    timed.evaluate(DECIDED, [setup, 4 * there_and_back, rival, end])
-    timed.clock.run_for(3 * BEAT_MS)
-    assert timed.evaluate("followed") == [], "a match that has just begun stays for a while"
-    timed.clock.run_for(8 * BEAT_MS)
-    assert timed.evaluate("followed") == followed
-    timed.evaluate("director.stop()")
+    close, lopsided = ([["minnie", 30], None, None, ["maxie", armies]] for armies in (30, 130))
+    resigned = {"winner": "maxie", "reason": "resignation"}
+    for goal, rival, end, followed in (
+        (300, close, None, ["rival"]),
+        (300, lopsided, None, []),
+        (300, close, resigned, []),
+        (170, close, None, []),  # near its goal
+    ):
+        setup = {**path_of_four(*start), "territory_cap": 250, "armies_to_win": goal}
+        timed.evaluate(DIRECTED)
+        timed.wait_for_function("() => window.began.length === 1")
+        timed.evaluate(DECIDED, [setup, 4 * there_and_back, rival, end])
+        timed.clock.run_for(3 * BEAT_MS)
+        assert timed.evaluate("followed") == [], "a match that has just begun stays for a while"
+        timed.clock.run_for(8 * BEAT_MS)
+        assert timed.evaluate("followed") == followed, (goal, rival, end)
+        timed.evaluate("director.stop()")
 
 
 def test_turning_points_are_told_in_a_sentence_each(timed: Page) -> None:
@@ -522,20 +535,20 @@ def test_that_a_player_nears_the_goal_is_told_once_though_armies_are_lost_and_tr
 
 
 def test_with_reduced_motion_the_board_changes_only_when_it_is_asked_to(
-    empty: BrowserArena, browser: Browser
+    empty: BrowserArena, timed: Page
 ) -> None:
-    context = new_context(browser, reduced_motion="reduce")
-    page = context.new_page()
-    stop_clock(page, empty)
-    stage = page.locator(".stage:not(.first)")
-    page.evaluate("""() => { window.changes = 0;
+    timed.emulate_media(reduced_motion="reduce")
+    timed.goto(empty.url)
+    stage = timed.locator(".stage:not(.first)")
+    expect(stage.locator(".map .area-of").first).to_be_visible()
+    timed.clock.run_for(BEAT_MS)
+    timed.evaluate("""() => { window.changes = 0;
       new MutationObserver((all) => { window.changes += all.length; }).observe(document.querySelector('.stage'), { subtree: true, childList: true, attributes: true, characterData: true }); }""")
-    page.clock.run_for(12_000)
-    assert page.evaluate("changes") == 0
+    timed.clock.run_for(12_000)
+    assert timed.evaluate("changes") == 0
     stage.get_by_role("button", name="Play").click()
-    page.clock.run_for(3 * BEAT_MS)
-    assert page.evaluate("changes") > 0
-    context.close()
+    timed.clock.run_for(3 * BEAT_MS)
+    assert timed.evaluate("changes") > 0
 
 
 COUNTED = """() => {
@@ -547,42 +560,45 @@ COUNTED = """() => {
 
 
 def test_a_finished_match_opens_at_its_start_tells_its_end_last_and_is_reviewed(
-    hasty: BrowserArena, page: Page
+    empty: BrowserArena, page: Page, tmp_path: Path
 ) -> None:
-    match = next(each for each in hasty.fetch_json("records?limit=20")["matches"] if each["result"]["winner"])
-    winner = match["players"][match["result"]["winner"]]
-    page.goto(f"{hasty.url}match/{match['match']}")
+    record = made_up("italy")
+    plies = len(record.moves)
+    file = tmp_path / "one.jsonl"
+    file.write_text(to_line(record) + "\n", encoding="utf-8")
+    page.goto(f"{empty.url}file")
+    page.locator("input[type=file]").set_input_files(file)
     expect(page.locator(".told")).to_have_text(re.compile(r"^Move (?!1,)\d+,"))  # it plays by itself
-    assert f"{winner} wins" not in page.locator("main").inner_text()
-    assert page.locator(".moves li").count() < match["plies"]
+    assert "ada wins" not in page.locator("main").inner_text()
+    assert page.locator(".moves li").count() < plies
     page.keyboard.press("End")
-    expect(page.locator(".story")).to_have_text(re.compile(rf"^{winner} wins, \d+\s:\s\d+$"))
-    expect(page.locator(".told")).to_have_text(re.compile(f" · Move {match['plies']},"))
-    expect(page.locator(".moves li")).to_have_count(match["plies"])
+    expect(page.locator(".story")).to_have_text(re.compile(r"^ada wins, \d+\s:\s\d+$"))
+    expect(page.locator(".told")).to_have_text(re.compile(f" · Move {plies},"))
+    expect(page.locator(".moves li")).to_have_count(plies)
     page.evaluate(COUNTED)
     page.get_by_role("button", name="Play highlights").click()
-    last = f"{match['plies']} / {match['plies']}"
+    last = f"{plies} / {plies}"
     page.wait_for_function("(last) => counted.some((each) => each !== last)", arg=last)
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
 def test_bots_that_hurry_are_watched_and_nothing_on_the_page_moves_away(
-    hasty: BrowserArena, page: Page, width: int, height: int
+    hasty: BrowserArena, page: Page
 ) -> None:
-    page.set_viewport_size({"width": width, "height": height})
     page.add_init_script(MEASURE_SHIFT_SCRIPT)
-    page.goto(hasty.url)
     stage = page.locator(".stage:not(.first)")
-    expect(stage.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
-    seen = set()
+    for width, height in ((1280, 800), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(hasty.url)
+        expect(stage.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
+        seen: set[str | None] = set()
 
-    def moves() -> bool:
-        seen.add(stage.locator(".map").get_attribute("aria-label"))
-        return len(seen) >= 8
+        def moves(seen: set[str | None] = seen) -> bool:
+            seen.add(stage.locator(".map").get_attribute("aria-label"))
+            return len(seen) >= 8
 
-    with hasty.speed_up_bots(0.01):
-        wait_until(moves)
-    assert page.evaluate("shifted") < 0.05
+        with hasty.speed_up_bots(0.01):
+            wait_until(moves)
+        assert page.evaluate("shifted") < 0.05
     page.goto(f"{hasty.url}event/serve")  # its matches come and go
     cards = page.locator(".cards.now")
     expect(cards.locator(".small-board").first).to_be_visible()
@@ -629,33 +645,31 @@ def test_the_end_on_one_of_four_boards_covers_no_land(timed: Page) -> None:
     timed.clock.run_for(1000)
     result = timed.locator(".story")
     expect(result).to_contain_text("ann wins, ")
-    board, line = timed.locator(".tv .stage-board").bounding_box(), result.bounding_box()
-    assert board is not None
-    assert line is not None
+    board, line = box_of(timed.locator(".tv .stage-board")), box_of(result)
     assert line["x"] >= board["x"] + board["width"]
     result.evaluate("(line) => line.textContent = 'A long sentence '.repeat(30)")
-    stage = timed.locator(".tv .stage").bounding_box()
-    assert stage is not None
-    assert stage["height"] == board["height"], "a long sentence moves nothing"
+    assert box_of(timed.locator(".tv .stage"))["height"] == board["height"], "a long sentence moves nothing"
     timed.set_viewport_size({"width": 1024, "height": 768})
-    board, line = timed.locator(".tv .stage-board").bounding_box(), result.bounding_box()
-    assert board is not None
-    assert line is not None
+    board, line = box_of(timed.locator(".tv .stage-board")), box_of(result)
     assert line["y"] >= board["y"] + board["height"]
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1366, 768)])
-def test_the_board_has_most_of_a_laptops_window(
-    empty: BrowserArena, page: Page, width: int, height: int
+def test_the_board_has_most_of_a_laptops_window_and_both_names_above_it_are_whole(
+    empty: BrowserArena, page: Page
 ) -> None:
-    page.set_viewport_size({"width": width, "height": height})
     for address in ("", "tv"):
         page.goto(f"{empty.url}{address}")
         expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
-        box = page.locator(".stage-board").bounding_box()
-        assert box is not None
-        assert box["height"] > 0.6 * height
-        assert box["y"] + box["height"] < height
+        for width, height in ((1280, 720), (1366, 768)):
+            page.set_viewport_size({"width": width, "height": height})
+            box = box_of(page.locator(".stage-board"))
+            assert box["height"] > 0.6 * height
+            assert box["y"] + box["height"] < height
+    page.set_viewport_size({"width": 880, "height": 640})
+    names = page.locator(".stage .tug .name")
+    expect(names.first).to_have_text("Boudica")
+    for name in names.all():
+        assert name.evaluate("(name) => name.scrollWidth - name.clientWidth") == 0
 
 
 WINDOWS = [(360, 640, 1), (390, 844, 2), (768, 1024, 4), (844, 390, 2), (1024, 768, 4), (1280, 720, 4)]
@@ -678,8 +692,7 @@ def test_four_boards_fit_a_window_or_come_one_below_the_other(hasty: BrowserAren
         expect(boards.filter(visible=True)).to_have_count(4)
         page.evaluate("scrollTo(0, 0)")
         wait_until(lambda seen=seen: page.evaluate(IN_SIGHT).count(True) == seen)
-        first = boards.first.bounding_box()
-        assert first is not None
+        first = box_of(boards.first)
         if width < 1216:  # 76rem: the players are above the map, not beside it
             assert first["width"] > 0.42 * width
         else:
@@ -687,16 +700,16 @@ def test_four_boards_fit_a_window_or_come_one_below_the_other(hasty: BrowserAren
                 "four boards have most of the window"
             )
         boards.last.evaluate("(board) => board.scrollIntoView({ block: 'center' })")
-        assert page.evaluate(IN_SIGHT)[-1]
+        wait_until(lambda: page.evaluate(IN_SIGHT)[-1])
 
 
 @pytest.mark.parametrize("address", ["", "tv"])
 def test_on_a_phone_on_its_side_all_of_the_stage_is_in_sight(
     empty: BrowserArena, page: Page, address: str
 ) -> None:
+    page.goto(f"{empty.url}{address}")
+    expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
     for width, height in ((844, 390), (667, 375)):
         page.set_viewport_size({"width": width, "height": height})
-        page.goto(f"{empty.url}{address}")
-        expect(page.locator(".stage .map .area-of").first).to_be_visible()
         for part in (".stage-board", ".stage-title", ".tug", ".stage-actions", ".story"):
             expect(page.locator(f".stage {part}").first).to_be_in_viewport(ratio=1)

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.record import RecordedMove, to_line
 from arena.server.web.analysis import ENGINE_SECONDS
-from testkit.browser import BrowserArena, run_arena, wait_until
+from testkit.browser import BrowserArena, box_of, run_arena, wait_until
 from tests.match.recorded import random_record
 from tests.web.screenshots import made_up
 
@@ -42,7 +42,7 @@ def begin(page: Page) -> None:
 def shown(served: BrowserArena, page: Page, tmp_path: Path) -> Page:
     file = tmp_path / "one.jsonl"
     file.write_text(to_line(made_up("path4")) + "\n", encoding="utf-8")
-    page.goto(f"{served.url}#/file")
+    page.goto(f"{served.url}file")
     page.locator("input[type=file]").set_input_files(file)
     begin(page)
     page.get_by_role("slider").fill("2")
@@ -52,8 +52,7 @@ def shown(served: BrowserArena, page: Page, tmp_path: Path) -> Page:
 
 def test_the_first_click_after_a_drag_that_ends_beside_the_board_is_taken(shown: Page) -> None:
     shown.get_by_role("button", name="Try moves").click()
-    box = shown.locator(".zoomed").bounding_box()
-    assert box is not None
+    box = box_of(shown.locator(".zoomed"))
     shown.mouse.move(box["x"] + 20, box["y"] + 20)
     shown.mouse.down()
     shown.mouse.move(box["x"] + 20, box["y"] - 20, steps=3)

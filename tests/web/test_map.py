@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import shapely
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
@@ -75,7 +75,7 @@ FIGHTS = (
 def shown(page: Page, empty: BrowserArena, file: Path, name: str) -> None:
     """Show the middle of a match on a map."""
     file.write_text(to_line(made_up(name)) + "\n", encoding="utf-8")
-    page.goto(f"{empty.url}#/file")
+    page.goto(f"{empty.url}file")
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("slider").fill("9")
     expect(page.locator(".told")).to_contain_text("Move 9")
@@ -167,8 +167,7 @@ def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(
     page.set_viewport_size({"width": 1280, "height": 720})
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     place = page.locator(".zoomed")
-    box = place.bounding_box()
-    assert box is not None
+    box = box_of(place)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     width = "document.querySelector('.map').getBoundingClientRect().width"
     before = page.evaluate(width)
@@ -204,7 +203,6 @@ IS_WHOLE = """() => {
   const place = document.querySelector('.zoomed');
   return place.scrollHeight <= place.clientHeight + 2 && place.scrollWidth <= place.clientWidth + 2;
 }"""
-BOARD_HEIGHT = "() => document.querySelector('.zoomed').clientHeight"
 
 
 @pytest.mark.parametrize("name", ["usa", "m2"])
@@ -216,10 +214,11 @@ def test_a_whole_map_is_in_sight_on_a_laptop_and_a_tablet(
     for width, height in ((1280, 720), (1180, 800), (1024, 768), (768, 1024)):
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(IS_WHOLE)
-    page.set_viewport_size({"width": 1280, "height": 900})
-    tall = page.evaluate(BOARD_HEIGHT)
-    page.set_viewport_size({"width": 1280, "height": 720})
-    page.wait_for_function(f"(tall) => ({BOARD_HEIGHT})() < tall", arg=tall)
+    heights = []
+    for height in (900, 720):
+        page.set_viewport_size({"width": 1280, "height": height})
+        heights.append(box_of(page.locator(".zoomed"))["height"])
+    assert heights[0] > heights[1]
     larger = page.get_by_role("button", name="Zoom in")
     larger.click()
     larger.click()
@@ -276,9 +275,12 @@ def test_the_lines_on_land_are_equally_far_apart_on_boards_of_all_sizes(
         page.set_viewport_size({"width": width, "height": height})
         show_replay(page, "world")
         pattern = page.locator(".map pattern")
-        found = re.search(r"scale\(([0-9.]+)\)", pattern.get_attribute("patternTransform") or "")
-        assert found
-        assert float(found[1]) * page.evaluate(SCALE) == pytest.approx(1, rel=0.02)
+
+        def scale(pattern: Locator = pattern) -> float:
+            found = re.search(r"scale\(([0-9.]+)\)", pattern.get_attribute("patternTransform") or "")
+            return float(found[1]) * page.evaluate(SCALE) if found else 0
+
+        wait_until(lambda scale=scale: scale() == pytest.approx(1, rel=0.02))
         fill = page.locator(".area-of[data-owner=minnie]").first.evaluate(
             "(area) => getComputedStyle(area).fill"
         )
@@ -315,8 +317,7 @@ def test_two_fingers_zoom(empty: BrowserArena, browser: Browser, tmp_path: Path)
     page = context.new_page()
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     page.locator(".zoomed").scroll_into_view_if_needed()
-    box = page.locator(".zoomed").bounding_box()
-    assert box is not None
+    box = box_of(page.locator(".zoomed"))
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     fingers = context.new_cdp_session(page)
 
@@ -371,7 +372,7 @@ def test_a_map_without_land_is_given_what_is_nearest_to_each_place(
     empty: BrowserArena, page: Page, name: str
 ) -> None:
     """Points all over the picture lie on the land of the place that is nearest to them, if that is near, and nowhere else."""
-    page.goto(empty.url)
+    page.goto(f"{empty.url}file")
     found = evaluate_large(page, LAND, make_game_on_map("riskless", name).setup())
     at, land = found["at"], [shapely.Polygon(corners) for corners in found["land"]]
     radius = 0.72 * statistics.median_high(dist(at[v], at[w]) for v, w in found["roads"])
@@ -590,9 +591,7 @@ def test_a_small_picture_of_a_large_map_leads_to_its_other_parts(empty: BrowserA
     expect(overview).to_be_hidden()
     page.locator("[data-source]").first.dispatch_event("click")
     expect(overview).to_be_visible()
-    board, small = page.locator(".zoomed").bounding_box(), overview.bounding_box()
-    assert board is not None
-    assert small is not None
+    board, small = box_of(page.locator(".zoomed")), box_of(overview)
     assert board["y"] + board["height"] <= small["y"], "it covers no land"
     for name, x in (("Maine", 73), ("Washington", 9), ("Maine", 73)):
         overview.click(position={"x": x, "y": 9})

@@ -67,6 +67,23 @@ def test_the_page_may_be_installed_and_every_view_opens_without_the_server_says_
     expect(installed.locator(".stage .map .area-of").first).to_be_visible()
 
 
+HEARD = """async () => {
+  const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
+  const [{ playing }, { onServer }] = [await from('playing.js'), await from('server.js')];
+  const said = [];
+  onServer(({ away }) => said.push(away));
+  playing.lost('');
+  playing.found();
+  return said;
+}"""
+"""Returns what the page knows of the server after each change: whether it is away."""
+
+
+def test_the_server_is_back_as_soon_as_ones_own_match_hears_from_it(empty: BrowserArena, page: Page) -> None:
+    page.goto(f"{empty.url}file")
+    assert page.evaluate(HEARD) == [False, True, False]
+
+
 def test_ones_own_match_says_once_that_the_server_is_away_also_after_a_reload(
     served: BrowserArena, installed: Page
 ) -> None:

@@ -48,8 +48,7 @@ def resign(page: Page) -> None:
 
 
 def begin(page: Page, arena: BrowserArena, game: str, map: str = "path4") -> None:
-    page.goto(arena.url)
-    page.get_by_role("link", name="Play against random").click()
+    page.goto(f"{arena.url}play/random")
     page.get_by_label("Game").select_option(game)
     if game == "riskless":
         page.locator(f"[name=map][value='{map}']").check()
@@ -227,12 +226,13 @@ def test_whoever_has_little_time_left_is_told(timed: Page) -> None:
 def test_an_open_challenge_that_arrives_does_not_move_the_form(idle: BrowserArena, page: Page) -> None:
     page.goto(f"{idle.url}play")
     start = page.get_by_role("button", name="Start the match")
-    expect(start).to_be_visible()
-    before = start.bounding_box()
+    expect(page.locator(".chosen-map svg")).to_be_visible()
+    expect(page.get_by_label("Opponent").locator("option:checked")).to_have_text("random")
+    before = box_of(start)
     with Guest.at(idle.url.replace("http", "ws", 1), "opener", "127.0.0.8") as guest:
         guest.challenge("")
         expect(page.get_by_role("button", name="Play opener")).to_be_visible()
-        assert start.bounding_box() == before
+        assert box_of(start) == before
 
 
 def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(

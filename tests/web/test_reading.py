@@ -49,7 +49,7 @@ def test_the_table_and_the_page_of_a_bot(played: BrowserArena, page: Page) -> No
 
 
 VIEWS = {
-    "": ".card",
+    "": ".past .card",
     "tv": ".stage .map",
     "tv/4": ".stage .map",
     "match/{match}/3": ".map",
@@ -150,9 +150,9 @@ def blameless(page: Page) -> None:
 
 
 def test_a_further_process_of_a_bot_leads_to_the_bot_and_no_number_is_minus_nothing(
-    played: BrowserArena, page: Page
+    empty: BrowserArena, page: Page
 ) -> None:
-    page.goto(played.url)
+    page.goto(f"{empty.url}file")
     found = page.evaluate(
         """async (names) => {
           const { botOf, whole } = await import(new URL('text.js', document.querySelector('script[type=module]').src).href);

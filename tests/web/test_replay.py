@@ -20,22 +20,27 @@ TURNED = 5
 """Ply from which on the values of the made-up match are different."""
 
 
-@pytest.fixture
-def shown(empty: BrowserArena, page: Page, tmp_path: Path) -> Page:
-    """A page that shows a match whose players change their minds once."""
+def turned() -> Record:
+    """Return a match whose players change their minds once."""
     record = made_up("m2")
     moves = [
         replace(move, thinking=Thinking(depth=3, value=-4000.0 if ply + 1 >= TURNED else 900.0))
         for ply, move in enumerate(record.moves[:12])
     ]
-    open_record(page, empty, tmp_path / "turned.jsonl", replace(record, moves=moves))
+    return replace(record, moves=moves)
+
+
+@pytest.fixture
+def shown(empty: BrowserArena, page: Page, tmp_path: Path) -> Page:
+    """A page that shows the match."""
+    open_record(page, empty, tmp_path / "turned.jsonl", turned())
     return page
 
 
 def open_record(page: Page, empty: BrowserArena, file: Path, record: Record) -> None:
     """Show a record from its start."""
     file.write_text(to_line(record) + "\n", encoding="utf-8")
-    page.goto(f"{empty.url}#/file")
+    page.goto(f"{empty.url}file")
     page.locator("input[type=file]").set_input_files(file)
     expect(page.locator(".viewer .map")).to_be_visible()
     page.keyboard.press("Home")
@@ -71,8 +76,7 @@ def test_the_keys_are_listed_and_closed(shown: Page) -> None:
     shown.keyboard.press("?")
     keys = shown.get_by_role("dialog", name="Keys")
     expect(keys).to_contain_text("play, pause")
-    close = keys.get_by_role("button", name="Close").bounding_box()
-    assert close is not None
+    close = box_of(keys.get_by_role("button", name="Close"))
     assert min(close["width"], close["height"]) >= 44
     shown.keyboard.press("ArrowRight")
     expect(shown.locator(".told")).to_have_text("The start")
@@ -98,9 +102,9 @@ def test_the_current_move_stays_in_sight_in_its_list(shown: Page) -> None:
         shown.set_viewport_size({"width": width, "height": height})
         if width > 360:
             shown.wait_for_function(CURRENT_IN_LIST)
-    assert shown.evaluate("document.documentElement.scrollHeight <= innerHeight"), (
-        "all of a match is in sight"
-    )
+    shown.wait_for_function(
+        "document.documentElement.scrollHeight <= innerHeight"
+    )  # all of a match is in sight
     moves = box_of(shown.locator(".moves"))
     assert moves["height"] >= 8 * box_of(shown.locator(".moves li").first)["height"]
 
@@ -157,8 +161,7 @@ def test_the_graph_has_an_axis_and_tells_of_the_ply_under_the_pointer(shown: Pag
     shown.keyboard.press("End")
     shown.keyboard.press("Home")
     graph = shown.locator(".plot svg")
-    box = graph.bounding_box()
-    assert box is not None
+    box = box_of(graph)
     graph.hover(position={"x": box["width"] / 3, "y": box["height"] / 2})
     expect(shown.locator(".plot p").last).to_have_text(re.compile(r"^Move 4 · (Blue|Orange) \d\d %"))
     expect(shown.locator(".told")).to_have_text("The start")

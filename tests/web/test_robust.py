@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from testkit.browser import BrowserArena, run_arena, wait_until
+from testkit.browser import BrowserArena, box_of, run_arena, wait_until
 
 LONG = "W" * 57
 
@@ -34,7 +34,7 @@ def test_a_long_name_without_a_blank_makes_no_view_wider_than_the_screen(
 ) -> None:
     match = strange.fetch_json("records")["matches"][-1]["match"]
     for address, sign in {
-        "": ".card",
+        "": ".past .card",
         f"match/{match}": ".players",
         f"bot/{LONG}": ".card",
         "table": "table.standing",
@@ -55,8 +55,7 @@ def test_a_long_name_leaves_the_ratings_in_sight(strange: BrowserArena, page: Pa
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto(f"{strange.url}table")
     for column in range(3):
-        box = page.locator("table.standing tbody tr").first.locator("th, td").nth(column).bounding_box()
-        assert box is not None
+        box = box_of(page.locator("table.standing tbody tr").first.locator("th, td").nth(column))
         assert box["x"] + box["width"] <= 390
 
 

@@ -8,10 +8,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from arena.protocol.record import to_line
+from arena.protocol.values import Players
 from testkit.browser import PATIENCE, BrowserArena, new_context, run_arena, wait_until, wait_until_live
 from testkit.forked import ForkedCommand
+from tests.web.test_replay import turned
 
 MAX_TABS = 60
 """Presses of Tab that reach anything on a view."""
@@ -52,13 +56,16 @@ class Stranger:
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
-    """A server where two bots play, and where the house has an easy one."""
+    """A server where two bots play, and where the house has an easy one. In a finished match, the chances change early."""
     options = ("--map", "italy", "--tc", "60/move", "--set=house.engines=greedy")
-    with run_arena(tmp_path_factory.mktemp("town"), *options) as running:
+    folder = tmp_path_factory.mktemp("town")
+    record = replace(turned(), match="0" * 32, players=Players("ann", "cleo"))
+    file = folder / "turned.jsonl"
+    file.write_text(to_line(record) + "\n", encoding="utf-8")
+    with run_arena(folder, *options) as running:
+        running.run_command("import", str(file))
         for name in ("ann", "bob"):
-            running.connect_slow_bot(name, 0.005)
-        wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 2)
-        running.slow_down_bots()
+            running.connect_slow_bot(name, 2.0)
         yield running
 
 
@@ -127,8 +134,7 @@ def test_play_by_keyboard_alone_two_to_begin_two_a_move(stranger: Stranger) -> N
 def test_replay_the_turning_point_in_two_and_share_it_in_two_more(
     stranger: Stranger, town: BrowserArena
 ) -> None:
-    # another test may have resigned a match before it had a turning point
-    stranger.click(stranger.page.locator(".past .card", has_text="bob"))
+    stranger.click(stranger.page.locator(".past .card", has_text="cleo"))
     mark = stranger.page.get_by_role("button", name=re.compile("^Key moment"))
     stranger.click(mark)
     ply = re.search("[0-9]+", mark.first.get_attribute("aria-label") or "")

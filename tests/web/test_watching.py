@@ -23,7 +23,9 @@ SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
-    """A server on which two bots play tic-tac-toe without end, one of them with a name that is markup."""
+    """A server on which two bots play tic-tac-toe, one of them with a name that is markup. A match stands still until a test
+    hurries it.
+    """
     folder = tmp_path_factory.mktemp("board")
     with run_arena(folder, "--game", "tictactoe", "--tc", "60/move") as running:
         running.connect_slow_bot("random", 0.05)
@@ -35,12 +37,12 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
 
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
-    """A server on which a bot that thinks plays Riskless: about 20 plies a match, which lasts until a test hurries it."""
+    """A server on which a bot that thinks plays Riskless: about 20 plies a match, which stands still until a test hurries it."""
     folder = tmp_path_factory.mktemp("slow")
     with run_arena(folder, "--map", "m2", "--tc", "60/move", bots=("alphabeta:depth=4",)) as running:
         running.connect_slow_bot("random", 0.05)
         wait_until(lambda: [each for each in running.fetch_json("records")["matches"] if each["plies"] > 14])
-        running.slow_down_bots(3.0)
+        running.slow_down_bots()
         yield running
 
 
@@ -53,10 +55,11 @@ def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(
     expect(page.locator(".viewer .badge")).to_contain_text(re.compile("Live|behind"))
     expect(page.locator(".player .name").first).to_have_text(re.compile("alphabeta|random"))
     expect(page.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
-    expect(page.locator(".moves li").nth(3)).to_be_visible()
+    with slow.speed_up_bots(2.0):
+        expect(page.locator(".moves li").nth(3)).to_be_visible()
     page.get_by_text("Engines", exact=True).click()
     expect(page.locator(".thinking", has_text="depth").first).to_be_visible()
-    with slow.speed_up_bots(0.05, 3.0):
+    with slow.speed_up_bots(0.05):
         expect(page.locator(".story")).to_contain_text(re.compile("wins|Draw"))
     match = page.url.rpartition("/")[2]
     record = wait_until(
@@ -69,8 +72,8 @@ def test_a_match_that_has_just_ended_is_shown_from_its_record(board: BrowserAren
     with board.speed_up_bots(0.05):
         for _ in range(3):
             page.goto(f"{board.url}tv")
-            # Such a match lasts for half a second: it is over when it is asked for, or soon after.
-            page.locator(".card.live").first.dispatch_event("click")  # its card is gone before one could aim
+            # Such a match lasts for half a second: it is over when it is asked for, or soon after, and its card before one could aim.
+            page.locator(".card.live").first.dispatch_event("click")
             expect(page.locator(".viewer")).to_be_visible()
             page.keyboard.press("End")
             expect(page.locator(".story")).to_contain_text(re.compile("wins|Draw"))
@@ -96,8 +99,9 @@ def test_a_watcher_who_is_behind_watches_on_after_a_break(board: BrowserArena, p
     page.route_web_socket(re.compile("^ws"), relay)
     page.goto(f"{board.url}tv")
     page.locator(".card.live").first.click()
-    # Arena TV has a badge, too. A match that ends before its page is open would be shown as a replay.
-    expect(page.locator(".viewer .badge")).to_contain_text(re.compile("Live|behind"))
+    expect(page.locator(".viewer .badge")).to_contain_text(
+        re.compile("Live|behind")
+    )  # Arena TV has a badge, too
     with board.speed_up_bots(0.01):
         match = page.url.rpartition("/")[2]
         wait_until(lambda: match in {each["match"] for each in board.fetch_json("records")["matches"]})
@@ -156,7 +160,7 @@ def test_a_link_to_a_ply_shows_it_in_the_list_too(slow: BrowserArena, page: Page
     page.set_viewport_size({"width": 700, "height": 900})
     page.goto(f"{slow.url}#/match/{match['match']}/{match['plies'] - 1}")
     expect(page.locator(".moves [aria-current=step] .number")).to_have_text(str(match["plies"] - 1))
-    assert page.locator(".moves").evaluate("(list) => list.scrollTop") > 0
+    page.wait_for_function("() => document.querySelector('.moves').scrollTop > 0")
 
 
 def test_a_record_file_of_ones_own_is_played_and_a_wrong_one_is_told(
@@ -169,7 +173,7 @@ def test_a_record_file_of_ones_own_is_played_and_a_wrong_one_is_told(
     file.write_text(f"{json.dumps(record)}\n{json.dumps(wrong)}\n")
     filled = page.locator(".cell:not([data-owner=nobody])")
     page.goto(board.url)
-    expect(page.locator(".card").first).to_be_visible()
+    expect(page.locator(".past .card").first).to_be_visible()
     dropped = page.evaluate_handle(DROPPED, [file.read_text(), 1])
     page.dispatch_event("body", "drop", {"dataTransfer": dropped})
     expect(filled).to_have_count(match["plies"])
@@ -221,7 +225,7 @@ def test_the_rule_that_ended_a_match_by_adjudication_is_told(
 
 def test_a_dropped_file_that_cannot_be_shown_is_told(board: BrowserArena, page: Page) -> None:
     page.goto(board.url)
-    expect(page.locator(".card").first).to_be_visible()
+    expect(page.locator(".past .card").first).to_be_visible()
     for times, told in ((1, "line 1: this is not JSON"), (2**23 + 1, "larger than 64 MB")):
         page.dispatch_event(
             "body", "drop", {"dataTransfer": page.evaluate_handle(DROPPED, ["nonsense", times])}
@@ -230,8 +234,8 @@ def test_a_dropped_file_that_cannot_be_shown_is_told(board: BrowserArena, page: 
 
 
 def test_the_engines_are_shown_live_and_in_the_record(slow: BrowserArena, page: Page) -> None:
-    page.goto(slow.url)
-    page.locator(".card").first.click()
+    page.goto(f"{slow.url}tv")
+    page.locator(".card.live").first.click()
     engine = page.locator(".engine", has_text=re.compile(r"^alphabeta:depth=.* · 1 thread$"))
     page.get_by_text("Engines", exact=True).click()
     expect(engine).to_be_visible()
@@ -258,8 +262,8 @@ def test_nothing_is_wider_than_a_phone(board: BrowserArena, slow: BrowserArena, 
     context = new_context(browser, viewport={"width": 375, "height": 720}, has_touch=True, is_mobile=True)
     phone = context.new_page()
     match = board.fetch_json("records")["matches"][-1]["match"]
-    phone.goto(slow.url)
-    phone.locator(".card").first.tap()
+    phone.goto(f"{slow.url}tv")
+    phone.locator(".card.live").first.tap()
     expect(phone.locator(".viewer .map")).to_be_visible()
     for address in (f"{board.url}#/match/{match}", f"{board.url}#/table", f"{board.url}#/play", board.url):
         phone.goto(address)
@@ -288,9 +292,9 @@ LAST_PLIES = """async () => {
 
 
 def test_the_last_plies_have_their_times_and_thoughts_however_early_the_end_is_told(
-    board: BrowserArena, page: Page
+    empty: BrowserArena, page: Page
 ) -> None:
-    page.goto(board.url)
+    page.goto(f"{empty.url}file")
     assert page.evaluate(LAST_PLIES) == [[1, None], [21, 1], [22, 2]]
 
 
