@@ -15,10 +15,8 @@ from typing import Any
 
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.compiled.availability import has_compiled_search, has_engine_extra
-from arena.bots.evaluators.catalogue import NETWORK_FILE, OUTCOMES, OUTCOMES_FILE, find_features
-from arena.bots.evaluators.outcomes import make_category_function
+from arena.bots.evaluators.catalogue import OUTCOMES, OUTCOMES_FILE, check_support
 from arena.games.core import Game
-from arena.games.riskless import Riskless
 
 FORMS = ("alphabeta", "jamboree")
 """Engines that search in several forms."""
@@ -94,16 +92,13 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
 
     Without this check the engine would silently use `plain`.
     """
-    if (
-        "evaluator" in spec.explicit
-        and spec.values["evaluator"] == "features"
-        and find_features(game) is None
-    ):
-        raise BadSpec(f"{spec.name}: {game.name} has no features: use evaluator=plain")
-    if spec.values.get("evaluator") == OUTCOMES and make_category_function(game) is None:
-        raise BadSpec(f"{spec.name}: {game.name} has no position categories: use evaluator=plain")
-    if str(spec.values.get("evaluator")).endswith(NETWORK_FILE) and not isinstance(game, Riskless):
-        raise BadSpec(f"{spec.name}: networks support only riskless, not {game.name}: use evaluator=plain")
+    name = spec.values.get("evaluator", "plain")
+    if name == "features" and "evaluator" not in spec.explicit:
+        return
+    try:
+        check_support(game, name)
+    except BadSpec as error:
+        raise BadSpec(f"{spec.name}: {error}") from None
 
 
 def _to_compiled_spec(spec: Spec) -> Spec:

@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.bots.api.bot import Bot, Clock, Resign, Thinking
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.evaluators.catalogue import evaluator_for, find_features
+from arena.bots.evaluators.catalogue import check_support, evaluator_for
 from arena.bots.search.problem import Problem
 
 
@@ -22,9 +22,8 @@ class GreedyBot(Bot):
         self._random = Random(seed) if seed else None
 
     def prepare(self) -> None:
-        if self._evaluator == "features" and find_features(self.game) is None:
-            raise Resign(f"greedy: {self.game.name} has no features: use evaluator=plain")
         try:
+            check_support(self.game, self._evaluator)
             evaluator = evaluator_for(self.game, self._evaluator)
         except BadSpec as error:
             raise Resign(f"greedy: {error}") from None

@@ -33,13 +33,24 @@ EXPLICIT = "explicit"
 """Name of the game of explicit trees, whose leaves contain their values. Its estimates are used unscaled."""
 
 
-def find_features(game: Game[Any, Any]) -> tuple[FeatureFunction[Any], Sequence[str]] | None:
-    """Return the feature function of a game and the features' names, or None if the game has no features."""
+def get_features(game: Game[Any, Any]) -> tuple[FeatureFunction[Any], Sequence[str]]:
+    """Return the feature function of a game and the features' names. Raises BadSpec if the game has no features."""
     if isinstance(game, Riskless):
         return riskless.make_feature_function(game), riskless.NAMES
     if isinstance(game, TicTacToe):
         return tictactoe.make_feature_function(game), tictactoe.NAMES
-    return None
+    raise BadSpec(f"{game.name} has no features: use evaluator=plain")
+
+
+def check_support(game: Game[Any, Any], name: str) -> None:
+    """Raise BadSpec if the game does not support the evaluator called `name`, even where `evaluator_for` uses `plain`."""
+    if name.endswith(NETWORK_FILE):
+        if not isinstance(game, Riskless):
+            raise BadSpec(f"networks support only riskless, not {game.name}: use evaluator=plain")
+    elif name == OUTCOMES or name.endswith(OUTCOMES_FILE):
+        make_category_function(game)
+    elif name == "features" or name.endswith(".toml"):
+        get_features(game)
 
 
 def _get_family_name(game: Game[Any, Any]) -> str:
@@ -115,32 +126,21 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
 
     Raises BadSpec if there is no such evaluator or the game does not support it, and BadWeights for an invalid file.
     """
-    if name == "plain":
+    if name == "plain" or (name == "features" and not isinstance(game, Riskless | TicTacToe)):
         return make_plain_evaluator(game)
-    if name == OUTCOMES or name.endswith(OUTCOMES_FILE):
-        category_of = make_category_function(game)
-        if category_of is None:
-            raise BadSpec(f"{game.name} has no position categories: use the evaluator plain")
-        path = (
-            WEIGHTS_FOLDER / f"{_get_family_name(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
-        )
-        return make_category_evaluator(game, category_of, load_outcomes(path))
-    if name.endswith(NETWORK_FILE):
-        if not isinstance(game, Riskless):
-            raise BadSpec(f"networks support only riskless, not {game.name}: use the evaluator plain")
-        from arena.bots.evaluators.network import load_network, make_network_evaluator  # noqa: PLC0415 - an extra
-
-        return cast("Evaluator[P]", make_network_evaluator(game, load_network(Path(name))))
-    if name != "features" and not name.endswith(".toml"):
+    if name not in NAMES and not name.endswith((".toml", NETWORK_FILE)):
         raise BadSpec(
             f"no evaluator is called {name!r:.60}: choose from {', '.join(NAMES)}, or a file NAME.toml or NAME.npz"
         )
-    extractor = find_features(game)
-    if extractor is None:
-        if name == "features":
-            return make_plain_evaluator(game)
-        raise BadSpec(
-            f"{game.name} has no features, so it cannot use a weights file: use the evaluator plain"
+    check_support(game, name)
+    if name == OUTCOMES or name.endswith(OUTCOMES_FILE):
+        path = (
+            WEIGHTS_FOLDER / f"{_get_family_name(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
         )
-    features, names = extractor
+        return make_category_evaluator(game, make_category_function(game), load_outcomes(path))
+    if name.endswith(NETWORK_FILE):
+        from arena.bots.evaluators.network import load_network, make_network_evaluator  # noqa: PLC0415 - an extra
+
+        return cast("Evaluator[P]", make_network_evaluator(cast("Any", game), load_network(Path(name))))
+    features, names = get_features(game)
     return cast("Evaluator[P]", make_linear_evaluator(features, names, load_named_weights(game, name, names)))

@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.evaluators import riskless, tictactoe
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.search.problem import Evaluator
@@ -37,8 +38,8 @@ MAX_COUNT = 2
 """Largest count that a category distinguishes; larger counts are treated as equal to it."""
 
 
-def make_category_function(game: Game[Any, Any]) -> CategoryFunction | None:
-    """Return the function that maps a game's positions to categories, or None for a game without categories.
+def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
+    """Return the function that maps a game's positions to categories. Raises BadSpec for a game without categories.
 
     A category is a tuple of small numbers. In Riskless these are the mover's lead in the race to the goal (in eighths of the goal),
     the number of enemy territories that the mover can take, and the number of own territories that the opponent can take.
@@ -69,7 +70,7 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction | None:
             )
 
         return compute_tictactoe_category
-    return None
+    raise BadSpec(f"{game.name} has no position categories: use evaluator=plain")
 
 
 def compute_expected_outcome(counts: OutcomeCounts) -> float:

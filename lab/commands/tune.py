@@ -11,8 +11,9 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress
 
+from arena.bots.api.engine_spec import BadSpec
 from arena.bots.commands.lookup import load_game
-from arena.bots.evaluators.catalogue import find_features
+from arena.bots.evaluators.catalogue import get_features
 from arena.bots.evaluators.linear import WEIGHTS_FOLDER, BadWeights, load_weights
 from arena.bots.evaluators.outcomes import format_outcomes
 from arena.console import SeedOption, UsageError, check_output_file, err, out, write_text
@@ -134,15 +135,16 @@ def tune_command(
     games: list[Game[Any, Any]] = [Riskless(load_compiled_map(name)) for name in names] or [
         load_game(game, "")
     ]
-    features = find_features(games[0])
-    if features is None:
-        raise UsageError(f"--game: {game} has no features to tune")
+    try:
+        _, feature_names = get_features(games[0])
+    except BadSpec:
+        raise UsageError(f"--game: {game} has no features to tune") from None
     initial_weights = _load_initial_weights(
-        initial_weights_file or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), features[1]
+        initial_weights_file or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), feature_names
     )
     if str(output) == "-":
         raise UsageError("--out -: name a file, because the progress is on standard output")
-    _check_options(features[1], initial_weights, generations, rounds, without or (), outcomes=outcomes)
+    _check_options(feature_names, initial_weights, generations, rounds, without or (), outcomes=outcomes)
     command = " ".join(
         [
             "arena tune",
@@ -199,7 +201,7 @@ def tune_command(
         *steps,
     ]
     _write_file(
-        format_weights_file(features[1], weights, [WEIGHT_UNITS_COMMENTS[game], *lines]), output, "weights"
+        format_weights_file(feature_names, weights, [WEIGHT_UNITS_COMMENTS[game], *lines]), output, "weights"
     )
 
 

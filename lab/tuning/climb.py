@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from arena.bots.compiled.calibrate import sample_positions
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.catalogue import compute_feature_units, find_features, scale_weights
+from arena.bots.evaluators.catalogue import compute_feature_units, get_features, scale_weights
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import make_random_start, play_pair
@@ -72,7 +72,7 @@ def climb_weights(
 
     progress  called after each round
 
-    All games must have the same features. Raises ValueError for a game without features.
+    All games must have the same features. Raises BadSpec for a game without features.
     """
     rng = random.Random(seed)
     names = list(weights)
@@ -112,11 +112,9 @@ def _choose_first_steps(
     """Return the first step of each weight, from positions of random matches; 0 for a weight of 0."""
     feature_rows = []
     for game in games:
-        extractor = find_features(game)
-        if extractor is None:
-            raise ValueError(f"{game.name} has no features to tune")
+        count, _ = get_features(game)
         feature_units = np.array(compute_feature_units(game))
-        feature_rows += [feature_units * extractor[0](position) for position in sample_positions(game, rng)]
+        feature_rows += [feature_units * count(position) for position in sample_positions(game, rng)]
     feature_values = np.array(feature_rows)
     spreads = np.sqrt(np.mean(feature_values**2, axis=0))
     estimate_spread = np.sqrt(np.mean((feature_values @ weights) ** 2))

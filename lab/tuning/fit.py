@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.catalogue import compute_feature_units, find_features, scale_weights
+from arena.bots.evaluators.catalogue import compute_feature_units, get_features, scale_weights
 from arena.bots.evaluators.outcomes import OutcomeCounts, PositionCategory, make_category_function
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
@@ -94,7 +94,7 @@ def play_training_matches(
 
     progress  called after each match
 
-    Raises ValueError for a game without features.
+    Raises BadSpec for a game without features.
     """
     rng = random.Random(seed)
     feature_rows: list[Sequence[float]] = []
@@ -102,10 +102,7 @@ def play_training_matches(
     match_and_game_numbers: list[tuple[int, int]] = []
     number = 0
     for game_index, game in enumerate(games):
-        extractor = find_features(game)
-        if extractor is None:
-            raise ValueError(f"{game.name} has no features to tune")
-        count, _ = extractor
+        count, _ = get_features(game)
         feature_units = compute_feature_units(game)
         for match in _play_matches(game, weights, range(number, number + matches), nodes, rng):
             result = _compute_result_for_maxie(game, match)
@@ -177,14 +174,12 @@ def count_outcomes(
 ) -> dict[PositionCategory, OutcomeCounts]:
     """Play matches with these weights, and count wins, draws and losses of the player to move by category of position.
 
-    Raises ValueError for a game without categories.
+    Raises BadSpec for a game without categories.
     """
     rng = random.Random(seed)
     counts: dict[PositionCategory, list[int]] = {}
     for game in games:
         category_of = make_category_function(game)
-        if category_of is None:
-            raise ValueError(f"{game.name} has no position categories")
         for match in _play_matches(game, weights, range(matches), nodes, rng):
             for position in match.positions:
                 outcome_counts = counts.setdefault(category_of(position), [0, 0, 0])

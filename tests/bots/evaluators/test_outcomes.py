@@ -31,7 +31,6 @@ def test_the_value_of_a_position_is_the_mean_result_of_its_category(tmp_path: Pa
     game = TicTacToe()
     board = Board("XX..O....")  # it is O's turn; X has more open lines with two marks
     category_of = make_category_function(game)
-    assert category_of is not None
     file.write_text(format_outcomes(["made by hand"], {category_of(board): (1, 4, 5)}), encoding="utf-8")
     evaluate = evaluator_for(game, str(file))
     assert evaluate(board) == round(0.4 * CERTAIN_WIN_VALUE), "good for Maxie, who is not to move"
@@ -41,7 +40,6 @@ def test_the_value_of_a_position_is_the_mean_result_of_its_category(tmp_path: Pa
 def test_positions_equal_for_both_players_share_a_category() -> None:
     game = Riskless(load_map("m1"))
     category_of = make_category_function(game)
-    assert category_of is not None
     armies = (3, 0, -2, 5, 0, -1)
     mirror = Armies(tuple(-n for n in armies), Player.MINNIE, 4)
     assert category_of(Armies(armies, Player.MAXIE, 4)) == category_of(mirror)
