@@ -269,8 +269,7 @@ class Matches:
             self._lobby.forget_if_expired(bot)
 
     def _reopen_match(self, unfinished: UnfinishedMatch) -> None:
-        terms, pool = unfinished.terms, self._lobby.settings.pool
-        for_event = terms.event != OPEN_EVENT and (pool is None or terms.event != pool.event)
+        terms, for_event = unfinished.terms, unfinished.terms.event != OPEN_EVENT
         bots = self._find_bots(terms)
         try:
             load = self._house.compute_match_load(terms)

@@ -20,7 +20,7 @@ from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import Lobby
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
-from arena.server.core.settings import Pool, PoolGame
+from arena.server.core.settings import OPEN_EVENT, Pool, PoolGame
 from arena.server.core.suspensions import BotSuspensions
 from arena.server.core.turn_order import TurnOrder
 
@@ -245,7 +245,7 @@ class Matchmaker:
             del self._waiting_bots[name]
         return Terms(
             match=self._ids.next_hex(),
-            event=pool.event,
+            event=OPEN_EVENT,
             game=next_match.game.game,
             opening=next_match.opening,
             players=Players(next_match.maxie, minnie),

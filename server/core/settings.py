@@ -53,8 +53,6 @@ class Pool(Struct, frozen=True, kw_only=True):
     """Extra time allowed on each move for network delay, in ms."""
     ready_ms: int = 30_000
     """Time for a bot to get ready for a match, in ms."""
-    event: str = OPEN_EVENT
-    """Name of the event to which the matches belong."""
     rated: bool = True
     pause_ms: int = 0
     """Shortest time between two matches of the same two bots, in ms."""

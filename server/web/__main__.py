@@ -20,6 +20,7 @@ from arena.clock import TimeSource
 from arena.games.catalogue import CATALOGUE
 from arena.processes import supervisor
 from arena.server.edge import responses
+from arena.server.edge.handshake import FAILURE_RESPONSE
 from arena.server.edge.responses import Response
 from arena.server.store import database
 from arena.server.web import link_previews, page_messages
@@ -134,10 +135,7 @@ def _make_failure_response(error: Exception) -> tuple[Response, str]:
     if why is not None:
         line = responses.make_text_response("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
         return line, f"the store does not answer: {why}"
-    line = responses.make_text_response(
-        "internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR
-    )
-    return line, "".join(traceback.format_exception(error))
+    return FAILURE_RESPONSE, "".join(traceback.format_exception(error))
 
 
 def _choose_cache_seconds(route: Route, response: Response, cost: float) -> float:

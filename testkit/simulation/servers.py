@@ -28,7 +28,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server import host, roles
 from arena.server.cluster.core_link import CoreSuperseded
 from arena.server.core.limits import HostLimits
-from arena.server.core.settings import Pool, PoolGame
+from arena.server.core.settings import OPEN_EVENT, Pool, PoolGame
 from arena.server.edge import pings
 from arena.server.loop_lag import MEASURE_INTERVAL_NS, LoopLag
 from arena.server.settings import (
@@ -160,7 +160,7 @@ class RestartedServer:
                     await self._drain(core)
             case _:
                 async with host.open_host(
-                    settings["all"], pool=pool, resumed_event=pool.event, clock=clock
+                    settings["all"], pool=pool, resumed_event=OPEN_EVENT, clock=clock
                 ) as single_process:
                     await self._drain(single_process)
 

@@ -59,7 +59,7 @@ SECOND = 1_000 * MS
 SEED = b"seed"
 FAST = TimeControl.parse("2+0.1")
 TICTACTOE = Challenge(game="tictactoe", time_control=FAST)
-POOL = Pool(games=(PoolGame(game_of(), FAST),), ready_ms=5_000, event="open")
+POOL = Pool(games=(PoolGame(game_of(), FAST),), ready_ms=5_000)
 LINE = (0, 3, 1, 4, 2)
 """A whole game of tic-tac-toe, which Maxie wins."""
 

@@ -47,7 +47,7 @@ from arena.server.core.inputs import (
     RenameEntry,
     RestoreMatches,
 )
-from arena.server.core.settings import HouseEngine, PoolGame
+from arena.server.core.settings import OPEN_EVENT, HouseEngine, PoolGame
 from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_on
 from tests.server.matches import game_of
 
@@ -374,7 +374,7 @@ def test_a_bot_with_a_due_match_gets_no_match_of_the_pool_while_its_opponent_is_
     arena.wait(60_100 - arena.now // MS)
     assert state(arena).phase == "running"
     before = arena.of(OpenMatch)
-    assert [each.terms.event for each in before[-2:]] == ["open", "open"]
+    assert [each.terms.event for each in before[-2:]] == [OPEN_EVENT, OPEN_EVENT]
     play_on(arena, only=playing(arena)[-1])
     arena.wait(500)
     assert arena.of(OpenMatch) == before, "both wait for their opponents in the event"
