@@ -104,11 +104,11 @@ class Silent:
         await self.answer.wait()
 
 
-async def test_a_store_that_does_not_answer_is_told_after_a_while() -> None:
+async def test_a_store_that_does_not_answer_is_told_after_a_while(tmp_path: Path) -> None:
     passed = 0.0
     silent = Silent()
     journal = Journal(
-        None,  # type: ignore[arg-type]
+        make_engine(f"sqlite:///{tmp_path / 'arena.db'}"),
         silent,  # type: ignore[arg-type]
         Lease("north", 1),
         TimeSource(lambda: round(passed * 1e9)),
