@@ -223,18 +223,19 @@ WIDTH_WITHOUT_TERMINAL = 400
 def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -> None:
     """Print a table to standard output: drawn on a terminal, otherwise as Markdown without line breaks.
 
-    columns  alignment of each column, by heading
+    The table is also printed as Markdown on a terminal that is too narrow for its columns of numbers.
+
+    columns  alignment of each column, by heading; numbers are on the right
     """
-    table = Table(box=box.MARKDOWN)
-    if out.is_terminal:
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for heading, side in columns.items():
-        table.add_column(heading, justify=side, overflow="fold")
+        table.add_column(heading, justify=side, overflow="fold", no_wrap=side == "right")
     for row in rows:
         table.add_row(*row)
-    if out.is_terminal:
+    if fits_terminal(table, out):
         out.print(table)
     else:
+        table.box, table.padding, table.pad_edge = box.MARKDOWN, (0, 1), True
         print_markdown(table, out)
 
 
@@ -246,6 +247,12 @@ def print_result(
         print_table(columns, rows)
     else:
         write_json(data, json)
+
+
+def fits_terminal(table: Table, console: Console) -> bool:
+    """Return True if `console` is a terminal on which no column of the table is cut off."""
+    options = console.options.update(max_width=WIDTH_WITHOUT_TERMINAL)
+    return console.is_terminal and console.measure(table, options=options).minimum <= console.width
 
 
 def print_markdown(table: Table, console: Console) -> None:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.leaf_counts import DEPTH_METHODS, Comparison, ReachedDepths, compare_methods
 from arena.bots.search.problem import Problem
 from arena.bots.search.reports.leaves_chart import POWERS, render_leaves_chart
-from arena.console import CommandError, out, write_json, write_text
+from arena.console import CommandError, out, print_table, write_json, write_text
 from arena.games.core import Game
 
 
@@ -64,17 +61,17 @@ def _make_json_rows(comparison: Comparison, reached_depths: list[ReachedDepths])
 
 def _print_leaves(comparison: Comparison) -> None:
     depths = range(1, comparison.deepest + 1)
-    out.print("Leaves by depth p", style="bold")
-    table = _make_table("p", *(str(depth) for depth in depths))
-    for name, counts in comparison.bounded_leaves.items():
-        table.add_row(name, *(f"{count:,}" for count in counts), *("·" for _ in depths[len(counts) :]))
-    table.add_section()
-    table.add_row("q", *(f"{comparison.compute_branching_factor(depth) or 0:.2f}" for depth in depths))
+    rows = [
+        [name, *(f"{count:,}" for count in counts), *("·" for _ in depths[len(counts) :])]
+        for name, counts in comparison.bounded_leaves.items()
+    ]
+    rows.append(["q", *(f"{comparison.compute_branching_factor(depth) or 0:.2f}" for depth in depths)])
     for share, name in POWERS:
-        table.add_row(
-            name, *(f"{comparison.compute_expected_leaves(depth, share) or 0:,}" for depth in depths)
+        rows.append(
+            [name, *(f"{comparison.compute_expected_leaves(depth, share) or 0:,}" for depth in depths)]
         )
-    _print_full_width(table)
+    out.print("Leaves by depth p", style="bold")
+    print_table({"p": "left", **dict.fromkeys(map(str, depths), "right")}, rows)
     out.print(
         f"·: more than {comparison.budget:,} leaves, or the game ends before. ordered, sorted and table are iterative:\n"
         "leaves of all iterations count, for sorted and table also positions estimated only for sorting.\n"
@@ -84,25 +81,13 @@ def _print_leaves(comparison: Comparison) -> None:
 
 def _print_reached_depths(reached_depths: list[ReachedDepths]) -> None:
     out.print("Depth reached in equal leaves", style="bold")
-    table = _make_table("leaves", *DEPTH_METHODS, "ideal")
-    for depths in reached_depths:
-        table.add_row(
+    rows = [
+        [
             f"{depths.leaves:,}",
             *(str(depths.reached[name]) for name in DEPTH_METHODS),
             "·" if depths.ideal is None else str(depths.ideal),
-        )
-    _print_full_width(table)
+        ]
+        for depths in reached_depths
+    ]
+    print_table(dict.fromkeys(("leaves", *DEPTH_METHODS, "ideal"), "right"), rows)
     out.print("ideal: alpha-beta in perfect order on a tree of q moves at every node (Knuth and Moore).")
-
-
-def _make_table(first_column: str, *other_columns: str) -> Table:
-    table = Table(box=None, header_style="bold")
-    table.add_column(first_column, no_wrap=True)
-    for heading in other_columns:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
-def _print_full_width(table: Table) -> None:
-    """Print `table` at its full width, so that a narrow terminal or a pipe does not cut off numbers."""
-    Console(width=1000).print(table)

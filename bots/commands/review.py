@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from msgspec.structs import asdict
-from rich.table import Table
 
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.perfect import find_unplayable_reason
@@ -21,7 +20,7 @@ from arena.bots.review.review import (
 )
 from arena.bots.review.values_chart import render_review
 from arena.bots.search.search_values import ESTIMATE_LIMIT, is_decided, plies_to_end
-from arena.console import CommandError, UsageError, err, out, write_json, write_text
+from arena.console import CommandError, Justify, UsageError, err, out, print_table, write_json, write_text
 from arena.games.core import Player
 from arena.games.riskless import Riskless
 from arena.match.replay import Replay, summarize_record
@@ -105,21 +104,23 @@ def _review_by_table(
 
 
 def _print_solved_moves(solved: list[SolvedMove]) -> None:
-    table = Table(title="by the solved table; values for the player of the move", title_justify="left")
-    for column in ("ply", "player", "move", "truly", "before", "after", "best"):
-        table.add_column(column, justify="right" if column == "ply" else "left")
-    for solved_move in solved:
-        best_move = solved_move.best if solved_move.best != solved_move.move else ""
-        table.add_row(
-            str(solved_move.ply),
-            solved_move.player,
-            solved_move.move,
-            solved_move.kind.value,
-            solved_move.before,
-            solved_move.after,
-            best_move,
-        )
-    out.print(table)
+    out.print("by the solved table; values for the player of the move")
+    columns = ("player", "move", "truly", "before", "after", "best")
+    print_table(
+        {"ply": "right", **dict.fromkeys(columns, "left")},
+        [
+            [
+                str(move.ply),
+                move.player,
+                move.move,
+                move.kind.value,
+                move.before,
+                move.after,
+                move.best if move.best != move.move else "",
+            ]
+            for move in solved
+        ],
+    )
     for player in Player:
         player_moves = [move for move in solved if move.player == player.value]
         mistakes = sum(move.kind is not MoveQuality.KEPT for move in player_moves)
@@ -129,24 +130,26 @@ def _print_solved_moves(solved: list[SolvedMove]) -> None:
 def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> None:
     out.print(replay.describe_move(0))
     unit = ", 100 to an army" if replay.game.name == Riskless.name else ""
-    table = Table(title=f"{engine}; values and chances for maxie{unit}", title_justify="left")
-    for column in ("ply", "player", "move", "", "value", "chance", "lost", "better"):
-        is_number = column in ("ply", "value", "chance", "lost")
-        table.add_column(column, justify="right" if is_number else "left")
-    for review in reviews:
-        better_move = review.better if review.lost else ""
-        chance_text = f"{100 * review.chance:.0f} %"
-        table.add_row(
-            str(review.ply),
-            review.player,
-            review.move,
-            review.mark,
-            _format_value(review.after),
-            chance_text,
-            _format_loss(review),
-            better_move,
-        )
-    out.print(table)
+    out.print(f"{engine}; values and chances for maxie{unit}")
+    columns: dict[str, Justify] = dict.fromkeys(
+        ("ply", "player", "move", "", "value", "chance", "lost", "better"), "left"
+    )
+    print_table(
+        columns | dict.fromkeys(("ply", "value", "chance", "lost"), "right"),
+        [
+            [
+                str(review.ply),
+                review.player,
+                review.move,
+                review.mark,
+                _format_value(review.after),
+                f"{100 * review.chance:.0f} %",
+                _format_loss(review),
+                review.better if review.lost else "",
+            ]
+            for review in reviews
+        ],
+    )
     for player, player_review in summarize_players(reviews).items():
         line = (
             f"{player}: {player_review.marked} of {player_review.moves} moves marked, "

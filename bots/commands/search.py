@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.commands.compare import compare_command
@@ -49,6 +48,7 @@ from arena.console import (
     check_output_file,
     is_option_given,
     out,
+    print_table,
     require_maps,
     write_json,
     write_text,
@@ -365,18 +365,19 @@ def _show_analysis(
 
 
 def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]]) -> None:
-    table = Table("depth", "value", "chance", "nodes", "line", box=None, header_style="bold")
-    for column in table.columns[:-1]:
-        column.justify = "right"
-    for report in reports:
-        table.add_row(
-            str(report.depth),
-            format_plain_value(report.value),
-            f"{100 * compute_winning_chance(game, report.value):.0f} %",
-            f"{report.nodes:,}",
-            ", ".join(game.move_to_text(move) for move in report.line),
-        )
-    out.print(table)
+    print_table(
+        {**dict.fromkeys(("depth", "value", "chance", "nodes"), "right"), "line": "left"},
+        [
+            [
+                str(report.depth),
+                format_plain_value(report.value),
+                f"{100 * compute_winning_chance(game, report.value):.0f} %",
+                f"{report.nodes:,}",
+                ", ".join(game.move_to_text(move) for move in report.line),
+            ]
+            for report in reports
+        ],
+    )
 
 
 def _print_best_move(

@@ -18,9 +18,10 @@ from rich.progress import (
 )
 
 from arena.clock import MONOTONIC
+from arena.console import fits_terminal
 from arena.ladder.ladder import Ladder
 from arena.ladder.reports.result_lines import format_match_line
-from arena.ladder.reports.standings import fits_terminal, make_table
+from arena.ladder.reports.standings import make_table
 from arena.protocol.record import Record
 from arena.rating.standings import StandingsRow
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.console import WIDTH_WITHOUT_TERMINAL, print_markdown
+from arena.console import fits_terminal, print_markdown
 from arena.ladder.reports.blunders import BlunderReport
 from arena.match.replay import compute_mean_cpu_ms
 from arena.protocol.record import Record
@@ -72,12 +72,6 @@ def _format_tournament_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str
             "byes": [f"{row.byes:g}" for row in rows],
         }
     return {"reached": [row.reached for row in rows]} if any(row.reached for row in rows) else {}
-
-
-def fits_terminal(table: Table, console: Console) -> bool:
-    """Return True if `console` is a terminal on which no column of the table is cut off."""
-    options = console.options.update(max_width=WIDTH_WITHOUT_TERMINAL)
-    return console.is_terminal and console.measure(table, options=options).minimum <= console.width
 
 
 def make_table(rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = (), *, plain: bool) -> Table:
