@@ -203,13 +203,11 @@ def test_a_killed_ladder_goes_on_and_every_bot_has_its_limits(compose: Compose, 
         time.sleep(0.2)
     compose("kill")
     before = matches_of(tmp_path)
-    refused = compose("up", "server", "random", **{**terms, "TC": "6+1"})
+    refused = compose("up", *services, **{**terms, "TC": "6+1"})
     told = lines_of_server(refused)
     assert "was started with different settings: time control was 5+1, now 6+1" in told[-1], refused
     assert told[-1].endswith("EVENT=NAME docker compose up begins another event")
-    assert exit_codes(compose) == {"server-1": 1, "random-1": 0, "greedy-1": 137, "last-1": 137}, (
-        "two were killed"
-    )
+    assert exit_codes(compose) == {"server-1": 1, "random-1": 0, "greedy-1": 0, "last-1": 0}
     second = compose("up", *services, **{**terms, "ROUNDS": "1", "EVENT": "my second"})
     assert_told_once_and_whole(second, 6, {"random", "greedy", "last"}, earlier=len(before))
     others = matches_of(tmp_path) - before
