@@ -117,6 +117,15 @@ async def test_the_page_is_asked_for_anew_and_its_files_are_kept(host: Host) -> 
             assert gzip.decompress(packed) == whole
 
 
+async def test_data_is_compressed_for_a_client_that_accepts_it(host: Host) -> None:
+    _, headers, whole = await get(host, "/api/maps")
+    assert (headers["Vary"], "Content-Encoding" in headers) == ("Accept-Encoding", False)
+    _, headers, packed = await get(host, "/api/maps", Accept_Encoding="gzip")
+    assert (headers["Vary"], headers["Content-Encoding"]) == ("Accept-Encoding", "gzip")
+    assert gzip.decompress(packed) == whole
+    assert "Content-Encoding" not in (await get(host, "/api/bot/nobody", Accept_Encoding="gzip"))[1]
+
+
 NOT_THERE = [
     "/web/x/js/main.js",
     "/web/../pages.py",
