@@ -75,7 +75,7 @@ from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import LEASE_SECONDS, LeaseLost
 from arena.server.store.pruning import remove_old_data
 from arena.server.store.requests import SendRequest
-from arena.server.web.event_progress import FindProgress, report_no_event
+from arena.server.web.event_progress import FindProgress
 from arena.server.web.pages import Pages, ServerInfo
 
 __all__ = [
@@ -425,7 +425,7 @@ async def open_host(
     resumed_event: str | None = None,
     will_restart: bool = True,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
-    find_progress: FindProgress = report_no_event,
+    find_progress: FindProgress = lambda _event: None,
     clock: TimeSource = MONOTONIC,
 ) -> AsyncIterator[Host]:
     """Run a server during the block: listen, play matches and store them.
@@ -502,7 +502,7 @@ async def make_edge(
     uses_tls: bool,
     describe_outage: Callable[[], str],
     send_request: SendRequest,
-    find_progress: FindProgress = report_no_event,
+    find_progress: FindProgress = lambda _event: None,
     lag: LoopLag,
     is_storing: Callable[[], bool] = lambda: False,
     clock: TimeSource = MONOTONIC,

@@ -28,8 +28,7 @@ from arena.server.edge.directives import Directives
 from arena.server.edge.fair_queue import FairQueue
 from arena.server.edge.page_client import PageClient
 from arena.server.edge.pings import PING_SECONDS
-from arena.server.edge.request import Request
-from arena.server.edge.responses import PageHandler, Response
+from arena.server.edge.responses import PageHandler
 from arena.server.edge.session import Session
 from arena.server.edge.topics import Topic, encode_frame
 from arena.server.edge.work_budget import WorkBudget
@@ -48,11 +47,6 @@ KERNEL_BUFFER_BYTES = 32 * 1024
 """Size of the kernel's buffer of a connection, in each direction (Linux doubles it)."""
 BACKLOG = 100
 """Maximum number of connections that the kernel queues until they are accepted."""
-
-
-def decline_page(_request: Request, _address: str) -> Response | None:
-    """Return None for every request. An edge without web pages has this as its function `pages`."""
-    return None
 
 
 class CannotListen(Exception):
@@ -97,8 +91,8 @@ class Edge:
         self.number = number
         self.core = core
         self.limits = limits
-        self.pages: PageHandler = decline_page
-        """Function that answers plain requests."""
+        self.pages: PageHandler = lambda _request, _address: None
+        """Function that answers plain requests; without web pages, it answers none."""
         self.metrics = metrics
         self.program = program
         self.any_origin = any_origin

@@ -67,8 +67,3 @@ class EventProgress(Struct, frozen=True):
 
 FindProgress = Callable[[str], EventProgress | None]
 """Function that returns the progress of an event; None for an event that this server does not play."""
-
-
-def report_no_event(_event: str) -> EventProgress | None:
-    """Return None. A server that plays no event uses this function as its `FindProgress`."""
-    return None

@@ -36,7 +36,7 @@ from arena.server.metrics import Metrics
 from arena.server.store.database import Engine, OperationRefused, describe_failure
 from arena.server.store.requests import SendRequest
 from arena.server.web import link_previews
-from arena.server.web.event_progress import FindProgress, report_no_event
+from arena.server.web.event_progress import FindProgress
 from arena.server.web.host_page import HostPage
 from arena.server.web.owners import OwnerPages
 from arena.server.web.page_messages import PageRequest, PageResponse, PageSetup
@@ -96,7 +96,7 @@ class Pages:
         describe_outage: Callable[[], str],
         *,
         send_request: SendRequest,
-        find_progress: FindProgress = report_no_event,
+        find_progress: FindProgress = lambda _event: None,
         origins: Collection[str] = (),
         clock: TimeSource = MONOTONIC,
     ) -> None:

@@ -50,7 +50,6 @@ from arena.server.store.tokens import Token
 from arena.server.web import owners, page_process
 from arena.server.web.__main__ import MIN_CACHED, RequestHandler
 from arena.server.web.credentials import find_valid_token
-from arena.server.web.event_progress import report_no_event
 from arena.server.web.page_messages import HEAD_SHARE, LiveData, PageRequest, PageResponse, PageSetup
 from arena.server.web.page_process import PageProcess
 from arena.server.web.pages import Pages, ServerInfo
@@ -274,7 +273,7 @@ async def test_a_core_that_is_silent_delays_one_page_within_the_time_for_its_tit
 ) -> None:
     async with rig() as arena:
         monkeypatch.setitem(ROUTES, "/match/", ROUTES["/match/"]._replace(seconds=10.0))
-        process = PageProcess(refuse_to_start, arena.edge.page_client, report_no_event, CLOCK)
+        process = PageProcess(refuse_to_start, arena.edge.page_client, lambda _event: None, CLOCK)
         given: list[PageRequest] = []
 
         class Child:
