@@ -17,6 +17,7 @@ const RETRIES = 6; // attempts to load the record of a match that has just ended
 const MAX_CANDIDATES = 6; // live matches whose positions are compared before a choice
 const DEMO_URL = new URL("../demo.jsonl", import.meta.url);
 const PERSON_PROGRAM = "a person at the page";
+const OTHER_MAP_WORTH = 3; // points of a match on a map that no other board shows
 const DEFAULT_RATING = 1500; // assumed rating of a bot without a rating
 
 // Return the newest finished matches.
@@ -24,9 +25,9 @@ export const requestFinished = async () => (await fetchJson("records?limit=12"))
 
 export class Director {
   // screen.begin(match, playback, live) prepares a board, screen.show(ply) draws on it, screen.changed() is called after a pause, after
-  // queued moves, and when nothing is left to show. `taken` contains the matches that other directors show;
+  // queued moves, and when nothing is left to show. `taken` has the map of each match that another director shows, by id;
   // finished() returns the newest finished matches.
-  constructor(screen, { taken = new Set(), finished = requestFinished } = {}) {
+  constructor(screen, { taken = new Map(), finished = requestFinished } = {}) {
     this.screen = screen;
     this.taken = taken;
     this.finished = finished;
@@ -62,11 +63,17 @@ export class Director {
 
   // Return the live matches that no director shows, the most interesting first. `seen`: states of some of them, by id.
   ranked(seen = new Map()) {
+    const maps = this.othersMaps;
     return this.offered
       .filter(({ match }) => match !== this.id && !this.taken.has(match))
-      .map((each) => ({ each, score: interest(each, this, seen.get(each.match)) - (this.shown.includes(each.match) ? 4 : 0) }))
+      .map((each) => ({ each, score: interest(each, this, seen.get(each.match)) - (this.shown.includes(each.match) ? 4 : 0) + (maps.has(each.map) ? 0 : OTHER_MAP_WORTH) }))
       .sort((a, b) => b.score - a.score)
       .map(({ each }) => each);
+  }
+
+  // Return the maps that other directors show.
+  get othersMaps() {
+    return new Set([...this.taken].filter(([id]) => id !== this.id).map(([, map]) => map));
   }
 
   // Continue with another match.
@@ -91,7 +98,8 @@ export class Director {
     chosen(best, states.get(best?.match));
   }
 
-  leave(id) {
+  // `map`: that of the next match; by default as listed.
+  leave(id, map = this.offered.find(({ match }) => match === id)?.map) {
     clearTimeout(this.waiting);
     this.choosing = null;
     this.following = undefined;
@@ -100,7 +108,7 @@ export class Director {
     this.taken.delete(this.id);
     if (this.id) this.shown = [...this.shown, this.id].slice(-8);
     this.id = id;
-    if (id) this.taken.add(id);
+    if (id) this.taken.set(id, map);
     this.busy = true;
     this.idle = false;
     this.coming = null;
@@ -146,9 +154,10 @@ export class Director {
     const whole = matches.filter((each) => each.plies > 4 && each.result.reason !== "server_fault");
     const free = whole.filter((each) => !this.taken.has(each.match));
     const fresh = free.filter((each) => !this.shown.includes(each.match) && GAME_NAMES[each.game]);
-    const found = fresh.find((each) => each.game === "riskless") ?? fresh[0] ?? free[0];
+    const maps = this.othersMaps;
+    const found = fresh.find((each) => each.game === "riskless" && !maps.has(each.map)) ?? fresh.find((each) => each.game === "riskless") ?? fresh[0] ?? free[0];
     if (found) {
-      this.leave(found.match);
+      this.leave(found.match, found.map);
       return fetchJson(`record/${encodeURIComponent(found.match)}`);
     }
     if (whole.length) return null;

@@ -24,6 +24,10 @@ export function botTitle(name) {
   return known ? `House ${known[0].toUpperCase()}${known.slice(1)}` : name;
 }
 
+// What a connected bot is, and how many of its matches are in progress.
+export const presence = ({ program, matches, capacity, benched, house }) =>
+  [house ? "always here" : program, benched || (matches ? `playing ${matches} of ${capacity}` : "free")].filter(Boolean).join(" · ");
+
 // An event's name as a title. The open pool is an event, too.
 export const OPEN_POOL = "serve";
 export const eventTitle = (name) => (name === OPEN_POOL ? "Open pool" : name);

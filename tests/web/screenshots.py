@@ -84,6 +84,7 @@ def rows_are_complete(page: Page) -> None:
 def opened(page: Page, file: Path) -> None:
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("slider").fill("9")
+    page.get_by_role("slider").blur()
 
 
 def analysed(page: Page, file: Path) -> None:
@@ -194,7 +195,7 @@ def main() -> None:
                 film(running, browser, given.folder)
         if wanted & {"page-live", *BUSY}:
             with run_arena(
-                folder, "--map", "world", "--tc", "60/move", "--set=pool.concurrency=8"
+                folder, "--map", "world,italy,usa,poland", "--tc", "60/move", "--set=pool.concurrency=8"
             ) as running:
                 for engine in ("alphabeta:depth=4", "greedy"):
                     running.connect_bot(engine, matches=4)

@@ -68,7 +68,7 @@ def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Pa
     expect(page.locator("table.standing tbody tr")).to_have_count(2)
     expect(page.locator("table.cross tbody tr")).to_have_count(2)
     expect(page.locator(".due li")).not_to_have_count(0)
-    far = page.locator("main > .status", has_text="In progress")
+    far = page.locator("main .status", has_text="In progress")
     before = far.inner_text()
     expect(far).not_to_have_text(before, timeout=2000 * PATIENCE)
     page.locator(".card.live").first.dispatch_event("click")  # its card is gone before one could aim

@@ -12,10 +12,11 @@ import { EvalBar } from "../parts/evalbar.js";
 import { LiveBadge } from "../parts/livebadge.js";
 
 export class Stage {
-  // begun() is called when the first match is shown, moved(id) after each ply of a match, and when the match makes way; `taken` contains the matches of other stages; finished() returns the newest
-  // finished matches, without a request of its own where the view has them. `compact`: one board of several, which opens its match by a
-  // press, and is paused by the view. `catchesUp`: the board says how far it is behind its match, with a button to catch up.
-  constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Set(), finished = requestFinished, compact = false, catchesUp = false } = {}) {
+  // begun() is called when the first match is shown, moved(id) after each ply of a match, and when the match makes way; `taken` has the matches of other stages, with their maps; finished() returns the newest
+  // finished matches, without a request of its own where the view has them; toggled() is called when the reader pauses the board or goes on.
+  // `compact`: a small board, which opens its match by a press. `catchesUp`: the board says how far it is behind its match, with a button to
+  // catch up.
+  constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Map(), finished = requestFinished, toggled = /** @type {() => void} */ (() => undefined), compact = false, catchesUp = false } = {}) {
     this.begun = begun;
     this.moved = moved;
     this.compact = compact;
@@ -25,7 +26,11 @@ export class Stage {
     this.director = new Director(this, { taken, finished });
     this.kind = h("span", { class: "kind" }, "Loading…");
     this.badge = new LiveBadge(catchesUp ? () => this.playback.jump() : null);
-    this.pause = h("button", { type: "button", class: "small", onclick: () => this.toggle() }, "");
+    const pressed = () => {
+      this.toggle();
+      toggled();
+    };
+    this.pause = h("button", { type: "button", class: "small", onclick: pressed }, "");
     this.skip = h("button", { type: "button", class: "small", onclick: () => this.director.next() }, "Next match");
     const title = h("h2", { class: "stage-title" }, this.badge.element, this.kind);
     this.tug = new EvalBar({ wide: true, title: compact ? null : title });
@@ -35,10 +40,9 @@ export class Stage {
     this.latest = h("p", { class: "latest" });
     const told = h("div", { class: "words-of" }, this.words, this.latest);
     const actions = (...buttons) => h("div", { class: "stage-actions" }, buttons);
-    this.element = h("section", { class: "stage" }, compact
-      ? [title, this.tug.element, this.link, told, actions(this.skip)]
+    this.element = h("section", { class: compact ? "stage minor" : "stage" }, compact
+      ? [this.tug.element, this.link, told, title]
       : [this.tug.element, h("div", { class: "stage-board" }, this.place), h("div", { class: "telling-of" }, told, actions(this.pause, this.skip, this.link))]);
-    if (compact) shorten(this.skip, "Next");
     this.changed();
   }
 
@@ -107,12 +111,6 @@ export class Stage {
   stop() {
     this.director.stop();
   }
-}
-
-// Give a button less text. All of its text is then a tooltip, and read out.
-function shorten(button, text) {
-  set(button, { title: button.textContent, "aria-label": button.textContent });
-  say(button, text);
 }
 
 const paired = (players) => SEATS.map((seat) => botTitle(players[seat])).join(" v ");

@@ -31,6 +31,7 @@ export class EvalBar {
   show(match, ply) {
     const share = chanceAt(match, ply);
     const end = ply === match.moves.length ? match.end : null;
+    const told = share !== null && !(end && this.wide); // the sentence about a match beside a wide bar tells the result
     const chances = percentages(share ?? 0.5);
     const ahead = SEATS.find((seat) => chances[seat] > 50);
     set(this.element, { "data-unknown": share === null });
@@ -38,8 +39,8 @@ export class EvalBar {
     SEATS.forEach((seat, n) => {
       say(this.names[n], match.players[seat]);
       set(this.names[n], { title: match.players[seat] });
-      say(this.leaders[n], seat === ahead ? this.own === seat ? "You" : match.players[seat] : "");
-      const words = share !== null && seat === (ahead ?? "maxie") ? this.worded(end, seat, chances) : "";
+      say(this.leaders[n], told && seat === ahead ? this.own === seat ? "You" : match.players[seat] : "");
+      const words = told && seat === (ahead ?? "maxie") ? this.worded(end, seat, chances) : "";
       say(this.shares[n], words);
       say(this.aims[n], words.endsWith("%") ? "to win" : "");
     });
@@ -60,12 +61,11 @@ export class EvalBar {
     });
   }
 
-  // Return the chance of a player in words that follow its name, or the result. Where nobody is ahead, a card says nothing.
+  // Return the chance of a player in words that follow its name, or "wins" on a card. Where nobody is ahead, a card says nothing.
   worded(end, seat, chances) {
-    if (end?.winner) return this.own === seat ? "won" : "wins";
+    if (end?.winner) return "wins";
     if (chances[seat] !== 50) return `${chances[seat]} %`;
-    if (!this.wide) return "";
-    return !end ? "Even" : end.reason === "server_fault" ? "Void" : "Draw";
+    return this.wide ? "Even" : "";
   }
 }
 

@@ -6,7 +6,7 @@ import { botTitle, plural, whole } from "../text.js";
 import { ratingBar, ratingScale } from "./ratingbar.js";
 
 const MAX_CROSS_TABLE = 40;
-const FEW = 4; // bots of a cross-table whose names a phone has room for
+export const FEW = 4; // bots of a cross-table whose names a phone, or a column beside others, has room for
 // Deviation above which a rating is provisional.
 const PROVISIONAL = 75;
 const PROVISIONAL_TEXT = " (provisional)";

@@ -3,15 +3,15 @@
 
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
-import { h, svg } from "../dom.js";
+import { h, say, svg } from "../dom.js";
 import { roundStep } from "../parts/axis.js";
-import { failed, loneCard } from "../parts/cards.js";
+import { failed, head, loneCard, page } from "../parts/cards.js";
 import { against, matchLink } from "../parts/matchlist.js";
 import { keyed } from "../parts/keyed.js";
 import { pastRow } from "../parts/pastrow.js";
 import { rated, recordBar, scrolling } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
-import { GAME_NAMES, SIDES, botTitle, gameTitle, other, plural, reason, when, whole } from "../text.js";
+import { GAME_NAMES, SIDES, botTitle, gameTitle, other, plural, presence, reason, when, whole } from "../text.js";
 
 const LISTED = 18;
 const OPPONENTS = 10;
@@ -21,9 +21,8 @@ export class BotView {
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
     this.live = h("ul", { class: "cards swipe" });
     this.playing = h("section", null, h("h2", null, "Now"), this.live);
-    main.replaceChildren(
-      h("div", { class: "heading" }, h("h1", { title: name }, botTitle(name)), h("a", { class: "button", href: addressOf("play", name) }, "Play")),
-      this.place);
+    this.line = h("p");
+    main.replaceChildren(head(h("h1", { title: name }, botTitle(name)), this.line, h("a", { class: "button", href: addressOf("play", name) }, "Play")), this.place);
     this.load(name);
   }
 
@@ -35,11 +34,14 @@ export class BotView {
       });
       if (this.stopped) return;
       this.place.replaceChildren(...(found ? [
-        h("div", { class: "profile" }, h("div", { class: "rated-games" }, found.standings.map((each) => standing(each, found.history[each.game] ?? []))), results(name, found.matches)),
-        this.playing,
-        h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards rows" }, found.matches.slice(0, LISTED).map(pastRow)))]
+        page(h("div", { class: "profile" }, found.standings.map((each) => standing(each, found.history[each.game] ?? []))), results(name, found.matches),
+          this.playing, h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards rows" }, found.matches.slice(0, LISTED).map(pastRow))))]
         : [loneCard(h("p", null, "No match of this bot has finished yet. Press Play to challenge it.")), this.playing]));
-      this.unlist = onListing(({ matches }) => this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name))));
+      this.unlist = onListing(({ matches, bots }) => {
+        const bot = bots.find((each) => each.name === name);
+        say(this.line, bot ? presence(bot) : "Not connected");
+        this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name)));
+      });
     } catch (error) {
       this.place.replaceChildren(failed(error));
     }

@@ -4,9 +4,10 @@ import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { capitalized, h, say, set } from "../dom.js";
 import { LiveCards } from "../home/livecards.js";
+import { head, page } from "../parts/cards.js";
 import { matchLink } from "../parts/matchlist.js";
 import { pastRow } from "../parts/pastrow.js";
-import { cross, eventRows, scrolling, standing } from "../parts/tables.js";
+import { FEW, cross, eventRows, scrolling, standing } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
 import { GAME_NAMES, botTitle, eventTitle, mapTitle, minus, plural, timeTitle } from "../text.js";
 
@@ -19,22 +20,26 @@ export class EventView {
     this.event = event;
     this.drawn = "";
     this.told = /** @type {any} */ (null);
-    this.about = h("p", { class: "quiet" });
+    this.about = h("span");
     this.far = h("span", null, "Loading…");
     this.coming = h("span");
     this.test = h("div");
     this.live = new LiveCards({ keepsPlaces: true });
     this.live.element.classList.add("now");
     this.counted = h("span");
-    this.playing = h("section", { "aria-label": "Now", hidden: true },
-      h("p", { class: "quiet" }, this.counted, " · ", h("a", { href: "/" }, "All live boards")), this.live.element);
+    this.playing = h("section", { class: "playing", "aria-label": "Now", hidden: true },
+      h("div", { class: "stage-head" }, h("h2", null, this.counted), h("a", { class: "button plain small", href: "/" }, "All live boards")), this.live.element);
     this.table = h("section");
-    this.due = h("section");
+    this.crossed = h("section", { hidden: true });
+    this.due = h("section", { hidden: true });
+    this.bracket = h("section", { hidden: true });
     this.past = h("section");
     this.fault = h("p", { class: "fault", role: "alert" });
-    main.replaceChildren(h("h1", null, eventTitle(event)), this.about, h("p", { class: "status" }, this.far, " ", this.coming), this.test, this.fault, this.playing, this.table, this.due, this.past);
-    this.bracket = h("section");
-    this.table.after(this.bracket);
+    this.tables = page(this.table, [this.crossed, this.due], this.bracket, this.past);
+    set(this.tables, { hidden: true }); // until there is something to show
+    main.replaceChildren(
+      head(h("h1", null, eventTitle(event)), h("p", null, h("span", { class: "status" }, this.far, " ", this.coming), " ", this.about)),
+      this.test, this.fault, this.playing, this.tables);
     this.unlist = onListing(({ matches, events = [] }) => {
       this.count(events.find((each) => each.event === event));
       this.list(matches.filter((each) => each.event === event));
@@ -112,16 +117,19 @@ export class EventView {
     const newest = Math.max(...matches.map((each) => Date.parse(each.finished)));
     if (!finished) this.live.fill(matches.filter((each) => newest - Date.parse(each.finished) < RECENT_MS), BOARDS);
     this.tellFar();
+    set(this.tables, { hidden: false });
     this.test.replaceChildren(...(plan?.sprt ? [sprt(plan.sprt, plan)] : []));
     const rows = table ? eventRows(table.rows) : [];
+    const crossed = cross(rows.map((row) => row.bot), table?.crosses ?? []);
+    const between = crossed ? [h("h2", null, "Head to head"), crossed] : [];
+    const many = rows.length > FEW; // too many for the column beside the standings
     this.table.replaceChildren(h("h2", null, "Standings"),
       ...(rows.length
-        ? [h("p", { class: "quiet" }, `From ${plural(table.counted, "match", "matches")}; Elo relative to the average, with its 95 % error.`),
-          h("div", { class: "standings" }, standing(rows, "Elo"), cross(rows.map((row) => row.bot), table.crosses))]
+        ? [standing(rows, "Elo"), h("p", { class: "quiet" }, `From ${plural(table.counted, "match", "matches")}; Elo relative to the average, with its 95 % error. `, files(this.event)), ...(many ? between : [])]
         : [h("p", { class: "quiet" }, "No match has finished yet.")]));
-    if (rows.length) this.table.append(files(this.event));
-    this.bracket.replaceChildren(...(table?.bracket?.length ? bracket(table.bracket, rows.find(({ reached }) => reached === "champion"), matches) : []));
-    this.due.replaceChildren(...(plan?.due.length && !finished ? due(plan) : []));
+    fill(this.crossed, many ? [] : between);
+    fill(this.bracket, table?.bracket?.length ? bracket(table.bracket, rows.find(({ reached }) => reached === "champion"), matches) : []);
+    fill(this.due, plan?.due.length && !finished ? due(plan) : []);
     this.past.replaceChildren(...(matches.length ? [h("h2", null, "Latest matches"), h("ul", { class: "cards rows" }, matches.map((each) => pastRow({ ...each, event: "" }))),
       counted > matches.length ? h("p", null, h("a", { class: "button plain", href: `/search?event=${encodeURIComponent(this.event)}` }, "All matches")) : null].filter(Boolean) : []));
   }
@@ -149,11 +157,17 @@ function stand({ state, entries, round, rounds }, left) {
   return `Starts in ${days ? `${plural(days, "day")} ` : ""}${hours} · ${plural(entries, "entry", "entries")}.`;
 }
 
+// Show a section that has content.
+function fill(section, content) {
+  section.replaceChildren(...content);
+  set(section, { hidden: !content.length });
+}
+
 // Links to the table and the dates of events for other programs.
 function files(event) {
   const name = encodeURIComponent(event);
   const links = [["CSV", `/api/table.csv?event=${name}`], ["JSON", `/api/table?event=${name}`], ["Calendar of all events", "/events.ics"]];
-  return h("p", { class: "quiet" }, links.flatMap(([what, href], n) => [n ? " · " : "", h("a", { href }, what)]));
+  return h("span", null, links.flatMap(([what, href], n) => [n ? " · " : "", h("a", { href }, what)]));
 }
 
 // The encounters of a knockout, one column per round; winners are bold. `matches`: the newest of the event.

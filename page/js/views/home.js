@@ -11,7 +11,7 @@ import { Stage } from "../home/stage.js";
 import { keyed } from "../parts/keyed.js";
 import { byDay } from "../parts/matchlist.js";
 import { onListing } from "../spectator.js";
-import { botTitle } from "../text.js";
+import { botTitle, presence } from "../text.js";
 
 const PAGE = 12;
 const QUIET_MS = 1200; // from the last change of the listing to the next request to the store
@@ -91,11 +91,11 @@ export class Home {
     else if (!boards && mayMove(this.against, this.wall)) this.live.element.after(this.against);
   }
 
-  bot({ name, program, matches, capacity, benched, house }) {
-    const state = benched || (matches ? `playing ${matches} of ${capacity}` : "free");
+  bot(bot) {
+    const { name } = bot;
     return h("li", null,
       h("a", { class: "name", href: addressOf("bot", name), title: name }, botTitle(name)),
-      h("span", { class: "quiet" }, [house ? "always here" : program, state].filter(Boolean).join(" · ")),
+      h("span", { class: "quiet" }, presence(bot)),
       h("a", { class: "button plain small", href: addressOf("play", name), "aria-label": `Play against ${botTitle(name)}` }, "Play"));
   }
 

@@ -2,8 +2,8 @@
 
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
-import { h } from "../dom.js";
-import { failed } from "../parts/cards.js";
+import { h, say, set } from "../dom.js";
+import { failed, head, page } from "../parts/cards.js";
 import { mapPicture } from "../parts/mappicture.js";
 import { PagedList } from "../parts/paged.js";
 import { table } from "../parts/tables.js";
@@ -12,7 +12,10 @@ import { SEATS, SEAT_NAMES, SIDES, inMapOrder, mapTitle, plural } from "../text.
 export class MapsView {
   constructor(main, [name]) {
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
-    main.replaceChildren(h("h1", null, name ? mapTitle(name) : "Maps"), this.place);
+    this.line = h("p", null, name ? "" : "Choose a map to see how it plays, or to play on it.");
+    const query = `map=${encodeURIComponent(name ?? "")}`;
+    this.actions = name ? [h("a", { class: "button plain", href: `/search?${query}` }, "All matches"), h("a", { class: "button", href: `/play?${query}` }, "Play")] : [];
+    main.replaceChildren(head(h("h1", null, name ? mapTitle(name) : "Maps"), this.line, ...this.actions), this.place);
     this.load(name);
   }
 
@@ -24,7 +27,9 @@ export class MapsView {
       const one = mapOf(name);
       const names = inMapOrder(known.map((each) => each.name));
       const unknown = name && !one ? [h("p", { class: "quiet" }, "No built-in map has this name. These are the built-in maps:")] : [];
-      this.place.replaceChildren(...(one ? whole(one) : [...unknown, h("ul", { class: "cards maps" }, names.map(mapOf).map(card))]));
+      if (one) say(this.line, `${one.description}.`);
+      for (const each of this.actions) set(each, { hidden: !one });
+      this.place.replaceChildren(...(one ? [whole(one)] : [...unknown, h("ul", { class: "cards maps" }, names.map(mapOf).map(card))]));
     } catch (error) {
       if (!this.stopped) this.place.replaceChildren(failed(error));
     }
@@ -50,19 +55,16 @@ function card(map) {
 }
 
 function whole(map) {
-  return [
-    h("div", { class: "map-facts" }, mapPicture(map.name), h("div", null,
-      h("p", null, `${map.description}.`), h("p", { class: "quiet" }, `${numbers(map)}.`),
-      h("dl", { class: "facts" }, [["Armies to win", map.armies_to_win], ["Most per territory", map.territory_cap], ["Moves until a draw", map.ply_limit]]
-        .map(([what, number]) => h("div", null, h("dt", null, what), h("dd", null, number)))),
-      h("p", null, h("a", { class: "button", href: `/play?map=${encodeURIComponent(map.name)}` }, "Play"), " ", h("a", { class: "button plain", href: `/search?map=${encodeURIComponent(map.name)}` }, "All matches")),
-      h("h2", null, "Solution"),
-      map.solved
-        ? h("p", null, forReaders(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`))
-        : h("p", { class: "quiet" }, "Not solved yet: nobody knows who wins with perfect play."),
-      ...(map.measured.length ? [h("h2", null, "Matches between equal engines"), measured(map.measured)] : []))),
-    h("h2", null, "Latest matches"), new PagedList(`search?map=${encodeURIComponent(map.name)}`, "No matches on this map yet. Press Play to begin the first one.").element,
-  ];
+  const facts = (title, ...content) => h("section", null, h("h2", null, title), content);
+  const latest = new PagedList(`search?map=${encodeURIComponent(map.name)}`, "No matches on this map yet. Press Play to begin the first one.");
+  return page(mapPicture(map.name), [
+    facts(`${numbers(map)}`, h("dl", { class: "facts" }, [["Armies to win", map.armies_to_win], ["Most per territory", map.territory_cap], ["Moves until a draw", map.ply_limit]]
+      .map(([what, number]) => h("div", null, h("dt", null, what), h("dd", null, number))))),
+    facts("Solution", map.solved
+      ? h("p", null, forReaders(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`))
+      : h("p", null, "Not solved yet: nobody knows who wins with perfect play.")),
+    ...(map.measured.length ? [facts("Matches between equal engines", measured(map.measured))] : []),
+  ], h("section", null, h("h2", null, "Latest matches"), latest.element));
 }
 
 function measured(rows) {

@@ -2,17 +2,19 @@
 
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
-import { h } from "../dom.js";
-import { failed, loneCard } from "../parts/cards.js";
+import { h, say } from "../dom.js";
+import { failed, head, loneCard, page } from "../parts/cards.js";
 import { PagedList } from "../parts/paged.js";
-import { cross, rated, standing } from "../parts/tables.js";
+import { FEW, cross, rated, standing } from "../parts/tables.js";
 import { Tabs } from "../parts/tabs.js";
 import { GAME_NAMES, eventTitle, mapTitle, plural, timeTitle } from "../text.js";
 
 export class TableView {
   constructor(main) {
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
-    main.replaceChildren(h("h1", null, "Tables"), this.place);
+    this.line = h("p");
+    this.choices = h("div", { class: "filters" });
+    main.replaceChildren(head(h("h1", null, "Tables"), this.line, this.choices), this.place);
     this.load();
   }
 
@@ -34,19 +36,32 @@ export class TableView {
     const panel = h("div", { role: games.length > 1 ? "tabpanel" : null, "aria-label": games.length > 1 ? "Ratings" : null });
     const choose = (game) => {
       const latest = h("section", null, h("h2", null, "Latest matches"), new PagedList(`search?game=${encodeURIComponent(game)}`, "None yet.", spanOf(seasons.filter((each) => each.game === game), season)).element);
-      const show = (tables) => panel.replaceChildren(...[filter, ...ratings(game, tables, listed), latest].filter(Boolean));
+      const show = (tables) => panel.replaceChildren(this.ratings(game, tables, listed, latest));
       const filter = categoryFilter(categories.filter((each) => each.game === game), season, (tables) => show(tables ?? { standings, crosses }));
+      this.choices.replaceChildren(...[chooser, filter].filter(Boolean));
       show({ standings, crosses });
     };
-    const tabs = new Tabs("Games", games.map((game) => GAME_NAMES[game] ?? game), (n) => games.length && choose(games[n]));
     const names = [...new Set(seasons.map(({ name }) => name))];
-    const chooser = h("label", { class: "filter" }, "Season ", h("select", { onchange: ({ target }) => this.load(target.value) },
-      h("option", { value: "" }, "current"), names.map((name) => h("option", { value: name, selected: name === season }, name))));
+    const chooser = names.length ? h("label", { class: "filter" }, "Season ", h("select", { onchange: ({ target }) => this.load(target.value) },
+      h("option", { value: "" }, "current"), names.map((name) => h("option", { value: name, selected: name === season }, name)))) : null;
+    this.choices.replaceChildren(...[chooser].filter(Boolean));
+    const tabs = new Tabs("Games", games.map((game) => GAME_NAMES[game] ?? game), (n) => games.length && choose(games[n]));
     this.place.replaceChildren(...[
-      names.length ? h("p", null, chooser) : null,
-      games.length > 1 ? tabs.element : null, games.length === 1 ? h("h2", null, GAME_NAMES[games[0]] ?? games[0]) : null,
+      games.length > 1 ? tabs.element : null,
       ...(games.length ? [panel] : [loneCard(h("p", null, "No rated match has finished yet. Ratings appear here when two connected bots have played one.")), listed]),
     ].filter(Boolean));
+  }
+
+  // The ratings of a game. `listed`: the events, which stand beside the ratings.
+  ratings(game, { standings, crosses }, listed, latest) {
+    const rows = standings.filter((each) => each.game === game).map(rated);
+    const unsure = rows.some((row) => row.provisional) ? " A rating with a question mark is provisional." : "";
+    say(this.line, `Glicko-2 ratings from rated matches, ± 95 % error.${unsure}`);
+    const crossed = cross(rows.map((row) => row.bot), crosses[game] ?? []);
+    const between = crossed && h("section", null, h("h2", null, "Head to head"), crossed);
+    const many = rows.length > FEW; // too many for the column beside the ratings
+    return page(h("section", null, h("h2", null, GAME_NAMES[game] ?? game), standing(rows, "Rating")),
+      [many ? null : between, listed].filter(Boolean), many ? between : null, latest);
   }
 
   stop() {}
@@ -72,12 +87,3 @@ function categoryFilter(categories, season, show) {
 
 const eventList = (events) => h("section", null, h("h2", null, "Events"), h("ul", { class: "events" }, events.map(({ event, matches }) => h("li", null,
   h("a", { class: "card", href: addressOf("event", event) }, h("strong", null, eventTitle(event)), h("span", { class: "quiet" }, plural(matches, "match", "matches")))))));
-
-// The ratings of a game. `listed`: the events, which stand beside the cross-table.
-function ratings(game, { standings, crosses }, listed) {
-  const rows = standings.filter((each) => each.game === game).map(rated);
-  const unsure = rows.some((row) => row.provisional) ? " A rating with a question mark is provisional." : "";
-  const crossed = cross(rows.map((row) => row.bot), crosses[game] ?? []);
-  return [h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches, ± 95 % error.${unsure}`), standing(rows, "Rating"),
-    h("div", { class: "beside" }, crossed && h("section", null, h("h2", null, "Head to head"), crossed), listed)];
-}

@@ -1,6 +1,6 @@
-// Arena TV: the most interesting matches, on one board or on four.
+// Arena TV: the most interesting matches, on one board, or on a large one and three small ones.
 
-import { h, say } from "../dom.js";
+import { h } from "../dom.js";
 import { LiveCards } from "../home/livecards.js";
 import { Stage } from "../home/stage.js";
 import { onListing } from "../spectator.js";
@@ -9,32 +9,22 @@ import { fetchJson } from "../api.js";
 export class TvView {
   constructor(main, [boards]) {
     const count = boards === "4" ? 4 : 1;
-    const taken = new Set();
-    this.stages = Array.from({ length: count }, () => new Stage({ taken, moved: (id) => this.live.drawAgain(id), compact: count > 1, catchesUp: count === 1 }));
-    this.pause = h("button", { type: "button", class: "small", hidden: count === 1, onclick: () => this.toggle() });
+    const taken = new Map();
+    const stage = (n) => new Stage({ taken, moved: (id) => this.live.drawAgain(id), toggled: () => this.others.forEach((each) => each.toggle()), compact: n > 0, catchesUp: count === 1 });
+    this.stages = Array.from({ length: count }, (_, n) => stage(n));
+    this.others = this.stages.slice(1); // all are paused together
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
     this.live = new LiveCards({ plyOnStage: (id) => this.stages.map((each) => each.plyOf(id)).find((ply) => ply !== null) ?? null });
     main.replaceChildren(
-      h("div", { class: "tv-head" }, h("h1", null, "Arena TV"), this.pause,
+      h("div", { class: "tv-head" }, h("h1", null, "Arena TV"),
         h("div", { class: "tabs", role: "group", "aria-label": "Boards" }, choice("/tv", "1 board", count === 1), choice("/tv/4", "4 boards", count === 4))),
       h("div", { class: "tv", "data-boards": count }, this.stages.map((each) => each.element)),
       h("section", { class: "tv-others" }, h("h2", null, "All live matches"), this.live.element));
-    this.sayState();
     this.unlist = onListing((listing) => {
       this.stages.forEach((each) => each.offer(listing));
       this.live.show(listing.matches);
     });
     this.rate();
-  }
-
-  // Pause all boards, or let them go on.
-  toggle() {
-    for (const each of this.stages) each.toggle();
-    this.sayState();
-  }
-
-  sayState() {
-    say(this.pause, this.stages[0].director.running ? "Pause" : "Play");
   }
 
   async rate() {

@@ -3,14 +3,14 @@
 import { navigate, addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
-import { failed, loneCard } from "../parts/cards.js";
+import { failed, head, loneCard } from "../parts/cards.js";
 import { PagedList } from "../parts/paged.js";
 import { recordBar } from "../parts/tables.js";
 import { GAME_NAMES, botTitle, plural } from "../text.js";
 
 export class VersusView {
   constructor(main, [bot = "", opponent = ""]) {
-    this.scores = h("div", { class: "profile" });
+    this.scores = h("div", { class: "scores" });
     if (!bot || !opponent) {
       main.replaceChildren(h("h1", null, "Two bots"), this.choose(bot));
       return;
@@ -18,7 +18,7 @@ export class VersusView {
     this.matches = h("section", { hidden: true }, h("h2", null, "Matches"), // not moved by the scores
       new PagedList(`search?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`, "They have not played against each other yet.").element);
     main.replaceChildren(
-      h("h1", null, h("a", { href: addressOf("bot", bot) }, botTitle(bot)), " against ", h("a", { href: addressOf("bot", opponent) }, botTitle(opponent))),
+      head(h("h1", null, h("a", { href: addressOf("bot", bot) }, botTitle(bot)), " against ", h("a", { href: addressOf("bot", opponent) }, botTitle(opponent))), null),
       this.scores, this.matches);
     this.load(bot, opponent);
   }
@@ -54,8 +54,8 @@ export class VersusView {
 function score(bots, each) {
   const { game, won, drawn, lost } = each;
   const points = [won + drawn / 2, lost + drawn / 2];
-  return h("section", null, h("h2", null, GAME_NAMES[game] ?? game),
+  return h("section", null,
     h("dl", { class: "facts points-of" }, bots.map((bot, n) => h("div", null, h("dt", null, botTitle(bot)), h("dd", null, points[n])))),
     recordBar(each),
-    h("p", { class: "quiet" }, `${won} won, ${drawn} drawn, ${lost} lost · ${plural(won + drawn + lost, "rated match", "rated matches")}`));
+    h("p", { class: "quiet" }, `${GAME_NAMES[game] ?? game} · ${won} won, ${drawn} drawn, ${lost} lost · ${plural(won + drawn + lost, "rated match", "rated matches")}`));
 }
