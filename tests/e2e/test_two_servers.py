@@ -18,6 +18,7 @@ from testkit.forked import ForkedCommand
 from testkit.players import RandomPlayer
 from testkit.stored import load_records
 from tests.e2e.commands import running
+from tests.server.databases import on_sqlite
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
 
@@ -42,10 +43,14 @@ async def test_the_second_is_refused_and_the_matches_of_the_first_go_on(tmp_path
 
 
 @pytest.mark.slow
+@on_sqlite
 async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_record(
     database: str, tmp_path: Path
 ) -> None:
-    """Two processes of one name, of which one plays, and a third of another name beside them."""
+    """Two processes of one name, of which one plays, and a third of another name beside them.
+
+    tests/e2e/test_cluster.py kills and freezes those who lead on PostgreSQL.
+    """
     dice = random.Random(7)
     with ExitStack() as stack:
         first, second, other = (

@@ -318,3 +318,7 @@ async def database(
         pytest.skip(str(missing_reason("postgresql")))
     async with _database(shared_postgresql) as url:
         yield url
+
+
+on_sqlite = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+"""Runs a test on SQLite alone: other tests run its statements on both."""

@@ -26,6 +26,7 @@ from arena.server.store.directives import load_directives
 from arena.server.store.renaming import NameChange
 from arena.server.web.host_page import HostPage
 from arena.server.web.renames import Rename, RenameQueue
+from tests.server.databases import on_sqlite
 from tests.server.matches import spec
 from tests.server.peer import dial, enter
 from tests.server.web.test_match_log import basic
@@ -33,6 +34,7 @@ from tests.server.web.test_page_process import Nothing
 from tests.server.web.test_pages import get, pages_of
 
 
+@on_sqlite
 async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "POLL_SECONDS", 0.01)
     async with (
@@ -143,6 +145,7 @@ async def test_nobody_but_an_admin_is_told(host: Host) -> None:
         assert (await get(host, "/api/host", "POST"))[0] == 401
 
 
+@on_sqlite
 async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: str) -> None:
     async with open_host(make_private_host_settings(database=database)) as host, dial(host.url) as anna:
         secret = basic("tower", await tokens.create_token(host.engine, "tower", "admin"))
@@ -190,6 +193,7 @@ async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: s
             assert why in told
 
 
+@on_sqlite
 async def test_a_rename_that_fails_says_why(database: str) -> None:
     """Another host may have changed the bot meanwhile."""
     renames = RenameQueue(database)
