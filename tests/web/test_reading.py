@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from arena.maps.loader import list_map_names
 from arena.server.web.titles import make_map_title
-from testkit.browser import BrowserArena, new_context
+from testkit.browser import BrowserArena
 from tests.web.screenshots import SIZES
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 
 
 @pytest.fixture
-def looked_at(browser: Browser) -> Iterator[Page]:
-    """A page into which axe is put from outside, which the page's own policy rightly forbids."""
-    context = new_context(
-        browser, bypass_csp=True, reduced_motion="reduce"
-    )  # so that it is looked at while it stands still
-    yield context.new_page()
-    context.close()
+def looked_at(page: Page) -> Page:
+    """A page that stands still while axe looks at it."""
+    page.emulate_media(reduced_motion="reduce")
+    return page
 
 
 def test_the_table_and_the_page_of_a_bot(played: BrowserArena, page: Page) -> None:
