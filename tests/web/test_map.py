@@ -288,7 +288,7 @@ def test_the_lines_on_land_are_equally_far_apart_on_boards_of_all_sizes(
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (844, 390)])
-def test_on_a_phone_a_map_is_whole_until_a_territory_is_chosen(
+def test_on_a_phone_a_map_stays_whole_and_its_targets_are_buttons(
     empty: BrowserArena, page: Page, width: int, height: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
@@ -299,13 +299,14 @@ def test_on_a_phone_a_map_is_whole_until_a_territory_is_chosen(
     page.get_by_role("button", name="Try moves").click()
     page.wait_for_function(IS_WHOLE)
     page.locator("[data-source]").first.dispatch_event("click")
-    page.wait_for_function(f"() => !({IS_WHOLE})()")
-    assert page.evaluate(SCALE) > 0.5
-    expect(
-        page.locator(".map [data-source] .maxie:visible, .map [data-source] .minnie:visible").first
-    ).to_be_attached()
+    offers = page.get_by_role("group", name="Choose a territory").get_by_role("button")
+    expect(offers).to_have_count(page.locator("[data-target]").count())
+    assert page.evaluate(IS_WHOLE)
+    assert min(box_of(each)["height"] for each in offers.all()) >= 44
+    offers.first.click()
+    expect(page.locator(".told")).to_contain_text("Your own line, move 10")
+    expect(offers).to_have_count(0)
     page.get_by_role("button", name="Back to the match").click()
-    page.wait_for_function(IS_WHOLE)
     page.get_by_role("button", name="Zoom in").press("Enter")
     assert page.evaluate(SCALE) > 0.5
     page.get_by_role("button", name="Zoom out").press("Enter")
@@ -484,8 +485,8 @@ def test_a_chosen_territory_and_its_targets_are_in_sight_together_with_what_is_a
     start = [["maxie", 3] if v == chosen else ["minnie", 3] if v == 47 else None for v in range(usa.size)]
     page.evaluate(OWN, [{**usa.to_data(), "start": start}, "maxie", []])
     expect(page.locator(".map .area-of").first).to_be_visible()
+    page.get_by_role("button", name="Zoom in").press("Enter")
     seen = [page.locator(f'[data-spot="{v}"]') for v in (chosen, *usa.neighbours[chosen])]
-    wait_until(lambda: seen[0].evaluate(IN_FRAME))
     for at in ((0, 0), (9999, 9999)):
         page.locator(".zoomed").evaluate("(frame, at) => frame.scrollTo(...at)", at)
         page.evaluate("scrollTo(0, 60)")
@@ -581,25 +582,42 @@ def test_a_move_is_shown_with_its_source_and_its_target(empty: BrowserArena, pag
         wait_until(lambda v=v: page.locator(f'[data-spot="{v}"]').evaluate(IN_FRAME))
 
 
-def test_a_small_picture_of_a_large_map_leads_to_its_other_parts(empty: BrowserArena, page: Page) -> None:
-    page.set_viewport_size({"width": 390, "height": 780})
+def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it_covers(
+    empty: BrowserArena, browser: Browser
+) -> None:
+    context = new_context(browser, viewport={"width": 390, "height": 780}, has_touch=True)
+    page = context.new_page()
     page.goto(f"{empty.url}table")
     usa = load_map("usa")
-    page.evaluate(OWN, [usa.to_data(), "maxie", []])
-    overview = page.locator(".overview")
-    expect(page.locator("[data-source]").first).to_be_attached()
-    expect(overview).to_be_hidden()
-    page.locator("[data-source]").first.dispatch_event("click")
-    expect(overview).to_be_visible()
-    board, small = box_of(page.locator(".zoomed")), box_of(overview)
-    assert board["y"] + board["height"] <= small["y"], "it covers no land"
-    for name, x in (("Maine", 73), ("Washington", 9), ("Maine", 73)):
-        overview.click(position={"x": x, "y": 9})
-        spot = page.locator(f'[data-spot="{usa.territories.index(name)}"]')
-        wait_until(lambda spot=spot: spot.evaluate(IN_FRAME))
-    page.evaluate(OWN, [load_map("italy").to_data(), "maxie", []])
+    own = ("Florida", "Vermont", "New Hampshire")
+    start = [
+        ["maxie", 3] if name in own else ["minnie", 3] if name == "Oregon" else None
+        for name in usa.territories
+    ]
+    page.evaluate(OWN, [{**usa.to_data(), "start": start}, "maxie", []])
     expect(page.locator(".map .area-of").first).to_be_visible()
-    expect(overview).to_be_hidden()
+    selected, tag = page.locator("[data-selected]"), page.locator(".tag text")
+    offers = page.get_by_role("group", name="Choose a territory").get_by_role("button")
+
+    def middle(name: str) -> tuple[float, float]:
+        box = box_of(page.locator(f'[data-spot="{usa.territories.index(name)}"] .armies'))
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    x, y = middle("Florida")
+    page.touchscreen.tap(x + 12, y + 14)  # beside its land
+    expect(selected).to_have_attribute("data-spot", str(usa.territories.index("Florida")))
+    expect(offers).to_have_text(["Georgiaempty", "Alabamaempty"])
+    page.touchscreen.tap(*middle("Oregon"))
+    expect(selected).to_have_count(0)
+    expect(tag).to_have_text("Oregon")
+    (x1, y1), (x2, y2) = middle("Vermont"), middle("New Hampshire")
+    page.touchscreen.tap((x1 + x2) / 2, (y1 + y2) / 2)
+    expect(offers).to_have_text(["New Hampshire3", "Vermont3"])
+    expect(selected).to_have_count(0)
+    expect(tag).to_have_count(0)
+    offers.last.tap()
+    expect(selected).to_have_attribute("data-spot", str(usa.territories.index("Vermont")))
+    context.close()
 
 
 def test_the_reader_of_ones_own_match_is_addressed_as_you(empty: BrowserArena, page: Page) -> None:

@@ -4,6 +4,7 @@
 import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
 import { winWords } from "../games/riskless.js";
+import { keyed } from "../parts/keyed.js";
 import { SIDES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
 import { MIN_DISTANCE, RADIUS, arrow, box, inReadingOrder, layOut, overlap, placeBadge, roomFor } from "./geometry.js";
@@ -11,7 +12,6 @@ import { Hatch } from "./hatch.js";
 import { Land } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
 import { LINE_HEIGHT, NameSpace, allSpellings } from "./names.js";
-import { Overview } from "./overview.js";
 import { Zoom } from "./zoom.js";
 
 const MIN_SCALE = 0.52; // pixels per unit: two territories are then at least 32 pixels apart
@@ -40,6 +40,7 @@ const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative 
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const BESIDE_RING = 6; // from a mark to a name, so that there is room for the ring
 const SHORTEST = 8; // length of an arrow
+const FINGER_PX = 22; // half of what a finger covers
 
 const pen = h("canvas").getContext("2d");
 
@@ -48,6 +49,9 @@ const widthIn = (/** @type {string} */ font) => (/** @type {string} */ text) => 
   pen.font = font;
   return pen.measureText(text).width;
 };
+
+// Return the holder of a territory by its armies.
+const ownerOf = (/** @type {number} */ n) => (n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody");
 
 // Return the result of a move at its target in a few letters; empty for an empty territory, which is just taken.
 const outcome = ({ what, came, stood }) => ({ won: winWords(came, stood), lost: "lose", joined: `join: ${came + stood}`, took: "" }[what]);
@@ -78,7 +82,12 @@ export class MapBoard {
         if (spot) this.point(Number(/** @type {SVGElement} */ (spot).dataset.spot), pointed);
       });
     }
-    this.overview = seat === null ? null : new Overview(game, this.zoom);
+    this.element.addEventListener("pointerdown", ({ pointerType }) => { this.isFinger = pointerType === "touch"; });
+    this.element.addEventListener("click", (event) => this.tap(event), { capture: true });
+    this.isFinger = false; // the last press was that of a finger
+    this.tapped = /** @type {number[]} */ ([]); // territories of which the last tap may have meant each
+    // What may be chosen, by name and as large as a finger, for maps that are too small for that.
+    this.offers = h("div", { class: "offers", role: "group", "aria-label": "Choose a territory" });
     this.ringed = seat !== null; // names leave room for rings
     this.march = new MoveAnimation();
     this.drawnAt = -Infinity;
@@ -178,7 +187,6 @@ export class MapBoard {
   // Place marks and names with as little overlap as possible at this zoom.
   label() {
     if (!this.names) return;
-    this.overview?.place();
     const { size, layout } = this;
     set(this.picture, { "data-bare": this.isBare });
     this.picture.style.setProperty("--size", size.toFixed(2));
@@ -276,7 +284,7 @@ export class MapBoard {
     if (this.shown?.[0] === position) return; // its animation may be running
     const follows = before !== null && this.shown?.[0] === before;
     this.shown = [position, move, before];
-    this.overview?.show(position, move);
+    this.tapped = [];
     if (!this.spots) return; // draw() shows it
     this.march.stop();
     const now = performance.now();
@@ -317,7 +325,7 @@ export class MapBoard {
 
   showSpot(v, n) {
     const { group, number } = this.spots[v];
-    const owner = n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody";
+    const owner = ownerOf(n);
     for (const each of [group, this.names[v]]) set(each, { "data-owner": owner });
     this.land.own(v, owner);
     say(number, n ? String(Math.abs(n)) : "");
@@ -470,7 +478,7 @@ export class MapBoard {
       this.ringed = true;
       if (this.zoom.scale) this.label();
     }
-    this.zoom.choose(selected !== null);
+    if (selected !== before) this.tapped = [];
     if (selected !== null && selected !== before) {
       this.zoom.reveal([selected, ...targets].map((v) => this.layout.at[v]));
     }
@@ -496,6 +504,48 @@ export class MapBoard {
     });
     this.land.frameTargets(targets);
     this.showOutcomes();
+    this.showOffers();
+  }
+
+  // A finger covers several territories of a small map: choose the one that may be chosen there, or offer each of them. Where none may be
+  // chosen, name the territory.
+  tap(event) {
+    if (!this.isFinger || !this.spots) return;
+    const spot = event.target.closest(".spot");
+    const pressed = spot ? Number(spot.dataset.spot) : this.land.areas.indexOf(event.target);
+    const near = this.marked ? this.near(event, pressed) : [];
+    this.point(pressed < 0 ? this.pointed : pressed, pressed >= 0 && !near.length);
+    if (!near.length) return;
+    event.stopPropagation();
+    if (near.length === 1) {
+      this.onSpot(near[0]);
+      return;
+    }
+    this.tapped = near.filter((v) => v !== this.marked.selected);
+    this.showOffers();
+  }
+
+  // Return the territories that may be chosen and are below a finger.
+  near({ clientX, clientY }, pressed) {
+    const { sources, targets, selected = null } = this.marked;
+    const { left, top } = this.picture.getBoundingClientRect();
+    const { layout: { at }, zoom: { scale } } = this;
+    const choice = selected === null ? sources : new Set([selected, ...targets]);
+    return inReadingOrder(at).filter((v) => choice.has(v) && (v === pressed || Math.hypot(left + at[v][0] * scale - clientX, top + at[v][1] * scale - clientY) < FINGER_PX));
+  }
+
+  // Offer what the last tap may have meant; otherwise all targets of the chosen territory.
+  showOffers() {
+    const { selected = null, targets, ahead } = this.marked ?? {};
+    const offered = this.tapped.length ? this.tapped : selected === null ? [] : inReadingOrder(this.layout.at).filter((v) => targets.has(v));
+    const armies = (v) => this.shown[0].armies[v];
+    const result = (v) => (selected === null || ahead ? "" : outcome(this.game.told(this.shown[0], [selected, v])));
+    keyed(this.offers, offered, {
+      key: (v) => v,
+      words: (v) => `${armies(v)} ${result(v)}`,
+      make: (v) => h("button", { type: "button", onclick: () => this.onSpot(v) }, h("strong", null, this.game.names[v]),
+        h("span", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, [Math.abs(armies(v)) || "empty", result(v)].filter(Boolean).join(" · "))),
+    });
   }
 
   // Draw an arrow from the chosen territory to each target, where their marks leave room for one.
@@ -520,7 +570,7 @@ export class MapBoard {
     else this.drawOptions(from, [to]); // of a premove
     this.clearBadges(this.outcomes, "data-foretold");
     this.foretold = [];
-    if (selected !== null && !ahead && this.shown) this.foretell(selected, targets);
+    if (selected !== null && !ahead && this.shown && !this.isBare) this.foretell(selected, targets);
     this.showTag();
   }
 

@@ -10,8 +10,8 @@ import { LEAST_PX, hatchTile } from "./hatch.js";
 import { outlines } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
 
-export const WIDTH = 280; // CSS pixels; the style may make it smaller
-export const HEIGHT = 150;
+const WIDTH = 280; // CSS pixels; the style may make it smaller
+const HEIGHT = 150;
 const MARK_OWNERS = { X: "maxie", O: "minnie", W: "maxie", B: "minnie" };
 const COLOURS = ["maxie", "minnie", "dark", "nobody", "rule", "move"];
 

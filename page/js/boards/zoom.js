@@ -22,7 +22,6 @@ export class Zoom {
     this.size = size;
     this.least = least;
     this.scaled = scaled;
-    this.choosing = false; // false: the whole picture is visible, also where its territories are too small to be clicked
     this.factor = null; // null: as large as needed
     this.scale = 0;
     this.height = 0; // of the frame
@@ -69,10 +68,9 @@ export class Zoom {
     return Math.max(MIN_HEIGHT_PX, lowest, window.innerHeight - top - below);
   }
 
-  // Return what the frame is as high as, by the style: its "room" where all else is beside the board, a "choice" where what is below the
-  // board keeps its place while the picture is zoomed to choose, otherwise the picture.
-  get fill() {
-    return getComputedStyle(this.place).getPropertyValue("--fill").trim();
+  // Return true if the frame is as high as its room, by the style: where all else is beside the board. Otherwise it is as high as the picture.
+  get isFilling() {
+    return getComputedStyle(this.place).getPropertyValue("--fill").trim() === "room";
   }
 
   // Return the scale at which the whole picture is visible.
@@ -94,13 +92,11 @@ export class Zoom {
   fit() {
     const { room } = this;
     if (!this.place.clientWidth || !room) return;
-    const { whole, fill } = this;
-    const cut = fill === "choice" && whole < this.tight; // the frame then has all of its room, whether a part of the picture is shown or all
-    const least = whole >= this.tight || !this.choosing ? whole : Math.max(this.least, cut ? room / this.size[1] : 0);
-    const scale = Math.max(whole, Math.min(this.factor ?? least, MAX_SCALE));
+    const { whole } = this;
+    const scale = Math.max(whole, Math.min(this.factor ?? whole, MAX_SCALE));
     set(this.smaller, { disabled: scale <= whole * 1.001 });
     set(this.larger, { disabled: scale >= MAX_SCALE });
-    const height = Math.ceil(cut || fill === "room" ? room : Math.min(room, this.size[1] * scale)) + 2;
+    const height = Math.ceil(this.isFilling ? room : Math.min(room, this.size[1] * scale)) + 2;
     if (Math.abs(scale - this.scale) < 0.001 && height === this.height && this.drawn === this.size) return;
     this.drawn = this.size;
     this.scale = scale;
@@ -112,15 +108,6 @@ export class Zoom {
     }
     this.scaled(scale);
     if (!this.revealed) this.reveal(this.sought);
-  }
-
-  // Leave room to choose among territories, or show the whole picture; a scale that the reader has chosen stays.
-  choose(choosing) {
-    if (choosing === this.choosing) return;
-    this.choosing = choosing;
-    const { scale } = this;
-    this.fit();
-    if (this.scale !== scale) this.revealed = false;
   }
 
   // Handle another room for the frame.

@@ -114,7 +114,7 @@ export class Viewer {
       step(this.live ? "Newest move" : "Last move", "»", () => this.go(null)),
       h("div", { class: "track" }, this.slider, this.marks), this.counter, this.speed, this.review.button, this.review.next, this.board.zoom?.keys,
       document.fullscreenEnabled ? this.alone : null,
-      step("Keys", "?", () => this.keys.toggle(), "extra"), this.board.overview?.element);
+      step("Keys", "?", () => this.keys.toggle(), "extra"));
     const names = !this.seat ? h("span", { class: "names-of-title" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
     const more = [match.control, eventTitle(match.event), match.started && dateOf(match.started)]
       .filter(Boolean).map((each) => each.replaceAll(" ", "\u00a0")).join(" · "); // broken between its parts alone
@@ -134,7 +134,7 @@ export class Viewer {
     });
     this.telling = h("div", { class: "telling" }, this.story, this.told, this.doing);
     const column = h("div", { class: "column" },
-      h("div", { class: "under" }, this.choices, this.controls, this.telling),
+      h("div", { class: "under" }, this.choices, this.controls, this.board.offers ?? null, this.telling),
       h("aside", { class: "side", "aria-label": "Moves and graph" }, this.plot.element, this.study,
         h("div", { class: "tabbed" }, this.tabs.element, panels)));
     this.turn = this.seat ? h("div", { class: "turn" }, this.status) : null;
@@ -451,7 +451,6 @@ export class Viewer {
     this.playback.stop();
     this.placed.disconnect();
     window.removeEventListener("resize", this.onResize);
-    this.board.overview?.stop();
     cancelAnimationFrame(this.due);
     this.players.stop();
     this.openings.stop();

@@ -2,7 +2,7 @@
 
 import { navigate, replaceAddress, addressOf } from "../router.js";
 import { notify } from "../preferences.js";
-import { h, set } from "../dom.js";
+import { capitalized, h, set } from "../dom.js";
 import { briefing } from "../parts/briefing.js";
 import { SHORT_MS } from "../parts/players.js";
 import { share } from "../parts/share.js";
@@ -115,6 +115,7 @@ export class SeatView {
     const alone = away === null ? "" : `Opponent disconnected; you win in ${Math.ceil(away / 1000)} s.`;
     if (alone && !mine) return alone;
     if (mine && !this.viewer.playback.follows) return "Your turn. You are looking back: press » to play on.";
+    if (mine && !alone && !this.short && this.viewer.picker.source !== null) return capitalized(this.next(match));
     if (mine) return `${alone ? `${alone} ` : ""}Your turn${this.short ? `, less than ${SHORT_MS / 1000} s left` : ""}: ${this.next(match)}`;
     const { source } = this.viewer.picker;
     const chosen = playing.premove !== null ? `${match.game.text(playing.premove)}.` : source !== null && match.game.names ? `${match.game.names[source]} → …` : "";
