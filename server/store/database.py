@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import anyio
-import msgspec
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
 from sqlalchemy.dialects import postgresql, sqlite
@@ -67,16 +66,21 @@ class DatabaseTimeouts(NamedTuple):
     """Maximum time for one command, in seconds. It keeps callers from waiting forever for a database that hangs."""
     connect: float = 10
     """Maximum time for opening a connection, in seconds."""
+    idle: float = 10
+    """Maximum pause between two statements of a transaction, in seconds. After a longer pause, PostgreSQL ends the
+    connection and so releases the locks of a frozen process, which a standby needs to take over.
+    """
+
+    @property
+    def idle_timeout(self) -> str:
+        """Value of `idle` in the format of PostgreSQL's settings, such as `10000ms`."""
+        return f"{round(1000 * self.idle)}ms"
 
 
 DEFAULT_TIMEOUTS = DatabaseTimeouts()
 """Time limits for every process, except the edges and cores of a cluster."""
-CLUSTER_TIMEOUTS = DatabaseTimeouts(command=10, connect=3)
+CLUSTER_TIMEOUTS = DatabaseTimeouts(command=10, connect=3, idle=1.5)
 """Time limits for edges, whose clients wait for an answer, and for cores, whose standbys take over within seconds."""
-IDLE_TIMEOUT = "10s"
-"""Maximum pause between two statements of a transaction, in the format of PostgreSQL's settings. After a longer pause,
-PostgreSQL ends the connection and so releases the locks of a frozen process.
-"""
 
 
 def format_current_time() -> str:
@@ -172,10 +176,9 @@ def make_blocking_engine(engine: Engine) -> sa.Engine:
 
 def format_session_name(process: ProcessIdentity) -> str:
     """Return the `application_name` of all sessions of a process in PostgreSQL, by which another process can end them."""
-    digest = hashlib.blake2s(msgspec.json.encode(process), digest_size=8).hexdigest()
-    name = f"arena {digest} {process.pid}@{process.host}"
-    # PostgreSQL keeps no other characters, and no more of them.
-    return name.encode("ascii", "replace").decode("ascii")[:63]
+    machine = process.place or process.host
+    identity = f"{machine} {process.pid} {process.started}"
+    return f"arena {hashlib.blake2s(identity.encode(), digest_size=8).hexdigest()}"
 
 
 def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
@@ -208,7 +211,7 @@ def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
                 "timeout": timeouts.connect,
                 "server_settings": {
                     "application_name": format_session_name(identify_this_process()),
-                    "idle_in_transaction_session_timeout": IDLE_TIMEOUT,
+                    "idle_in_transaction_session_timeout": timeouts.idle_timeout,
                 },
             },
         )
@@ -227,6 +230,12 @@ async def prepare_store(engine: Engine, shown_name: str = "") -> None:
     lease.LeaseHeld, and changes nothing, if the store has an older version and a running server uses it.
     """
     async with convert_database_errors(engine, shown_name), open_exclusive_transaction(engine) as connection:
+        if engine.dialect.name == "postgresql":
+            # The server does not run yet, so no standby waits, and a busy database may need more time.
+            longer_timeout = (
+                f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_TIMEOUTS.idle_timeout}'"
+            )
+            await connection.exec_driver_sql(longer_timeout)
         await connection.run_sync(_create_or_migrate)
 
 

@@ -18,7 +18,13 @@ import sqlalchemy as sa
 
 from arena.clock import MONOTONIC, TimeSource
 from arena.processes.identity import ProcessIdentity, has_ended, identify_this_process
-from arena.server.store.database import StoreError, WriteFunction, format_session_name, make_insert
+from arena.server.store.database import (
+    StoreError,
+    WriteFunction,
+    describe_failure,
+    format_session_name,
+    make_insert,
+)
 from arena.server.store.schema import servers
 
 log = logging.getLogger("arena.lease")
@@ -166,10 +172,7 @@ def try_acquire(
     else:
         _require_free(row, expired)
         if dialect == "postgresql" and row.until:
-            # A holder that was cut off or stands still in a transaction would keep its row locked.
-            connection.execute(
-                _END_SESSIONS, {"session_name": format_session_name(_read_holder_process(row))}
-            )
+            _end_sessions(connection, row)
     row = connection.execute(query.with_for_update(), named).one()
     _require_free(row, expired)
     now = make_database_time(dialect)
@@ -265,8 +268,9 @@ _END_SESSIONS = sa.text("""
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE application_name = :session_name AND pid <> pg_backend_pid()
     AND datname = current_database() AND usename = current_user
+    AND EXISTS (SELECT FROM servers WHERE name = :name AND number = :number AND renewed = :renewed)
 """)
-"""Ends all sessions of a process in this database, except the one that executes the statement."""
+"""Ends all sessions of a process in this database, unless the process has renewed its lease meanwhile."""
 
 # The query is built once, because it runs in every transaction.
 _SELECT_HELD_LEASE = (
@@ -282,6 +286,27 @@ def _update_lease(connection: sa.Connection, lease: Lease, new_values: dict[str,
     condition &= servers.c.since == lease.since
     if connection.execute(sa.update(servers).where(condition).values(new_values)).rowcount != 1:
         raise LeaseLost(lease)
+
+
+def _end_sessions(connection: sa.Connection, row: sa.Row[Any]) -> None:
+    """End the PostgreSQL sessions of the process that holds the expired lease of `row`.
+
+    A process that was cut off or stands still in a transaction would otherwise keep the row locked. A failure is only
+    logged, such as in a database whose administrator has forbidden this to its users: the locks then end later.
+    """
+    parameters = {
+        "session_name": format_session_name(_read_holder_process(row)),
+        "name": row.name,
+        "number": row.number,
+        "renewed": row.renewed,
+    }
+    try:
+        with connection.begin_nested():
+            connection.execute(_END_SESSIONS, parameters)
+    except sa.exc.ProgrammingError as error:
+        log.warning(
+            "the database sessions of the previous process are not ended: %s", describe_failure(error)
+        )
 
 
 def _require_free(row: sa.Row[Any], expired: tuple[int, float] | None) -> None:

@@ -126,6 +126,21 @@ async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(databa
             assert await version_of(engine) == migrations.SCHEMA_VERSION
 
 
+async def test_tables_of_a_core_with_standbys_have_a_longer_limit_than_its_commits(
+    postgresql_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def timeout(connection: Connection) -> str:
+        return str(connection.exec_driver_sql("SHOW idle_in_transaction_session_timeout").scalar_one())
+
+    seen: list[str] = []
+    monkeypatch.setattr(migrations, "create_tables", lambda connection: seen.append(timeout(connection)))
+    async with closing(make_engine(postgresql_database, cluster=True)) as engine:
+        await prepare_store(engine)
+        async with engine.connect() as connection:
+            seen.append(await connection.run_sync(timeout))
+    assert seen == ["10s", "1500ms"]
+
+
 @pytest.mark.parametrize("version", [0, migrations.SCHEMA_VERSION + 1, 99])
 async def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(
     database: str, version: int

@@ -294,7 +294,9 @@ async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_lon
     async with open_store(postgresql_database) as engine:
         old = await take_lease(engine)
         await run_out(engine)
-        async with engine.connect() as still:
+        async with engine.connect() as still, engine.connect() as bystander:
+            own_name = (await bystander.execute(sa.text("SHOW application_name"))).scalar_one()
+            assert own_name == format_session_name(identify_this_process()) != format_session_name(ELSEWHERE)
             await still.execute(sa.text(f"SET application_name = '{format_session_name(ELSEWHERE)}'"))
             await still.execute(sa.text("SET idle_in_transaction_session_timeout = 0"))
             await still.commit()
@@ -309,6 +311,18 @@ async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_lon
             with pytest.raises(sa.exc.DBAPIError):
                 await still.run_sync(lease.require_lease, old)
             await still.invalidate()
+            assert (await bystander.execute(sa.text("SELECT 1"))).scalar_one() == 1, "others go on"
+
+
+async def test_a_name_is_taken_where_sessions_cannot_be_ended(
+    postgresql_database: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(lease, "_END_SESSIONS", sa.text("SELECT forbidden()"))
+    async with open_store(postgresql_database) as engine:
+        old = await take_lease(engine)
+        await run_out(engine)
+        assert (await take_lease(engine)).number == old.number + 1
+    assert "the database sessions of the previous process are not ended" in caplog.text
 
 
 async def test_the_time_of_the_database_is_in_seconds_since_1970(engine: AsyncEngine) -> None:
