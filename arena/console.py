@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import typer
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 
 from arena.bot_file import Account, read_account
@@ -216,8 +216,10 @@ def write_text(text: str, path: Path) -> None:
 
 Justify = Literal["left", "right"]
 
-WIDTH_WITHOUT_TERMINAL = 400
-"""Width of a table that is not printed on a terminal, in characters."""
+MIN_TEXT_WIDTH = 9
+"""Width to which a column of text may be folded, in characters."""
+MAX_WIDTH = 1_000_000
+"""Width within which a table is measured, in characters: more than any table has."""
 
 
 def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -> None:
@@ -250,15 +252,26 @@ def print_result(
 
 
 def fits_terminal(table: Table, console: Console) -> bool:
-    """Return True if `console` is a terminal on which no column of the table is cut off."""
-    options = console.options.update(max_width=WIDTH_WITHOUT_TERMINAL)
-    return console.is_terminal and console.measure(table, options=options).minimum <= console.width
+    """Return True if `console` is a terminal with room for the columns of numbers, which are not wrapped, and for text."""
+    if not console.is_terminal:
+        return False
+    folded = Table(box=table.box, padding=table.padding, pad_edge=table.pad_edge)
+    for column in table.columns:
+        width = max(_measure_width(cell, console) for cell in (column.header, *column.cells))
+        folded.add_column(width=width if column.no_wrap else min(width, MIN_TEXT_WIDTH))
+    return _measure_width(folded, console) <= console.width
 
 
 def print_markdown(table: Table, console: Console) -> None:
     """Print a table as Markdown. Its cells are not wrapped, so that the Markdown stays valid."""
-    wide = Console(file=StringIO(), width=WIDTH_WITHOUT_TERMINAL, markup=False, emoji=False)
+    width = _measure_width(table, console)
+    wide = Console(file=StringIO(), width=width, markup=False, emoji=False)
     with wide.capture() as captured:
         wide.print(table)
     lines = filter(None, (line.strip() for line in captured.get().splitlines()))
     console.print("\n".join(lines), markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+def _measure_width(content: RenderableType, console: Console) -> int:
+    """Return the width of a table or a cell that is not wrapped, in characters."""
+    return console.measure(content, options=console.options.update(max_width=MAX_WIDTH)).maximum

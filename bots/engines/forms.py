@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.bots.api.engine_spec import BadSpec, Spec
-from arena.bots.compiled.availability import has_compiled_search, has_engine_extra
+from arena.bots.compiled.availability import has_compiled_search, has_engine_extra, has_own_kernel
 from arena.bots.evaluators.catalogue import OUTCOMES, OUTCOMES_FILE, check_support
 from arena.games.core import Game
 
@@ -90,7 +90,7 @@ def list_reported_options(spec: Spec) -> dict[str, str]:
 def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
     """Raise BadSpec if the game does not support the engine's evaluator.
 
-    Without this check the engine would silently use `plain`.
+    Without this check, `features` would silently mean `plain`.
     """
     name = spec.values.get("evaluator", "plain")
     if name == "features" and "evaluator" not in spec.explicit:
@@ -114,12 +114,15 @@ def _to_compiled_spec(spec: Spec) -> Spec:
 
 def _find_python_reason(spec: Spec, game: Game[Any, Any] | None) -> str:
     """Return why the engine has no compiled search for the game, or an empty string if it has one."""
-    if spec.values.get("evaluator") == OUTCOMES or str(spec.values.get("evaluator")).endswith(OUTCOMES_FILE):
+    evaluator = spec.values["evaluator"]
+    if evaluator == OUTCOMES or evaluator.endswith(OUTCOMES_FILE):
         return "its compiled search does not support tables of outcomes"
     if not has_engine_extra():
         return "its compiled search needs the extra `engine`, which is not installed"
     if game is not None and not has_compiled_search(game):
         return f"its compiled search does not support {game.name} with these rules and this size"
+    if game is not None and has_own_kernel(game) and "evaluator" in spec.explicit and evaluator != "plain":
+        return f"its compiled search knows only the estimate of {game.name}'s own kernel"
     return ""
 
 

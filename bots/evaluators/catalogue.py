@@ -126,7 +126,12 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
 
     Raises BadSpec if there is no such evaluator or the game does not support it, and BadWeights for an invalid file.
     """
-    if name == "plain" or (name == "features" and not isinstance(game, Riskless | TicTacToe)):
+    if name == "features":
+        try:
+            get_features(game)
+        except BadSpec:
+            name = "plain"
+    if name == "plain":
         return make_plain_evaluator(game)
     if name not in NAMES and not name.endswith((".toml", NETWORK_FILE)):
         raise BadSpec(

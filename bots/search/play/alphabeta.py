@@ -183,19 +183,21 @@ class AlphaBeta(Generic[P, M]):
         stop, hint = monitor.stop, self._find_hint(position)
         best, best_move = -INFINITY, moves[0]
         count, horizon = 0, False
-        for move in moves if hint is None else sorted(moves, key=lambda move: move != hint):
-            if stop():
-                raise Stopped
-            count += 1
-            child = successor(position, move)
-            if outcome(child) is None:
-                horizon = True
-                value = sign * evaluator(child)
-            else:
-                value = sign * problem.expand(child, 0, distance).value
-            if value > best:
-                best, best_move = value, move
-                if best >= beta:
-                    break
-        monitor.count_leaves(count, horizon=horizon)
+        try:
+            for move in moves if hint is None else sorted(moves, key=lambda move: move != hint):
+                if stop():
+                    raise Stopped
+                count += 1
+                child = successor(position, move)
+                if outcome(child) is None:
+                    horizon = True
+                    value = sign * evaluator(child)
+                else:
+                    value = sign * problem.expand(child, 0, distance).value
+                if value > best:
+                    best, best_move = value, move
+                    if best >= beta:
+                        break
+        finally:
+            monitor.count_leaves(count, horizon=horizon)
         return best, (best_move,)

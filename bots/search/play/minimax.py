@@ -26,7 +26,9 @@ class Minimax(AlphaBeta[P, M]):
         alpha: int,  # noqa: ARG002  (the window of alpha-beta)
         beta: int,  # noqa: ARG002
     ) -> tuple[int, Line[M]]:
-        return super()._search_node(problem, monitor, position, depth, path, mover, -INFINITY, INFINITY)
+        result = super()._search_node(problem, monitor, position, depth, path, mover, -INFINITY, INFINITY)
+        monitor.hints.clear()  # nothing reads them
+        return result
 
     def _find_hint(self, position: P) -> None:
         """Return no move to search first."""

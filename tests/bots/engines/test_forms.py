@@ -16,13 +16,27 @@ from arena.bots.engines.forms import choose_form, list_reported_options
 from arena.bots.engines.registry import find_incompatibility_reason, make_engine
 from arena.games.core import AnyGame, Player
 from arena.games.hexapawn import Hexapawn
+from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
+from arena.maps.loader import load_map
 
 M2 = make_game_on_map()
 LARGE = make_game_on_map("riskless", "grid:9x8")
 """More territories than the compiled search has room for."""
 SMALL = Hexapawn()
 """A game without a compiled search, and without features."""
+
+
+class WithKernel(Riskless):
+    """A variant of Riskless with a compiled kernel of its own, which no test compiles."""
+
+    name = "kernel"
+
+    def compiled(self) -> object | None:
+        raise NotImplementedError
+
+
+KERNEL = WithKernel(load_map("m2"))
 
 
 WITHOUT = """
@@ -144,6 +158,11 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
             "greedy: networks support only riskless, not hexapawn: use evaluator=plain",
         ),
         ("minimax:evaluator=features", SMALL, "minimax: hexapawn has no features: use evaluator=plain"),
+        (
+            "alphabeta:evaluator=features,exact=yes",
+            KERNEL,
+            "alphabeta: leave out exact: its Python search is always exact, and its compiled search knows only the estimate of kernel's own kernel",
+        ),
     ],
 )
 def test_a_refusal_is_one_line(text: str, game: AnyGame | None, told: str) -> None:
@@ -197,3 +216,14 @@ def test_outcomes_are_looked_up_in_python_only() -> None:
     assert "does not support tables of outcomes" in choice.python_reason
     with pytest.raises(BadSpec, match="hexapawn has no position categories: use evaluator=plain"):
         choose_form(spec("minimax:evaluator=outcomes"), SMALL)
+
+
+def test_a_kernel_of_its_own_is_used_unless_the_user_chose_another_evaluator() -> None:
+    for text, compiled in (
+        ("alphabeta", True),
+        ("alphabeta:evaluator=plain", True),
+        ("alphabeta:evaluator=features", False),
+        ("alphabeta:evaluator=mine.toml", False),
+        ("jamboree:form=course,evaluator=net.npz", False),
+    ):
+        assert choose_form(spec(text), KERNEL).compiled is compiled, text

@@ -65,5 +65,6 @@ def test_a_stop_ends_the_search_at_the_node_at_which_it_is_given(case: Case, all
         )
     except Stopped:
         assert next(asked, None) is None
+        assert monitor.nodes == allowed
     else:
         assert monitor.nodes <= allowed
