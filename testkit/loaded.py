@@ -18,12 +18,18 @@ for command in ("serve", "bot", "token", "ladder"):
 for module in (
     # modules that these commands import only when they run
     "aiosqlite",
+    "anyio._backends._asyncio",
     "arena.bots.client.client",
+    "arena.bots.commands.bot_run",
     "arena.bots.engines.from_file",
     "arena.bots.engines.isolated",
     "arena.rating.bradley_terry",
+    "arena.server.cluster.nats",
     "arena.server.web.__main__",
+    "asyncpg",
+    "sqlalchemy.dialects.postgresql.asyncpg",
     "sqlalchemy.dialects.sqlite.aiosqlite",
+    "typer._adapters",
     "uvloop",
 ):
     import_module(module)
