@@ -66,11 +66,12 @@ class Listings:
             self._lobby.deadlines.schedule(LISTING_DEADLINE, self._lobby.now + LISTING_INTERVAL_NS)
 
     def publish(self) -> None:
-        """Publish the listing, because its publication is due."""
-        self._published_changes = self._lobby.changes
-        self._lobby.effects.append(
-            PublishToTopic(LISTING_TOPIC, self._build_latest_listing(), self._followers.edges)
-        )
+        """Publish the listing, because its publication is due, if a client still browses."""
+        if self._followers.edges:
+            self._published_changes = self._lobby.changes
+            self._lobby.effects.append(
+                PublishToTopic(LISTING_TOPIC, self._build_latest_listing(), self._followers.edges)
+            )
 
     def _build_latest_listing(self) -> Listing:
         listing = self.build_listing(self._lobby.now)

@@ -56,9 +56,14 @@ def make_raw_json_response(body: bytes, headers: Mapping[str, str] | None = None
     return Response(HTTPStatus.OK, JSON_TYPE, body, {"Cache-Control": "no-store", **(headers or {})})
 
 
+def is_compressible(response: Response) -> bool:
+    """Return True if the body of a response is worth compressing."""
+    return len(response.body) >= MIN_COMPRESSED_BYTES and response.content_type not in COMPRESSED_TYPES
+
+
 def apply_gzip(response: Response, *, accepted: bool, level: int = 6) -> Response:
     """Return a response with its body compressed, if the client accepts gzip and the body is worth compressing."""
-    if len(response.body) < MIN_COMPRESSED_BYTES or response.content_type in COMPRESSED_TYPES:
+    if not is_compressible(response):
         return response
     response = replace(response, headers={**response.headers, "Vary": "Accept-Encoding"})
     if not accepted:

@@ -70,8 +70,6 @@ class RequestHandler:
         try:
             with anyio.fail_after(request.seconds):
                 response = await self._answer(request)
-                compress = partial(responses.apply_gzip, response, accepted=request.gzip)
-                response = await anyio.to_thread.run_sync(compress)
         except BadRequest as bad_request:
             response = responses.make_bad_request_response(str(bad_request))
         except NotFound as not_found:
@@ -82,6 +80,9 @@ class RequestHandler:
             )
         except Exception as error:  # noqa: BLE001  the parent logs it
             response, fault = _make_failure_response(error)
+        compress = partial(responses.apply_gzip, response, accepted=request.gzip)
+        needs_thread = request.gzip and responses.is_compressible(response)
+        response = await anyio.to_thread.run_sync(compress) if needs_thread else compress()
         cost = (self._cost_ns() - start_ns) / 1e9
         seconds = _choose_cache_seconds(request.route_match.rules, response, cost)
         return PageResponse(response, request.number, seconds, fault)

@@ -33,7 +33,7 @@ from arena.server.store.queries import load_event_table
 from arena.server.web import titles
 from arena.server.web.initial_page import DEMO_FILE
 from arena.server.web.maps import require_built_in_map
-from arena.server.web.routes import MATCH_ID, NotFound
+from arena.server.web.routes import MATCH_ID, NotFound, make_match_not_found_error
 from arena.server.web.static_files import CACHE_ONE_DAY
 
 WIDTH, HEIGHT = 1200, 630
@@ -157,7 +157,7 @@ class LinkPreviews:
             match = film_path[1]
             record_line, is_finished = await find_record(self._engine, match)
             if record_line is None:
-                raise NotFound(f"no finished match is called {match!r:.80}")
+                raise make_match_not_found_error(match)
             return await _answer_with_picture(
                 partial(drawing.draw_film, record_line), is_permanent=is_finished, media_type="image/gif"
             )

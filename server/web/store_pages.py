@@ -46,7 +46,13 @@ from arena.server.web.analysis import parse_position, review_match
 from arena.server.web.event_progress import DueMatch, EventProgress
 from arena.server.web.maps import require_built_in_map
 from arena.server.web.page_messages import LiveData
-from arena.server.web.routes import MATCH_ID, BadRequest, NotFound, RouteMatch
+from arena.server.web.routes import (
+    MATCH_ID,
+    BadRequest,
+    NotFound,
+    RouteMatch,
+    make_match_not_found_error,
+)
 from arena.server.web.static_files import CACHE_FOREVER
 from arena.solved.move_quality import MoveQuality, classify_moves
 
@@ -172,7 +178,7 @@ class StorePages:
             await find_record(self._engine, match) if MATCH_ID.fullmatch(match) else (None, True)
         )
         if line is None:
-            raise _make_match_not_found_error(match)
+            raise make_match_not_found_error(match)
         if not is_full_id:
             headers["Cache-Control"] = "no-cache"
         if download:
@@ -199,7 +205,7 @@ class StorePages:
     async def _load_record(self, match: str) -> str:
         line = await load_record(self._engine, match) if MATCH_ID.fullmatch(match) else None
         if line is None:
-            raise _make_match_not_found_error(match)
+            raise make_match_not_found_error(match)
         return line
 
     async def _load_table(self, parameters: Mapping[str, str], live: LiveData) -> Response:
@@ -314,10 +320,6 @@ def _make_due_match(pairing: Pairing, ladder: StoredPlan) -> DueMatch:
     maps = ladder.plan.get("maps", ())
     map = str(maps[pairing.pair.start]) if maps else ""
     return DueMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)
-
-
-def _make_match_not_found_error(match: str) -> NotFound:
-    return NotFound(f"no finished match is called {match!r:.80}")
 
 
 def _make_event_not_found_error(event: str) -> NotFound:

@@ -276,7 +276,14 @@ def test_one_copy_of_the_listing_goes_to_each_edge_where_somebody_browses() -> N
     other.leave()
     arena.enter("cleo")
     arena.wait(250)
-    assert [each.edges for each in arena.of(PublishToTopic) if each.topic == LISTING_TOPIC][-1] == (1,)
+    listings = [each for each in arena.of(PublishToTopic) if each.topic == LISTING_TOPIC]
+    assert listings[-1].edges == (1,)
+    arena.enter("dora")
+    one.leave()
+    arena.wait(250)
+    assert [each for each in arena.of(PublishToTopic) if each.topic == LISTING_TOPIC] == listings, (
+        "nobody browses any more"
+    )
 
 
 def test_house_engines_are_listed_whether_or_not_they_are_connected() -> None:

@@ -343,6 +343,15 @@ async def test_the_cache_time_of_an_answer_follows_its_cost_and_not_its_wait(pag
     assert (reply.response.status, reply.seconds) == (200, MIN_CACHED)
 
 
+async def test_an_answer_that_is_ready_at_its_deadline_is_sent(pages: Pages, url: str) -> None:
+    routes = parse_target("/api/maps")
+    assert routes is not None
+    async with open_readonly(url) as engine:
+        handler = RequestHandler(pages._make_setup(), engine, TimeSource())
+        reply = await handler.handle_request(PageRequest(routes, gzip=True, seconds=0))
+    assert (reply.response.status, reply.response.headers["Content-Encoding"]) == (200, "gzip")
+
+
 async def test_of_a_hundred_wrong_tokens_from_one_address_ten_are_looked_up(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
