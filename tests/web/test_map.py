@@ -302,7 +302,10 @@ def test_on_a_phone_a_map_stays_whole_and_its_targets_are_buttons(
     offers = page.get_by_role("group", name="Choose a territory").get_by_role("button")
     expect(offers).to_have_count(page.locator("[data-target]").count())
     assert page.evaluate(IS_WHOLE)
-    assert min(box_of(each)["height"] for each in offers.all()) >= 44
+    expect(offers.first).to_be_in_viewport(ratio=0.99)
+    controls, offered = box_of(page.locator(".controls")), [box_of(each) for each in offers.all()]
+    assert min(box["y"] for box in offered) >= controls["y"] + controls["height"]
+    assert min(box["height"] for box in offered) >= 44
     offers.first.click()
     expect(page.locator(".told")).to_contain_text("Your own line, move 10")
     expect(offers).to_have_count(0)

@@ -293,6 +293,7 @@ export class Viewer {
     set(this.study, { hidden: !study });
     if (study === (this.element.dataset.study ?? null)) return;
     set(this.element, { "data-study": study });
+    this.element.querySelector(".column").scrollTop = 0; // what it says is above the button that asks for it
     this.refit();
   }
 
