@@ -62,6 +62,8 @@ from arena.server.shell.shell import MatchNotStarted, Shell
 from arena.server.shell.webhooks import WebhookSender
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import (
+    CORE_TIMEOUTS,
+    DEFAULT_TIMEOUTS,
     Engine,
     close_engine,
     make_engine,
@@ -614,7 +616,8 @@ async def open_store(stack: AsyncExitStack, settings: ArenaSettings) -> Engine:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True))
         engine = make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", durable=False)
     else:
-        engine = make_engine(store.url, cluster=server_settings.role is ProcessRole.CORE)
+        timeouts = CORE_TIMEOUTS if server_settings.role is ProcessRole.CORE else DEFAULT_TIMEOUTS
+        engine = make_engine(store.url, timeouts=timeouts)
     stack.push_async_callback(close_engine, engine)
     await prepare_store(engine)
     return engine

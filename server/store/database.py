@@ -47,7 +47,7 @@ class StoreError(Exception):
 
 
 class OperationRefused(Exception):
-    """Base class of errors for requests that the store's contents do not allow; the message is a one-line reason."""
+    """Raised for a request that the store's contents or the server do not allow; the message is a one-line reason."""
 
 
 POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "password", "database"})
@@ -79,8 +79,12 @@ class DatabaseTimeouts(NamedTuple):
 
 DEFAULT_TIMEOUTS = DatabaseTimeouts()
 """Time limits for every process, except the edges and cores of a cluster."""
-CLUSTER_TIMEOUTS = DatabaseTimeouts(command=10, connect=3, idle=1.5)
-"""Time limits for edges, whose clients wait for an answer, and for cores, whose standbys take over within seconds."""
+CORE_TIMEOUTS = DatabaseTimeouts(command=10, connect=3, idle=1.5)
+"""Time limits for a core of a cluster, whose standbys take over within seconds."""
+EDGE_TIMEOUTS = CORE_TIMEOUTS._replace(command=30)
+"""Time limits for an edge of a cluster. A change of an owner or an admin waits until a longer one ends, such as
+`arena season close`, at most the time of its route (`server.web.routes`).
+"""
 
 
 def format_current_time() -> str:
@@ -93,11 +97,11 @@ def format_timestamp(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
-def make_engine(url: str, *, durable: bool = True, cluster: bool = False) -> Engine:
+def make_engine(url: str, *, durable: bool = True, timeouts: DatabaseTimeouts = DEFAULT_TIMEOUTS) -> Engine:
     """Return an engine for `sqlite:///FILE` or `postgresql://…`. No connection is opened yet.
 
     durable: False for a temporary SQLite file, which need not survive a power failure and so is faster
-    cluster: True for an edge or a core of a cluster, which gives each PostgreSQL query a short timeout
+    timeouts: time limits for PostgreSQL
 
     Raises StoreError for any other URL or an unsupported option in it, for an SQLite file in a folder that does not
     exist, and if the password file that ARENA_DB_PASSWORD_FILE names cannot be read.
@@ -114,7 +118,7 @@ def make_engine(url: str, *, durable: bool = True, cluster: bool = False) -> Eng
     if backend == "sqlite":
         return _make_sqlite_engine(parsed, durable=durable)
     if backend == "postgresql":
-        return _make_postgresql_engine(parsed, CLUSTER_TIMEOUTS if cluster else DEFAULT_TIMEOUTS)
+        return _make_postgresql_engine(parsed, timeouts)
     raise StoreError(f"unsupported kind of database {backend!r}: write sqlite:///arena.db or postgresql://…")
 
 
@@ -435,8 +439,9 @@ def has_writer(engine: Engine) -> bool:
 async def write(engine: Engine, operation: Callable[[sa.Connection], T]) -> T:
     """Run `operation` in a transaction, commit it, and return its result.
 
-    A process with an open journal writes through the journal (`Journal.engine`), and any other process in a transaction
-    from `open_exclusive_transaction`.
+    A process with an open journal writes through the journal (`Journal.engine`), whose transactions on PostgreSQL run
+    beside those of other servers. Any other process writes in a transaction from `open_exclusive_transaction`. So an
+    operation that reads before it writes begins with `lock_exclusively`.
     """
     if has_writer(engine):
         writer: WriteFunction = engine.get_execution_options()[_WRITER_OPTION]

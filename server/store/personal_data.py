@@ -25,6 +25,7 @@ from arena.server.store.database import (
     Engine,
     OperationRefused,
     format_current_time,
+    lock_exclusively,
     open_query_connection,
     write,
 )
@@ -153,6 +154,7 @@ def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[st
 
     Return the row of the table `tokens` for the new name; empty if the old name had no token.
     """
+    lock_exclusively(connection)
     _require_not_playing(connection, name)
     row = _load_renamable_row(connection, name, new_name)
     kept_values = {
@@ -216,6 +218,7 @@ def _transfer_data(
     row: row of the table `tokens` for the new name; empty if it gets no token
     moves_ban: see `rename_in_store`
     """
+    lock_exclusively(connection)
     _rename_in_other_tables(connection, name, new_name)
     connection.execute(sa.delete(sessions).where(sessions.c.name == name))
     connection.execute(sa.update(addresses).where(addresses.c.name == name).values(name=new_name))
@@ -303,6 +306,7 @@ def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forg
 
     forgets: True to also delete the events of these matches, and the texts that the player sent
     """
+    lock_exclusively(connection)
     columns = (matches.c.number, matches.c.maxie, matches.c.minnie, matches.c.terms, matches.c.detail)
     query = sa.select(*columns, records.c.packed, records.c.whole).join(records, isouter=True)
     rows = connection.execute(query.where(_make_player_condition(name)).limit(MATCHES_PER_TRANSACTION)).all()
@@ -364,6 +368,7 @@ def _forget_in_other_tables(connection: sa.Connection, name: str, new_name: str)
 
     The token, the sessions, the bans and the hashed addresses are deleted, and the data of an owner without bots.
     """
+    lock_exclusively(connection)
     _rename_in_other_tables(connection, name, new_name)
     owner = connection.execute(sa.select(tokens.c.owner).where(tokens.c.name == name)).scalar()
     connection.execute(sa.delete(tokens).where(tokens.c.name == name))

@@ -10,7 +10,7 @@ In the names of tables and columns, `event` has two meanings: the rows of `event
 
 Servers of several names may share one PostgreSQL database. Ids of matches are globally unique. A server writes only
 under the fencing token of its lease (`server.store.lease`). All other code that reads before it writes uses
-`database.open_exclusive_transaction`.
+`database.open_exclusive_transaction` or `database.lock_exclusively`.
 """
 
 from __future__ import annotations

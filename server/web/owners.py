@@ -13,12 +13,11 @@ from msgspec import Struct
 
 from arena.protocol.messages import EventPhase
 from arena.server.core.calendar import format_utc
-from arena.server.core.event import EventRefused
 from arena.server.core.inputs import ControlEvent, EventAction
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store import database, events, invitations, requests, tokens
-from arena.server.store.database import Engine
+from arena.server.store.database import Engine, OperationRefused
 from arena.server.store.directives import find_ban
 from arena.server.store.owners import load_owner
 from arena.server.store.requests import SendRequest
@@ -83,8 +82,8 @@ class OwnerPages:
     async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response:
         """Make the change, if any, that a POST asks for, and return the response to it.
 
-        The status is 401 for an invalid secret, and 403 for a banned owner. Raises TokenError or EventRefused for a change
-        that is not possible, and TimeoutError if the event is played by another server and that server does not answer.
+        The status is 401 for an invalid secret, and 403 for a banned owner. Raises OperationRefused for a change that is
+        not possible, and TimeoutError if the event is played by another server and that server does not answer.
         """
         name = route_match.parameters.get("name", "")
         token: Token | None = None
@@ -113,7 +112,7 @@ class OwnerPages:
     async def _change_entry(self, action: EventAction, event: str, owner: str, bot: str) -> None:
         """Enter an owner's bot in an event, or withdraw it.
 
-        Raises TokenError if the owner has no such bot, EventRefused if the event does not accept the change now, and
+        Raises TokenError if the owner has no such bot, OperationRefused if the event does not accept the change now, and
         TimeoutError if its server does not answer.
         """
         token = await tokens.find_token(self._engine, bot)
@@ -124,12 +123,12 @@ class OwnerPages:
             (event_entries for event_entries in unfinished if event_entries.plan.event == event), None
         )
         if entries is None:
-            raise EventRefused(f"no event {event!r:.70} is open or in progress")
+            raise OperationRefused(f"no event {event!r:.70} is open or in progress")
         if (
             entries.phase == "open"
             and format_utc(entries.plan.closing_time) <= database.format_current_time()
         ):
-            raise EventRefused(f"the entries of {event} are closed: it is about to begin")
+            raise OperationRefused(f"the entries of {event} are closed: it is about to begin")
         request = (
             await requests.make_entry_request(self._engine, event, bot)
             if action == "enter"
@@ -139,7 +138,7 @@ class OwnerPages:
         if answer is None:
             raise TimeoutError
         if not answer.done:
-            raise EventRefused(answer.text)
+            raise OperationRefused(answer.text)
 
     async def _change_name(self, route: str, owner: str, presented: Token | None, name: str) -> str:
         """Register or retire a name, or replace its token. Return the new token; empty if the name is retired.

@@ -24,7 +24,6 @@ from arena.clock import MONOTONIC, TimeSource
 from arena.games.catalogue import CATALOGUE
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.loader import list_map_names
-from arena.server.core.event import EventRefused
 from arena.server.edge import responses
 from arena.server.edge.handshake import refuse_other_origin
 from arena.server.edge.page_client import PageClient
@@ -273,7 +272,7 @@ class Pages:
             return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         except BadRequest as error:
             return responses.make_bad_request_response(str(error))
-        except (OperationRefused, EventRefused) as refused:
+        except OperationRefused as refused:
             return responses.make_conflict_response(str(refused))
         except Exception as error:
             if describe_failure(error) is None and not isinstance(error, TimeoutError):

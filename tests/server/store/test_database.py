@@ -22,6 +22,8 @@ from arena.processes.identity import PROGRAM
 from arena.server.store import migrations, schema, sqlite, tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
+    CORE_TIMEOUTS,
+    EDGE_TIMEOUTS,
     PASSWORD_FILE,
     StoreError,
     describe_database_error,
@@ -36,6 +38,7 @@ from arena.server.store.database import (
 )
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.lease import LeaseHeld
+from arena.server.web.routes import ROUTES
 from tests.hurried_clock import HurriedClock
 from tests.server.databases import Postgresql
 
@@ -134,11 +137,15 @@ async def test_tables_of_a_core_with_standbys_have_a_longer_limit_than_its_commi
 
     seen: list[str] = []
     monkeypatch.setattr(migrations, "create_tables", lambda connection: seen.append(timeout(connection)))
-    async with closing(make_engine(postgresql_database, cluster=True)) as engine:
+    async with closing(make_engine(postgresql_database, timeouts=CORE_TIMEOUTS)) as engine:
         await prepare_store(engine)
         async with engine.connect() as connection:
             seen.append(await connection.run_sync(timeout))
     assert seen == ["10s", "1500ms"]
+
+
+def test_a_post_on_an_edge_may_wait_for_another_change_as_long_as_its_route_allows() -> None:
+    assert {route.seconds for route in ROUTES.values() if route.is_post} == {EDGE_TIMEOUTS.command}
 
 
 @pytest.mark.parametrize("version", [0, migrations.SCHEMA_VERSION + 1, 99])

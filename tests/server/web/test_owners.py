@@ -21,12 +21,11 @@ from msgspec.structs import replace
 from arena.protocol.codes import Code
 from arena.protocol.messages import EnterEvent, Error, Hello, Welcome
 from arena.server.core.calendar import format_utc
-from arena.server.core.event import EventRefused
 from arena.server.core.inputs import AnnounceEvent, HostCommand
 from arena.server.host import Host
 from arena.server.shell import host_requests
 from arena.server.store import invitations, owners, tokens
-from arena.server.store.database import Engine, open_store, set_writer, write
+from arena.server.store.database import Engine, OperationRefused, open_store, set_writer, write
 from arena.server.store.requests import send_request
 from arena.server.store.tokens import TokenError
 from arena.server.web.credentials import find_valid_token
@@ -203,7 +202,7 @@ async def test_a_page_of_another_process_changes_tokens_and_reaches_the_server_o
             status, body = await post_to_edge(f"me/{action}?event=cup&name=tiger", tiger)
             assert (status, json.loads(body)["events"][0]["bots"]) == (200, bots)
         why = "'tiger' cannot leave cup: it has not entered, or the event is over"
-        with pytest.raises(EventRefused, match=f"^{why}$"):
+        with pytest.raises(OperationRefused, match=f"^{why}$"):
             await post_to_edge("me/withdraw?event=cup&name=tiger", tiger)
 
 
