@@ -26,7 +26,7 @@ class LadderEvent:
     folder: Path
     options: tuple[str, ...]
 
-    def make_command(self, name: str, *further_options: str) -> list[str]:
+    def make_command(self, name: str) -> list[str]:
         """Return the command that plays the event, or continues it if it has begun.
 
         name: name of the files without suffix; a different name plays the event anew
@@ -37,7 +37,7 @@ class LadderEvent:
             "--json": f"{name}.json",
         }
         file_options = [word for pair in files.items() for word in pair]
-        return [sys.executable, "-P", "-m", "arena", "ladder", *self.options, *file_options, *further_options]
+        return [sys.executable, "-P", "-m", "arena", "ladder", *self.options, *file_options]
 
     def load_finished_matches(self, name: str) -> set[str]:
         """Return the ids of the finished matches in the store `NAME.db`; none if there is no store yet."""

@@ -3,7 +3,7 @@
 python -m testkit.line TARGET
 
 TARGET is a port of this machine, or the path of a Unix socket. The program prints its own port once it listens. It reads
-orders from standard input, one per line, and prints the number of open connections at each:
+orders from standard input, one per line, and prints how many connections each has affected, once it is carried out:
 
 cut      stop all data of current and future connections, without notice
 mend     after a cut, deliver the data that was held up, and let everything pass again
@@ -86,10 +86,12 @@ class Forwarder:
             reset_connection(client)
             return
         self.clients.add(client)
-        await asyncio.gather(
-            self._forward_data(client, reader, server), self._forward_data(client, server_reader, client)
-        )
-        self.clients.discard(client)
+        try:
+            await asyncio.gather(
+                self._forward_data(client, reader, server), self._forward_data(client, server_reader, client)
+            )
+        finally:
+            self.clients.discard(client)
 
     async def _forward_data(
         self, client: asyncio.StreamWriter, source: asyncio.StreamReader, destination: asyncio.StreamWriter
@@ -147,8 +149,9 @@ async def run_forwarder(target: str) -> None:
     async with await asyncio.start_server(accept, LOOPBACK, 0, backlog=1024) as server:
         print_line(server.sockets[0].getsockname()[1])
         while order := (await orders.readline()).decode().strip():
-            print_line(len(forwarder.clients))
+            affected = len(forwarder.clients)
             forwarder.execute_order(order)
+            print_line(affected)
 
 
 def print_line(number: int) -> None:

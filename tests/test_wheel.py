@@ -211,7 +211,7 @@ def test_the_plain_package_has_all_that_a_bot_author_needs(plain: Environment, t
         *(["maps", "list"], ["analyse", "--map", "m2", "--depth", "2"]),
     ]
     result = plain.run("-c", LIST_LOADED, json.dumps(runs), cwd=tmp_path)
-    ended_well = [line for line in result.stderr.splitlines() if line.startswith("__future__ ")]
+    ended_well = [line for line in result.stderr.splitlines() if line.startswith("loaded: ")]
     assert len(ended_well) == len(runs), result.stderr
 
 

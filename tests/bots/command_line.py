@@ -25,13 +25,13 @@ for words in json.loads(sys.argv[1]):
         except SystemExit as ended:
             assert ended.code == 0, ended.code
         packages = sorted({name if name.startswith("arena.") else name.partition(".")[0] for name in sys.modules})
-        os.write(2, (" ".join(packages) + "\\n").encode())
+        os.write(2, ("loaded: " + " ".join(packages) + "\\n").encode())
         os._exit(0)
     os.wait()
 """
 """Runs the command with each of several lists of words, each in a process of its own that begins where all begin alike.
 
-Writes a line with the loaded packages for each that ends with exit code 0.
+Writes a line with `loaded: ` and the loaded packages for each that ends with exit code 0.
 """
 
 

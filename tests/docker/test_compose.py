@@ -230,15 +230,18 @@ def limits(container: str) -> list[int]:
     return [int(word) for word in docker("inspect", "--format", wanted, container).split()]
 
 
-ONE_GAME = """
+OPEN_GAMES = """
+import sys
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.games.tictactoe import TicTacToe
-searcher = Searcher(TicTacToe(), weights_for(TicTacToe(), "plain"), Settings(table_mb=1))
-searcher.warm_up()
-searcher.close()
+from arena.maps.game_on_map import make_game_on_map
+for name in sys.argv[1:]:
+    game = make_game_on_map(name, "path4")
+    searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1))
+    searcher.warm_up()
+    searcher.close()
 """
-"""Gets the compiled search of the smallest game ready, as the service does for each game: all of them take a minute."""
+"""Gets the compiled searches of games ready, as the service does for each game: all of them take a minute."""
 
 
 def kernels_in_volume(compose: Compose) -> str:
@@ -252,11 +255,11 @@ def test_another_processor_is_compiled_for_once_and_bots_cannot_change_what_was_
 ) -> None:
     compose("build", "server")
     here = "find /tmp -name '*.nbc' | wc -l"
-    own = f"python -c '{ONE_GAME}' && {here}"
+    own = f"python -c '{OPEN_GAMES}' tictactoe riskless && {here}"
     output = compose("run", "--rm", "--no-deps", "--entrypoint", "sh", "alphabeta", "-c", own)
     assert output.splitlines()[-1] == "0", "no bot compiles what the image has"
     another = [word for name, value in ANOTHER.items() for word in ("-e", f"{name}={value}")]
-    ready = ("run", "--rm", *another, "--entrypoint", "python", "kernels", "-c", ONE_GAME)
+    ready = ("run", "--rm", *another, "--entrypoint", "python", "kernels", "-c", OPEN_GAMES, "tictactoe")
     compose(*ready)
     result = kernels_in_volume(compose)
     assert result.count(".nbc") == 2

@@ -32,13 +32,15 @@ async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kin
     # an address is refused for half of the grace time, which is longer than a round of the horde
     settings = make_private_host_settings(limits=LIMITS, anyone=True, grace_seconds=60.0)
     async with open_host(settings) as host, asyncio.TaskGroup() as tasks:
-        players = [tasks.create_task(RandomPlayer(host.url, name).run()) for name in ("anna", "bert")]
+        players = [RandomPlayer(host.url, name) for name in ("anna", "bert")]
+        playing = [tasks.create_task(player.run()) for player in players]
         horde = tasks.create_task(attack_until_refused(kind, host.url))
         records = [await host.play(spec("anna", "bert"))]
         await horde
         records.append(await host.play(spec("anna", "bert")))
-        for player in players:
-            player.cancel()
+        for task in playing:
+            task.cancel()
+    assert [player.connections for player in players] == [1, 1]
     assert {record.result.reason for record in records} <= {EndReason.LINE, EndReason.BOARD_FULL}
 
 

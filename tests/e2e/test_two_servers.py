@@ -64,6 +64,8 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
         ]
         records: dict[str, str] = {}
         outcome = CrashResult()
+        file = parse_sqlite_path(database)
+        assert file is not None
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(player.run()) for player in players]
             for each in (first, other):
@@ -77,7 +79,7 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
                     await other.wait_ready()
                 elif what == "freeze":
                     assert first.process is not None
-                    await freeze(first.process, parse_sqlite_path(database))
+                    await freeze(first.process, file)
                     second.start()
                     await second.wait_ready()
                     first.process.send_signal(signal.SIGCONT)
@@ -100,14 +102,11 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
     assert outcome.acknowledged > 100
 
 
-async def freeze(process: ForkedCommand, file: Path | None) -> None:
-    """Let a process stand still, but not in the middle of a change of an SQLite file.
-
-    Nobody else can write until that one ends; PostgreSQL ends the transaction of one that stands still.
-    """
+async def freeze(process: ForkedCommand, file: Path) -> None:
+    """Let a process stand still, but not in the middle of a change of an SQLite file: nobody else could write."""
     while True:
         process.send_signal(signal.SIGSTOP)
-        if file is None or await asyncio.to_thread(can_be_changed, file):
+        if await asyncio.to_thread(can_be_changed, file):
             return
         process.send_signal(signal.SIGCONT)
         await asyncio.sleep(0.01)

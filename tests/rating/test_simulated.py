@@ -107,7 +107,7 @@ def findings(tests: int, ladders: int, seed: int) -> Iterator[tuple[str, bool]]:
     """Yield each thing that was found out, and whether it is as it should be."""
     dice = random.Random(seed)
     for model in (LOGISTIC, NORMALIZED):
-        test = Sprt(0, 60, 0.05, 0.05, model)
+        test = Sprt(0, 40, 0.05, 0.05, model)
         alpha, beta = wrong(test, tests, dice)
         for name, rate, bound in (("alpha", alpha, test.alpha), ("beta", beta, test.beta)):
             said = f"SPRT, {model}: {name} is {rate:.4f} of {tests} tests, and may be {bound:g}"
@@ -120,6 +120,6 @@ def findings(tests: int, ladders: int, seed: int) -> Iterator[tuple[str, bool]]:
 
 @pytest.mark.slow
 def test_error_rates_and_intervals_are_what_they_say() -> None:
-    found = list(findings(tests=250, ladders=150, seed=1))
+    found = list(findings(tests=150, ladders=150, seed=1))
     assert len(found) == 5
     assert all(right for _, right in found), found

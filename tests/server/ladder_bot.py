@@ -41,7 +41,8 @@ class LadderBot(Honest):
 
     def on_turn(self, message: Message) -> None:
         if self.mode == "crash-once" and first_time(self.file):
-            raise RuntimeError("a bug in the bot")
+            sys.stderr.write("RuntimeError: a bug in the bot\n")
+            os._exit(1)  # without a close frame
         if self.mode == "freeze-once" and first_time(self.file):
             os.kill(os.getpid(), signal.SIGSTOP)
         super().on_turn(message)

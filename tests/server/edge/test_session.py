@@ -47,6 +47,7 @@ from tests.server.edge.rig import (
     Rig,
     Wire,
     entered,
+    masked,
     rig,
     turn,
     welcome,
@@ -244,6 +245,23 @@ async def test_a_move_is_timed_from_the_writing_of_its_turn_to_its_arrival() -> 
         await settle()
         said = arena.core.last(MessageReceived)
         assert (said.message, said.elapsed_ns, said.at - sent.at) == (Move("m", 0, 4), 530 * MS, 500 * MS)
+
+
+@pytest.mark.parametrize("begun", [1, 5, 20])
+@virtual
+async def test_a_move_whose_frame_is_not_whole_has_not_come(begun: int) -> None:
+    async with entered() as (arena, anna, client):
+        arena.send(client, turn())
+        frame = masked(Move("m", 0, 4))
+        anna.wire.arrive(frame[:begun])
+        await asyncio.sleep(2)
+        assert not arena.core.all(MessageReceived)
+        assert not arena.core.all(ClientDisconnected)
+        assert [type(each) for each in anna.heard()] == [Turn]
+        anna.wire.arrive(frame[begun:])
+        await settle()
+        said = arena.core.last(MessageReceived)
+        assert (said.message, said.elapsed_ns) == (Move("m", 0, 4), 2000 * MS)
 
 
 @virtual
