@@ -48,7 +48,7 @@ function turningPoint(match, continents, known) {
   const told = [...battle(match, ply, before), ...lands(match, seat, played.move[1], before, after, continents)]
     .map((each) => ({ ply, seat, ...each, weight: each.weight + swing }));
   const ahead = leader(now);
-  const lost = led && !ahead && (led === "maxie" ? now : 1 - now) < 0.5;
+  const lost = led && !ahead && percentages(now)[led] <= 50;
   if (ahead && ahead !== led) told.push({ ply, seat: ahead, weight: 0.25 + swing, words: `${match.players[ahead]} takes the lead` });
   if (lost) told.push({ ply, seat: led, weight: 0.15 + swing, words: `${match.players[led]} loses the lead` });
   told.push(...nearGoal(match, known, before, after));

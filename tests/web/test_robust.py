@@ -113,6 +113,10 @@ def test_two_bots_are_asked_for_and_a_new_view_has_the_focus(empty: BrowserArena
     failed = page.locator(".failed")
     expect(failed).to_be_visible()
     assert failed.evaluate("(each) => each.clientWidth === each.parentElement.clientWidth")
+    page.route("**/api/bot?*", lambda route: route.fulfill(status=500, body=""))
+    page.goto(f"{empty.url}bot/ann")
+    expect(failed).to_be_visible()
+    expect(page.locator(".head")).to_contain_text("Not connected")
 
 
 def test_marks_on_squares_are_those_of_the_players(strange: BrowserArena, page: Page) -> None:

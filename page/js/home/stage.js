@@ -26,12 +26,6 @@ export class Stage {
     this.director = new Director(this, { taken, finished });
     this.kind = h("span", { class: "kind" }, "Loading…");
     this.badge = new LiveBadge(catchesUp ? () => this.playback.jump() : null);
-    const pressed = () => {
-      this.toggle();
-      toggled();
-    };
-    this.pause = h("button", { type: "button", class: "small", onclick: pressed }, "");
-    this.skip = h("button", { type: "button", class: "small", onclick: () => this.director.next() }, "Next match");
     const title = h("h2", { class: "stage-title" }, this.badge.element, this.kind);
     this.tug = new EvalBar({ wide: true, title: compact ? null : title });
     this.place = h("div", { class: "stage-place", inert: compact, "aria-hidden": compact && "true" }); // the board of a link is only looked at
@@ -39,10 +33,14 @@ export class Stage {
     this.words = h("p", { class: "story" });
     this.latest = h("p", { class: "latest" });
     const told = h("div", { class: "words-of" }, this.words, this.latest);
-    const actions = (...buttons) => h("div", { class: "stage-actions" }, buttons);
-    this.element = h("section", { class: compact ? "stage minor" : "stage" }, compact
-      ? [this.tug.element, this.link, told, title]
-      : [this.tug.element, h("div", { class: "stage-board" }, this.place), h("div", { class: "telling-of" }, told, actions(this.pause, this.skip, this.link))]);
+    this.pause = compact ? null : button("", () => {
+      this.toggle();
+      toggled();
+    });
+    this.element = h("section", { class: compact ? "stage minor" : "stage" }, this.tug.element, compact
+      ? [this.link, told, title]
+      : [h("div", { class: "stage-board" }, this.place), h("div", { class: "telling-of" }, told,
+        h("div", { class: "stage-actions" }, this.pause, button("Next match", () => this.director.next()), this.link))]);
     this.changed();
   }
 
@@ -97,7 +95,7 @@ export class Stage {
   // Show the progress of the match, and whether playback continues by itself.
   changed() {
     set(this.element, { hidden: this.director.idle });
-    say(this.pause, this.director.running ? "Pause" : "Play");
+    if (this.pause) say(this.pause, this.director.running ? "Pause" : "Play");
     if (!this.playback) return;
     const { match, live, at, isOver } = this.playback;
     const { following } = this.director;
@@ -113,4 +111,5 @@ export class Stage {
   }
 }
 
+const button = (text, onclick) => h("button", { type: "button", class: "small", onclick }, text);
 const paired = (players) => SEATS.map((seat) => botTitle(players[seat])).join(" v ");

@@ -23,6 +23,11 @@ export class BotView {
     this.playing = h("section", null, h("h2", null, "Now"), this.live);
     this.line = h("p");
     main.replaceChildren(head(h("h1", { title: name }, botTitle(name)), this.line, h("a", { class: "button", href: addressOf("play", name) }, "Play")), this.place);
+    this.unlist = onListing(({ matches, bots }) => {
+      const bot = bots.find((each) => each.name === name);
+      say(this.line, bot ? presence(bot) : "Not connected");
+      this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name)));
+    });
     this.load(name);
   }
 
@@ -37,11 +42,6 @@ export class BotView {
         page(h("div", { class: "profile" }, found.standings.map((each) => standing(each, found.history[each.game] ?? []))), results(name, found.matches),
           this.playing, h("section", null, h("h2", null, "Latest matches"), h("ul", { class: "cards rows" }, found.matches.slice(0, LISTED).map(pastRow))))]
         : [loneCard(h("p", null, "No match of this bot has finished yet. Press Play to challenge it.")), this.playing]));
-      this.unlist = onListing(({ matches, bots }) => {
-        const bot = bots.find((each) => each.name === name);
-        say(this.line, bot ? presence(bot) : "Not connected");
-        this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name)));
-      });
     } catch (error) {
       this.place.replaceChildren(failed(error));
     }

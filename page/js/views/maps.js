@@ -58,7 +58,7 @@ function whole(map) {
   const facts = (title, ...content) => h("section", null, h("h2", null, title), content);
   const latest = new PagedList(`search?map=${encodeURIComponent(map.name)}`, "No matches on this map yet. Press Play to begin the first one.");
   return page(mapPicture(map.name), [
-    facts(`${numbers(map)}`, h("dl", { class: "facts" }, [["Armies to win", map.armies_to_win], ["Most per territory", map.territory_cap], ["Moves until a draw", map.ply_limit]]
+    facts(numbers(map), h("dl", { class: "facts" }, [["Armies to win", map.armies_to_win], ["Most per territory", map.territory_cap], ["Moves until a draw", map.ply_limit]]
       .map(([what, number]) => h("div", null, h("dt", null, what), h("dd", null, number))))),
     facts("Solution", map.solved
       ? h("p", null, forReaders(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`))

@@ -55,7 +55,7 @@ function score(bots, each) {
   const { game, won, drawn, lost } = each;
   const points = [won + drawn / 2, lost + drawn / 2];
   return h("section", null,
-    h("dl", { class: "facts points-of" }, bots.map((bot, n) => h("div", null, h("dt", null, botTitle(bot)), h("dd", null, points[n])))),
+    h("dl", { class: "facts" }, bots.map((bot, n) => h("div", null, h("dt", null, botTitle(bot)), h("dd", null, points[n])))),
     recordBar(each),
     h("p", { class: "quiet" }, `${GAME_NAMES[game] ?? game} · ${won} won, ${drawn} drawn, ${lost} lost · ${plural(won + drawn + lost, "rated match", "rated matches")}`));
 }
