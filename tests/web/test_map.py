@@ -306,9 +306,10 @@ def test_on_a_phone_a_map_stays_whole_and_its_targets_are_buttons(
     controls, offered = box_of(page.locator(".controls")), [box_of(each) for each in offers.all()]
     assert min(box["y"] for box in offered) >= controls["y"] + controls["height"]
     assert min(box["height"] for box in offered) >= 44
-    offers.first.click()
+    offers.first.press("Enter")
     expect(page.locator(".told")).to_contain_text("Your own line, move 10")
     expect(offers).to_have_count(0)
+    expect(page.locator(".zoomed")).to_be_focused()
     page.get_by_role("button", name="Back to the match").click()
     page.get_by_role("button", name="Zoom in").press("Enter")
     assert page.evaluate(SCALE) > 0.5
@@ -592,7 +593,7 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     page = context.new_page()
     page.goto(f"{empty.url}table")
     usa = load_map("usa")
-    own = ("Florida", "Vermont", "New Hampshire")
+    own = ("Florida", "South Carolina", "Vermont", "New Hampshire")
     start = [
         ["maxie", 3] if name in own else ["minnie", 3] if name == "Oregon" else None
         for name in usa.territories
@@ -610,6 +611,13 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     page.touchscreen.tap(x + 12, y + 14)  # beside its land
     expect(selected).to_have_attribute("data-spot", str(usa.territories.index("Florida")))
     expect(offers).to_have_text(["Georgiaempty", "Alabamaempty"])
+    x, y = middle("Alabama")
+    page.touchscreen.tap(x - 13, y + 13)  # on Mississippi: no move
+    expect(offers).to_have_text(["Alabamaempty"])
+    expect(tag).to_have_text("Mississippi")
+    x, y = middle("Georgia")
+    page.touchscreen.tap(x + 18, y)  # on South Carolina: another choice, and no move
+    expect(selected).to_have_attribute("data-spot", str(usa.territories.index("South Carolina")))
     page.touchscreen.tap(*middle("Oregon"))
     expect(selected).to_have_count(0)
     expect(tag).to_have_text("Oregon")
@@ -618,8 +626,18 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     expect(offers).to_have_text(["New Hampshire3", "Vermont3"])
     expect(selected).to_have_count(0)
     expect(tag).to_have_count(0)
-    offers.last.tap()
-    expect(selected).to_have_attribute("data-spot", str(usa.territories.index("Vermont")))
+    expect(offers.first).to_be_focused()
+    page.touchscreen.tap(*middle("Oregon"))
+    expect(offers).to_have_count(0)
+    page.touchscreen.tap((x1 + x2) / 2, (y1 + y2) / 2)
+    offers.last.press("Enter")
+    vermont = str(usa.territories.index("Vermont"))
+    expect(selected).to_have_attribute("data-spot", vermont)
+    expect(selected).to_be_focused()
+    expect(page.get_by_role("status").and_(page.locator(".told"))).to_have_count(1)
+    page.touchscreen.tap(x1, y1)
+    expect(selected).to_have_count(0)
+    expect(offers).to_have_count(0)
     context.close()
 
 

@@ -478,7 +478,7 @@ export class MapBoard {
       this.ringed = true;
       if (this.zoom.scale) this.label();
     }
-    if (selected !== before) this.tapped = [];
+    if (!marks || selected !== before) this.tapped = [];
     if (selected !== null && selected !== before) {
       this.zoom.reveal([selected, ...targets].map((v) => this.layout.at[v]));
     }
@@ -507,27 +507,28 @@ export class MapBoard {
     this.showOffers();
   }
 
-  // A finger covers several territories of a small map: choose the one that may be chosen there, or offer each of them. Where none may be
-  // chosen, name the territory.
+  // A finger covers several territories of a small map: choose the one that may be chosen there if no other one was pressed, and offer
+  // them otherwise. Name a territory that may not be chosen.
   tap(event) {
-    if (!this.isFinger || !this.spots) return;
+    if (!this.isFinger || !this.spots || this.marked?.ahead?.cells.length) return; // any click cancels a premove
     const spot = event.target.closest(".spot");
+    if (event.detail === 0 && spot?.matches("[role=button]")) return; // a screen reader presses what it has read
     const pressed = spot ? Number(spot.dataset.spot) : this.land.areas.indexOf(event.target);
     const near = this.marked ? this.near(event, pressed) : [];
-    this.point(pressed < 0 ? this.pointed : pressed, pressed >= 0 && !near.length);
-    if (!near.length) return;
-    event.stopPropagation();
-    if (near.length === 1) {
-      this.onSpot(near[0]);
-      return;
-    }
-    this.tapped = near.filter((v) => v !== this.marked.selected);
+    const isClear = near.length === 1 && (pressed < 0 || pressed === near[0]);
+    this.tapped = isClear ? [] : near.filter((v) => v !== this.marked.selected);
     this.showOffers();
+    this.point(pressed < 0 ? this.pointed : pressed, pressed >= 0 && !near.includes(pressed));
+    if (!isClear && !(this.tapped.length && this.offers.offsetParent)) return; // a wide window has no offers
+    event.stopPropagation();
+    if (isClear) this.onSpot(near[0]);
+    else this.offers.querySelector("button")?.focus({ preventScroll: true }); // a screen reader reads it
   }
 
-  // Return the territories that may be chosen and are below a finger.
+  // Return the territories that may be chosen and are below a finger; none if it pressed the chosen territory, or another one to move from.
   near({ clientX, clientY }, pressed) {
     const { sources, targets, selected = null } = this.marked;
+    if (selected !== null && sources.has(pressed) && !targets.has(pressed)) return [];
     const { left, top } = this.picture.getBoundingClientRect();
     const { layout: { at }, zoom: { scale } } = this;
     const choice = selected === null ? sources : new Set([selected, ...targets]);
@@ -540,12 +541,17 @@ export class MapBoard {
     const offered = this.tapped.length ? this.tapped : selected === null ? [] : inReadingOrder(this.layout.at).filter((v) => targets.has(v));
     const armies = (v) => this.shown[0].armies[v];
     const result = (v) => (selected === null || ahead ? "" : outcome(this.game.told(this.shown[0], [selected, v])));
+    const isFocused = () => this.offers.contains(document.activeElement);
+    const wasFocused = isFocused();
     keyed(this.offers, offered, {
       key: (v) => v,
       words: (v) => `${armies(v)} ${result(v)}`,
       make: (v) => h("button", { type: "button", onclick: () => this.onSpot(v) }, h("strong", null, this.game.names[v]),
         h("span", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, [Math.abs(armies(v)) || "empty", result(v)].filter(Boolean).join(" · "))),
     });
+    if (!wasFocused || isFocused()) return;
+    const next = this.picture.querySelector("[data-selected]") ?? this.picture.querySelector("[data-target]") ?? this.zoom.place;
+    next.focus({ preventScroll: true });
   }
 
   // Draw an arrow from the chosen territory to each target, where their marks leave room for one.
