@@ -196,8 +196,16 @@ OWN = """async ([setup, seat, moves, game = 'riskless']) => {
   document.querySelector('main').replaceChildren(viewer.element);
   viewer.begin(null);
   viewer.picker.ask(match.game.moves(match.last), () => undefined);
+  window.viewer = viewer;
 }"""
 """Shows a match in which the reader has a seat and may move."""
+
+PREMOVE = """() => {
+  const { picker, match } = viewer;
+  const moves = match.game.moves(match.last);
+  picker.askAhead(moves, (move) => { window.premove = move; }, moves[0]);
+}"""
+"""Lets the reader of that match choose a premove, and chooses one; window.premove is the next choice."""
 
 IS_WHOLE = """() => {
   const place = document.querySelector('.zoomed');
@@ -638,6 +646,9 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     page.touchscreen.tap(x1, y1)
     expect(selected).to_have_count(0)
     expect(offers).to_have_count(0)
+    page.evaluate(PREMOVE)
+    page.touchscreen.tap((x1 + x2) / 2, (y1 + y2) / 2)
+    page.wait_for_function("window.premove === null")
     context.close()
 
 

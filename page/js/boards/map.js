@@ -26,7 +26,7 @@ const BADGE_HEIGHT = 18;
 const PLUS_DISTANCE = RADIUS + 4; // from the middle of a mark to that of its "+1"
 const [PLUS_WIDTH, PLUS_HEIGHT] = [16, 12]; // room for it
 const MAX_SIZE_WITH_TEXT = 1.3; // from this scale of marks on there is no room for text beside them
-const MAX_SIZE_WITH_NAMES = 2.4; // from this scale of names on a map that is only looked at has none but where the reader points
+const MAX_SIZE_WITH_NAMES = 2.4; // from this scale of names on, a distant map names only the territory that is pointed at
 const NUMBER_SIZE = 0.7; // radius of a number without its mark, relative to a mark
 const MIN_LINE_DISTANCE = 1.6 * RADIUS; // distance of a badge from its place from which on a line joins them
 const MAX_BADGE_DISTANCE = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
@@ -174,12 +174,12 @@ export class MapBoard {
     return Math.max(MIN_NAME_SCALE, this.zoom.least ? Math.min(scale, MAX_NAME_SCALE) : scale) / scale;
   }
 
-  // Return true if figures alone tell the armies, because marks would cover the territories of a picture that is only looked at.
+  // Return true if figures alone tell the armies, because marks would cover the territories.
   get isBare() {
     return this.zoom.isDistant && this.size > MAX_SIZE_WITH_TEXT;
   }
 
-  // Return true if the names of all territories would cover a picture that is only looked at.
+  // Return true if the names of all territories would cover the picture.
   get isNameless() {
     return this.zoom.isDistant && this.size > MAX_SIZE_WITH_NAMES;
   }

@@ -8,21 +8,20 @@ const ZOOM_STEP = 1.35;
 const MAX_SCALE = 6;
 const MAX_INITIAL_SCALE = 1.8; // initial scale of a picture that can be zoomed
 const MIN_HEIGHT_PX = 160; // least height of the frame
-const MIN_UNCUT_SHARE = 0.8; // of the least scale: a picture that fits whole at this scale is not cut
-const MIN_UNCUT_SHARE_FOR_MOUSE = 0.75; // the same for a mouse, which is more exact than a finger
+const MIN_UNCUT_SHARE = 0.75; // of the least scale: a picture that fits whole at this scale is not cut, in a window wider than a tablet's
 const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and names would cover a phone's map
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
 const DRAG_PX = 5; // a shorter movement is a click
 
 export class Zoom {
-  // least: minimum pixels per unit, so that territories can be clicked; 0 for a picture that is always shown whole. scaled(pixels per unit) is called after each change.
+  // least: pixels per unit from which on territories are easily clicked, the first step of zooming; 0 for a picture that cannot be zoomed. scaled(pixels per unit) is called after each change.
   constructor(picture, size, least, scaled) {
     this.picture = picture;
     this.size = size;
     this.least = least;
     this.scaled = scaled;
-    this.factor = null; // null: as large as needed
+    this.factor = null; // pixels per unit chosen by the reader; null: the whole picture
     this.scale = 0;
     this.height = 0; // of the frame
     this.sought = /** @type {number[][]} */ ([]); // points revealed last, or to reveal when the picture has a size
@@ -47,10 +46,10 @@ export class Zoom {
 
   // Return the least scale at which a whole picture is not cut.
   get tight() {
-    return this.least * (window.innerWidth > TABLET_PX ? MIN_UNCUT_SHARE_FOR_MOUSE : MIN_UNCUT_SHARE);
+    return this.least * MIN_UNCUT_SHARE;
   }
 
-  // Return true if the picture is only looked at: it cannot be zoomed, or its territories are too small to be clicked.
+  // Return true if the picture cannot be zoomed, or if its territories are so small that marks and names would cover them.
   get isDistant() {
     return !this.least || this.scale < (window.innerWidth > TABLET_PX ? 0.999 * this.tight : MIN_SHARE_WITH_MARKS * this.least);
   }
