@@ -316,7 +316,7 @@ def box_of(element: Locator) -> FloatRect:
     """Return the box of an element in the window, as soon as it is visible and stands still."""
 
     def measure() -> FloatRect | None:
-        expect(element).to_be_attached()  # fails at once if the locator is wrong
+        expect(element).to_be_visible()  # its error names the locator
         with suppress(Error):  # the page has replaced the element meanwhile
             handle = element.element_handle()
             handle.wait_for_element_state("stable")
