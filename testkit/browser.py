@@ -313,10 +313,10 @@ def evaluate_large(page: Page, function: str, argument: Any = None) -> Any:
 
 
 def box_of(element: Locator) -> FloatRect:
-    """Return the box of an element in the window, as soon as it is visible and stands still."""
+    """Return the box of an element in the window, as soon as it is there and stands still. A text without letters has one, too."""
 
     def measure() -> FloatRect | None:
-        expect(element).to_be_visible()  # its error names the locator
+        expect(element).to_be_attached()  # its error names the locator
         with suppress(Error):  # the page has replaced the element meanwhile
             handle = element.element_handle()
             handle.wait_for_element_state("stable")
