@@ -154,8 +154,9 @@ export class Director {
     const whole = matches.filter((each) => each.plies > 4 && each.result.reason !== "server_fault");
     const free = whole.filter((each) => !this.taken.has(each.match));
     const fresh = free.filter((each) => !this.shown.includes(each.match) && GAME_NAMES[each.game]);
+    const played = fresh.filter(({ game }) => game === "riskless");
     const maps = this.othersMaps;
-    const found = fresh.find((each) => each.game === "riskless" && !maps.has(each.map)) ?? fresh.find((each) => each.game === "riskless") ?? fresh[0] ?? free[0];
+    const found = played.find((each) => !maps.has(each.map)) ?? played[0] ?? fresh[0] ?? free[0];
     if (found) {
       this.leave(found.match, found.map);
       return fetchJson(`record/${encodeURIComponent(found.match)}`);

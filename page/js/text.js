@@ -24,7 +24,7 @@ export function botTitle(name) {
   return known ? `House ${known[0].toUpperCase()}${known.slice(1)}` : name;
 }
 
-// What a connected bot is, and how many of its matches are in progress.
+// Return the program of a connected bot and how many of its matches are in progress, in words.
 export const presence = ({ program, matches, capacity, benched, house }) =>
   [house ? "always here" : program, benched || (matches ? `playing ${matches} of ${capacity}` : "free")].filter(Boolean).join(" · ");
 

@@ -86,7 +86,7 @@ export class MapBoard {
     this.element.addEventListener("click", (event) => this.tap(event), { capture: true });
     this.isFinger = false; // the last press was that of a finger
     this.tapped = /** @type {number[]} */ ([]); // territories of which the last tap may have meant each
-    // What may be chosen, by name and as large as a finger, for maps that are too small for that.
+    // Buttons that name what may be chosen, as large as a finger, for maps whose territories are smaller.
     this.offers = h("div", { class: "offers", role: "group", "aria-label": "Choose a territory" });
     this.ringed = seat !== null; // names leave room for rings
     this.march = new MoveAnimation();
@@ -142,6 +142,7 @@ export class MapBoard {
     this.outcomes = svg("g", { class: "outcomes", "aria-hidden": "true" });
     this.tag = svg("g", { class: "tag" });
     this.training = svg("g", { class: "training", "aria-hidden": "true" });
+    this.order = inReadingOrder(layout.at);
     this.picture.replaceChildren(
       this.hatch.element,
       ...this.land.elements,
@@ -149,7 +150,7 @@ export class MapBoard {
       this.moveGround,
       this.move,
       ...this.better,
-      ...inReadingOrder(layout.at).map((v) => this.spots[v].group),
+      ...this.order.map((v) => this.spots[v].group),
       ...this.options,
       ...this.names,
       this.tag,
@@ -532,13 +533,13 @@ export class MapBoard {
     const { left, top } = this.picture.getBoundingClientRect();
     const { layout: { at }, zoom: { scale } } = this;
     const choice = selected === null ? sources : new Set([selected, ...targets]);
-    return inReadingOrder(at).filter((v) => choice.has(v) && (v === pressed || Math.hypot(left + at[v][0] * scale - clientX, top + at[v][1] * scale - clientY) < FINGER_PX));
+    return this.order.filter((v) => choice.has(v) && (v === pressed || Math.hypot(left + at[v][0] * scale - clientX, top + at[v][1] * scale - clientY) < FINGER_PX));
   }
 
   // Offer what the last tap may have meant; otherwise all targets of the chosen territory.
   showOffers() {
     const { selected = null, targets, ahead } = this.marked ?? {};
-    const offered = this.tapped.length ? this.tapped : selected === null ? [] : inReadingOrder(this.layout.at).filter((v) => targets.has(v));
+    const offered = this.tapped.length ? this.tapped : selected === null ? [] : this.order.filter((v) => targets.has(v));
     const armies = (v) => this.shown[0].armies[v];
     const result = (v) => (selected === null || ahead ? "" : outcome(this.game.told(this.shown[0], [selected, v])));
     const isFocused = () => this.offers.contains(document.activeElement);

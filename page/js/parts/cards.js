@@ -9,6 +9,9 @@ export const head = (title, line, ...actions) => h("div", { class: "head" }, h("
 // The first section of a page, the cards beside it, and the sections below it. On a phone, the cards are below the first section.
 export const page = (first, cards, ...rest) => h("div", { class: "page" }, first, cards.length ? h("div", { class: "aside" }, cards) : null, h("div", null, rest));
 
+// Figures with the name of each: pairs of a name and a value.
+export const facts = (pairs) => h("dl", { class: "facts" }, pairs.map(([what, ...value]) => h("div", null, h("dt", null, what), h("dd", null, value))));
+
 export const loneCard = (...content) => h("div", { class: "lone" }, content);
 
 // `failed` has a button to try again.

@@ -202,7 +202,7 @@ export class Viewer {
     this.go(this.live && ply === this.playback.known ? null : ply);
   }
 
-  // On a phone the list of moves is below the board, where a chosen move is shown.
+  // On a small window the list of moves is below the board, where a chosen move is shown.
   reveal() {
     const top = this.element.querySelector(".table-top");
     const { bottom, height } = top.querySelector(".board").getBoundingClientRect();

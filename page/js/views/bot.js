@@ -5,7 +5,7 @@ import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h, say, svg } from "../dom.js";
 import { roundStep } from "../parts/axis.js";
-import { failed, head, loneCard, page } from "../parts/cards.js";
+import { facts, failed, head, loneCard, page } from "../parts/cards.js";
 import { against, matchLink } from "../parts/matchlist.js";
 import { keyed } from "../parts/keyed.js";
 import { pastRow } from "../parts/pastrow.js";
@@ -64,12 +64,12 @@ export class BotView {
 function standing(each, history) {
   const { game, matches, won, drawn, lost, forfeits, crash } = each;
   const { middle, error, provisional } = rated(each);
-  const fact = (what, ...value) => h("div", null, h("dt", null, what), h("dd", null, value));
   const faults = [forfeits && plural(forfeits, "forfeit"), crash && plural(crash, "crash", "crashes")].filter(Boolean);
   return h("section", null, h("h2", null, GAME_NAMES[game] ?? game),
-    h("dl", { class: "facts" },
-      fact(provisional ? "Rating (provisional)" : "Rating", whole(middle), h("span", { class: "quiet" }, ` ± ${error.toFixed(0)}`)),
-      fact("Rated matches", matches), fact("Points", `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`)),
+    facts([
+      [provisional ? "Rating (provisional)" : "Rating", whole(middle), h("span", { class: "quiet" }, ` ± ${error.toFixed(0)}`)],
+      ["Rated matches", matches], ["Points", `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`],
+    ]),
     recordBar(each),
     h("p", { class: "quiet" }, [`${won} won, ${drawn} drawn, ${lost} lost`, ...faults].join(" · ")),
     history.length > 1 ? curve(history) : null);

@@ -3,7 +3,7 @@
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h, say, set } from "../dom.js";
-import { failed, head, page } from "../parts/cards.js";
+import { facts, failed, head, page } from "../parts/cards.js";
 import { mapPicture } from "../parts/mappicture.js";
 import { PagedList } from "../parts/paged.js";
 import { table } from "../parts/tables.js";
@@ -55,15 +55,14 @@ function card(map) {
 }
 
 function whole(map) {
-  const facts = (title, ...content) => h("section", null, h("h2", null, title), content);
+  const titled = (title, content) => h("section", null, h("h2", null, title), content);
   const latest = new PagedList(`search?map=${encodeURIComponent(map.name)}`, "No matches on this map yet. Press Play to begin the first one.");
   return page(mapPicture(map.name), [
-    facts(numbers(map), h("dl", { class: "facts" }, [["Armies to win", map.armies_to_win], ["Most per territory", map.territory_cap], ["Moves until a draw", map.ply_limit]]
-      .map(([what, number]) => h("div", null, h("dt", null, what), h("dd", null, number))))),
-    facts("Solution", map.solved
+    titled(numbers(map), facts([["Armies to win", map.armies_to_win], ["Most per territory", map.territory_cap], ["Moves until a draw", map.ply_limit]])),
+    titled("Solution", map.solved
       ? h("p", null, forReaders(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`))
       : h("p", null, "Not solved yet: nobody knows who wins with perfect play.")),
-    ...(map.measured.length ? [facts("Matches between equal engines", measured(map.measured))] : []),
+    ...(map.measured.length ? [titled("Matches between equal engines", measured(map.measured))] : []),
   ], h("section", null, h("h2", null, "Latest matches"), latest.element));
 }
 

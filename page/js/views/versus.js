@@ -3,7 +3,7 @@
 import { navigate, addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
-import { failed, head, loneCard } from "../parts/cards.js";
+import { facts, failed, head, loneCard } from "../parts/cards.js";
 import { PagedList } from "../parts/paged.js";
 import { recordBar } from "../parts/tables.js";
 import { GAME_NAMES, botTitle, plural } from "../text.js";
@@ -55,7 +55,7 @@ function score(bots, each) {
   const { game, won, drawn, lost } = each;
   const points = [won + drawn / 2, lost + drawn / 2];
   return h("section", null,
-    h("dl", { class: "facts" }, bots.map((bot, n) => h("div", null, h("dt", null, botTitle(bot)), h("dd", null, points[n])))),
+    facts(bots.map((bot, n) => [botTitle(bot), points[n]])),
     recordBar(each),
     h("p", { class: "quiet" }, `${GAME_NAMES[game] ?? game} · ${won} won, ${drawn} drawn, ${lost} lost · ${plural(won + drawn + lost, "rated match", "rated matches")}`));
 }
