@@ -121,6 +121,7 @@ def make_core_settings(
         program=PROGRAM,
         epoch_ns=time.time_ns() - clock.now_ns(),
         grace_ms=round(1000 * matches.grace_seconds),
+        # A copy, because a reload changes the host's settings in place, but not those of a core.
         limits=msgspec.structs.replace(settings.limits),
         pool=pool,
         concurrency=settings.pool.concurrency or len(list_usable_cores()),

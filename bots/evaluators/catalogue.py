@@ -126,26 +126,26 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
 
     Raises BadSpec if there is no such evaluator or the game does not support it, and BadWeights for an invalid file.
     """
-    if name == "features":
-        try:
-            get_features(game)
-        except BadSpec:
-            name = "plain"
     if name == "plain":
         return make_plain_evaluator(game)
     if name not in NAMES and not name.endswith((".toml", NETWORK_FILE)):
         raise BadSpec(
             f"no evaluator is called {name!r:.60}: choose from {', '.join(NAMES)}, or a file NAME.toml or NAME.npz"
         )
-    check_support(game, name)
     if name == OUTCOMES or name.endswith(OUTCOMES_FILE):
         path = (
             WEIGHTS_FOLDER / f"{_get_family_name(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
         )
         return make_category_evaluator(game, make_category_function(game), load_outcomes(path))
     if name.endswith(NETWORK_FILE):
+        check_support(game, name)
         from arena.bots.evaluators.network import load_network, make_network_evaluator  # noqa: PLC0415 - an extra
 
         return cast("Evaluator[P]", make_network_evaluator(cast("Any", game), load_network(Path(name))))
-    features, names = get_features(game)
+    try:
+        features, names = get_features(game)
+    except BadSpec:
+        if name == "features":
+            return make_plain_evaluator(game)
+        raise
     return cast("Evaluator[P]", make_linear_evaluator(features, names, load_named_weights(game, name, names)))
