@@ -27,9 +27,7 @@ from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.packing import unpack_record
 from testkit.players import RandomPlayer
-from testkit.server_process import START_TIMEOUT_SECONDS, ServerProcess
-
-DRAIN_SECONDS = 200
+from testkit.server_process import DRAIN_SECONDS, START_TIMEOUT_SECONDS, ServerProcess
 
 
 @dataclass

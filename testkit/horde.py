@@ -50,9 +50,8 @@ class ConnectionCounts:
 class AttackerConnection:
     """Attacker's connection on a bare socket."""
 
-    def __init__(self, plain_socket: socket.socket, counts: ConnectionCounts) -> None:
+    def __init__(self, plain_socket: socket.socket) -> None:
         self._socket = plain_socket
-        self._counts = counts
         self._loop = asyncio.get_running_loop()
 
     async def send(self, data: bytes) -> None:
@@ -179,7 +178,7 @@ async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCount
             try:
                 with suppress(OSError, EOFError):
                     await loop.sock_connect(plain, (address.hostname or "", address.port or 0))
-                    await KINDS[kind](AttackerConnection(plain, counts), address.netloc)
+                    await KINDS[kind](AttackerConnection(plain), address.netloc)
                 counts.lost += 1
             finally:
                 counts.longest = max(counts.longest, time.monotonic() - start_time)

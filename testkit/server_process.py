@@ -17,8 +17,9 @@ from testkit.line import ForwarderProcess
 
 ROOT = Path(__file__).parents[1]
 START_TIMEOUT_SECONDS = 200
-STOP_SECONDS = 230
-"""30 s more than the longest drain, `testkit.crash.DRAIN_SECONDS`."""
+DRAIN_SECONDS = 200
+"""Longest drain of a server, in seconds."""
+STOP_SECONDS = DRAIN_SECONDS + 30
 POLL_SECONDS = 0.02
 SHARD = "shard"
 """Name of the server of a cluster, which its edges and cores have in common."""

@@ -32,6 +32,10 @@ WITH_STORE = {
 }
 
 
+MODULES = {name: target.partition(":")[0] for name, (target, _) in COMMANDS.items()}
+"""Module of each command."""
+
+
 def loaded_packages(*runs: Sequence[str], **environment: str) -> list[set[str]]:
     """Return the packages that runs of the command with these words have each loaded when they end."""
     result = subprocess.run(
@@ -42,7 +46,7 @@ def loaded_packages(*runs: Sequence[str], **environment: str) -> list[set[str]]:
         text=True,
         timeout=500,
     )
-    names = [set(line.split()) for line in result.stderr.splitlines()]
+    names = [set(line.removeprefix("loaded: ").split()) for line in result.stderr.splitlines()]
     assert len(names) == len(runs), result.stderr
     return names
 
@@ -61,8 +65,7 @@ def test_the_list_of_commands_tells_each_with_its_line() -> None:
 
 
 def test_the_list_of_commands_and_the_completion_of_a_name_load_no_command() -> None:
-    modules = {target.partition(":")[0] for target, _ in COMMANDS.values()}
-    unwanted = HEAVY | modules | {"websockets", "anyio"}
+    unwanted = HEAVY | set(MODULES.values()) | {"websockets", "anyio"}
     completing = {"_ARENA_COMPLETE": "complete_bash", "COMP_WORDS": "arena ma", "COMP_CWORD": "1"}
     (helping,), (completed,) = loaded_packages(["--help"]), loaded_packages([], **completing)
     assert not (helping | completed) & unwanted
@@ -71,9 +74,7 @@ def test_the_list_of_commands_and_the_completion_of_a_name_load_no_command() -> 
 @pytest.mark.slow
 def test_a_command_without_a_store_loads_no_store_modules() -> None:
     """The help and the run of one command of each module load only their own modules."""
-    helping = {
-        target.partition(":")[0]: name for name, (target, _) in COMMANDS.items() if name not in WITH_STORE
-    }.values()
+    helping = {module: name for name, module in MODULES.items() if name not in WITH_STORE}.values()
     runs = [
         ["maps", "list"],
         ["trace", "HandoutBig", "alphabeta"],
@@ -88,7 +89,7 @@ def test_a_command_without_a_store_loads_no_store_modules() -> None:
 
 @pytest.mark.slow
 def test_the_commands_with_a_store_load_that_and_nothing_else_that_is_heavy() -> None:
-    modules = sorted({COMMANDS[name][0].partition(":")[0] for name in WITH_STORE})
+    modules = sorted({MODULES[name] for name in WITH_STORE})
     code = f"import sys, {', '.join(modules)}; print(*{{name.partition('.')[0] for name in sys.modules}})"
     result = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=500

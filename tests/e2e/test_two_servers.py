@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 from arena.protocol.record import to_line
-from arena.server.store.database import open_store, parse_sqlite_path
+from arena.server.store.database import open_store
 from testkit.crash import CrashResult, KillableServer, compare_with_store
 from testkit.forked import ForkedCommand
 from testkit.players import RandomPlayer
 from testkit.stored import load_records
 from tests.e2e.commands import running
-from tests.server.databases import on_sqlite
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
 
@@ -43,15 +42,13 @@ async def test_the_second_is_refused_and_the_matches_of_the_first_go_on(tmp_path
 
 
 @pytest.mark.slow
-@on_sqlite
-async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_record(
-    database: str, tmp_path: Path
-) -> None:
+async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_record(tmp_path: Path) -> None:
     """Two processes of one name, of which one plays, and a third of another name beside them.
 
     tests/e2e/test_cluster.py kills and freezes those who lead on PostgreSQL.
     """
-    dice = random.Random(7)
+    dice, file = random.Random(7), tmp_path / "arena.db"
+    database = f"sqlite:///{file}"
     with ExitStack() as stack:
         first, second, other = (
             server(tmp_path / each, stack, database, f"--set=server.name={name}")
@@ -64,8 +61,6 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
         ]
         records: dict[str, str] = {}
         outcome = CrashResult()
-        file = parse_sqlite_path(database)
-        assert file is not None
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(player.run()) for player in players]
             for each in (first, other):

@@ -284,11 +284,11 @@ def test_the_lines_on_land_are_equally_far_apart_on_boards_of_all_sizes(
         show_replay(page, "world")
         pattern = page.locator(".map pattern")
 
-        def scale(pattern: Locator = pattern) -> float:
+        def is_drawn_in_pixels(pattern: Locator = pattern) -> bool:
             found = re.search(r"scale\(([0-9.]+)\)", pattern.get_attribute("patternTransform") or "")
-            return float(found[1]) * page.evaluate(SCALE) if found else 0
+            return found is not None and float(found[1]) * page.evaluate(SCALE) == pytest.approx(1, rel=0.02)
 
-        wait_until(lambda scale=scale: scale() == pytest.approx(1, rel=0.02))
+        wait_until(is_drawn_in_pixels)
         fill = page.locator(".area-of[data-owner=minnie]").first.evaluate(
             "(area) => getComputedStyle(area).fill"
         )

@@ -14,6 +14,7 @@ from arena.protocol.record import to_line
 from testkit.browser import BrowserArena, box_of, wait_until
 from tests.web.screenshots import made_up
 from tests.web.test_director import HURRIED
+from tests.web.test_labels import DRAWN
 from tests.web.test_map import OWN, show_replay, shown
 
 PLACES_OF_BUTTONS = """() => new Set([false, true].map((ended) => {
@@ -186,7 +187,7 @@ def test_the_graph_of_a_match_is_its_slider_and_the_moves_have_the_rest_of_the_w
     page.locator(".moves").evaluate("(moves) => moves.scrollIntoView({ block: 'end' })")
     for high in (height - 20, height):
         page.set_viewport_size({"width": width, "height": high})
-        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        page.evaluate(DRAWN)
     assert box_of(page.locator(".board"))["height"] == board["height"], (
         "as high as before, also while scrolled"
     )
