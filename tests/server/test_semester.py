@@ -22,6 +22,7 @@ import msgspec
 import pytest
 
 from arena.bots.client.settings import ClientSettings
+from arena.match.terms import encode_game
 from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.event_state import EventPlan
@@ -33,12 +34,11 @@ from arena.server.store.invitations import create_invitations, find_invited_owne
 from testkit.simulation import invariants
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import URL, ClientBot
-from testkit.simulation.servers import replace_machine
+from testkit.simulation.servers import SHARD, replace_machine
 from testkit.simulation.world import EPOCH_NS, SECOND, SimulatedProcess
 from tests.bots.command_line import arena
 from tests.server.databases import one_at_a_time
 from tests.server.matches import game_of
-from tests.server.test_event_together import ask
 
 pytestmark = pytest.mark.slow
 
@@ -150,6 +150,11 @@ class Semester(SimulatedArena):
         self.monitor.check_servers()
         gc.collect()
 
+    def ask(self, request: AnnounceEvent | ControlEvent) -> None:
+        """Make a request of the host's, as the commands do."""
+        text = msgspec.json.encode(request, enc_hook=encode_game).decode()
+        self.store.raw.execute("INSERT INTO requests (server, request) VALUES (?, ?)", (SHARD, text))
+
     def announce(self, event: str, format: str, rounds: int, **changes: Any) -> None:
         """Ask the server to play an event in a minute."""
         begins = (EPOCH_NS + self.world.now) // SECOND + 60
@@ -163,8 +168,13 @@ class Semester(SimulatedArena):
             starts=(PoolGame(game_of(), TimeControl.parse("15/move")),),
             **changes,
         )
-        ask(self, AnnounceEvent(plan))
+        self.ask(AnnounceEvent(plan))
         self.world.run_for(3 * SECOND)
+
+    def kill_server(self) -> None:
+        """Kill the server as SIGKILL would, and let the next one start."""
+        self.servers[0].kill()
+        self.world.run_for(10 * SECOND)
 
     def played(self, event: str = "", *, finished: bool = True) -> list[Played]:
         """Return the matches of an event in the order in which they began; of all events without a name."""
@@ -258,14 +268,15 @@ def semester(arena: Semester) -> list[tuple[Any, ...]]:
             len(begun) >= number and sum(each.match in over for two in begun[-1].values() for each in two) > 3
         )
 
+    arena.until(lambda: bool(arena.played("weekly", finished=False)), 120)
+    arena.kill_server()
     for number, quitter in enumerate(students[22:], 1):
         arena.until(partial(in_round, number), 600)
-        ask(arena, ControlEvent("weekly", "withdraw", quitter.name))
+        arena.ask(ControlEvent("weekly", "withdraw", quitter.name))
         quitter.leave()
     arena.until(lambda: in_round(3), 600)
     paired = arena.played("weekly", finished=False)
-    arena.servers[0].kill()
-    arena.world.run_for(10 * SECOND)
+    arena.kill_server()
     arena.until(lambda: in_round(4), 600)
     now = {each.match: each.two for each in arena.played("weekly")}
     assert {each.match: now[each.match] for each in paired} == {each.match: each.two for each in paired}
@@ -282,6 +293,8 @@ def semester(arena: Semester) -> list[tuple[Any, ...]]:
     arena.world.run_for(3 * SECOND)
     arena.announce("final", "knockout", 1, invited=tuple(best))
     arena.evening(5, [each for each in students if each.name in best], "final")
+    arena.until(lambda: len(arena.played("final")) > FINALISTS, 600)
+    arena.kill_server()
     arena.until(lambda: arena.plan_of("final")["state"]["phase"] == "over", 900)
     arena.night()
 
@@ -362,6 +375,7 @@ def check_matches(arena: Semester) -> None:
     assert {each.two for each in played if each.event == OPEN_EVENT}
     rounds = rounds_of(arena.played("weekly"))
     assert [len(pairs) for pairs in rounds] == [12, 11, 11, 11], "24 bots, 23 with a bye, and 22"
+    assert len({each.two for each in arena.played("final")}) == FINALISTS - 1, "a knockout has one winner"
     assert left_of(arena) == {"quitter-22": 1, "quitter-23": 2}
     assert all(len(two) == 2 for pairs in rounds for two in pairs.values())
     meetings = Counter(pair for pairs in rounds for pair in pairs)
