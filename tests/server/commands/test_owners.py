@@ -214,21 +214,3 @@ async def test_a_name_that_cannot_be_changed_during_its_event_stays_connected(da
         )
         await anna.say(Status())
         await anna.hear(Standing)
-
-
-def test_whom_nobody_knows_is_said_in_one_line(database: str) -> None:
-    arena("token", "create", "anna", "--db", database)
-    fails("'bert' is not a bot with an owner", 1, "rename", "bert", "wolf", "--db", database)
-    fails(
-        "'bert' has no bots: `arena owner list` lists the owners that do",
-        1,
-        "owner",
-        "hide",
-        "bert",
-        "--db",
-        database,
-    )
-
-
-def test_no_name_looks_like_one_that_was_deleted(database: str) -> None:
-    fails("that does not begin with deleted-", 1, "token", "create", "deleted-1", "--db", database)

@@ -40,6 +40,8 @@ def test_a_token_from_the_command_lets_a_bot_in(database: str) -> None:
     assert anyio.run(check, rotated.strip()) == "spectator"
     code, out, err = arena("token", "revoke", "my bot", "--db", database)
     assert (code, out) == (0, "")
+    for change in ("rotate", "revoke"):
+        fails("it was revoked", 1, "token", change, "my bot", "--db", database)
     code, out, _ = arena("token", "list", "--db", database, "--json", "-")
     (listed,) = json.loads(out)
     assert (listed["name"], listed["role"]) == ("my bot", "spectator")

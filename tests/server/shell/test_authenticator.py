@@ -84,10 +84,9 @@ def test_on_an_open_server_a_name_with_a_token_still_needs_it() -> None:
     assert "was revoked" in refusal(at, request("anna"), account("secret", revoked=True)).detail
 
 
-@pytest.mark.parametrize("name", ["", " anna", "an\na", "a" * 65, "nul\0"])
-def test_a_name_that_cannot_be_printed_is_refused(name: str) -> None:
-    assert refusal(door(anyone=True), request(name)).code is Code.BAD_NAME
-    assert refusal(door(anyone=True), request(name, role="spectator")).code is Code.BAD_NAME
+@pytest.mark.parametrize("role", ["bot", "spectator"])
+def test_a_name_that_cannot_be_printed_is_refused(role: Role) -> None:
+    assert refusal(door(anyone=True), request("an\na", role=role)).code is Code.BAD_NAME
 
 
 @pytest.mark.parametrize("role", ["bot", "spectator", "admin"])

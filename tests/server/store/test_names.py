@@ -25,7 +25,7 @@ def test_a_lookalike_of_a_name_that_exists_is_refused(name: str, like: str) -> N
     )
 
 
-@pytest.mark.parametrize("name", ["house-evil", "guest-12", "hоuse-evil", "HOUSE-x", "gυest-1"])
+@pytest.mark.parametrize("name", ["house-evil", "guest-12", "hоuse-evil", "HOUSE-x", "gυest-1", "deleted-1"])
 def test_reserved_names_and_their_lookalikes_are_refused(name: str) -> None:
     assert "looks like a name of" in (find_unavailability_reason(name, []) or "")
 

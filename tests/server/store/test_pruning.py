@@ -15,7 +15,6 @@ from arena.server.store import pruning, schema
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.standings import load_standings
-from arena.server.store.archive import ImportResult, import_lines
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import format_current_time, open_store, set_writer
 from arena.server.store.directives import issue_directive
@@ -93,23 +92,6 @@ async def test_a_store_that_was_pruned_rates_on_like_one_that_was_not(
                 await count_new_matches(each)
             await prune(engine, Retention(max_matches=2))
         assert await load_standings(engine) == await load_standings(other)
-
-
-async def test_archived_matches_can_be_imported_again(
-    engine: AsyncEngine, other_database: str, tmp_path: Path
-) -> None:
-    folder = tmp_path / "old" / "matches"
-    async with open_store(other_database) as other:
-        matches = [await keep(engine, day(1 + number), events(KINDS[number % 3])) for number in range(5)]
-        await count_new_matches(engine)
-        rated = await load_standings(engine)
-        assert await prune(engine, Retention(max_matches=0, archive=folder)) == 5
-        (file,) = folder.iterdir()
-        lines = gzip.decompress(file.read_bytes()).splitlines()
-        assert [from_line(line) for line in lines] == matches
-        assert await import_lines(other, lines, trust=True) == ImportResult(added=5)
-        await count_new_matches(other)
-        assert await load_standings(other) == rated
 
 
 async def test_nothing_is_removed_if_the_archive_cannot_be_written(

@@ -47,27 +47,6 @@ async def test_of_two_concurrent_creations_one_succeeds(engine: AsyncEngine) -> 
     assert [tokens.hash_token(token) for token in made] == [found.hash]
 
 
-async def test_rotating_puts_a_new_token_in_the_old_ones_place(engine: AsyncEngine) -> None:
-    old = await tokens.create_token(engine, "anna", "bot")
-    new = await tokens.rotate_token(engine, "anna")
-    found = await tokens.find_token(engine, "anna")
-    assert found is not None
-    assert found.hash == tokens.hash_token(new) != tokens.hash_token(old)
-    assert found.rotated is not None
-    assert found.created <= found.rotated
-
-
-async def test_only_a_token_that_is_there_can_be_rotated_or_revoked(engine: AsyncEngine) -> None:
-    for change in (tokens.rotate_token, tokens.revoke_token):
-        with pytest.raises(TokenError, match="'anna' has no token"):
-            await change(engine, "anna")
-    await tokens.create_token(engine, "anna", "bot")
-    await tokens.revoke_token(engine, "anna")
-    for change in (tokens.rotate_token, tokens.revoke_token):
-        with pytest.raises(TokenError, match="it was revoked"):
-            await change(engine, "anna")
-
-
 @pytest.mark.parametrize("name", ["", " anna", "an\na", "a" * 65, "nul\0"])
 async def test_an_invalid_name_gets_no_token(engine: AsyncEngine, name: str) -> None:
     with pytest.raises(TokenError, match="is not a valid name"):

@@ -9,14 +9,12 @@ from urllib.parse import urlencode
 
 import anyio
 import anyio.lowlevel
-import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import Code
-from arena.protocol.messages import Error, Move, Notice, Ready, Start, Turn
-from arena.server import host as hosts
+from arena.protocol.messages import Error, Move, Ready, Start, Turn
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
@@ -35,8 +33,7 @@ from tests.server.web.test_pages import get, pages_of
 
 
 @on_sqlite
-async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosts, "POLL_SECONDS", 0.01)
+async def test_an_admin_sees_who_is_there_and_acts(database: str) -> None:
     async with (
         open_host(make_private_host_settings(database=database, anyone=True)) as host,
         enter(host, "anna") as anna,
@@ -74,22 +71,16 @@ async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: p
         assert [by_name[name]["forfeits"] for name in ("anna", "bert")] == [0, 1]
 
         assert (await state(do="notice", text="At eight."))["directives"][0]["text"] == "At eight."
-        assert (await eve.hear(Notice)).text == "At eight."
         assert (await state(do="lift"))["directives"] == []
-        await state(do="kick", name="anna", text="stand back")
-        assert (await anna.hear(Error)).detail == "stand back"
-        told = await state(do="ban", name="bert")
-        error = await bert.hear(Error)
-        assert (error.code, error.detail) == (Code.REMOVED, "banned by the host")
-        assert {(each["kind"], each["subject"]) for each in told["directives"]} == {
-            ("name", "anna"),
-            ("name", "bert"),
-        }
         await tokens.create_token(host.engine, "wolf", "bot", "carl")
+        await state(do="kick", name="anna", text="stand back")
+        await state(do="ban", name="bert")
         told = await state(do="ban", owner="carl")
-        assert ("owner", "carl", "banned by the host") in [
-            (each["kind"], each["subject"], each["text"]) for each in told["directives"]
-        ]
+        assert {(each["kind"], each["subject"], each["text"]) for each in told["directives"]} == {
+            ("name", "anna", "stand back"),
+            ("name", "bert", "banned by the host"),
+            ("owner", "carl", "banned by the host"),
+        }
         for name in ("anna", "bert"):
             await state(do="lift", name=name)
         assert (await state(do="lift", owner="carl"))["directives"] == []
@@ -171,22 +162,14 @@ async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: s
         while (told := (await post())[1])["bots"] is None:  # a busy core does not list them in time
             pass
         assert [(each["name"], each["owner"]) for each in told["bots"]] == [("anna", "ada")]
-        [(name, hidden)] = (await renamed(do="hide", owner="ada")).items()
+        [(name, hidden)] = (await renamed(do="hide", name="anna")).items()
         assert (name, hidden[:7]) == ("anna", "hidden-")
         assert (await anna.hear(Error)).code is Code.REMOVED
         assert await renamed(do="rename", name=hidden, to="wolf") == {hidden: "wolf"}
-        async with dial(host.url) as wolf:
-            await wolf.hello("wolf", token)
-            [(name, hidden)] = (await renamed(do="hide", name="wolf")).items()
-            assert (name, hidden[:7]) == ("wolf", "hidden-")
-            assert (await wolf.hear(Error)).code is Code.REMOVED
         for wrong, why in (
-            ({"do": "rename", "name": "carl", "to": "lion"}, "'carl' is not a bot with an owner"),
-            ({"do": "rename", "name": hidden, "to": "house-bert"}, "looks like a name of the server's own"),
-            ({"do": "rename", "name": hidden, "to": "tower"}, "'tower' is taken: choose another name"),
+            ({"do": "rename", "name": "wolf", "to": "tower"}, "'tower' is taken: choose another name"),
             ({"do": "hide", "owner": "carl"}, "'carl' has no bots"),
             ({"do": "ban", "owner": "aida"}, """no owner is called 'aida'; did you mean "ada"?"""),
-            ({"do": "ban", "owner": "carl"}, "no owner is called 'carl': `arena owner list` shows all"),
         ):
             status, told = await post(**wrong)
             assert status == 409
