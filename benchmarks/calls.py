@@ -50,6 +50,7 @@ machine, more than half of the requests of a series may show further calls, such
 QUIET_SECONDS = 0.03
 """Seconds from an answer to the next request, within which the server finishes all work for the answered one."""
 PROMISED_CALLS = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
+"""Promised upper bound of the calls per request, by kind of request."""
 TABLE_REQUEST = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
 
 

@@ -30,7 +30,9 @@ from testkit.server_process import Role, ServerProcess
 from tests.server.databases import Postgresql, running_postgresql
 
 IDLE_SECONDS = 3.0
+"""Length of the measurement while all bots are connected and idle, in seconds."""
 WARM_SECONDS = 3.0
+"""Seconds for which the bots play before the measurement begins."""
 SERVE_OPTIONS = (
     *SCRIPT_OPTIONS,
     "--set=limits.work_ms_per_second=100000",
@@ -171,9 +173,9 @@ def make_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
 def main() -> None:
     """Measure all configurations, and publish the figures in CLUSTER.md."""
     parser = CLUSTER.make_parser(__doc__)
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--bots", type=int, default=40)
+    parser.add_argument("--seconds", type=float, default=10.0, help="length of each measurement, in seconds")
+    parser.add_argument("--rounds", type=int, default=3, help="measurements of each configuration")
+    parser.add_argument("--bots", type=int, default=40, help="number of bots that play")
     parser.add_argument("--rate", type=float, default=150.0, help="moves per second, of all bots together")
     arguments = CLUSTER.parse_arguments(parser)
     binaries = find_postgresql_folder()

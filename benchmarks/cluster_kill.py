@@ -43,7 +43,7 @@ SERVE_OPTIONS = (
     *("--set=pool.concurrency=1000", "--set=log.verbose=true"),
 )
 FAILURES = 100
-"""Default number of failures, after which no loss is promised."""
+"""Default number of failures. The promise is that a run with this number of failures loses nothing."""
 GOAL_SECONDS = 3.0
 """Promised upper bound of the p99 of the time until play continues after a core fails, in seconds."""
 
@@ -100,11 +100,14 @@ def make_figures(report: FailureReport, kinds: Sequence[str]) -> dict[str, str]:
 
 
 def main() -> int:
-    """Inject the failures, and publish the figures in CLUSTER.md, and print all losses. Return 0 if nothing was lost and no match got stuck."""
+    """Inject the failures, publish the figures in CLUSTER.md, and print all losses.
+
+    Return the exit code: 1 if anything was lost or a match got stuck.
+    """
     parser = CLUSTER.make_parser(__doc__)
-    parser.add_argument("--rounds", type=int, default=FAILURES)
-    parser.add_argument("--edges", type=int, default=2)
-    parser.add_argument("--bots", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=FAILURES, help="number of failures")
+    parser.add_argument("--edges", type=int, default=2, help="number of edges in the cluster")
+    parser.add_argument("--bots", type=int, default=40, help="number of bots that play")
     parser.add_argument(
         "--think", type=float, default=1.0, help="maximum time that a bot takes for a move, in seconds"
     )
@@ -114,7 +117,7 @@ def main() -> int:
         default=math.inf,
         help="time after which no further failure begins, in minutes",
     )
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1, help="seed of the failures and their targets")
     parser.add_argument(
         "--kinds",
         type=lambda words: words.split(","),

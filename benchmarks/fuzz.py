@@ -20,15 +20,15 @@ from testkit.fuzz import run_fuzzer
 def main() -> int:
     """Run the fuzzer and print the results. Return the exit code: 1 if there was a failure."""
     parser = make_parser(__doc__)
-    parser.add_argument("--frames", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--frames", type=int, default=1_000_000, help="frames for the codec")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the frames")
     arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)  # a line for every refused frame would tell nothing
     start_time = time.monotonic()
     result = asyncio.run(run_fuzzer(arguments.frames, seed=arguments.seed))
     print(
         f"{result.frames:,} frames in {time.monotonic() - start_time:.0f} s, {result.live:,} of them over sockets, beside "
-        f"{result.honest_end_reasons.total():,} matches: {result.decoded:,} were messages"
+        f"{result.honest_end_reasons.total():,} matches: {result.decoded:,} were valid messages"
     )
     print("refused:", ", ".join(f"{code} {count:,}" for code, count in result.refused.most_common()))
     print(

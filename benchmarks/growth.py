@@ -1,4 +1,4 @@
-"""Cost of a move as the server grows.
+"""Cost of a move by number of connections, and by number of finished matches in the store.
 
     python -m benchmarks.growth [--seconds 5] [--rounds 3] [--most 1000000] [--stores sqlite,postgresql] [--write]
 
@@ -23,14 +23,17 @@ from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import RunningServer, raise_file_limit, run_arena_server, server_cores
 
 CONNECTIONS = (10, 100, 1_000, 5_000, 10_000)
+"""Numbers of connections with which the cost of a move is measured."""
 PLAYING_CONNECTIONS = 10
 """Number of bots that play while the other connections are idle."""
-MATCHES = (1, 10_000, 1_000_000)
+STORE_SIZES = (1, 10_000, 1_000_000)
+"""Numbers of finished matches in the stores that are compared."""
 PLAYERS_ON_STORE = 100
 """Number of bots that play on each store."""
 CONSTANT_FROM = 100
 """Number of connections beyond which the cost of a move must no longer grow."""
 MAX_RATIO, MAX_SECONDS = 1.3, 2.0
+"""Promised upper bounds: growth of the cost of a move, and start-up time with the largest store in seconds."""
 
 
 @dataclass(frozen=True)
@@ -152,16 +155,23 @@ def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[Cos
 def main() -> None:
     """Measure all costs, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument("--seconds", type=float, default=5.0, help="seconds per round")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=5.0, help="length of a round, in seconds")
+    parser.add_argument("--rounds", type=int, default=3, help="measurements of each cost of a move")
     parser.add_argument(
         "--most",
         type=int,
-        default=MATCHES[-1],
+        default=STORE_SIZES[-1],
         help="number of matches in the largest store (default %(default)s)",
     )
-    parser.add_argument("--most-connections", type=int, default=CONNECTIONS[-1])
-    parser.add_argument("--stores", default=",".join(NAMES))
+    parser.add_argument(
+        "--most-connections",
+        type=int,
+        default=CONNECTIONS[-1],
+        help="maximum number of connections (default %(default)s)",
+    )
+    parser.add_argument(
+        "--stores", default=",".join(NAMES), help="kinds of store, comma-separated (default %(default)s)"
+    )
     arguments = SERVER.parse_arguments(parser)
     raise_file_limit()
     conditions, beside = start_measurement(), []
@@ -171,7 +181,7 @@ def main() -> None:
         beside.append(cost_beside_idle)
     stores = []
     for store in arguments.stores.split(","):
-        for count in (size for size in MATCHES if size <= arguments.most):
+        for count in (size for size in STORE_SIZES if size <= arguments.most):
             stores.append(measure_on_store(store, count, arguments.seconds, arguments.rounds))
             print(stores[-1], flush=True)
     SERVER.publish("growth", make_figures(beside, stores), conditions, write=arguments.write)

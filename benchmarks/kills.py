@@ -112,11 +112,13 @@ def kill_server(arguments: argparse.Namespace, folder: Path) -> list[str]:
 def main() -> int:
     """Kill and compare. Return the exit code: 1 if anything was lost or differs."""
     parser = make_parser(__doc__)
-    parser.add_argument("part", nargs="?", default="ladder", choices=("ladder", "server"))
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--rounds", type=int, default=10, help="rounds of 20 matches of the ladder")
-    parser.add_argument("--matches", type=int, default=50, help="matches at once on the server")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "part", nargs="?", default="ladder", choices=("ladder", "server"), help="program to kill"
+    )
+    parser.add_argument("--kills", type=int, default=50, help="number of kills")
+    parser.add_argument("--rounds", type=int, default=10, help="rounds of the ladder, of 20 matches each")
+    parser.add_argument("--matches", type=int, default=50, help="parallel matches on the server")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the times of the kills")
     arguments = parser.parse_args()
     kill = kill_ladder if arguments.part == "ladder" else kill_server
     with tempfile.TemporaryDirectory(prefix="arena-kills-") as folder:

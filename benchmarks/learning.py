@@ -31,8 +31,9 @@ from benchmarks.kit.results import make_parser
 
 MAP = "italy"
 BATCH_SIZE = 4096
+"""Number of matches that `arena.batch` plays in parallel."""
 RUNS = 3
-"""Number of measurements of `arena.play_match` and of `arena match`."""
+"""Number of measurements of `arena.play_match` and of `arena match`. The table shows their median."""
 GAMES = {"tic-tac-toe": ("tictactoe", "tic_tac_toe"), f"Riskless on {MAP}": ("riskless", "")}
 """Games by title, each as (name in this project, name in OpenSpiel); the latter is empty if OpenSpiel has no such game."""
 
@@ -93,7 +94,11 @@ def play_pettingzoo(zoo: Any, rng: Random, seeds: Iterator[int]) -> int:
 
 
 def list_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
-    """Yield each row as (title, function that plays). `openspiel_name`: empty if OpenSpiel does not have the game."""
+    """Yield each row of the table of a game, as (title, function that plays the game).
+
+    name, openspiel_name: name of the game in this project and in OpenSpiel; the latter is empty if OpenSpiel has no
+        such game
+    """
     env = arena.make(name, map=MAP)
     batch = arena.batch(name, map=MAP, size=BATCH_SIZE, seed=1)
     yield f"`arena.batch`, {BATCH_SIZE:,} matches", partial(play_batch, batch)
@@ -135,8 +140,12 @@ def measure_command_rate(rounds: int) -> float:
 def main() -> None:
     """Measure all rows, and print both tables."""
     parser = make_parser(__doc__)
-    parser.add_argument("--seconds", type=float, default=3, help="CPU time of each row")
-    parser.add_argument("--rounds", type=int, default=100, help="pairs of matches of `arena match`")
+    parser.add_argument(
+        "--seconds", type=float, default=3, help="CPU time to measure each row of the tables, in seconds"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=100, help="pairs of matches that `arena match` plays for its row"
+    )
     arguments = parser.parse_args()
     speeds: dict[str, dict[str, float]] = {}
     for title, (name, openspiel_name) in GAMES.items():

@@ -42,16 +42,21 @@ from testkit.parts import find_program
 from tests.web.screenshots import made_up
 
 LATENCY_MS = 400
+"""Round trip time of the simulated slow network, in ms."""
 BYTES_A_SECOND = 400_000 / 8
-MATCHES = 25
+"""Speed of the simulated slow network in each direction, in bytes per second."""
+MIN_MATCHES = 25
 """Number of matches that must be in progress before live boards are measured. The bots can play 30 in parallel."""
 BOARD_SECONDS = 20.0
+"""Time over which the CPU time of the live boards is measured, in seconds."""
 MOVE_SECONDS = 1.0
 """Pause before each move of the bots whose matches the live boards show, in seconds."""
 SHIFT_SECONDS = 30.0
+"""Time for which the layout shift of a view is measured, in seconds."""
 AT_ONCE = 6
 """Number of views that are open at the same time while their layout shift is measured."""
 FRAME_MS = 1000 / 60
+"""Time from one frame of the screen to the next, in ms."""
 TRACE_CATEGORIES = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]
 AUDIT_CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 LIGHTHOUSE_LOADS = 3
@@ -91,7 +96,7 @@ PLAY_MOVES_SCRIPT = """async () => {
   going = false;
   return gaps;
 }"""
-"""JavaScript function that plays up to 40 moves on this board, and returns the time between its frames, in ms."""
+"""JavaScript function that plays up to 40 moves on the board `window.marching`, and returns the ms from frame to frame."""
 
 
 def main() -> None:
@@ -105,7 +110,7 @@ def main() -> None:
         "lighthouse": run_lighthouse,
     }
     parser = make_parser(__doc__)
-    parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; all unless named")
+    parser.add_argument("parts", nargs="*", help=f"measurements, of {', '.join(parts)}; default: all")
     parser.add_argument(
         "--loads", type=int, default=9, help="loads of the first view, each with an empty cache"
     )
@@ -266,7 +271,7 @@ def measure_boards(browser: Browser, folder: Path, _loads: int) -> None:
         page.goto(running.url)
         cards, drawn = page.locator(".cards.boards > *"), page.locator(".small-board")
         # The page draws only the visible boards.
-        wait_until(lambda: cards.count() >= MATCHES and drawn.count() > 0)
+        wait_until(lambda: cards.count() >= MIN_MATCHES and drawn.count() > 0)
         moves_before, share = count_accepted_moves(running), measure_cpu_share(browser, page)
         rate = (count_accepted_moves(running) - moves_before) / BOARD_SECONDS
         print(

@@ -17,7 +17,9 @@ from benchmarks.kit.measure import format_short
 from benchmarks.kit.results import print_faults
 
 BOTS, ROUNDS, EVENTS = 200, 9, 20
+"""Number of bots and of rounds in each event, and number of events."""
 MAX_ROUND_SECONDS = 1.0
+"""Promised upper bound of the CPU time to pair a round, in seconds."""
 
 
 def play_event(rng: random.Random) -> list[float]:

@@ -1,4 +1,4 @@
-"""Bare relay with which the server is compared. It pairs connections, knows no game and stores nothing.
+"""Relay with which the server is compared. It passes messages between pairs of connections, and knows no game.
 
 python -m benchmarks.relay PORT ANSWER_BYTES TURN_BYTES [FILE]
 
@@ -111,7 +111,7 @@ class RelayPairs:
         self._waiting: RelaySession | None = None
 
     def make_session(self, edge: Edge, connection: Connection) -> RelaySession:
-        """Return the session of a new connection. Pair it with the previous connection, if that one still waits."""
+        """Return the session of a new connection. Pair the session with the one that waits for another, if there is one."""
         session = RelaySession(edge, connection, self._answer, self._turn, self._store)
         if self._waiting is None:
             self._waiting = session
@@ -122,7 +122,10 @@ class RelayPairs:
 
 
 class RelaySession(Session):
-    """Session of one connection to the relay. Each frame that it receives is answered, and gives the other side a turn."""
+    """Session of one connection to the relay.
+
+    The relay answers each frame of the connection, and sends the other connection of the pair a turn.
+    """
 
     def __init__(
         self, edge: Edge, connection: Connection, answer: bytes, turn: bytes, store: RelayStore | None
@@ -179,7 +182,7 @@ async def run_relay(port: int, answer: bytes, turn: bytes, file: str = "") -> No
 
 
 def main() -> None:
-    """Run a relay until killed. The command line gives the port, the sizes of its two messages, and perhaps a store."""
+    """Run the relay that the command line describes, until it is killed."""
     port, answer_bytes, turn_bytes = map(int, sys.argv[1:4])
     answer = bytes([ANSWER]) + bytes(answer_bytes - 1)
     turn = bytes([TURN]) + bytes(turn_bytes - 1)

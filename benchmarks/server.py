@@ -1,4 +1,4 @@
-"""Comparison of the server with bare relays, in one run.
+"""Comparison of the server with relays (`benchmarks.relay`), which know no game, in one run.
 
     python -m benchmarks.server [--seconds 5] [--rounds 3] [--most 2000] [--write]
 
@@ -39,7 +39,7 @@ from benchmarks.relay import ROW, open_row_table
 
 QUANTILES = (0.5, 0.99, 0.999)
 PAUSE_SECONDS = 0.03
-"""Average pause before each move, or before each commit of the disk, when a lone move is measured, in seconds."""
+"""Average pause in seconds before each move, or before each commit, in the measurement of a lone move."""
 MAX_MS = 0.5
 """Promised upper bound of the time that the answer to a lone move takes longer than a commit of the disk, in ms."""
 MAX_P99_MS, MAX_IDLE_KIB, MAX_PLAYING_KIB = 2.5, 9.1, 27.5
@@ -68,7 +68,7 @@ class PacedFigures:
 
 
 async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures:
-    """Run `bots` idle bots, then as many that play `rate` moves per second together, and measure them for `seconds`."""
+    """Run `bots` idle bots, then as many that together play `rate` moves per second, and measure both for `seconds`."""
     load = Load()
     # In each match, one of the two bots is to move.
     pause = bots / 2 / rate
@@ -127,8 +127,10 @@ async def measure_answers(
 
 
 async def measure_lone_moves(seconds: float) -> dict[str, str]:
-    """Measure a single move's latency: on the disk alone, through the relays and in the server, in alternating turns of
-    `seconds` in total for each. Return the figures by place in SERVER.md."""
+    """Measure the latency of a lone move on the server and on the relays, and that of a commit on the disk alone.
+
+    Each is measured for `seconds` in total, in turn with the others. Return the figures by place in SERVER.md.
+    """
     disk, relay, storing, answer = list[float](), list[float](), list[float](), list[float]()
     each_seconds = seconds / MEASUREMENTS
     for _ in range(MEASUREMENTS):
@@ -193,8 +195,8 @@ async def measure_all_paced(seconds: float, max_bots: int) -> dict[str, str]:
 def main() -> None:
     """Measure the server and the relays, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=5.0, help="length of each measurement, in seconds")
+    parser.add_argument("--rounds", type=int, default=3, help="measurements at full speed")
     parser.add_argument("--most", type=int, default=2000, help="maximum number of connections")
     arguments = SERVER.parse_arguments(parser)
     raise_file_limit()

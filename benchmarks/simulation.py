@@ -128,9 +128,11 @@ def _parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--seeds", type=int, default=1, help="number of seeds to run (default 1)")
     parser.add_argument("--seed", type=_parse_seed, default=1, help="first seed, or `today` (default 1)")
-    parser.add_argument("--minutes", type=float, help="begin new seeds for this number of minutes instead")
-    parser.add_argument("--hours", type=float, default=0.1, help="simulated hours of each seed (default 0.1)")
-    parser.add_argument("--bots", type=int, default=24, help="number of bots")
+    parser.add_argument(
+        "--minutes", type=float, help="minutes in which further seeds are begun, instead of --seeds"
+    )
+    parser.add_argument("--hours", type=float, default=0.1, help="simulated hours per seed (default 0.1)")
+    parser.add_argument("--bots", type=int, default=24, help="number of bots (default 24)")
     parser.add_argument("--only", help="numbers of the faults to inject, such as 3,7; default: all")
     parser.add_argument("--fault", default="", choices=("", *DEFECTS), help="defect to plant")
     # --write needs no default values here, because the figures name the numbers of seeds, hours and bots.

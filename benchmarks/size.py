@@ -42,6 +42,7 @@ from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import run_arena_server
 
 AT_ONCE = 6
+"""Number of clients that send requests in parallel."""
 UNLIMITED = (
     "--set=limits.connections=10000",
     "--set=limits.connections_per_address=10000",
@@ -54,8 +55,8 @@ ROUNDS = 40
 TRUE_MATCHES = 200
 """Number of matches with records of their own, which the requests for a record read. All others share sample records."""
 
-MOST_MATCHES = 1_000_000
-"""Default number of matches in the largest store."""
+LARGEST_STORE_SIZE = 1_000_000
+"""Number of matches in the largest store, for which the bounds are promised."""
 MAX_P95_MS, MAX_MATCH_BYTES = 50, 4000
 """Promised upper bounds in the largest store: p95 of each kind of request, and size of a match, compressed."""
 
@@ -228,10 +229,14 @@ def main() -> None:
     parser = SERVER.make_parser(__doc__)
     parser.add_argument("--least", type=int, default=1_000, help="number of matches in the smallest store")
     parser.add_argument(
-        "--most", type=int, default=MOST_MATCHES, help="number of matches in the largest store"
+        "--most", type=int, default=LARGEST_STORE_SIZE, help="number of matches in the largest store"
     )
-    parser.add_argument("--stores", default=",".join(NAMES))
-    parser.add_argument("--seconds", type=float, default=5.0, help="seconds per request")
+    parser.add_argument(
+        "--stores", default=",".join(NAMES), help="kinds of store, comma-separated (default %(default)s)"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=5.0, help="minimum time for each kind of request, in seconds"
+    )
     arguments = SERVER.parse_arguments(parser)
     conditions, latencies = start_measurement(), []
     sizes = [10**power for power in range(3, 10) if arguments.least <= 10**power <= arguments.most]

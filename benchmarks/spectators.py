@@ -25,18 +25,18 @@ from benchmarks.kit.running_server import run_arena_server
 
 SPECTATORS = 200
 """Default number of spectators, for which the bound is promised."""
-PAUSE = 0.01
+PAUSE_SECONDS = 0.01
 """Average thinking time of a bot, in seconds. It leaves the machine some idle time."""
 MAX_RATIO = 1.2
 """Promised upper bound of the p99 with spectators, divided by the p99 without them."""
-SECONDS = 5.0
+PERIOD_SECONDS = 5.0
 """Length of each period with or without spectators, in seconds."""
 
 
 async def measure_p99(load: Load) -> float:
     """Measure for one period. Return the 99th percentile of the times from sending a move to its acknowledgement, in ms."""
     load.seconds.clear()
-    await measure_rate(load, SECONDS)
+    await measure_rate(load, PERIOD_SECONDS)
     return 1000 * percentile(load.seconds, 0.99)
 
 
@@ -49,7 +49,9 @@ async def measure_rounds(spectators: int, rounds: int) -> tuple[list[float], lis
     )
     load, p99_without, p99_with = Load(), list[float](), list[float]()
     with run_arena_server(1, *limits) as server:
-        async with run_bots(load, [run_arena_bot(server.url, name, load, PAUSE) for name in ("a", "b")]):
+        async with run_bots(
+            load, [run_arena_bot(server.url, name, load, PAUSE_SECONDS) for name in ("a", "b")]
+        ):
             await measure_p99(load)
             for _ in range(rounds):
                 p99_without.append(await measure_p99(load))
@@ -62,8 +64,8 @@ async def measure_rounds(spectators: int, rounds: int) -> tuple[list[float], lis
 def main() -> None:
     """Measure, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument("--spectators", type=int, default=SPECTATORS)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--spectators", type=int, default=SPECTATORS, help="number of spectators")
+    parser.add_argument("--rounds", type=int, default=7, help="periods with spectators, and without them")
     arguments = SERVER.parse_arguments(parser)
     conditions = start_measurement()
     p99_without, p99_with = uvloop.run(measure_rounds(arguments.spectators, arguments.rounds))

@@ -1,4 +1,4 @@
-"""Scripted server for one bot.
+"""Server for one bot under test, which sends only the messages that a check tells it to send.
 
 It starts the bot, if a command is given, and passes the bot's connections to the checks.
 """
@@ -28,7 +28,7 @@ MAX_QUEUED = 100
 
 
 class ScriptedServer:
-    """Scripted server for one bot under test. Use `open_scripted_server` to open one."""
+    """Server for one bot under test, whose messages the checks choose. Use `open_scripted_server` to open one."""
 
     def __init__(
         self, command: Sequence[str] | None, patience: float, tasks: anyio.abc.TaskGroup, host: str, port: int

@@ -91,7 +91,7 @@ class Points:
 
     def __post_init__(self) -> None:
         if not 1 <= self.cells <= MAX_CELLS:
-            raise ValueError(f"a board must have 1 to {MAX_CELLS} points, not {self.cells}")
+            raise ValueError(f"a board of points must have 1 to {MAX_CELLS} points, not {self.cells}")
         if any(not 0 <= end < self.cells for line in self.lines for end in line):
             raise ValueError(f"a line must join two of the points 0 to {self.cells - 1}")
         if self.names and (len(self.names) != self.cells or len(set(self.names)) != self.cells):

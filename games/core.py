@@ -75,9 +75,9 @@ class Game(ABC, Generic[P, M]):
 
     @classmethod
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
-        """Return the game on a setup, given as by `setup()`. Raises BadData if the setup is invalid.
+        """Return the game on a setup, which has the form that `setup()` returns.
 
-        Default: accept only an empty setup.
+        Default: accept only an empty setup. Raises BadData if the setup is invalid.
         """
         if setup:
             raise BadData(f"the setup of {cls.name} must be empty, not {setup!r:.60}")

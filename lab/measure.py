@@ -52,10 +52,11 @@ STRONG, WEAK = 4_000, 500
 OPENING_PLIES = range(4, 10)
 """Numbers of random plies before a match, used in turn.
 
-The player to move after them is ahead: at 500 nodes on italy, Maxie won 67 % of the matches with the first move and 32 %
-of the others. So both players must have the first move equally often.
+The player who moves first after the random plies is ahead: at 500 nodes on italy, Maxie won 67 % of the matches with the
+first move and 32 % of the others. So both players must have the first move equally often.
 """
 TABLE_MB = 4
+"""Size of a searcher's transposition table, in MB."""
 OPENINGS_PER_TASK = 10
 """Number of openings per task: enough that creating the task's searchers takes less than a tenth of its time."""
 
@@ -70,7 +71,7 @@ class MatchStatistics:
 
     moves         number of moves after the opening
     lead_changes  number of changes of the leader; a player leads with a winning chance of at least MIN_LEAD_CHANCE
-    comeback      True if the player behind at half time won; None if nobody won, or nobody was behind
+    comeback      True if the player who was behind after half of the moves won; None if nobody won, or nobody was behind
     recaptures    number of moves that take the same territory as the two moves before
     chance_gap    difference in winning chance between the best and the median move of the middle position; None in a
                   match without moves
@@ -88,7 +89,7 @@ def measure_match(
 ) -> MatchStatistics:
     """Return the measured properties of a match.
 
-    searcher  searcher that measures how much the moves of the position at half time differ
+    searcher  searcher that measures how much the moves in the middle of the match differ
     nodes     number of nodes for each of these moves
     """
     # The last move of a line biases an estimate towards the player who makes it; the mean of two plies removes the bias.
@@ -101,10 +102,10 @@ def measure_match(
         for chance in chances
         if abs(chance - 0.5) >= MIN_LEAD_CHANCE - 0.5
     ]
-    half_time = len(chances) // 2
+    middle = len(chances) // 2
     comeback = None
-    if chances and match.winner is not None and chances[half_time] != 0.5:
-        comeback = (chances[half_time] > 0.5) != (match.winner is Player.MAXIE)
+    if chances and match.winner is not None and chances[middle] != 0.5:
+        comeback = (chances[middle] > 0.5) != (match.winner is Player.MAXIE)
     chance_gap = None
     if match.positions:
         chance_gap = compute_gap_to_median(
@@ -132,7 +133,7 @@ def _count_recaptures(match: PlayedMatch) -> int:
 
 
 class EstimatedMean(Struct, frozen=True):
-    """A mean and half the width of its 95 % confidence interval."""
+    """Mean, and half the width of its 95 % confidence interval."""
 
     value: float
     error: float
@@ -156,7 +157,7 @@ class EqualMatches(Struct, frozen=True):
     eliminated: EstimatedMean
     """Share of matches that end because a player has no territory."""
     comebacks: EstimatedMean | None
-    """Share of decided matches that were won by the player who was behind at half time.
+    """Share of decided matches that were won by the player who was behind after half of the moves.
 
     Matches in which nobody was behind do not count. None if no match counts.
     """

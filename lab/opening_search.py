@@ -36,6 +36,7 @@ from arena.lab.selfplay import (
 from arena.match.openings import Opening, find_position_after, make_random_opening
 
 TABLE_MB = 1
+"""Size of a searcher's transposition table, in MB."""
 REPLY_NODES_DIVISOR = 4
 """Divisor of `OpeningCriteria.nodes` for the search of each reply to an opening."""
 STRENGTH_QUARTERS = (3, 5)

@@ -104,7 +104,9 @@ def _load_base_map(name: str) -> RisklessMap:
 
 
 PLANAR_SIZES = range(5, 65)
+"""Allowed numbers of territories of a random planar map."""
 WIDTH, HEIGHT = 100, 60
+"""Size of the rectangle of a random planar map's points, in the units of territories' places."""
 MAX_STARTS = 100
 """Number of random starts tried for a random planar map; the fairest is used."""
 

@@ -16,7 +16,7 @@ from arena.clock import MONOTONIC, TimeSource
 from arena.processes.tasks import open_background_tasks
 from arena.server.host import Host
 
-OTHER_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begins another event"
+COMPOSE_NEW_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begins another event"
 """Advice for users of Docker Compose whose event cannot be resumed."""
 
 
@@ -195,7 +195,9 @@ async def gather_bots(
         else _describe_missing_bots(connected, settings, names, settings.wait_seconds)
     )
     if len(connected) < MIN_BOTS:
-        advice = f"; connect them, or name another event with --event; {OTHER_EVENT_HINT}" if names else ""
+        advice = (
+            f"; connect them, or name another event with --event; {COMPOSE_NEW_EVENT_HINT}" if names else ""
+        )
         raise TooFewBots(f"{missing_text}{advice}")
     bots = {name: ExternalBot() for name in names or connected}
     for name, bot in bots.items():

@@ -135,10 +135,10 @@ def _make_map_file(file: TomlFile, table: MapTable) -> MapFile:
 def _find_neighbours(
     names: Sequence[str], territory_numbers: Mapping[str, int], roads: Sequence[int | str]
 ) -> tuple[int, ...]:
-    """Return the numbers of the territories to which `roads` lead, which are numbers and names.
+    """Return the numbers of the territories to which `roads` lead. A road is given as a territory's number or name.
 
     names              names of all territories
-    territory_numbers  number of each territory by its name without case
+    territory_numbers  number of each territory, by its name in lower case (`casefold`)
 
     Raises ValueError for an unknown name.
     """

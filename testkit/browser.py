@@ -79,7 +79,7 @@ class Dawdler(Bot):
 PATIENCE = 150
 """Seconds for which a test waits for a browser or a server. Only a hang takes longer."""
 STILL = 50.0
-"""Seconds for which a bot sleeps before each move whose match is to stand still: a little less than the 60 s that it has."""
+"""Seconds for which a bot sleeps before each move to make its match stand still: a little less than its limit of 60 s."""
 LOG_LINES = 15
 """Number of lines from the end of each log that the report of a failed test shows."""
 
@@ -91,10 +91,10 @@ def write_slow_bot(file: Path, seconds: float) -> None:
 
 
 def set_sleep(file: Path, seconds: float) -> None:
-    """Set the time for which the bot in this file sleeps before each move, also for one that is asleep."""
+    """Set the time for which the bot in this file sleeps before each move. A bot that sleeps already obeys it at once."""
     new_file = file.with_suffix(".new")
     new_file.write_text(str(seconds))
-    # Replaced in one step, so that the bot never reads half a number.
+    # Replace the file in one step, so that the bot never reads half a number.
     new_file.replace(file.with_suffix(".seconds"))
 
 
@@ -196,7 +196,7 @@ class BrowserArena:
 
     @contextmanager
     def speed_up_bots(self, seconds: float) -> Iterator[None]:
-        """Let all slow bots sleep for `seconds` before each move within the block. Later their matches stand still."""
+        """Let all slow bots sleep for `seconds` before each move within the block. After it, their matches stand still."""
         self.slow_down_bots(seconds)
         try:
             yield
@@ -315,18 +315,19 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
 def evaluate_large(page: Page, function: str, argument: Any = None) -> Any:
     """Return the result of a JavaScript function, for results or arguments with many numbers.
 
-    Both are passed as text: Playwright takes longer to pass each number by itself than most functions take to find it.
+    Results and arguments are passed as JSON text: Playwright takes longer to pass each number by itself than most
+    functions take to compute it.
     """
     script = f"async (text) => JSON.stringify(await ({function})(JSON.parse(text)))"
     return json.loads(page.evaluate(script, json.dumps(argument)))
 
 
 def box_of(element: Locator) -> FloatRect:
-    """Return the box of an element in the window, as soon as it is there and stands still. A text without letters has one, too."""
+    """Return the bounding box of an element in the window, once it exists and no longer moves. An empty text has a box too."""
 
     def measure() -> FloatRect | None:
         expect(element).to_be_attached()  # its error names the locator
-        with suppress(Error):  # the page has replaced the element meanwhile
+        with suppress(Error):  # raised if the page has replaced the element meanwhile
             handle = element.element_handle()
             handle.wait_for_element_state("stable")
             return handle.bounding_box()
@@ -347,7 +348,7 @@ def wait_until_live(page: Page, title: str = "") -> None:
     def is_live() -> bool:
         if not live.match(stage.locator(".stage-title").text_content() or ""):
             stage.get_by_role("button", name="Next match").click()
-        with suppress(AssertionError):  # a match that is still loading must not be left for another one
+        with suppress(AssertionError):  # do not press the button again while a match is loading
             expect(stage.locator(".stage-title")).to_have_text(live, timeout=5000)
             return True
         return False

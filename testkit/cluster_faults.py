@@ -1,6 +1,6 @@
 """Failures in a cluster during play, injected one after another, and their cost for the bots. No move may be lost.
 
-A kind of failure, listed in KINDS, names a target (`core`, `edge`, `nats` or `postgresql`) and one of these faults:
+A kind of failure in KINDS consists of a target (`core`, `edge`, `nats` or `postgresql`) and one of these faults:
 
 kill    the process is killed, and later started again
 freeze  the process is suspended, and later resumed
@@ -34,15 +34,19 @@ CORE_FAULTS = ("core kill", "core freeze", "core bus", "core store", "core power
 EDGE_FAULTS = ("edge kill", "edge freeze", "edge bus", "edge split")
 OTHER_FAULTS = ("nats kill", "nats freeze", "postgresql freeze")
 KINDS = (*CORE_FAULTS, *EDGE_FAULTS, *OTHER_FAULTS)
+"""All kinds of failure, each as "TARGET FAULT"."""
 POLL_SECONDS = 0.02
-PLAY_SECONDS = 150.0
+"""Seconds between two checks of a condition that this module waits for."""
+MAX_RECOVERY_SECONDS = 150.0
 """Seconds after a failure within which a match must continue. Otherwise, it counts as stuck."""
 FAULT_SECONDS = (1.0, 6.0)
 """Shortest and longest duration of a temporary failure, in seconds."""
 MAX_OUTAGE_SECONDS = 2.0
 """Longest failure of NATS or PostgreSQL, in seconds. Nobody can play meanwhile."""
-IN_PLAY_SECONDS = 200.0
-SETTLE_SECONDS = 200.0
+MAX_CONNECT_SECONDS = 200.0
+"""Seconds within which 80 % of the bots must play."""
+MAX_FINISH_SECONDS = 200.0
+"""Seconds for which the matches in progress may continue at the end of a run."""
 MATCHES_IN_PROGRESS_QUERY = "SELECT match FROM matches WHERE finished IS NULL"
 
 
@@ -57,7 +61,7 @@ class ClusterFault:
     recovery_seconds: list[float] = field(default_factory=list)
     """For each match that continued: seconds until one of its bots received a message again, or it was over."""
     stuck: int = 0
-    """Number of matches in progress that did not continue within PLAY_SECONDS."""
+    """Number of matches in progress that did not continue within MAX_RECOVERY_SECONDS."""
 
 
 @dataclass
@@ -74,7 +78,7 @@ def make_players(
     """Return `count` bots, which start at different edges and try the next edge when theirs is down.
 
     think: function that returns the thinking time before a move, in seconds
-    keepalive: seconds between two pings of a bot, and for which it waits for each answer
+    keepalive: seconds between two pings of a bot, and maximum wait for the answer to each
     """
     urls = [edge.url for edge in edges]
     players = []
@@ -241,13 +245,13 @@ async def list_matches_in_progress(database: str) -> list[str]:
 async def _measure_recovery(
     players: Sequence[RandomPlayer], matches: list[str], fault_time: float
 ) -> list[float]:
-    """Wait up to PLAY_SECONDS until these matches continue.
+    """Wait up to MAX_RECOVERY_SECONDS until these matches continue.
 
-    Return, for each match that did, the seconds from `fault_time` (monotonic) until one of its bots received a message,
+    Return, for each match that continued, the seconds from `fault_time` (monotonic) until one of its bots received a message,
     or until the match was seen to be over.
     """
     seconds: dict[str, float] = {}
-    end_time = time.monotonic() + PLAY_SECONDS
+    end_time = time.monotonic() + MAX_RECOVERY_SECONDS
     while len(seconds) < len(matches) and time.monotonic() < end_time:
         for match in matches:
             if match in seconds:
@@ -265,9 +269,9 @@ async def wait_until_playing(
 ) -> None:
     """Wait until 80 % of the bots play. The others may still be connecting, so a failure affects such bots too.
 
-    After IN_PLAY_SECONDS, add a fault to the report and return.
+    After MAX_CONNECT_SECONDS, add a fault to the report and return.
     """
-    end_time = time.monotonic() + IN_PLAY_SECONDS
+    end_time = time.monotonic() + MAX_CONNECT_SECONDS
     while sum(bool(player.turns) for player in players) < len(players) * 8 // 10:
         if time.monotonic() > end_time:
             report.result.faults.append(
@@ -279,10 +283,10 @@ async def wait_until_playing(
 
 
 async def finish_matches(players: Sequence[RandomPlayer], database: str) -> None:
-    """Let the matches in progress finish, without new ones, for up to SETTLE_SECONDS."""
+    """Let the matches in progress finish, without new ones, for up to MAX_FINISH_SECONDS."""
     async with asyncio.TaskGroup() as tasks:
         last_tasks = [tasks.create_task(player.run(quota=0)) for player in players]
-        end_time = time.monotonic() + SETTLE_SECONDS
+        end_time = time.monotonic() + MAX_FINISH_SECONDS
         while await list_matches_in_progress(database) and time.monotonic() < end_time:  # noqa: ASYNC110  the store tells nobody
             await asyncio.sleep(0.2)
         # The players get the end of a match only after it is in the store.

@@ -37,9 +37,11 @@ class CrashResult:
     kills: int = 0
     matches: int = 0
     acknowledged: int = 0
+    """Number of acknowledged moves."""
     interrupted: int = 0
     """Number of matches that were in progress at a kill and ended regularly later."""
     reasons: Counter[str] = field(default_factory=Counter)
+    """Number of finished matches by end reason."""
     faults: list[str] = field(default_factory=list)
 
 

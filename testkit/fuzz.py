@@ -46,7 +46,7 @@ GOLDEN_FOLDER = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
 """Folder of valid frames, which the tests of the protocol use too. The fuzzer changes them."""
 WARM_UP_SHARE = 0.1
 """Share of the frames, 0 to 1, after which the memory use of the process should no longer grow."""
-GROWTH_KIB = 8 * 1024
+MAX_GROWTH_KIB = 8 * 1024
 """Growth of memory use, in KiB, that the memory allocator may cause.
 
 With a million frames, a leak of 9 bytes per frame exceeds it.
@@ -63,8 +63,11 @@ class FuzzResult:
 
     frames: int = 0
     live: int = 0
+    """Number of frames that were sent over sockets."""
     decoded: int = 0
+    """Number of valid messages that the codec decoded."""
     refused: Counter[str] = field(default_factory=Counter)
+    """Number of frames that the codec refused, by error code."""
     warm_kib: int = 0
     """Peak memory of the process after the first tenth of the frames, in KiB."""
     peak_kib: int = 0
@@ -134,11 +137,11 @@ def _decode_frame(frame: bytes, result: FuzzResult) -> None:
         except DecodeError as error:
             result.refused[error.code.value] += 1
             if len(error.detail) > 1000 or "\n" in error.detail:
-                result.faults.append(f"a detail that is no line: {error.detail!r:.200}")
+                result.faults.append(f"the detail of an error is not one short line: {error.detail!r:.200}")
         else:
             result.decoded += 1
             if decode(encode(message)) != message:
-                result.faults.append(f"does not come back as it was: {message!r:.200}")
+                result.faults.append(f"decoding an encoded message changes it: {message!r:.200}")
 
 
 async def _send_frames(host: Host, source: Iterator[bytes], count: int) -> None:
@@ -203,7 +206,7 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
             is_finished = True
         await _check_freed_state(result, len(players))
         tasks.cancel_scope.cancel()
-    if result.peak_kib - result.warm_kib > GROWTH_KIB:
+    if result.peak_kib - result.warm_kib > MAX_GROWTH_KIB:
         result.faults.append(
             f"peak memory grew from {result.warm_kib} KiB after the first tenth to {result.peak_kib} KiB"
         )

@@ -33,6 +33,7 @@ DRIP_SECONDS = 0.1
 TRIP_SECONDS = 0.02
 """Seconds from the end of a client's connection to its next one, as long as a realistic network latency."""
 numbers = itertools.count()
+"""Numbers that make names and tokens of attackers unique, and alternate between two forms of an attack."""
 
 
 @dataclass

@@ -3,7 +3,7 @@
 python -m testkit.line TARGET
 
 TARGET is a port of this machine, or the path of a Unix socket. The program prints its own port once it listens. It reads
-orders from standard input, one per line, and prints how many connections each has affected, once it is carried out:
+orders from standard input, one per line. After it has carried out an order, it prints the number of affected connections:
 
 cut      stop all data of current and future connections, without notice
 mend     after a cut, deliver the data that was held up, and let everything pass again

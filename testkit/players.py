@@ -65,7 +65,7 @@ class RandomPlayer:
     other_urls: tuple[str, ...] = ()
     """Further URLs, such as those of other edges. The bot tries `url` and then these in turn."""
     keepalive: float = 20.0
-    """Seconds between two pings, and for which the bot waits for the answer to each, or for a new connection."""
+    """Seconds between two pings, and maximum wait for the answer to a ping and for a new connection."""
     turns: dict[str, float] = field(default_factory=dict)
     """Time of the last message about each match in progress, in monotonic seconds."""
     _session: str = ""

@@ -20,6 +20,7 @@ START_TIMEOUT_SECONDS = 200
 DRAIN_SECONDS = 200
 """Longest drain of a server, in seconds."""
 STOP_SECONDS = DRAIN_SECONDS + 30
+"""Maximum time from the signal to stop to the end of the process, in seconds."""
 POLL_SECONDS = 0.02
 SHARD = "shard"
 """Name of the server of a cluster, which its edges and cores have in common."""

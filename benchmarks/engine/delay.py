@@ -17,9 +17,11 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from benchmarks.kit.measure import make_middle_games, make_riskless, make_table
 from benchmarks.kit.results import format_verdict
 
-SECONDS = 8.0
+MEASURE_SECONDS = 8.0
+"""Time for which the delay of the event loop is measured while threads search, in seconds; without a search, a quarter."""
 SLEEP_SECONDS = 0.001
-THINKING = 0.5
+"""Duration of each sleep of the event loop, in seconds. The delay is the time by which the sleep was too long."""
+THINKING_SECONDS = 0.5
 """Seconds for which the threads search each position while the event loop is measured."""
 STOPPED_SEARCHES = 1000
 """Number of searches whose delay from the time limit to the end is measured."""
@@ -57,7 +59,9 @@ def _search_until_stopped(
 ) -> None:
     """Search one position after another by iterative deepening, as a bot does, until `stop` is set."""
     for position in cycle(middle_games):
-        for _ in searcher.deepen(position, stop=_stop_at(time.perf_counter() + THINKING, stop.is_set)):
+        for _ in searcher.deepen(
+            position, stop=_stop_at(time.perf_counter() + THINKING_SECONDS, stop.is_set)
+        ):
             pass
         if stop.is_set():
             return
@@ -86,11 +90,11 @@ def measure() -> dict[str, Any]:
     middle_games = make_middle_games(board, 8)
     searcher = Searcher(board, weights_for(board, "features"), Settings(threads=THREADS))
     searcher.warm_up()
-    quiet_delays = asyncio.run(_measure_sleep_delays(SECONDS / 4))
+    quiet_delays = asyncio.run(_measure_sleep_delays(MEASURE_SECONDS / 4))
     stop = threading.Event()
     search_thread = threading.Thread(target=_search_until_stopped, args=(searcher, middle_games, stop))
     search_thread.start()
-    busy_delays = asyncio.run(_measure_sleep_delays(SECONDS))
+    busy_delays = asyncio.run(_measure_sleep_delays(MEASURE_SECONDS))
     stop.set()
     search_thread.join()
     two_thread_delays = _measure_stop_delays(searcher, middle_games)

@@ -31,8 +31,9 @@ from benchmarks.kit.results import make_parser
 
 ROOT = Path(__file__).parents[2]
 RANDOM_PLIES = 6
+"""Number of random plies that begin a match on a map without built-in openings."""
 FORFEITS = ("crash", "time", "illegal", "gone", "other")
-"""Names of the fields in the JSON output of `arena match` that count forfeits, by their reason."""
+"""Fields in the JSON output of `arena match` that count forfeits, one field for each reason."""
 
 
 def map_to_toml(map: RisklessMap) -> str:
@@ -47,9 +48,9 @@ def map_to_toml(map: RisklessMap) -> str:
 
 
 def checkout_engine_spec(checkout: Path, engine: str) -> str:
-    """Return the text by which `arena match` runs an engine of another checkout, in a process of its own.
+    """Return the engine spec by which `arena match` runs an engine of another checkout, in a process of its own.
 
-    engine: specification of the engine in that checkout, such as `alphabeta:evaluator=plain`
+    engine: spec of the engine in that checkout, such as `alphabeta:evaluator=plain`
     """
     path = f"PYTHONPATH={checkout.resolve()}"
     return "exec:" + shlex.join(
@@ -75,7 +76,7 @@ class PairScore:
 def play_pairs(
     map: str, first: str, second: str, time_control: str, rounds: int, concurrency: int
 ) -> PairScore:
-    """Play `rounds` pairs of matches of two engines on one map, and return the score of the first.
+    """Play `rounds` pairs of matches of two engines on one map, and return the first engine's score.
 
     time_control: such as `10+0.1`; concurrency: number of matches in parallel, 0 for as many as the cores allow
     """
@@ -118,22 +119,20 @@ def measure_rows(arguments: argparse.Namespace, first: str, second: str) -> Iter
 def main() -> None:
     """Play the matches, and print the table row by row."""
     parser = make_parser(__doc__)
-    parser.add_argument("one", help="engine of this checkout")
-    parser.add_argument("other", help="engine to play against")
+    parser.add_argument("first", help="engine of this checkout, such as alphabeta:evaluator=plain")
+    parser.add_argument("second", help="engine to play against, of this checkout or of --checkout")
+    parser.add_argument("--checkout", type=Path, help="folder with the git checkout of the second engine")
     parser.add_argument(
-        "--checkout", type=Path, help="folder with a git checkout whose engine plays as the second one"
+        "--map", action="append", help="map to play on; may be repeated; default: the held-out maps"
     )
+    parser.add_argument("--tc", action="append", help="time control; may be repeated; default: 0.1/move")
+    parser.add_argument("--rounds", type=int, default=10, help="pairs of matches on each map; default: 10")
     parser.add_argument(
-        "--map", action="append", help="name of a map to play on; repeatable; default: the held-out maps"
-    )
-    parser.add_argument("--tc", action="append", help="time control, repeatable; default 0.1/move")
-    parser.add_argument("--rounds", type=int, default=10, help="pairs of matches on each map (default 10)")
-    parser.add_argument(
-        "--concurrency", type=int, default=0, help="parallel matches; 0: as many as the cores allow"
+        "--concurrency", type=int, default=0, help="parallel matches; default: as many as the cores allow"
     )
     arguments = parser.parse_args()
     arguments.tc = arguments.tc or ["0.1/move"]
-    first, second = arguments.one, arguments.other
+    first, second = arguments.first, arguments.second
     if arguments.checkout is not None:
         first, second = checkout_engine_spec(ROOT, first), checkout_engine_spec(arguments.checkout, second)
     print("| map | time control | pairs | Elo (95 %) | forfeits |\n| --- | --- | --- | --- | --- |")

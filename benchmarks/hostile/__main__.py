@@ -46,7 +46,12 @@ def main() -> int:
     parser.add_argument(
         "--clients", type=int, default=CLIENTS, help=f"clients at each of the {STRANGER_ADDRESSES} addresses"
     )
-    parser.add_argument("--kinds", default=";".join(KINDS), metavar="KIND;KIND")
+    parser.add_argument(
+        "--kinds",
+        default=";".join(KINDS),
+        metavar="KIND;KIND",
+        help="kinds of requests to send; default: all",
+    )
     arguments = SERVER.parse_arguments(parser)
     kinds = arguments.kinds.split(";")
     unknown = set(kinds) - set(KINDS)

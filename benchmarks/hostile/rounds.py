@@ -55,7 +55,7 @@ The p99 of one quiet period has a standard error of 13%, and the median of 17 pe
 STRANGER_ADDRESSES = 10
 CLIENTS = 8
 """Default number of strangers' clients at each address."""
-MATCHES = 1000
+MAX_MATCHES = 1000
 """Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
 MAX_RATIO = 2.0
 """Upper bound of a round's hostile p99 divided by the quiet p99 of its kind. A kind fails if two rounds reach it."""
@@ -258,7 +258,7 @@ async def _play_rounds(
     command = ("arena", "serve", "--port", "PORT", "--map", MAP, *options)
     house = f"--set=house.engines={HOUSE_BOT.removeprefix('house-')}"
     pool = ("--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
-    limits = (f"--set=pool.concurrency={MATCHES}", "--db", database)
+    limits = (f"--set=pool.concurrency={MAX_MATCHES}", "--db", database)
     stranger_tokens = {name: token for name, token in tokens.items() if name not in HONEST_NAMES}
     with run_server(*command, house, *pool, *limits) as server:
         server.database = database

@@ -12,7 +12,8 @@ from msgspec import Raw, Struct
 
 from testkit.bare import make_handshake_request, make_masked_frame
 
-SMALL_BUFFER = 64 * 1024
+BUFFER_BYTES = 64 * 1024
+"""Size of a connection's buffer for received data, in bytes: small, so that many connections need little memory."""
 
 
 class ServerMessage(Struct):
@@ -88,7 +89,7 @@ async def open_socket(
     address = urlsplit(url)
     local_address = (source, 0) if source else None
     return await asyncio.open_connection(
-        address.hostname, address.port, local_addr=local_address, limit=SMALL_BUFFER
+        address.hostname, address.port, local_addr=local_address, limit=BUFFER_BYTES
     )
 
 

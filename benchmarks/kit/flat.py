@@ -1,4 +1,7 @@
-"""Measurement of bots that play as fast as they can, on the server and on a bare relay (`benchmarks.relay`)."""
+"""Measurement of bots that play as fast as they can, on the server and on a relay.
+
+A relay (`benchmarks.relay`) passes messages between bots, knows no game and stores nothing.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +24,14 @@ from benchmarks.kit.running_server import (
 from benchmarks.kit.script import measure_frame_sizes
 
 LIMIT_OPTIONS = (
-    *(
-        "--set=limits.connections=10000",
-        "--set=limits.connections_per_address=10000",
-        "--set=limits.hello_seconds=60",
-    ),
-    "--set=limits.moves_per_second=1000000",  # all bots come from one address
+    "--set=limits.connections=10000",
+    "--set=limits.connections_per_address=10000",
+    "--set=limits.hello_seconds=60",
+    "--set=limits.moves_per_second=1000000",
 )
+"""Options of `arena serve` that lift its limits for many fast bots, all of which connect from one address."""
 BOT_COUNTS = (10, 100, 1000)
-"""Numbers of bots with which server and relay are measured."""
+"""Numbers of bots with which the server and the relays are measured."""
 WARM_SECONDS = 1.5
 """Seconds from the connection of the last bot to the start of the measurement."""
 MAX_RATIO = {10: 4.0, 100: 2.5, 1000: 2.5}
@@ -83,7 +85,10 @@ SERVERS: tuple[RunServer, ...] = (serve_arena, serve_relay, serve_storing_relay)
 def measure_full_speed(
     run_server_or_relay: RunServer, bots: int, seconds: float, pause: float = 0.0
 ) -> FullSpeedFigures:
-    """Measure `bots` bots on a server or a relay for `seconds`. `pause`: average pause before a move, in seconds."""
+    """Run a server or a relay and `bots` bots, and measure both for `seconds`.
+
+    pause: average pause of a bot before a move, in seconds
+    """
     with (
         run_server_or_relay(bots) as running,
         run_loads(
@@ -96,7 +101,7 @@ def measure_full_speed(
 
 
 def measure_moves(running: RunningServer, load: LoadProcesses, seconds: float) -> FullSpeedFigures:
-    """Measure a running server or relay and its load processes for `seconds`."""
+    """Return the moves per second and the CPU use of a running server or relay, measured for `seconds`."""
     moves, server_cpu_seconds, load_cpu_seconds, start_time = (
         load.moves,
         running.cpu_seconds,
@@ -118,10 +123,11 @@ def measure_moves(running: RunningServer, load: LoadProcesses, seconds: float) -
 
 
 def measure_all_at_full_speed(seconds: float, rounds: int) -> dict[str, str]:
-    """Measure server and relays with each number of bots in BOT_COUNTS, in `rounds` rounds of `seconds` each.
+    """Measure the server and the relays with each number of bots in BOT_COUNTS, in `rounds` rounds of `seconds` each.
 
-    Return the figures by place in SERVER.md. *Storing* in the table is the storing relay, and *floor* its CPU time divided
-    by that of the bare relay: no server that stores moves through the same libraries can have a lower ratio.
+    Return the figures by place in SERVER.md. The column *storing* is about the storing relay. The column *floor* is the
+    CPU time of the storing relay divided by that of the relay without a store: no server that stores moves through the
+    same libraries can have a lower ratio.
     """
     head = ["bots", "CPU, arena", "relay", "ratio", "storing", "floor", "as often"]
     head += ["moves/s, arena", "relay", "storing", "load"]

@@ -69,7 +69,7 @@ async def run_arena_bot(
     pool: bool = True,
     source: str | None = None,
 ) -> None:
-    """Play match after match by `benchmarks.kit.script` until cancelled. Connection errors end in `load.errors`.
+    """Play match after match by `benchmarks.kit.script` until cancelled. Connection errors are added to `load.errors`.
 
     pause     average pause before each move, in seconds
     token     token of the name; empty for none
@@ -137,7 +137,7 @@ async def run_relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
 async def _run_client(
     load: Load, open_connection: Callable[[], Awaitable[Client]], use: Callable[[Client], Awaitable[None]]
 ) -> None:
-    """Connect, call `use` with the client, and disconnect at its end. Connection errors end in `load.errors`."""
+    """Connect, call `use` with the client, and disconnect after it. Connection errors are added to `load.errors`."""
     try:
         async with load.connecting:
             client = await open_connection()

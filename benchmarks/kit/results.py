@@ -33,7 +33,7 @@ class ResultsPage:
     path: Path
 
     def make_parser(self, docstring: str | None) -> argparse.ArgumentParser:
-        """Return the argument parser of a program that publishes figures. `docstring`: that of the program's module."""
+        """Return the argument parser of a program that publishes figures. Its help begins with `docstring`."""
         parser = make_parser(docstring)
         parser.add_argument("--write", action="store_true", help=f"write the figures to {self.path.name}")
         return parser
@@ -88,7 +88,7 @@ def make_parser(docstring: str | None) -> argparse.ArgumentParser:
 
 
 def format_verdict(figure: str, *, kept: bool) -> str:
-    """Return a figure as it stands beside its promise. `kept`: True if it is within the promised bound."""
+    """Return the text of a figure in the column beside its promised bound. `kept`: True if the figure is within the bound."""
     return figure if kept else f"**missed:** {figure}"
 
 
@@ -107,7 +107,10 @@ class Conditions(Struct, frozen=True):
     machine: str
 
     def describe(self, command: str = "") -> str:
-        """Return the conditions in words, after `Measured`. `command`: command that repeats the measurement; empty for the running one."""
+        """Return the conditions in words, as text that follows the word "Measured".
+
+        command: command that repeats the measurement; empty for the command line of this process
+        """
         return (
             f"at commit {self.commit} on {self.date} in {self.seconds:.0f} s by "
             f"`{command or shlex.join(['python', *sys.orig_argv[1:]])}`; "

@@ -240,9 +240,9 @@ class _OwnerLogHandler(logging.Handler):
 
 @contextmanager
 def open_console(log: Path | None) -> Iterator[Console]:
-    """Yield the console of the bot's owner, which also prints the client's log.
+    """Yield a console for the bot's owner. Until the end of the block, it also shows the client's log messages.
 
-    All output is also appended to the file `log`, unless it is None.
+    log: file to which all output of the console is appended; None for no file
 
     Raises CommandError if the file cannot be opened.
     """

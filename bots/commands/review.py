@@ -91,7 +91,7 @@ def _review_by_table(
     replay: Replay, solved: list[SolvedMove] | None, json: Path | None, svg: Path | None
 ) -> None:
     if solved is None:
-        raise UsageError(f"--analyse perfect: {find_unplayable_reason(replay.game)}")
+        raise UsageError(f"--analyse cannot use {find_unplayable_reason(replay.game)}")
     if svg is not None:
         raise UsageError(
             "--svg draws search values: give --analyse alphabeta, or another engine that searches"

@@ -271,7 +271,7 @@ def analyse_command(
             "--svg",
             metavar="FILE",
             callback=check_output_file,
-            help="Plot the leaves as SVG (- for standard output); needs --compare.",
+            help="Plot the leaves visited at each depth, as SVG (- for standard output); needs --compare.",
         ),
     ] = None,
     json: JsonOption = None,
@@ -313,7 +313,7 @@ def analyse_command(
 
 
 def _reject_unused_options(context: typer.Context, *, compare: bool) -> None:
-    """Reject the options of an analysis with --compare, and the options of --compare without it."""
+    """Raise UsageError if --compare was given with an option of an analysis, or an option of --compare without it."""
     for name in ("engine", "nodes", "time", "lines") if compare else ("budget", "svg"):
         if is_option_given(context, name):
             reason = (

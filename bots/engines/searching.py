@@ -214,7 +214,7 @@ class SearchingBot(Bot):
                 if rule.should_stop(report.move, time.monotonic() - start) or self.stopped:
                     break
         if last_report is None:
-            raise ValueError("the search ended without a report")
+            raise ValueError("the search chose no move: `deepen` must yield at least one report")
         deadline.read_clock()
         self._stalls.append(deadline.stall)
         return last_report

@@ -33,7 +33,7 @@ class Report(Generic[M]):
     value     for Maxie; for an unfinished depth, the best of the moves that were searched
     line      main line, starting with `move`
     nodes     nodes entered since `deepen` was called, in all depths together
-    finished  True if this depth was searched completely
+    finished  True if the depth of this report was searched completely
     """
 
     depth: int

@@ -103,7 +103,7 @@ def check(
 ) -> None:
     """Check map files, and report the errors in each file.
 
-    Exits with 1 if there are any.
+    Exits with code 1 if a file has an error.
 
     Example: arena maps check my_map.toml
     """

@@ -96,7 +96,7 @@ def measure_command(
     one with 500, in pairs with swapped seats. Each match begins with 4 to 9 random plies. A position that occurs for the
     third time is a draw.
 
-    Comebacks: share of decided matches won by the player who was behind at half time.
+    Comebacks: share of decided matches won by the player who was behind after half of the moves.
     Lead changes: how often the lead (a winning chance above 55 %) passes from one player to the other, per match.
     Back and forth: share of moves that take the same territory as both previous moves.
     Gap: difference in winning chance between the best and the median move, in the middle of a match.
@@ -165,7 +165,7 @@ def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> li
 
 
 def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
-    """Return the table rows of a map, one for each strength. Only the first has the columns about the map itself."""
+    """Return the table rows of a map, one for each strength. Only the first row fills the columns about the map itself."""
     rows = []
     for equals in measured.equals:
         statistics = [

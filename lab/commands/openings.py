@@ -40,7 +40,8 @@ MAX_TRIES_PER_OPENING = 1_000
 DEFAULT_ENGINE = "alphabeta"
 DEFAULT_STRENGTHS = "500,4000,32000"
 """Default of --strengths: the nodes per move that `arena maps measure` uses, too."""
-MAX_STRENGTH = 10**9
+MAX_NODES_PER_MOVE = 10**9
+"""Maximum of each number in --strengths."""
 
 
 def make(
@@ -73,7 +74,7 @@ def make(
             metavar="N",
             min=100,
             max=10**9,
-            help="Nodes per search after an opening; a quarter after a reply.",
+            help="Nodes to search each opening; each reply to it gets a quarter.",
         ),
     ] = 8_000,
     window: Annotated[
@@ -101,7 +102,7 @@ def make(
             metavar="PERCENT",
             min=0,
             max=100,
-            help="Minimum lead of the best reply over the median, in percentage points.",
+            help="Minimum lead in winning chance of the best reply over the median, in percentage points.",
         ),
     ] = 3.0,
     seed: SeedOption = 1,
@@ -198,9 +199,9 @@ def _parse_engine(engine: str) -> Spec:
 
 def _parse_strengths(text: str) -> tuple[int, ...]:
     words = [word.strip() for word in text.split(",")]
-    if not all(word.isdecimal() and 1 <= int(word) <= MAX_STRENGTH for word in words):
+    if not all(word.isdecimal() and 1 <= int(word) <= MAX_NODES_PER_MOVE for word in words):
         raise UsageError(
-            f"--strengths: must be whole numbers from 1 to {MAX_STRENGTH:,}, separated by commas, not {text!r:.60}"
+            f"--strengths: must be whole numbers from 1 to {MAX_NODES_PER_MOVE:,}, separated by commas, not {text!r:.60}"
         )
     return tuple(int(word) for word in words)
 

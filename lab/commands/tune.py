@@ -31,7 +31,7 @@ WEIGHT_UNITS_COMMENTS = {
 OUTCOMES_COMMENT = "Wins, draws and losses of the player to move, by category of positions. bots/evaluators/outcomes.py defines the categories."
 
 AddProgressBar = Callable[[str, int], Callable[[], None]]
-"""Function that adds a progress bar with a title and a number of steps; it returns a function to call after each step."""
+"""Function that adds a progress bar, given its title and number of steps, and returns a function to call after each step."""
 
 
 def tune_command(
@@ -63,7 +63,7 @@ def tune_command(
             metavar="N",
             min=0,
             max=100,
-            help="Number of generations; each plays with the last weights and fits new ones.",
+            help="Number of generations, each of self-play and a fit of new weights to its results.",
         ),
     ] = 2,
     rounds: Annotated[
@@ -91,7 +91,7 @@ def tune_command(
         typer.Option(
             "--without",
             metavar="FEATURE",
-            help="Feature whose weight stays at 0, or as `--from` has it; may be repeated.",
+            help="Feature whose weight stays at 0, or at its value in the --from file; may be repeated.",
         ),
     ] = None,
     outcomes: Annotated[

@@ -28,7 +28,7 @@ from arena.games.riskless import Riskless
 from arena.lab.selfplay import make_random_start, play_pair
 
 FIRST_STEP = 0.15
-"""First step of a weight, as a fraction of the change in that weight that would change estimates by their usual size."""
+"""Size of the first step of a weight: the share by which the step changes estimates, relative to their usual size."""
 FIRST_ROUND_STEPS = 0.9
 """Number of steps that a weight moves in the first round if one side wins all pairs."""
 FULL_PACE_SHARE = 0.1
@@ -40,6 +40,7 @@ TICTACTOE_RANDOM_PLIES = (0, 3)
 PAIRS_PER_ROUND = 2
 """Number of pairs of matches played on each map in one round of the climb."""
 TABLE_MB = 2
+"""Size of a searcher's transposition table, in MB."""
 
 
 @dataclass(frozen=True)

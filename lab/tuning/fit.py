@@ -39,9 +39,11 @@ The strength is about the number of bits that a match must provide to move a wei
 feature.
 """
 MAX_ITERATIONS = 30
+"""Maximum number of iterations of Newton's method in a fit."""
 FIRST_SLOPE = 0.001
 """Slope of the logistic curve, in log-odds per unit of the weighted sum, before any weight is known."""
 TABLE_MB = 2
+"""Size of a searcher's transposition table, in MB."""
 HALF_LIFE_PLIES = 40
 """Half-life of a result's distance from one half, in plies before the end of the match."""
 MAX_PLIES = 250
@@ -52,7 +54,7 @@ MAX_PLIES = 250
 class FitResult:
     """Result of a fit: the new weights, and mean log losses in bits. A coin toss has a log loss of 1 bit.
 
-    loss_before, loss_after                    losses of the weights that played (with their values scaled to fit best) and of the new weights
+    loss_before, loss_after                    losses of the weights that played, after scaling to the best fit, and of the new weights
     held_out_loss_before, held_out_loss_after  the same on the held-out matches
     """
 

@@ -23,7 +23,7 @@ from arena.ladder.event_openings import (
     RandomOpenings,
     load_shipped_openings,
 )
-from arena.ladder.external_bots import OTHER_EVENT_HINT, ExternalBotSettings, TooFewBots
+from arena.ladder.external_bots import COMPOSE_NEW_EVENT_HINT, ExternalBotSettings, TooFewBots
 from arena.ladder.ladder import Ladder
 from arena.ladder.ladder_run import run_ladder
 from arena.ladder.pinning import can_pin_processes
@@ -102,7 +102,7 @@ def play_plan(
             raise UsageError(str(refused)) from None
         except CannotResume as error:
             raise CommandError(
-                f"{error}; {OTHER_EVENT_HINT}" if external is not None else str(error)
+                f"{error}; {COMPOSE_NEW_EVENT_HINT}" if external is not None else str(error)
             ) from None
         except (CannotListen, ClusterUnavailable, StoreError, TooFewBots) as error:
             raise CommandError(str(error)) from None

@@ -145,7 +145,7 @@ def check(
 ) -> None:
     """Check a submission in its container: the protocol, and a match against itself.
 
-    Exits with 1 if a check fails, or if the bot forfeits a match.
+    Exits with code 1 if a check fails, or if the bot forfeits a match.
 
     Example: arena submit check camel --game tictactoe
     """

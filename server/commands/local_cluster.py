@@ -106,7 +106,9 @@ async def _prepare_store(settings: ArenaSettings) -> None:
 
 
 def _reserve_port(host: str, port: int) -> socket.socket:
-    """Reserve the port that the edges share, and return the socket that reserves it, which does not listen.
+    """Bind the port that the edge processes will share, and return its socket, which keeps the port reserved.
+
+    The socket does not listen, so it gets no connections.
 
     Raises CommandError if the port is in use.
     """

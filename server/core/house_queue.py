@@ -38,7 +38,11 @@ class _WaitingChallenge(NamedTuple):
 
 
 class HouseQueue:
-    """Challenges that wait for a slot, and the slots that are taken."""
+    """Queue of the challenges to house engines, the bots that the server itself runs.
+
+    A *slot* stands for one match that house engines may play in parallel. A challenge waits in the queue for a slot,
+    keeps it while the engine is asked to accept, and passes it to the match.
+    """
 
     def __init__(self) -> None:
         self._waiting_challenges: dict[str, _WaitingChallenge] = {}

@@ -90,10 +90,10 @@ async def analyse_position(
 
 
 def parse_position(parameters: Mapping[str, str]) -> str:
-    """Return the parameter `position`, with single spaces. Raises BadRequest if it is missing."""
+    """Return the parameter `position`, with single spaces. Raises BadRequest if it is missing or empty."""
     position = " ".join(parameters.get("position", "").split())
     if not position:
-        raise BadRequest("the query must be position=TEXT")
+        raise BadRequest("the parameter `position` is missing: add position=TEXT to the query")
     return position
 
 

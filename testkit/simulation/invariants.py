@@ -78,7 +78,7 @@ class MatchAccount:
     moves: dict[int, Any] = field(default_factory=dict)
     """Moves that are durable in the journal, by ply."""
     stall_ns: int = 0
-    """Stall of the server, in ns, that the last deadline of the journal tells."""
+    """Stall of the server, in ns, that the journal recorded with the last passed deadline."""
     record: Record | None = None
     closed: int = 0
 
@@ -433,7 +433,7 @@ class InvariantMonitor:
     # checks at intervals and at the end
 
     def check_servers(self) -> None:
-        """Check that no two bots stay free, and that connections, bots and matches explain all objects of the servers."""
+        """Check that no two bots stay free, and that the servers hold no more objects than their connections and matches need."""
         for server in self.arena.servers:
             process = server.process
             if not process.alive:
@@ -472,7 +472,7 @@ class InvariantMonitor:
         self._tables.close_season()
 
     def check_end_state(self) -> None:
-        """Check that every match has ended, that its bots know, that it was counted, and that the servers hold nothing."""
+        """Check that all matches have ended and were counted, that their bots know it, and that the servers hold nothing more."""
         unfinished = [name for name, match in self.matches.items() if match.record is None]
         self.require_true(not unfinished, f"{len(unfinished)} matches never ended, such as {unfinished[:3]}")
         for name, matches in self._started.items():

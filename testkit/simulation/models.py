@@ -23,7 +23,7 @@ MAX_UNPAIRED_NS = 1_000_000_000
 SEATS = ("maxie", "minnie")
 COUNTS = ("wins", "draws", "losses", "forfeits")
 COLUMNS = (*COUNTS, "rating", "deviation", "volatility")
-NEWLY_COUNTED = "SELECT match, finished, arrival FROM matches WHERE finished IS NOT NULL AND counted AND arrival > ? ORDER BY arrival"
+NEW_MATCHES_QUERY = "SELECT match, finished, arrival FROM matches WHERE finished IS NOT NULL AND counted AND arrival > ? ORDER BY arrival"
 NEW_PHI = 350 / 173.7178
 """Rating deviation of a new bot, on the internal scale of Glicko-2: 350 points divided by 173.7178."""
 
@@ -71,7 +71,7 @@ class SuspensionModel:
 class PairingModel:
     """Pairing of the free bots of one core: two of them may play each other unless they have the same owner.
 
-    All play the same game, and the pool of a simulated arena needs no pause between two matches of the same bots.
+    All bots play the same game, and the pool of a simulated arena needs no pause between two matches of the same bots.
     """
 
     def __init__(self) -> None:
@@ -125,7 +125,7 @@ class TableModel:
 
         Raises InvariantViolated if a row of one of their bots differs from the row in the store.
         """
-        rows = self._connection.execute(NEWLY_COUNTED, (self._arrival,)).fetchall()
+        rows = self._connection.execute(NEW_MATCHES_QUERY, (self._arrival,)).fetchall()
         finished_matches = self._monitor.finished[self._counted :][: len(rows)]
         for match, (name, finished, self._arrival) in zip(finished_matches, rows, strict=True):
             record = match.record

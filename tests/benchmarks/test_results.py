@@ -32,15 +32,15 @@ PROMISES = {
     ),
     **{
         f"growth.ratio {store.lower()}": (
-            f"with {growth.MATCHES[0]} to {growth.MATCHES[-1]:,} finished matches on {store}, "
-            f"compared with {growth.MATCHES[0]} match | at most {growth.MAX_RATIO:g} ×"
+            f"with {growth.STORE_SIZES[0]} to {growth.STORE_SIZES[-1]:,} finished matches on {store}, "
+            f"compared with {growth.STORE_SIZES[0]} match | at most {growth.MAX_RATIO:g} ×"
         )
         for store in ("SQLite", "PostgreSQL")
     },
     "growth.start": (
-        f"with {growth.MATCHES[-1]:,} finished matches, also after a kill | under {growth.MAX_SECONDS:g} s"
+        f"with {growth.STORE_SIZES[-1]:,} finished matches, also after a kill | under {growth.MAX_SECONDS:g} s"
     ),
-    "size.p95": f"with {size.MOST_MATCHES:,} matches and six clients at once | under {size.MAX_P95_MS:g} ms",
+    "size.p95": f"with {size.LARGEST_STORE_SIZE:,} matches and six clients at once | under {size.MAX_P95_MS:g} ms",
     "size.match": f"under {size.MAX_MATCH_BYTES / 1000:g} KB",
     "spectators.ratio": (
         f"with {spectators.SPECTATORS} spectators | at most {spectators.MAX_RATIO:g} × the p99 without spectators"
