@@ -58,7 +58,7 @@ from arena.server.shell.host_requests import HostRequestHandler
 from arena.server.shell.house_processes import NO_HOUSE, HousePlan, open_house
 from arena.server.shell.missed_results import MissedResultSender
 from arena.server.shell.rating_updater import RatingUpdater
-from arena.server.shell.shell import MatchNotStarted, Shell
+from arena.server.shell.shell import Shell
 from arena.server.shell.webhooks import WebhookSender
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import (
@@ -83,7 +83,6 @@ from arena.server.web.pages import Pages, ServerInfo
 __all__ = [
     "CannotListen",
     "Host",
-    "MatchNotStarted",
     "make_core_settings",
     "open_host",
     "open_store",
@@ -368,9 +367,12 @@ class Host:
         return False
 
     def list_players_of(self, game: str) -> set[str]:
-        """Return the names of the connected bots that can play the game named `game`."""
-        connected = self.shell.core.connected_bots
-        return {bot.name for bot in connected if not bot.preferences.games or game in bot.preferences.games}
+        """Return the names of the connected bots that play the game named `game`, and whose quota is not used up."""
+        return {
+            bot.name
+            for bot in self.shell.core.connected_bots
+            if bot.quota != 0 and (not bot.preferences.games or game in bot.preferences.games)
+        }
 
     def count_reported_threads(self, name: str) -> int:
         """Return the number of search threads that a bot reports; 0 if it reports none."""
@@ -385,10 +387,7 @@ class Host:
         self.shell.submit(BotCrashed(name, exit_text))
 
     async def play(self, terms: Terms) -> Record:
-        """Play one match to its end, once both bots have capacity for another match.
-
-        Raises shell.MatchNotStarted if the match does not begin.
-        """
+        """Play one match to its end, once both bots accept another match, and return its record."""
         return await self.shell.play_match(terms)
 
     async def store_record(self, terms: Terms, record: Record) -> None:

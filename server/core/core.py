@@ -125,7 +125,7 @@ class Core:
             MatchPlayed: lambda match: matches.record_played(match.terms, match.record),
             BotCrashed: self._handle_crash,
             HouseEngineFailed: self._handle_house_failure,
-            StartDraining: self._handle_drain,
+            StartDraining: lambda _: lobby.drain(),
             ApplySettings: lambda change: lobby.reconfigure(change.settings),
             RestoreMatches: self._handle_restore,
             HostCommand: events.handle_command,
@@ -443,10 +443,6 @@ class Core:
         if self._house.remove(failure.name):
             self._challenges.withdraw_all(failure.name, f"{failure.name} cannot be started")
             self._lobby.mark_changed()
-
-    def _handle_drain(self, _drain: StartDraining) -> None:
-        self._lobby.drain()
-        self._matches.drain()
 
     def _handle_restore(self, restore: RestoreMatches) -> None:
         self._events.restore(restore.events)

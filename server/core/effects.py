@@ -184,13 +184,6 @@ class EventNews(Struct, frozen=True):
     content: EventStarted | RoundPaired | EventMatchFinished | EventFinished
 
 
-class MatchRefused(Struct, frozen=True):
-    """Refusal of a requested match (`inputs.MatchRequested`), with the one-line reason `why`."""
-
-    match: str
-    why: str
-
-
 class StartHouseEngine(Struct, frozen=True):
     """Request to start one of the server's own engines, unless it is running."""
 
@@ -224,7 +217,6 @@ Effect = (
     | SendMissedResult
     | MatchFinished
     | EventNews
-    | MatchRefused
     | StartHouseEngine
     | LogLine
     | AnalysisMovesCut

@@ -97,7 +97,7 @@ class Tick(Struct, frozen=True):
 class MatchRequested(Struct, frozen=True):
     """Request for a match of an event that is controlled from outside the core.
 
-    The match begins once both bots have capacity for another match, even if they are disconnected.
+    The match begins once both bots accept another match, even if they are disconnected.
     """
 
     terms: Terms

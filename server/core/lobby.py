@@ -98,7 +98,7 @@ class Lobby:
         self.bots: dict[str, LobbyBot] = {}
         """Bots that are connected, play a match, or may still return to their session, by name."""
         self.is_draining = False
-        """True once no more matches begin, because the server is about to stop."""
+        """True once only requested matches begin, because the server is about to stop."""
         self.changes = 0
         """Number of changes so far that may alter a listing or concern the matchmaker."""
         self.changed_bots: dict[str, LobbyBot] = {}
@@ -145,7 +145,7 @@ class Lobby:
         return list(changed_bots.values())
 
     def drain(self) -> None:
-        """Begin no more matches from now on."""
+        """Begin no more matches from now on, except those that are requested."""
         self.is_draining = True
 
     def reconfigure(self, settings: CoreSettings) -> None:

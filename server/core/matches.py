@@ -14,10 +14,10 @@ from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.server.core.bot import LobbyBot
-from arena.server.core.effects import CloseMatch, LogLine, MatchFinished, MatchRefused, OpenMatch
+from arena.server.core.effects import CloseMatch, LogLine, MatchFinished, OpenMatch
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.inputs import RestoreMatches, UnfinishedMatch
-from arena.server.core.lobby import DRAINING_REASON, Lobby
+from arena.server.core.lobby import Lobby
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.room import Room
@@ -51,7 +51,7 @@ class Matches:
         self._suspensions = suspensions
         self._handle_event_match: Callable[[Record], None] = lambda _record: None
         self._pending_terms: list[Terms] = []
-        """Terms of the requested event matches that wait for a busy bot."""
+        """Terms of the requested event matches that have not begun."""
         self._stalls: deque[tuple[int, int]] = deque(maxlen=MAX_RECENT_STALLS)
         """Recent stalls of the server itself: end time and length of each, in ns."""
 
@@ -62,43 +62,23 @@ class Matches:
         self._handle_event_match = handler
 
     def request_match(self, terms: Terms) -> None:
-        """Begin a match that an event requested, once both bots have capacity for another match.
-
-        Refuse the match if the server is stopping.
-        """
-        if self._lobby.is_draining:
-            self._lobby.effects.append(MatchRefused(terms.match, DRAINING_REASON))
-        else:
-            self._pending_terms.append(terms)
-            self.begin_requested()
+        """Begin a match that an event requested, as soon as both bots accept another match."""
+        self._pending_terms.append(terms)
+        self.begin_requested()
 
     def begin_requested(self) -> None:
-        """Begin the requested event matches whose bots have capacity for another match. The others wait.
+        """Begin the requested event matches whose bots accept another match. The others wait.
 
-        A match begins even if a bot is disconnected: the bot then has until the match's `ready` deadline to connect. A
-        match is refused if the quota of a connected bot is used up.
+        A match begins even if a bot is disconnected: the bot then has until the match's `ready` deadline to connect.
         """
         pending_terms, self._pending_terms = self._pending_terms, []
         for terms in pending_terms:
             names = (terms.players.maxie, terms.players.minnie)
             bots = [bot for name in names if (bot := self._lobby.bots.get(name)) is not None]
-            unwilling_bot = next(
-                (bot.name for bot in bots if bot.client is not None and bot.quota == 0), None
-            )
-            if unwilling_bot is not None:
-                self._lobby.effects.append(
-                    MatchRefused(terms.match, f"{unwilling_bot} takes no more matches")
-                )
-            elif all(bot.has_capacity for bot in bots):
+            if all(bot.is_free or (bot.client is None and bot.has_capacity) for bot in bots):
                 self.open_match(terms, for_event=True)
             else:
                 self._pending_terms.append(terms)
-
-    def drain(self) -> None:
-        """Refuse all requested event matches that have not started."""
-        pending_terms, self._pending_terms = self._pending_terms, []
-        for terms in pending_terms:
-            self._lobby.effects.append(MatchRefused(terms.match, DRAINING_REASON))
 
     # start
 

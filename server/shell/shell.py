@@ -39,7 +39,6 @@ from arena.server.core.effects import (
     Effect,
     LogLine,
     MatchFinished,
-    MatchRefused,
     PublishToTopic,
     SendToClient,
 )
@@ -94,10 +93,6 @@ class StoreFailed(Exception):
 
     def __init__(self, error: StoreUnavailable) -> None:
         super().__init__(f"the store is unavailable, and matches wait until it is back: {error}")
-
-
-class MatchNotStarted(Exception):
-    """Raised when a requested match does not begin; the message is a one-line reason."""
 
 
 RecordLookup = Callable[[str], Awaitable[str | None]]
@@ -170,7 +165,6 @@ class Shell:
         """Event that the next round sets; None if no task waits for it."""
         self._effect_handlers: dict[type, list[Callable[[Any], None]]] = {
             MatchFinished: [self._handle_match_finished],
-            MatchRefused: [self._handle_match_refused],
             LogLine: [_write_log_line],
             AnalysisMovesCut: [lambda cut: metrics.lines_cut.inc(cut.moves)],
         }
@@ -276,9 +270,9 @@ class Shell:
         return self._core.match_count
 
     async def play_match(self, terms: Terms) -> Record:
-        """Play one match to its end, once both bots have capacity for another match, and return its record.
+        """Play one match to its end, once both bots accept another match, and return its record.
 
-        Raises MatchNotStarted if the match cannot begin. If the caller is cancelled, the match continues.
+        If the caller is cancelled, the match continues.
         """
         return await self._request_match(MatchRequested(terms))
 
@@ -501,11 +495,6 @@ class Shell:
         request = self._match_requests.get(finished.record.match)
         if request is not None and not request[1].done():
             request[1].set_result(finished.record)
-
-    def _handle_match_refused(self, refusal: MatchRefused) -> None:
-        request = self._match_requests.get(refusal.match)
-        if request is not None and not request[1].done():
-            request[1].set_exception(MatchNotStarted(refusal.why))
 
 
 def _write_log_line(report: LogLine) -> None:

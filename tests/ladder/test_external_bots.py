@@ -2,11 +2,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.ladder import external_bots
+from arena.ladder.event_terms import EventTerms
 from arena.ladder.external_bots import (
     MAX_AWAY_SECONDS,
     MAX_SILENT_MATCHES,
@@ -17,10 +19,20 @@ from arena.ladder.external_bots import (
     gather_bots,
     wait_without_playing,
 )
+from arena.ladder.runner import MatchRunner
+from arena.ladder.threads import ThreadAllocation
+from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo
-from arena.protocol.messages import Hello, Welcome
+from arena.protocol.messages import Hello, Standing, Status, Welcome
+from arena.protocol.record import Record
+from arena.protocol.timecontrol import TimeControl
+from arena.rating.formats import RoundRobinFormat
+from arena.rating.schedule import Schedule
+from arena.rating.standings import list_losers
 from arena.server.host import Host
 from testkit.virtual_time import CLOCK
+from tests.server.fleets import bot
+from tests.server.matches import game_of
 from tests.server.peer import dial, enter
 from tests.virtual import virtual
 
@@ -236,6 +248,33 @@ async def test_a_bot_that_comes_back_in_time_plays_on() -> None:
             await CLOCK.sleep(0.1)
             assert bots.reserve("b") == "b"
             bots.release("b")
+
+
+async def test_a_bot_that_takes_no_more_matches_forfeits_the_rest(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(external_bots, "MAX_AWAY_SECONDS", 0)
+    records: list[Record] = []
+    async with enter(host, "a"), enter(host, "b") as b:
+        bots = await gather_bots(host, "tictactoe", terms(2))
+        await b.say(Status(quota=0))
+        await b.hear(Standing)
+        async with bots.track_connections():
+            runner = MatchRunner(
+                host,
+                bots,
+                EventTerms("test", (game_of(),), TimeControl(120_000), margin_ms=100, ready_ms=120_000),
+                ThreadAllocation([bot("a"), bot("b")], cores=2),
+                lambda _pairing, record: records.append(record),
+            )
+            schedule = Schedule("1", RoundRobinFormat(["a", "b"], 1, 1, 0))
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(runner.run, schedule)
+                while schedule:
+                    await b.say(Status())
+                    await b.hear(Standing)
+    assert {record.result.reason for record in records} == {EndReason.NO_SHOW}
+    assert [list_losers(record) for record in records] == [("b",), ("b",)]
 
 
 @given(st.lists(st.booleans()))

@@ -39,7 +39,6 @@ from arena.server.core.effects import (
     CloseMatch,
     LogLine,
     MatchFinished,
-    MatchRefused,
     OpenMatch,
     PublishToTopic,
     SaveSession,
@@ -52,7 +51,6 @@ from arena.server.core.inputs import (
     EdgeResynced,
     MatchRequested,
     MessageReceived,
-    StartDraining,
     StoreRecovered,
     Tick,
     TurnSent,
@@ -352,23 +350,22 @@ def test_a_bot_that_is_away_is_given_no_more_matches_than_it_takes() -> None:
     assert arena.core.match_count == 2, "the second one of dora and emil, who have not come"
 
 
-def test_a_match_of_a_bot_that_takes_no_more_is_refused() -> None:
+def test_a_match_waits_while_a_bot_takes_no_more() -> None:
     arena = Arena()
-    anna = arena.enter("anna")
-    arena.enter("bert")
+    anna, bert = arena.enter("anna"), arena.enter("bert")
     anna.say(Status(0))
-    match = arena.play("anna", "bert")
-    assert arena.of(MatchRefused) == [MatchRefused(match, "anna takes no more matches")]
-
-
-def test_a_core_that_drains_begins_nothing_and_plays_on() -> None:
-    arena, anna, bert, _ = in_match()
-    waiting = arena.play(anna, bert)
-    arena.give(StartDraining())
-    late = arena.play(anna, bert)
-    assert [each.match for each in arena.of(MatchRefused)] == [waiting, late]
-    play_line(anna, bert)
+    first = arena.play(anna, bert)
     assert arena.core.match_count == 0
+    anna.say(Status(1))
+    for peer in (anna, bert):
+        peer.say(Ready(first))
+    play_line(anna, bert)
+    second = arena.play(anna, bert, ready=300)
+    assert arena.core.match_count == 0
+    anna.leave()
+    bert.say(Ready(second))
+    arena.wait(300)
+    assert (arena.records[-1].result.winner, arena.records[-1].result.reason) == ("minnie", EndReason.NO_SHOW)
 
 
 def test_engines_and_their_threads_are_told() -> None:
