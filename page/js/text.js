@@ -115,14 +115,20 @@ function headline({ winner, reason: word }, players, seat = /** @type {string | 
   return `You ${winner === seat ? "won" : word === "resignation" ? "resigned" : "lost"}`;
 }
 
+// Return the armies of both players at the end of a match, those of a seat or of Maxie first; empty for a void match, and in a game
+// without armies.
+export function tally({ end, game, last }, seat = /** @type {string | null} */ (null)) {
+  const score = end.reason === "server_fault" ? null : game.score?.(last);
+  const first = seat ?? "maxie";
+  return score ? `${score[first].armies}\u00a0:\u00a0${score[other(first)].armies}` : "";
+}
+
 // Return the end of a match in two parts: the headline with the armies, as in "ann wins, 918 : 109", and the reason, as in "by reaching
 // the goal"; empty for a player who resigned. `seat`: the reader's seat; null for a spectator.
-export function ending({ end, players, game, last }, seat = /** @type {string | null} */ (null)) {
-  const isVoid = end.reason === "server_fault";
-  const score = isVoid ? null : game.score?.(last);
-  const first = seat ?? end.winner ?? "maxie";
-  const armies = score ? `, ${score[first].armies}\u00a0:\u00a0${score[other(first)].armies}` : "";
-  return [`${headline(end, players, seat)}${armies}`, isVoid ? detailOf(end) || "server error" : why(end, players, seat)];
+export function ending(match, seat = /** @type {string | null} */ (null)) {
+  const { end, players } = match;
+  const armies = tally(match, seat ?? end.winner);
+  return [`${headline(end, players, seat)}${armies && `, ${armies}`}`, end.reason === "server_fault" ? detailOf(end) || "server error" : why(end, players, seat)];
 }
 
 function why(end, players, seat) {

@@ -121,10 +121,11 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     )
     return (
         f'<div>{preload_link}{PITCH_WITH_BUTTON}<div class="hero"><section class="stage first">'
-        f'<div class="tug wide" data-goal=""><h2 class="stage-title">{badge}<span class="kind">'
+        f'<div class="tug"><h2 class="stage-title">{badge}<span class="kind">'
         f"{'' if hero_match.live else 'Replay · '}{escape(title)}</span></h2>"
         f"{''.join(_render_side(seat, players[seat], army_sums[seat], game.map.armies_to_win) for seat in NAMES)}"
-        f'<p class="tug-bar" title="Chance of winning">{_render_strip("", ("minnie", 100), ("maxie", percent))}'
+        '<p class="tug-bar" title="Chance of winning"><svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="minnie" height="4" width="100"/><rect class="maxie" height="4" width="{percent}"/></svg>'
         f"{''.join(_render_label(seat, players[seat], percent) for seat in NAMES)}</p></div>"
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
         f"{make_map_picture(MapFile(game.map)).render_svg(armies, label)}</div></div></div></div>"
@@ -153,13 +154,11 @@ def round_half_up(number: float) -> int:
 
 
 def _render_side(seat: str, name: str, armies: int, goal: int) -> str:
-    """Return a player's name and armies, and a line as long as the armies' share of the goal."""
-    progress = min(100, round_half_up(100 * armies / goal))
+    """Return a player's name and armies, and the armies that win."""
     return (
         f'<p class="tug-side" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
         f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span>'
-        f'<span class="held"><strong>{armies}</strong><span class="goal-of"> / {goal}</span></span>'
-        f"{_render_strip('progress', ('', progress))}</p>"
+        f'<span class="held"><strong>{armies}</strong><span class="goal-of"> / {goal}</span></span></p>'
     )
 
 
@@ -169,20 +168,9 @@ def _render_label(seat: str, name: str, percent: int) -> str:
     percent: Maxie's chance of winning
     """
     own_percent = percent if seat == "maxie" else 100 - percent
-    leader, words, aim = "", "", ""
+    leader, words = "", ""
     if own_percent > 50:
-        leader, words, aim = titles.make_bot_title(name), f"{own_percent} %", "to win"
+        leader, words = titles.make_bot_title(name), f"{own_percent} % to win"
     elif percent == 50 and seat == "maxie":
         words = "Even"
-    return (
-        f'<strong class="share-of" data-owner="{seat}"><span class="name">{escape(leader)}</span> '
-        f'<span>{words}</span> <span class="to-win">{aim}</span></strong>'
-    )
-
-
-def _render_strip(name: str, *rectangles: tuple[str, int]) -> str:
-    """Return a drawing of bars on each other, each with its class and its width in per cent."""
-    drawn = "".join(f'<rect class="{kind}" height="4" width="{width}"/>' for kind, width in rectangles)
-    return (
-        f'<svg class="{name}" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">{drawn}</svg>'
-    )
+    return f'<strong class="share-of" data-owner="{seat}"><span class="name">{escape(leader)}</span> <span>{words}</span></strong>'

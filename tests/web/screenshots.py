@@ -163,10 +163,6 @@ FILM: ViewportSize = {"width": 880, "height": 640}
 FILM_MS = 250
 FILM_FROM_MS = 15_000
 """So far into a match, armies begin to meet."""
-FILM_STYLE = (
-    "document.styleSheets[0].insertRule('.tug-bar .maxie, .progress rect { transition: none !important }')"
-)
-"""The bars would move by the browser's clock, which is not the film's."""
 FILM_PICTURES = 80
 NAMES = ("film-tv", "page-live", *BUSY, *QUIET)
 
@@ -267,7 +263,6 @@ def film(running: BrowserArena, browser: Browser, folder: Path) -> None:
     page.clock.install()
     page.goto(f"{running.url}tv")
     expect(page.locator(".stage .map .spot[data-owner=maxie]").first).to_be_visible()
-    page.evaluate(FILM_STYLE)
     page.clock.pause_at(page.evaluate("Date.now() + 1000"))
     page.clock.run_for(FILM_FROM_MS)
     pictures: list[Image.Image] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -146,12 +147,12 @@ def test_a_small_frame_has_room_for_the_board_and_tells_no_end(
     page.set_viewport_size({"width": 300, "height": 200})
     page.goto(f"{played.url}embed/{match}")
     expect(page.locator(".map .area-of").first).to_be_visible()
-    expect(page.locator(".story[data-end]")).to_have_count(0)
+    expect(page.locator(".tug-bar")).not_to_contain_text(re.compile("wins|Draw"))
     board = box_of(page.locator(".board"))
     assert board["height"] > 0.55 * 200
     assert board["y"] + board["height"] <= 200
     page.keyboard.press("End")
-    expect(page.locator(".story[data-end]")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".share-of", has_text=re.compile("wins|Draw"))).to_be_in_viewport(ratio=1)
     expect(page.locator(".badge, .told, .doing").filter(visible=True)).to_have_count(0)
     page.set_viewport_size({"width": 640, "height": 360})
     expect(page.locator(".track")).to_have_css("opacity", "1")

@@ -85,7 +85,7 @@ export class LiveCards {
   add(match) {
     const players = Object.fromEntries(SEATS.map((seat) => [seat, botTitle(match.players[seat])]));
     const card = {
-      words: h("span", { class: "quiet line" }), picture: h("span", { class: "picture-of" }), tug: new EvalBar(), link: /** @type {any} */ (null),
+      words: h("span", { class: "quiet line" }), picture: h("span", { class: "picture-of" }), tug: new EvalBar({ armies: false }), link: /** @type {any} */ (null),
       element: /** @type {any} */ (null), board: /** @type {any} */ (null), unwatch: /** @type {any} */ (null),
       state: /** @type {any} */ (null), leaving: /** @type {any} */ (undefined), title: "", drawn: false,
       map: match.game === "riskless" && !match.map?.includes(":") ? match.map ?? "" : "", // whose land is to be drawn

@@ -3,7 +3,7 @@
 
 import { makeBoard } from "../boards/index.js";
 import { Director, requestFinished } from "../director.js";
-import { h, say, set } from "../dom.js";
+import { capitalized, h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { describeMove, sentence, story } from "../story.js";
 import { SEATS, botTitle, ending, gameTitle, watched, when } from "../text.js";
@@ -27,7 +27,7 @@ export class Stage {
     this.kind = h("span", { class: "kind" }, "Loading…");
     this.badge = new LiveBadge(catchesUp ? () => this.playback.jump() : null);
     const title = h("h2", { class: "stage-title" }, this.badge.element, this.kind);
-    this.tug = new EvalBar({ wide: true, title: compact ? null : title });
+    this.tug = new EvalBar({ title: compact ? null : title });
     this.place = h("div", { class: "stage-place", inert: compact, "aria-hidden": compact && "true" }); // the board of a link is only looked at
     this.link = compact ? h("a", { class: "stage-board" }, this.place) : h("a", { class: "button plain small" }, "Open match");
     this.words = h("p", { class: "story" });
@@ -86,8 +86,8 @@ export class Stage {
     this.told = story(match, director.continents, ply);
     const { words, seat } = sentence(match, this.told, ply);
     const { isOver } = this.playback;
-    say(this.words, isOver ? ending(match)[0] : words);
-    set(this.words, { "data-owner": seat, "data-end": isOver });
+    say(this.words, isOver ? capitalized(ending(match)[1]) : words); // the bar tells the result
+    set(this.words, { "data-owner": isOver ? null : seat });
     this.changed();
     this.moved(match.id);
   }
@@ -99,7 +99,7 @@ export class Stage {
     if (!this.playback) return;
     const { match, live, at, isOver } = this.playback;
     const { following } = this.director;
-    say(this.latest, isOver ? [ending(match)[1], following && `Next: ${paired(following.players)}`].filter(Boolean).join(" · ") : at ? describeMove(match, at) : "");
+    say(this.latest, isOver ? following ? `Next: ${paired(following.players)}` : "" : at ? describeMove(match, at) : "");
     this.badge.show(this.playback);
     const game = gameTitle(match.gameName, match.setup.map);
     const time = match.started && match.event !== "demo" && !this.compact ? when(match.started) : "";

@@ -33,15 +33,14 @@ export class Players {
     const accuracy = h("span", { class: "accuracy" });
     const thinking = h("p", { class: "thinking" });
     const pace = h("p", { class: "pace quiet" });
-    const bar = this.match.setup.armies_to_win ? h("div", { class: "goal", "aria-hidden": "true" }, h("span", { class: "reached" })) : null;
     const element = h("section", { class: "player", "data-owner": seat, "aria-label": `${SIDES[seat]}: ${name}` },
       h("span", { class: "shape", "aria-hidden": "true" }),
       h("a", { class: "name", href: addressOf("bot", botOf(bot)), title: bot === botOf(bot) ? bot : `Another process of ${botOf(bot)}` }, seat === this.own ? "You" : name),
-      time, bar ? h("span", { class: "count" }, armies, score) : null, accuracy, bar);
+      time, this.match.setup.armies_to_win ? h("span", { class: "count" }, armies, score) : null, accuracy);
     const said = this.match.engines[seat];
     const more = h("div", { class: "more-of", "data-owner": seat }, h("p", null, h("span", { class: "shape", "aria-hidden": "true" }), " ", h("strong", null, name), " plays ", word(SEAT_NAMES[seat])),
       said ? h("p", { class: "engine" }, engine(said)) : null, thinking, pace);
-    return { element, time, accuracy, armies, goal, places, lead, thinking, pace, more, reached: bar?.firstElementChild };
+    return { element, time, accuracy, armies, goal, places, lead, thinking, pace, more };
   }
 
   tick() {
@@ -77,7 +76,7 @@ export class Players {
   }
 
   // Return a player's progress: armies of those needed to win, territories, and the lead in armies.
-  count({ armies: number, goal, places: held, lead, pace, reached }, seat, scores, ply) {
+  count({ armies: number, goal, places: held, lead, pace }, seat, scores, ply) {
     const { game, positions, setup } = this.match;
     const { armies, places } = scores[seat];
     const ahead = armies - scores[other(seat)].armies;
@@ -85,7 +84,6 @@ export class Players {
     say(goal, ` / ${setup.armies_to_win}`);
     say(held, ` · ${plural(places, "territory", "territories")}`);
     say(lead, ahead > 0 ? ` · +${ahead}` : "");
-    reached.style.width = `${Math.min(100, (100 * armies) / setup.armies_to_win).toFixed(1)}%`;
     const since = Math.max(0, ply - PACE_PLIES);
     const more = ply > since ? (armies - game.score(positions[since])[seat].armies) / (ply - since) : 0;
     say(pace, ply > since ? `${more < 0 ? "−" : "+"}${Math.abs(more).toFixed(1)} armies a move` : "");

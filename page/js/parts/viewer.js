@@ -57,7 +57,7 @@ export class Viewer {
     this.explorer = new Explorer(match, this.board, () => this.refresh(), this.review);
     this.openings = new Openings(match, (move) => this.explorer.tryMove(move), () => this.refreshSoon());
     this.players = new Players(match, seat);
-    this.tug = new EvalBar({ names: false, wide: true, own: seat });
+    this.tug = new EvalBar({ names: false, own: seat });
     this.moves = new MoveList(match, link, this.review);
     this.moves.element.addEventListener("click", () => this.reveal());
     this.plot = new Plot(match, { go: (ply) => this.go(ply), reveal: () => this.revealAll() });
@@ -241,7 +241,7 @@ export class Viewer {
     this.players.judge(this.review.accuracy);
     this.showStudy();
     this.tug.show(match, at);
-    set(this.tug.element, { hidden: !hasChances(match) });
+    set(this.tug.element, { hidden: !hasChances(match) && !this.over });
     this.showTrack(at);
     this.plot.show(playback, this.turns);
     const told = story(match, this.continents, at);
@@ -250,7 +250,7 @@ export class Viewer {
     const silent = explorer.active || (over && this.seat !== null); // the bar tells the reader's own end
     const [result, why] = over && !silent ? ending(match) : [this.toReader(words), ""];
     say(this.story, silent ? "" : result);
-    set(this.story, { "data-owner": silent ? null : over ? match.end.winner : seat, "data-end": over });
+    set(this.story, { "data-owner": silent ? null : over ? match.end.winner : seat });
     if ("suggest" in this.board) this.board.suggest(explorer.suggested ?? null);
     say(this.told, explorer.active ? explorer.describe() : `${why && `${why} · `}${describeMove(match, at, this.seat)}${this.judged(at)}`);
     say(this.status, this.state());

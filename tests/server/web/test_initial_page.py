@@ -79,9 +79,9 @@ def test_the_lead_is_shown_as_one_number() -> None:
     assert [each.text for each in picture.findall(".//*[@class='held']/strong")] == [
         str(each) for each in sums
     ]
-    goal = load_map_file("usa").map.armies_to_win
-    runs = [each.get("width") for each in picture.findall(".//*[@class='progress']/rect")]
-    assert runs == [str(round(100 * each / goal)) for each in sums]
+    bar = picture.find(".//*[@class='tug-bar']/svg/rect[@class='maxie']")
+    assert bar is not None
+    assert bar.get("width") == str(round(100 * share))
     assert picture.find(".//a[@href='/match/m']") is not None
 
 
