@@ -1,27 +1,28 @@
 """Search of finished matches by players, map, game, event, opening and result, the newest first.
 
-A database index covers one or two of the search terms, and matches are examined in the order of this index. The other
-terms are tested on each match. So that a search is as fast in a store of a million matches, it examines at most
-MAX_EXAMINED of them, and returns the position at which the next search continues. Before it reads any match, it finds
-the last match to examine in the index.
+A database index covers one or two of the search terms, and matches are read in the order of this index. The other terms
+are tested on each match. So that a search is as fast in a store of a million matches, it reads at most MAX_EXAMINED of
+them, and returns the position at which the next search continues.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.ext.asyncio import AsyncConnection
+from msgspec.structs import asdict
 
+from arena.protocol.codes import EndReason
 from arena.rating.standings import COLUMN_NAMES
 from arena.server.store.database import Engine, open_query_connection
 from arena.server.store.finished_matches import (
     IS_FINISHED,
     RESULT_COLUMNS,
     MatchList,
+    MatchSummary,
     PageCursor,
     list_distinct_games,
     make_summary_from_row,
@@ -83,33 +84,28 @@ async def search_matches(
     Because of this maximum, the returned list may have fewer than `limit` matches, or none, although older matches fit.
     Its `next` is the position at which another call continues the search; None if all matches have been searched.
     """
+    terms = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
+    index_terms = _choose_index_terms(terms)
+    max_read = limit + 1 if set(terms) <= set(index_terms) else max_examined
+    parameters: dict[str, Any] = asdict(filter) | {"most": max_read}
+    if before is not None:
+        parameters |= {"finished_before": before[0], "before": before[1]}
     async with open_query_connection(engine) as connection:
-        games = await _find_indexed_games(connection, filter)
-        if games is None:
-            return MatchList([], None)
-        statements = _build_statements(_find_shape(filter), len(games), before=before is not None)
-        parameters: dict[str, Any] = {
-            name: value for name, value in _select_column_terms(filter).items() if value
-        }
+        games: list[str] = []
+        if index_terms == ("bot", "game"):
+            games = [filter.game]
+            if not filter.game:
+                games = await list_distinct_games(connection, matches.c.game, IS_FINISHED)
+            if not games:
+                return MatchList([], None)
         parameters |= {f"game{number}": game for number, game in enumerate(games)}
-        if before is not None:
-            parameters |= {"finished_before": before[0], "before": before[1]}
-        boundary = None
-        if statements.boundary is not None:
-            skipped_count = max(max_examined // statements.list_count, 1) - 1
-            boundary = (
-                await connection.execute(statements.boundary, parameters | {"passed": skipped_count})
-            ).one_or_none()
-        parameters |= {"most": limit + 1}
-        matches_query = statements.everything
-        if boundary is not None:
-            matches_query = statements.up_to_boundary
-            parameters |= {"boundary_finished": boundary.finished, "boundary_number": boundary.number}
-        rows = (await connection.execute(matches_query, parameters)).all()
-    page = [make_summary_from_row(row) for row in rows[:limit]]
-    if len(rows) > limit:
-        return MatchList(page, _make_page_cursor(rows[limit - 1]))
-    return MatchList(page, None if boundary is None else _make_page_cursor(boundary))
+        query = _build_query(index_terms, len(games), before=before is not None)
+        rows = (await connection.execute(query, parameters)).all()
+    read = [make_summary_from_row(row) for row in rows]
+    found = [match for match in read if _fits(match, filter)]
+    if len(found) > limit:
+        return MatchList(found[:limit], _make_page_cursor(found[limit - 1]))
+    return MatchList(found, _make_page_cursor(read[-1]) if len(read) == max_read else None)
 
 
 async def find_opening_key(engine: Engine, match: str) -> str | None:
@@ -135,121 +131,74 @@ async def load_head_to_head_scores(engine: Engine, bot: str, opponent: str) -> l
         return [HeadToHeadScore(row.game, *map(int, row[1:])) for row in rows]
 
 
-def _make_page_cursor(row: Any) -> str:
-    return f"{row.finished}|{row.match}"
+def _make_page_cursor(match: MatchSummary) -> str:
+    return f"{match.finished}|{match.match}"
 
 
-async def _find_indexed_games(connection: AsyncConnection, filter: SearchFilter) -> list[str] | None:
-    """Return the games to look up in the index by bot and game: `filter.game`, or all games if it is empty.
-
-    Return an empty list if the search uses another index, and None if the store has no finished match.
-    """
-    if not filter.bot or filter.opponent or filter.opening or filter.event:
-        return []
-    if filter.game:
-        return [filter.game]
-    return await list_distinct_games(connection, matches.c.game, IS_FINISHED) or None
-
-
-def _select_column_terms(filter: SearchFilter) -> dict[str, str]:
-    fields = {name: getattr(filter, name) for name in filter.__struct_fields__}
-    if filter.result in (WON, LOST, DRAWN, "maxie", "minnie"):
-        del fields["result"]
-    return fields
+def _fits(match: MatchSummary, filter: SearchFilter) -> bool:
+    """Return True if a match meets all terms of `filter` but `opening`, by which the matches were read from an index."""
+    names = {match.players.maxie, match.players.minnie}
+    return (
+        (not filter.bot or filter.bot in names)
+        and (not filter.opponent or {filter.bot, filter.opponent} == names)
+        and filter.map in ("", match.map)
+        and filter.game in ("", match.game)
+        and filter.event in ("", match.event)
+        and filter.result in ("", *_list_results(match, filter.bot))
+    )
 
 
-SearchShape = tuple[tuple[str, ...], str]
-"""Shape of a search: the names of the terms that are given, and the value of `result` if it is not an end reason.
+def _list_results(match: MatchSummary, bot: str) -> Iterator[str]:
+    """Yield the values of `SearchFilter.result` that find a match, in a search for the matches of `bot`."""
+    winner, reason = match.result.winner, match.result.reason
+    yield reason.value
+    if winner is not None:
+        yield winner
+        for seat in ("maxie", "minnie"):
+            if match.players.get_bot_name(seat) == bot:
+                yield WON if seat == winner else LOST
+    elif reason is not EndReason.SERVER_FAULT:
+        yield DRAWN
 
-Otherwise the second value is empty. Searches of the same shape use the same SQL statements, with other parameters.
-"""
 
-
-def _find_shape(filter: SearchFilter) -> SearchShape:
-    names = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
-    return names, "" if "result" in _select_column_terms(filter) else filter.result
+def _choose_index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of those search terms, among `names`, that the best index for the search covers."""
+    if "opening" in names:
+        return ("opening",)
+    if "bot" in names and "opponent" in names:
+        return ("bot", "opponent")
+    if "event" in names:
+        return ("event",)
+    if "bot" in names:
+        return ("bot", "game")
+    return next(((name,) for name in ("map", "game") if name in names), ())
 
 
 Conditions = tuple[sa.ColumnElement[bool], ...]
 
 
-class _SearchStatements(Struct, frozen=True):
-    """SQL statements for all searches with the same kinds of terms (a `SearchShape`)."""
-
-    list_count: int
-    """Number of lists of matches that a search merges. Each list is a range of an index, as for a bot in one seat."""
-    boundary: sa.Select[Any] | None
-    """Query for the last match to examine, the *boundary*; None if the index covers all terms of the search.
-
-    The query's parameter `passed` is the number of matches to examine before the boundary, in each list.
-    """
-    up_to_boundary: sa.Select[Any]
-    """Query for the matches that fit and are not older than the boundary."""
-    everything: sa.Select[Any]
-    """Query for the matches that fit, without a boundary."""
-
-
 @lru_cache(maxsize=256)
-def _build_statements(shape: SearchShape, games: int, *, before: bool) -> _SearchStatements:
-    """Return the statements for searches with these kinds of terms. They are cached, because building takes longer than running them.
+def _build_query(index_terms: tuple[str, ...], games: int, *, before: bool) -> sa.Select[Any]:
+    """Return the query for the newest matches that meet the terms of an index. Its parameter `most` limits their number.
 
     games: number of games to search in the index by bot and game; 0 if another index is used
     before: True if the search begins after a given position, not at the newest match
-    """
-    names, result = shape
-    parameter = {name: sa.bindparam(name, type_=sa.String) for name in names}
-    # The terms that the index does not cover are tested on each match.
-    conditions = [
-        _build_term_condition(name, parameter)
-        for name in names
-        if name not in ("result", *_choose_index_terms(names))
-    ]
-    if "result" in names:
-        conditions.append(_build_result_condition(result, parameter))
-    condition_lists = [
-        (*list_conditions, _build_before_condition()) if before else list_conditions
-        for list_conditions in _build_list_conditions(names, games)
-    ]
-    finished = sa.bindparam("boundary_finished", type_=matches.c.finished.type)
-    # The condition on (time, number) is sufficient. The added condition on the time alone lets PostgreSQL estimate that
-    # few rows fit, so that it uses the index.
-    boundary_conditions = [
-        sa.tuple_(finished, sa.bindparam("boundary_number", type_=matches.c.number.type)) <= _PAGE_KEY,
-        matches.c.finished >= finished,
-    ]
-    if before:
-        boundary_conditions.append(
-            matches.c.finished <= sa.bindparam("finished_before", type_=matches.c.finished.type)
-        )
-    return _SearchStatements(
-        len(condition_lists),
-        _build_last_examined_match_query(condition_lists) if conditions else None,
-        _build_newest_matches_query(
-            [(*list_conditions, *conditions, *boundary_conditions) for list_conditions in condition_lists]
-        ),
-        _build_newest_matches_query([(*list_conditions, *conditions) for list_conditions in condition_lists]),
-    )
 
-
-def _build_newest_matches_query(condition_lists: Sequence[Conditions]) -> sa.Select[Any]:
-    """Return the query for the newest matches of several lists together. Its parameter `most` limits their number.
-
-    condition_lists: SQL conditions of each list
-
-    The indices contain the end times and numbers of matches, by which the lists are merged, so only the returned rows
-    are read in full. A match of a bot against itself is in two lists, and is returned once.
+    The queries are cached, because building one takes longer than running it. The indices contain the end times and
+    numbers of matches, by which several lists are merged, so only the returned rows are read in full. A match of a bot
+    against itself is in two lists, and is returned once.
     """
     limit = sa.bindparam("most", type_=sa.Integer)
+    position_conditions = (_build_before_condition(),) if before else ()
+    condition_lists = [
+        (*list_conditions, *position_conditions, IS_FINISHED)
+        for list_conditions in _build_list_conditions(index_terms, games)
+    ]
     if len(condition_lists) == 1:
-        return (
-            sa.select(*_SUMMARY_COLUMNS)
-            .where(*condition_lists[0], IS_FINISHED)
-            .order_by(*_NEWEST_FIRST)
-            .limit(limit)
-        )
+        return sa.select(*_SUMMARY_COLUMNS).where(*condition_lists[0]).order_by(*_NEWEST_FIRST).limit(limit)
     list_queries = (
         sa.select(matches.c.finished, matches.c.number)
-        .where(*list_conditions, IS_FINISHED)
+        .where(*list_conditions)
         .order_by(*_NEWEST_FIRST)
         .limit(limit)
         for list_conditions in condition_lists
@@ -274,57 +223,14 @@ def _build_before_condition() -> sa.ColumnElement[bool]:
     return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PAGE_KEY
 
 
-def _build_last_examined_match_query(condition_lists: Sequence[Conditions]) -> sa.Select[Any]:
-    """Return the query for the last match that a search examines, the *boundary*.
+def _build_list_conditions(index_terms: tuple[str, ...], games: int) -> list[Conditions]:
+    """Return the SQL conditions of each list of matches that one search reads: one list, or several to be merged.
 
-    condition_lists: SQL conditions of each list
+    Each list is a range of an index, such as the matches of a bot in one seat.
 
-    In each list, the query finds the match after the first N, where N is the query's parameter `passed`. If there are
-    several lists, the newest of the matches found is the last one to examine.
-    """
-    skipped_count = sa.bindparam("passed", type_=sa.Integer)
-    last_in_list_query = (
-        sa.select(matches.c.finished, matches.c.number)
-        .order_by(*_NEWEST_FIRST)
-        .limit(1)
-        .offset(skipped_count)
-    )
-    boundaries = sa.union_all(
-        *(
-            sa.select(last_in_list_query.where(*list_conditions, IS_FINISHED).subquery())
-            for list_conditions in condition_lists
-        )
-    ).subquery()
-    newest = (
-        sa.select(boundaries.c.number)
-        .order_by(boundaries.c.finished.desc(), boundaries.c.number.desc())
-        .limit(1)
-    )
-    columns = matches.c.match, matches.c.finished, matches.c.number
-    return sa.select(*columns).where(matches.c.number == newest.scalar_subquery())
-
-
-def _choose_index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of those search terms, among `names`, that the best index for the search covers."""
-    if "opening" in names:
-        return ("opening",)
-    if "bot" in names and "opponent" in names:
-        return ("bot", "opponent")
-    if "event" in names:
-        return ("event",)
-    if "bot" in names:
-        return ("bot", "game")
-    return next(((name,) for name in ("map", "game") if name in names), ())
-
-
-def _build_list_conditions(names: tuple[str, ...], games: int) -> list[Conditions]:
-    """Return the SQL conditions of each list of matches that one search examines: one list, or several to be merged.
-
-    names: names of the search's terms
     games: number of games to search in the index by bot and game; 0 if another index is used
     """
     column = matches.c
-    index_terms = _choose_index_terms(names)
 
     def bind_parameter(name: str, column: sa.Column[Any]) -> sa.BindParameter[Any]:
         return sa.bindparam(name, type_=column.type)
@@ -340,28 +246,3 @@ def _build_list_conditions(names: tuple[str, ...], games: int) -> list[Condition
         conditions = [column.game == bind_parameter(f"game{number}", column.game) for number in range(games)]
         return [(seat == bot, game) for game in conditions for seat in (column.maxie, column.minnie)]
     return [tuple(column[name] == bind_parameter(name, column[name]) for name in index_terms)]
-
-
-def _build_term_condition(name: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
-    if name in ("bot", "opponent"):
-        return sa.or_(matches.c.maxie == parameter[name], matches.c.minnie == parameter[name])
-    condition: sa.ColumnElement[bool] = matches.c[name] == parameter[name]
-    return condition
-
-
-def _build_result_condition(result: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
-    column = matches.c
-    if not result:
-        condition: sa.ColumnElement[bool] = column.reason == parameter["result"]
-        return condition
-    if result == DRAWN:
-        return sa.and_(column.winner.is_(None), column.reason != "server_fault")
-    if result in ("maxie", "minnie"):
-        winner: sa.ColumnElement[bool] = column.winner == result
-        return winner
-    bot = parameter["bot"]
-    bot_seat, opponent_seat = ("maxie", "minnie") if result == WON else ("minnie", "maxie")
-    return sa.or_(
-        sa.and_(column.maxie == bot, column.winner == bot_seat),
-        sa.and_(column.minnie == bot, column.winner == opponent_seat),
-    )
