@@ -41,7 +41,6 @@ from arena.server.core.effects import EventPlace
 from arena.server.edge.addresses import LOOPBACK
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
-from arena.server.store.database import format_current_time
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder, set_bots
 from arena.server.web.event_progress import EventProgress
@@ -103,7 +102,7 @@ async def run_ladder(
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
         async with _open_server(ladder, external, database, port) as host:
             try:
-                async with _claim_event(ladder, host, database) as stored_ladder:
+                async with _claim_event(ladder, host) as stored_ladder:
                     with closing(RecordFile(ladder.choose_record_file(stored_ladder.started))) as file:
                         run = _LadderRun(ladder, observer, host, stored_ladder, file)
                         await run.play(external, cluster, restart_policy)
@@ -141,17 +140,9 @@ def _open_server(
 
 
 @asynccontextmanager
-async def _claim_event(ladder: Ladder, host: Host, database: str | None) -> AsyncIterator[StoredLadder]:
-    """Claim a new or a resumed event, so that no other process plays it, and yield it.
-
-    Without a database the event is always new.
-    """
+async def _claim_event(ladder: Ladder, host: Host) -> AsyncIterator[StoredLadder]:
+    """Claim a new or a resumed event, so that no other process plays it, and yield it."""
     default_name = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
-    if database is None:
-        event = ladder.plan.event if ladder.is_named else default_name
-        ladder.set_name(event)
-        yield StoredLadder(event, uuid.uuid4(), {}, format_current_time(), {})
-        return
     name = ladder.plan.event if ladder.is_named else None
     async with claim_ladder(
         host.engine, ladder.kind, name, default_name, ladder.make_identity()
@@ -242,7 +233,7 @@ class _LadderRun:
         host.set_event(stored_ladder.event, bots.names)
         if bots.missing_bots_text:
             self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
-        if stored_ladder.plan and not earlier_bots:
+        if not earlier_bots:
             await set_bots(host.engine, stored_ladder.event, bots.names)
         schedule = self._resume_schedule()
         async with bots.track_connections():

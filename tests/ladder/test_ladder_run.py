@@ -1,4 +1,5 @@
 import sqlite3
+import tempfile
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +45,22 @@ class Watch:
         self.notices.append(text)
 
 
+class WatchStore(Watch):
+    """Also notes the events in the temporary store of a ladder without a database."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+        self.plans: list[tuple[str, str, int]] = []
+
+    def show_match(self, ladder: Ladder, record: Record) -> None:
+        super().show_match(ladder, record)
+        [file] = self.folder.glob("arena-*/arena.db")
+        query = "select event, plan ->> 'format', plan ->> 'rounds' from ladders"
+        with closing(sqlite3.connect(file)) as store:
+            self.plans = list(store.execute(query))
+
+
 def ladder(record: Path, *bots: BotPlan, rounds: int = 1, concurrency: int = 0) -> Ladder:
     plan = LadderPlan(
         bots,
@@ -76,12 +93,16 @@ def files(folder: Path) -> list[Path]:
     return list(folder.iterdir())
 
 
-async def test_every_match_is_in_the_file_before_it_is_told(tmp_path: Path) -> None:
-    watch = Watch()
+async def test_every_match_is_in_the_file_before_it_is_told_and_the_page_has_the_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    watch = WatchStore(tmp_path)
     finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), concurrency=2)
     with anyio.fail_after(500):
         await run_ladder(finished_ladder, watch, restart_policy=QUICK)
     assert watch.on_file == [1, 2, 3, 4, 5, 6]
+    assert watch.plans == [("test", "round-robin", 1)]
     assert not watch.notices
     assert not finished_ladder.is_stopped
     assert {record.event for record in finished_ladder.records} == {"test"}
