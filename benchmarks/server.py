@@ -38,6 +38,7 @@ from benchmarks.kit.running_server import (
 from benchmarks.relay import ROW, open_row_table
 
 QUANTILES = (0.5, 0.99, 0.999)
+"""Quantiles of the latency at a given rate of moves: p50, p99 and p99.9."""
 PAUSE_SECONDS = 0.03
 """Average pause in seconds before each move, or before each commit, in the measurement of a lone move."""
 MAX_MS = 0.5

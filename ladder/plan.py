@@ -31,8 +31,10 @@ MAX_NAME_LENGTH = 56
 MAX_EVENT_NAME_LENGTH = 100
 
 MAX_THREADS = 1024
+"""Maximum number of search threads of a bot."""
 
 MAX_OPENING_PLIES = 100
+"""Maximum number of random plies of an opening."""
 
 DEFAULT_TIME_CONTROL = "0.01/move"
 DEFAULT_ROUNDS = 10
@@ -42,6 +44,7 @@ COMMAND_PREFIX = "command:"
 """Prefix of a bot's spec before the command line of a program that connects to the server by itself."""
 
 DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
+"""Engines that play in a ladder for which no bots are given."""
 
 
 class BadLadder(ValueError):

@@ -29,6 +29,7 @@ MIN_MATCHES = 6
 MIN_PLIES = 20
 """Minimum number of moves after the opening for a match to be compared: shorter matches can be alike by chance."""
 MIN_COPIES = 2
+"""Minimum number of matches that two bots must both have played with exactly the same moves, for a finding."""
 
 BotPair = tuple[str, str]
 

@@ -126,16 +126,16 @@ def _compute_standard_errors(theta: FloatArray, graph: _ResultGraph) -> FloatArr
     # Rows of P A⁻¹, where P subtracts the mean, since matches do not determine the mean rating.
     centred = inverse - inverse.mean(axis=0)
     variances = np.square(centred) @ (PRIOR_DRAWS * _compute_decisive_variance(theta))
-    # B is a sum over edges, so multiplying a row by it costs one step per edge instead of n².
+    # B is a sum over pairs of players who met, so multiplying a row by it costs one step per pair instead of n².
     variances += np.square(centred[:, graph.a] - centred[:, graph.b]) @ _compute_variances(theta, graph)
     errors: FloatArray = np.sqrt(variances)
     return errors
 
 
 def _compute_variances(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
-    """Return the variance of each edge's score: E (1 - E) for each match, less a quarter for each draw.
+    """Return the variance of the score of each pair of players: E (1 - E) per match, less a quarter per draw.
 
-    It is computed as if two more matches had been played and decided, so that a few draws do not have a variance of 0.
+    The variance is computed as if each pair had played two more matches without draws, so that it is never 0.
     """
     shrinkage = graph.games / (graph.games + 2)
     decisive_variances = _compute_decisive_variance(theta[graph.a] - theta[graph.b])

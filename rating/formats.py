@@ -32,6 +32,7 @@ CHAMPION = "champion"
 
 KNOCKOUT = "knockout"
 FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT)
+"""Names of the formats that a ladder can have. An event of a server can also have the format ARENA."""
 
 
 ARENA = "arena"
@@ -413,7 +414,7 @@ class KnockoutFormat:
 
     @property
     def _pair_numbers_per_encounter(self) -> int:
-        """Number of pair numbers that an encounter reserves: one per scheduled pair of matches and per possible tie-break."""
+        """Count of the pair numbers reserved for an encounter: one for each scheduled pair and each possible tie-break."""
         return self.rounds * self.starts + MAX_TIE_BREAKS
 
     def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known

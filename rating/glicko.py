@@ -22,7 +22,7 @@ TAU = 0.5
 """System constant τ of the paper, which limits changes of volatility. The paper suggests 0.3 to 1.2; its example has 0.5."""
 
 EPSILON = 1e-6
-"""Convergence tolerance of step 5."""
+"""Convergence tolerance of the paper's step 5, which computes the new volatility."""
 
 MAX_DEVIATION = 350.0
 """Deviation of a player without rated matches; no deviation is larger."""

@@ -19,6 +19,7 @@ PairCounts = tuple[int, ...]
 """Count of each score, from lowest to highest in equal steps: three classes or five."""
 
 SCORE_CLASSES = 5
+"""Number of possible scores of a pair of matches: 0, ½, 1, 1½ and 2 points."""
 
 
 def count_pair_scores(scores: Iterable[float]) -> PairCounts:

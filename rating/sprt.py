@@ -21,9 +21,11 @@ _MIN_COUNT = 1e-3
 """Count assumed for a score that did not occur, because 0 has no logarithm."""
 
 _KEYS = ("elo0", "elo1", "alpha", "beta")
+"""Parameters of a test that are numbers."""
 
 LOGISTIC, NORMALIZED = "logistic", "normalized"
 MODELS = (LOGISTIC, NORMALIZED)
+"""Values of the parameter `model`: the scale on which `elo0` and `elo1` are given."""
 
 _MAX_ITERATIONS = 50
 """Maximum number of iterations for normalised Elo; a few are enough."""

@@ -48,6 +48,7 @@ MAX_CONNECT_SECONDS = 200.0
 MAX_FINISH_SECONDS = 200.0
 """Seconds for which the matches in progress may continue at the end of a run."""
 MATCHES_IN_PROGRESS_QUERY = "SELECT match FROM matches WHERE finished IS NULL"
+"""Query for the ids of the matches that have not ended."""
 
 
 @dataclass

@@ -151,6 +151,7 @@ async def attack_guessing(connection: AttackerConnection, host: str) -> None:
     await connection.receive_available()
 
 
+# The module's docstring describes each kind of attack.
 KINDS: dict[str, Callable[[AttackerConnection, str], Awaitable[None]]] = {
     "slow-loris": attack_slow_loris,
     "never-reading": attack_never_reading,

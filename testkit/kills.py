@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 POLL_SECONDS = 0.005
+"""Seconds between two looks at the store, while the next finished match is awaited."""
 START_TIMEOUT_SECONDS = 200
+"""Maximum time for the ladder to start or to finish a match, in seconds."""
 
 
 @dataclass(frozen=True)

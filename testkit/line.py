@@ -25,6 +25,7 @@ import uvloop
 ROOT = Path(__file__).parents[1]
 LOOPBACK = "127.0.0.1"
 READ_BYTES = 65536
+"""Maximum number of bytes that are read and forwarded at a time."""
 
 
 class ForwarderProcess:

@@ -15,6 +15,7 @@ from pathlib import Path
 from testkit.parts import find_program
 
 START_TIMEOUT_SECONDS = 150
+"""Maximum time for nats-server to start, in seconds."""
 
 
 class NatsServer:

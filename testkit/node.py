@@ -11,6 +11,7 @@ import pytest
 from testkit.parts import skip_without
 
 INSTALL_SECONDS = 50
+"""Maximum time for npm to install the packages, in seconds."""
 
 
 def copy_with_packages(program: Path, folder: Path) -> Path:

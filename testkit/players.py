@@ -40,6 +40,7 @@ from arena.protocol.messages import (
 )
 
 RETRY_SECONDS = 0.1
+"""Pause before a bot tries to reconnect, in seconds."""
 
 
 @dataclass

@@ -23,6 +23,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players, Thinking
 
 MILLISECOND = 1_000_000
+"""Nanoseconds in a millisecond."""
 MAX_LINE_MOVES = 8
 """Maximum number of moves in a generated main line, the line of play that a bot expects."""
 

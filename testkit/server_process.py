@@ -17,11 +17,13 @@ from testkit.line import ForwarderProcess
 
 ROOT = Path(__file__).parents[1]
 START_TIMEOUT_SECONDS = 200
+"""Maximum time for a process to become ready, in seconds."""
 DRAIN_SECONDS = 200
 """Longest drain of a server, in seconds."""
 STOP_SECONDS = DRAIN_SECONDS + 30
 """Maximum time from the signal to stop to the end of the process, in seconds."""
 POLL_SECONDS = 0.02
+"""Seconds between two checks whether a process is ready."""
 SHARD = "shard"
 """Name of the server of a cluster, which its edges and cores have in common."""
 Role = Literal["all", "edge", "core"]

@@ -26,9 +26,10 @@ THINKING_SECONDS = 0.5
 STOPPED_SEARCHES = 1000
 """Number of searches whose delay from the time limit to the end is measured."""
 THREADS = 2
+"""Number of threads that search while the event loop is measured."""
 MAX_MS = 5.0
 """Promised upper bound of the p99 of the event loop's delay while THREADS threads search, in ms."""
-ROWS = (
+TABLE_ROWS = (
     "the loop, nobody searches",
     "the loop, 2 threads search",
     "a stopped search, 1 thread",
@@ -106,7 +107,7 @@ def measure() -> dict[str, Any]:
         "ms": {
             name: _format_quantiles(delays)
             for name, delays in zip(
-                ROWS, (quiet_delays, busy_delays, single_delays, two_thread_delays), strict=True
+                TABLE_ROWS, (quiet_delays, busy_delays, single_delays, two_thread_delays), strict=True
             )
         }
     }
@@ -123,7 +124,7 @@ def _format_quantiles(delays: Sequence[float]) -> list[str]:
 def make_figures(data: dict[str, Any]) -> dict[str, str]:
     """Return the quantiles of all delays, by place in RESULTS.md. `data`: result of `measure`."""
     head = ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"]
-    p99 = data["ms"][ROWS[1]][2]
+    p99 = data["ms"][TABLE_ROWS[1]][2]
     return {
         "delay.table": make_table(head, [[name, *cells] for name, cells in data["ms"].items()]),
         "delay.loop": format_verdict(f"{p99} ms", kept=float(p99) <= MAX_MS),

@@ -13,6 +13,7 @@ from benchmarks.kit.measure import Ratio, format_short, make_middle_games, make_
 from benchmarks.kit.results import format_verdict
 
 DEPTH = 8
+"""Depth of each search, in plies."""
 POSITION_COUNT = 12
 MIN_RATIO = 20
 """Promised number of nodes of plain alpha-beta, divided by those of a search with all techniques."""
@@ -23,6 +24,7 @@ ALL_OFF: dict[str, Any] = {
     "promise": False,
     "null_windows": False,
 }
+"""Search settings that switch off all techniques beyond plain alpha-beta."""
 ADDED_TECHNIQUES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("plain alpha-beta", {}),
     ("+ the game's promise", {"promise": True}),

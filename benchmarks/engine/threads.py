@@ -18,8 +18,8 @@ from benchmarks.kit.results import format_verdict
 
 MAPS = ("m2", "usa", "world")
 POSITION_COUNT = 7
-SECONDS = 0.2
-"""Seconds of sequential search. The depth that it completes in this time is the depth of all searches of a position."""
+SEQUENTIAL_SECONDS = 0.2
+"""Time of the sequential search of a position, in seconds. The depth that it completes is the depth of all searches."""
 TIMEOUT_FACTOR = 6
 """Multiple of the sequential search's time after which a search is stopped. It then counts with this time."""
 RUNS_PER_SEARCH = 2
@@ -109,8 +109,8 @@ class MapSearches:
             searcher.close()
 
     def measure_position(self, position: Any) -> PositionTimes:
-        """Measure all searches of one position, to the depth that the sequential one completes in SECONDS, at least 4."""
-        _, reached = search_to_depth(self.plain, position, 100, SECONDS)
+        """Measure all searches of one position, to the depth that the sequential one completes in SEQUENTIAL_SECONDS, at least 4."""
+        _, reached = search_to_depth(self.plain, position, 100, SEQUENTIAL_SECONDS)
         depth = max(reached.depth if reached.finished else reached.depth - 1, 4)
         first_duration, sequential_report = search_to_depth(self.plain, position, depth, 60)
         sequential = first_duration

@@ -17,6 +17,7 @@ from benchmarks.kit.script import make_script
 RATE = 300.0
 """Moves per second of all honest bots together."""
 BOTS = 100
+"""Number of honest bots."""
 PAUSE_SECONDS = BOTS / 2 / RATE
 """Average pause of an honest bot before a move, in seconds. In each match, one of the two bots is to move."""
 HONEST_NAMES = [f"bot {number}" for number in range(BOTS)]

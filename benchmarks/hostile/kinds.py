@@ -37,6 +37,7 @@ HOUSE_BOT = "house-random"
 REVOKED = [f"revoked {number}" for number in range(20)]
 """Names of bots whose tokens were revoked before the benchmark."""
 TIME_CONTROL = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
+"""Time control of the strangers' own matches, as in a `challenge` message."""
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,7 @@ NEIGHBOURS = 8
 The p99 of one quiet period has a standard error of 13%, and the median of 17 periods one of 4%.
 """
 STRANGER_ADDRESSES = 10
+"""Number of addresses from which strangers connect."""
 CLIENTS = 8
 """Default number of strangers' clients at each address."""
 MAX_MATCHES = 1000
@@ -72,10 +73,12 @@ LONG_SECONDS = 60.0
 
 If a hostile period is at least so long, each kind has only one round.
 """
-MAX_MEMORY = 1.2
+MAX_MEMORY_RATIO = 1.2
+"""Upper bound of the server's memory at the end of a hostile period, divided by that before the round."""
 MAX_SESSIONS = 1_000
 """Upper bound of the sessions in the store. There is one for each name that is connected or played within 30 s."""
 SETTLE_SECONDS = 0.4
+"""Pause before and after a hostile period, in seconds, in which the server finishes its work for the strangers."""
 REAL_TIME = os.SCHED_RR | os.SCHED_RESET_ON_FORK
 """Scheduling policy of the server's and the honest bots' threads. Processes that they start do not inherit it."""
 VICTIM = "victim"
@@ -174,7 +177,7 @@ class KindRounds:
             )
         if not silent and not self.sum_counts("sent"):
             faults.append("nothing was sent")
-        if self.memory_growth >= MAX_MEMORY:
+        if self.memory_growth >= MAX_MEMORY_RATIO:
             faults.append(f"memory is {format_short(self.memory_growth)} times what it was before")
         if max(self.sessions) > MAX_SESSIONS:
             faults.append(f"{max(self.sessions)} sessions are in the store")
@@ -398,7 +401,7 @@ def make_figures(results: RoundResults) -> dict[str, str]:
         "hostile.sessions": str(most_sessions),
         "hostile.cpu": f"{hostile - quiet:.0%} of a core in the server, with `{costliest_kind}`",
         **_make_verdicts(results),
-        "hostile.growth": format_verdict(f"{memory_growth:.2f} ×", kept=memory_growth < MAX_MEMORY),
+        "hostile.growth": format_verdict(f"{memory_growth:.2f} ×", kept=memory_growth < MAX_MEMORY_RATIO),
     }
 
 

@@ -21,6 +21,7 @@ from benchmarks.hostile.kinds import REVOKED, THINKERS
 from benchmarks.kit.script import make_longest_match
 
 LONG_MATCHES = 40
+"""Number of finished matches with analysis of maximum size."""
 
 
 def make_long_records(count: int) -> Iterator[bytes]:

@@ -31,7 +31,9 @@ BOTS = 40
 OPENINGS = 200
 """Number of different openings among the generated matches."""
 EVENT, LADDERS = "serve", 200
+"""Name of the event of most generated matches. One match in five belongs to `ladder N` instead, with N below LADDERS."""
 PLIES = 100
+"""Number of plies of each generated match."""
 SAMPLES = 16
 """Number of different records, each of which many of the generated matches share."""
 SLICE = 50_000

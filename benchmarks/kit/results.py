@@ -23,6 +23,7 @@ from msgspec import Struct
 from benchmarks.kit.measure import describe_machine
 
 MAX_SHOWN_FAULTS = 20
+"""Maximum number of failures that a benchmark prints."""
 FOLDER = Path(__file__).parents[1]
 
 

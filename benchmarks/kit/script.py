@@ -15,6 +15,7 @@ GAME, MAP = "riskless", "m2"
 PLIES = range(80, 121)
 """Allowed lengths of the match in plies, as usual between engines on this map."""
 ID = "0" * 32
+"""Match id in the messages whose size is measured."""
 
 
 @cache

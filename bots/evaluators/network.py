@@ -44,6 +44,7 @@ OWN = KINDS + KINDS * KINDS
 OTHER = OWN + STEPS + 1
 """Index of the first input for the opponent's total armies."""
 INPUTS = OTHER + STEPS + 1
+"""Number of inputs of the network."""
 UNITS = 16
 """Number of hidden units."""
 SHAPES = {"hidden": (INPUTS, UNITS), "output": (UNITS,)}

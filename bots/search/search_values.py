@@ -11,7 +11,9 @@ from __future__ import annotations
 from arena.games.core import Outcome
 
 WIN = 1_000_000
+"""Value of a win for Maxie at the root. A win d plies below the root has the value WIN - d."""
 ESTIMATE_LIMIT = 900_000
+"""Maximum absolute value of an estimate. Greater values are wins or losses."""
 INFINITY = WIN + 1
 """Bound greater than every value: the window from -INFINITY to INFINITY excludes nothing."""
 

@@ -71,7 +71,7 @@ def check(
             metavar="N",
             min=1,
             max=100_000,
-            help="Number of random matches per --game, if no bot is given.",
+            help="Number of random matches that check each --game, if no bot is given.",
         ),
     ] = 100,
     seed: SeedOption = 1,
@@ -84,7 +84,7 @@ def check(
             metavar="SECONDS",
             min=0.1,
             max=600,
-            help="Seconds to wait when no clock runs, e.g. for the start.",
+            help="Maximum wait for the bot when no clock runs, e.g. at its start, in seconds.",
         ),
     ] = 10.0,
     only: Annotated[

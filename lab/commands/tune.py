@@ -28,6 +28,7 @@ WEIGHT_UNITS_COMMENTS = {
     "units on a map.",
     TicTacToe.name: "Hundredths of an open line per unit of each feature. bots/evaluators/tictactoe.py defines the features.",
 }
+"""Comment at the top of a weights file that explains the unit of the weights, by game."""
 OUTCOMES_COMMENT = "Wins, draws and losses of the player to move, by category of positions. bots/evaluators/outcomes.py defines the categories."
 
 AddProgressBar = Callable[[str, int], Callable[[], None]]

@@ -62,6 +62,7 @@ It is shorter than `GATHER_NS` of the matchmaker, so that event matches come fir
 MAX_LISTED = 100
 """Maximum number of events in a listing."""
 SECOND_NS = 1_000_000_000
+"""Nanoseconds in a second."""
 
 
 class HostedEvent(Event):

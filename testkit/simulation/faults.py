@@ -17,6 +17,7 @@ SERVER_FAULTS = ("kill", "freeze", "bus cut", "store cut", "split", "stop", "dow
 STORE_FAULTS = ("away", "full", "stalled", "in doubt")
 BUS_FAULTS = ("away", "lossy", "unordered")
 BOT_FAULTS = ("reset", "held", "frozen")
+"""Faults of a bot's connection; `held` delays all data for a while, and `frozen` freezes the bot's process."""
 KINDS = (
     *(f"server {kind}" for kind in SERVER_FAULTS),
     *(f"store {kind}" for kind in STORE_FAULTS),

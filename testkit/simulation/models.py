@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from testkit.simulation.invariants import InvariantMonitor
 
 FIRST_SUSPENSION_NS = 30_000_000_000
+"""Length of a bot's first suspension, in ns."""
 MAX_SUSPENSION_NS = 1_800_000_000_000
+"""Maximum length of a suspension, in ns."""
 MAX_UNPAIRED_NS = 1_000_000_000
 """Time, in ns, in which one of two free bots must get a match. The matchmaker needs 20 ms."""
 SEATS = ("maxie", "minnie")
 COUNTS = ("wins", "draws", "losses", "forfeits")
+"""Columns of a rating table that count matches."""
 COLUMNS = (*COUNTS, "rating", "deviation", "volatility")
+"""Columns of a rating table that are compared with the store."""
 NEW_MATCHES_QUERY = "SELECT match, finished, arrival FROM matches WHERE finished IS NOT NULL AND counted AND arrival > ? ORDER BY arrival"
 NEW_PHI = 350 / 173.7178
 """Rating deviation of a new bot, on the internal scale of Glicko-2: 350 points divided by 173.7178."""

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from testkit.simulation.network import ConnectionEnd, SimulatedNetwork
 
 MS = 1_000_000
+"""Nanoseconds in a millisecond."""
 SECOND = 1_000 * MS
+"""Nanoseconds in a second."""
 EPOCH_NS = 1_790_000_000 * SECOND
 """Unix time at which each simulation begins, in ns."""
 FAST_PPM = 10_000

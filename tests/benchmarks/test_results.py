@@ -52,7 +52,7 @@ PROMISES = {
         )
         for each in ("requests", "attacks")
     },
-    "hostile.growth": f"less than {rounds.MAX_MEMORY:g} ×",
+    "hostile.growth": f"less than {rounds.MAX_MEMORY_RATIO:g} ×",
     "cost.ratio": f"at most {cluster.MAX_RATIO:g} × that of one process",
     "failures.effect": (
         f"effect of {cluster_kill.FAILURES} failures during matches of Riskless on italy | "
@@ -77,7 +77,7 @@ def test_the_figures_of_results_are_what_the_raw_results_give() -> None:
 
 def test_the_rows_of_results_are_those_of_the_programs() -> None:
     data = {name: raw.load_results(name).data for name in raw.MEASURED_PARTS}
-    assert tuple(data["delay"]["ms"]) == delay.ROWS
+    assert tuple(data["delay"]["ms"]) == delay.TABLE_ROWS
     assert tuple(data["depth"]["depths"]) == depth.MODES
     assert tuple(data["devices"]["nodes"]) == tuple(name for name, _ in devices.ADDED_TECHNIQUES)
     assert list(data["threads"]["faster"]) == list(threads.make_variants((1, 2, data["threads"]["cores"])))

@@ -16,6 +16,7 @@ LEFT, RIGHT, TOP, BOTTOM = 78, 140, 48, 56
 INK, GRID, SOFT = "#1b1b1b", "#e3e3e3", "#8a8a8a"
 COLOURS = ("#1b1b1b", "#b15928", "#6a3d9a", "#c2261d", "#1452b8", "#0b7a3b", "#d97b00", "#d1478f")
 POWERS = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
+"""Expected numbers of leaves at depth p with q moves per position, each as (share of p in the exponent, label)."""
 
 
 def render_leaves_chart(comparison: Comparison, title: str) -> str:
