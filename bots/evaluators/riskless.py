@@ -108,10 +108,10 @@ def make_feature_function(game: Riskless) -> FeatureFunction[Armies]:
     return count_features
 
 
-GREAT_ARMY = 5
+GREAT_ARMY_DIVISOR = 5
 """Divisor of a player's total armies.
 
-A position is dynamic if the opponent could take a territory that holds at least total / GREAT_ARMY armies.
+A position is dynamic if the opponent could take a territory that holds at least total / GREAT_ARMY_DIVISOR armies.
 """
 
 
@@ -128,7 +128,9 @@ def make_attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
         enemy_armies = [-sign * n for n in position.armies]
         enemy_army_sum = sum(n for n in enemy_armies if n > 0)
         return any(
-            n > 0 and n * GREAT_ARMY >= enemy_army_sum and max(-enemy_armies[w] for w in neighbours[v]) >= n
+            n > 0
+            and n * GREAT_ARMY_DIVISOR >= enemy_army_sum
+            and max(-enemy_armies[w] for w in neighbours[v]) >= n
             for v, n in enumerate(enemy_armies)
         )
 

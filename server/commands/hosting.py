@@ -294,7 +294,7 @@ def _check_adjudication(settings: ArenaSettings, pool: Pool) -> None:
     for game in pool.games:
         reason = find_unusable_table_reason(adjudication, game.game)
         if reason is not None:
-            raise BadSetting("matches.adjudicate", reason)
+            raise BadSetting("matches.adjudicate", f"cannot use the rule table: {reason}")
 
 
 def _check_store(settings: ArenaSettings) -> None:

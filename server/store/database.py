@@ -82,8 +82,10 @@ DEFAULT_TIMEOUTS = DatabaseTimeouts()
 CORE_TIMEOUTS = DatabaseTimeouts(command=10, connect=3, idle=1.5)
 """Time limits for a core of a cluster, whose standbys take over within seconds."""
 EDGE_TIMEOUTS = CORE_TIMEOUTS._replace(command=30)
-"""Time limits for an edge of a cluster. A change of an owner or an admin waits until a longer one ends, such as
-`arena season close`, at most the time of its route (`server.web.routes`).
+"""Time limits for an edge of a cluster.
+
+The limit of a command is long, because a change by an owner or an admin may have to wait for a longer one, such as
+`arena season close`. The time limit of its route (`server.web.routes`) ends the wait.
 """
 
 
