@@ -24,6 +24,9 @@ from arena.processes.bot_process import (
 from arena.processes.tasks import open_background_tasks
 from arena.server.host import Host
 
+GRACE_MS = 2_000
+"""Milliseconds that a disconnected bot has to return. Few are enough: on one machine, a lost connection means a crash."""
+
 
 class BotProcesses:
     """Processes of all bots of an event, as a `ladder.bot_pool.BotPool`. Created by `open_bot_processes`."""

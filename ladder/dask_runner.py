@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING
 
 import anyio
 import anyio.abc
-import msgspec
 
 from arena.clock import MONOTONIC
 from arena.games.catalogue import CATALOGUE
 from arena.ladder import event_terms
 from arena.ladder.bot_pool import BotRefused
-from arena.ladder.dask_worker import PairJob, PairResult, allocate_worker_threads, play_pair
+from arena.ladder.dask_worker import PairJob, PairResult, play_pair
 from arena.ladder.event_terms import EventTerms, compute_max_match_seconds, make_unplayed_record
 from arena.ladder.plan import LadderPlan
 from arena.ladder.runner import MatchHost
+from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import verify_record
 from arena.match.terms import Terms, to_json
 from arena.processes.bot_process import RestartPolicy
@@ -92,7 +92,6 @@ class ClusterRunner:
         *,
         on_void: Callable[[Pairing, Record], None],
         on_notice: Callable[[str], None],
-        grace_ms: int,
         restart_policy: RestartPolicy | None = None,
         seconds_left: Callable[[], float] = lambda: math.inf,
     ) -> None:
@@ -102,20 +101,20 @@ class ClusterRunner:
         host            server that stores the records
         plan            plan of the event, with its bots
         on_notice       called with each message about a bot, such as a report of a crash
-        grace_ms        time for a disconnected bot to return, in ms
         restart_policy  limits for the bots' processes on a worker; None for the default limits
         """
         self._client = client
         self._host = host
         self._terms = terms
         self._bots = {bot.name: bot for bot in plan.bots}
+        # A bot whose plan sets no number of threads has one, because other pairs may run on the same machine.
+        self._threads = ThreadAllocation(plan.bots, cores=1, fixed_concurrency=1)
         self._on_result = on_result
         self._on_void = on_void
         self._on_notice = on_notice
         self._concurrency = plan.concurrency
         """Number of pairs in parallel; 0: one per thread of the workers."""
         self._folder = str((plan.folder or Path()).resolve())
-        self._grace_ms = grace_ms
         self._restart_policy = restart_policy or RestartPolicy()
         self._seconds_left = seconds_left
         self._running_pair_count = 0
@@ -165,13 +164,9 @@ class ClusterRunner:
         self._changed.set()
 
     async def _play_pair(self, schedule: Schedule, pairings: list[tuple[str, Pairing]]) -> None:
-        terms = self._terms
-        threads = allocate_worker_threads(
-            [self._bots[bot] for bot in (pairings[0][1].maxie, pairings[0][1].minnie)]
-        )
         terms_by_match_id = {
-            match: terms.make_match_terms(
-                match, pairing, threads.make_thread_limits(pairing.maxie, pairing.minnie)
+            match: self._terms.make_match_terms(
+                match, pairing, self._threads.make_thread_limits(pairing.maxie, pairing.minnie)
             )
             for match, pairing in pairings
         }
@@ -182,7 +177,7 @@ class ClusterRunner:
         )
         pair_result, reason = PairResult(), f"no worker completed the pair within {max_seconds:.0f} s"
         with anyio.move_on_after(max_seconds):
-            pair_result, reason = await self._run_job(self._make_job(pairings, terms_by_match_id))
+            pair_result, reason = await self._run_job(self._make_job(list(terms_by_match_id.values())))
         if self._problem is not None:
             return
         for text in pair_result.notices:
@@ -204,17 +199,13 @@ class ClusterRunner:
         self._running_pair_count -= 1
         self._changed.set()
 
-    def _make_job(
-        self, pairings: list[tuple[str, Pairing]], terms_by_match_id: Mapping[str, Terms]
-    ) -> PairJob:
-        terms = terms_by_match_id[pairings[0][0]]
-        pair = pairings[0][1].pair
+    def _make_job(self, matches: Sequence[Terms]) -> PairJob:
+        game, players = matches[0].game, matches[0].players
         return PairJob(
-            terms=to_json(msgspec.structs.replace(terms, grace_ms=self._grace_ms)),
+            matches=tuple(map(to_json, matches)),
             games=tuple(CATALOGUE.list_specs()),
-            rules=CATALOGUE.get_rules_digest(terms.game),
-            matches=tuple(pairings),
-            bots=(self._bots[pair.first], self._bots[pair.second]),
+            rules=CATALOGUE.get_rules_digest(game),
+            bots=(self._bots[players.maxie], self._bots[players.minnie]),
             folder=self._folder,
             restart_policy=self._restart_policy,
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
@@ -17,17 +17,19 @@ import anyio
 from arena.games.catalogue import CATALOGUE, find_rules_mismatch_reason
 from arena.games.core import GameError
 from arena.games.loading import split_spec
-from arena.ladder.bot_pool import BotRefused
-from arena.ladder.bot_processes import open_bot_processes
-from arena.ladder.event_openings import ListedOpenings
-from arena.ladder.event_terms import EventTerms
-from arena.ladder.plan import BotPlan, list_own_time_controls
-from arena.ladder.runner import MatchRunner
-from arena.ladder.threads import ThreadAllocation
+from arena.ladder.bot_pool import BotPool, BotRefused
+from arena.ladder.bot_processes import GRACE_MS, open_bot_processes
+from arena.ladder.plan import BotPlan
+from arena.ladder.runner import (
+    MatchHost,
+    finish_match,
+    make_forfeit_record,
+    play_in_time,
+    reserve_connections,
+)
 from arena.match.terms import Terms, from_json
 from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import Record, to_line
-from arena.rating.pairing import Pairing
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 
@@ -39,12 +41,8 @@ _OPENING_LOCK = Lock()
 class PairJob:
     """The remaining matches of one pair of bots."""
 
-    terms: str
-    """Terms of the first remaining match, written by `match.terms.to_json`. The other match has another id and swapped
-    seats.
-    """
-    matches: tuple[tuple[str, Pairing], ...]
-    """Remaining matches with their ids, in the order in which they are played."""
+    matches: tuple[str, ...]
+    """Terms of the remaining matches, written by `match.terms.to_json`, in the order in which the matches are played."""
     bots: tuple[BotPlan, ...]
     folder: str
     """Folder of the bots' files; if it does not exist on the worker, the worker's current folder is used."""
@@ -72,13 +70,13 @@ def play_pair(job: PairJob) -> PairResult:
         games = [_resolve_local_spec(spec) for spec in job.games]
         for spec in games:
             CATALOGUE.register(spec)
-        terms = from_json(job.terms)
-        mismatch = find_rules_mismatch_reason(terms.game, job.rules)
+        matches = [from_json(text) for text in job.matches]
+        mismatch = find_rules_mismatch_reason(matches[0].game, job.rules)
     except GameError as error:
         raise BotRefused(f"a worker of the cluster cannot play the match: {error}") from None
     if mismatch is not None:
         raise BotRefused(f"a worker of the cluster cannot play the match: {mismatch}")
-    return anyio.run(_play_job, job, terms, games, folder if folder.is_dir() else None)
+    return anyio.run(_play_job, job, matches, games, folder if folder.is_dir() else None)
 
 
 def _resolve_local_spec(spec: str) -> str:
@@ -91,18 +89,14 @@ def _resolve_local_spec(spec: str) -> str:
 
 
 async def _play_job(
-    job: PairJob, match_terms: Terms, games: Sequence[str], folder: Path | None
+    job: PairJob, matches: Sequence[Terms], games: Sequence[str], folder: Path | None
 ) -> PairResult:
     pair_result = PairResult()
-
-    def add_record(_pairing: Pairing, record: Record) -> None:
-        pair_result.records.append(to_line(record))
-
     async with AsyncExitStack() as stack:
         # Each thread of a worker has its own event loop, so waiting for the lock cannot block its holder.
         with _OPENING_LOCK:
             host = await stack.enter_async_context(
-                open_host(make_private_host_settings(grace_seconds=match_terms.grace_ms / 1000))
+                open_host(make_private_host_settings(grace_seconds=GRACE_MS / 1000))
             )
         processes = await stack.enter_async_context(
             open_bot_processes(
@@ -115,55 +109,28 @@ async def _play_job(
             )
         )
         await processes.wait_until_connected()
-        terms = _make_event_terms(match_terms, job.bots)
-        await MatchRunner(host, processes, terms, allocate_worker_threads(job.bots), add_record).run(
-            _AssignedMatches(job.matches)
-        )
+        for terms in matches:
+            pair_result.records.append(to_line(await _play_match(terms, host, processes)))
     return pair_result
 
 
-def allocate_worker_threads(bots: Sequence[BotPlan]) -> ThreadAllocation:
-    """Return a worker's thread allocation: one match at a time, and one thread for a bot whose plan sets no number.
+async def _play_match(terms: Terms, host: MatchHost, pool: BotPool) -> Record:
+    """Play a match as soon as its bots are free, and return its record. A lost bot forfeits once the other one is free.
 
-    Other pairs may run on the same machine, so its free cores are unknown.
+    Raises BotRefused if a bot cannot be started.
     """
-    return ThreadAllocation(bots, cores=1, fixed_concurrency=1)
-
-
-def _make_event_terms(terms: Terms, bots: Sequence[BotPlan]) -> EventTerms:
-    return EventTerms(
-        event=terms.event,
-        starts=(terms.game,),
-        time_control=terms.time_control,
-        odds=list_own_time_controls(bots),
-        margin_ms=terms.margin_ms,
-        ready_ms=terms.ready_ms,
-        openings=ListedOpenings([[terms.opening]]),
-        adjudication=terms.adjudication,
-    )
-
-
-class _AssignedMatches:
-    """Matches of a job, as a `ladder.runner.MatchQueue`."""
-
-    def __init__(self, matches: Sequence[tuple[str, Pairing]]) -> None:
-        # The terms of this worker have only one start, so its index is 0, unlike in the event.
-        self._remaining = {
-            replace(pairing, pair=replace(pairing.pair, start=0)): match for match, pairing in matches
-        }
-
-    def __len__(self) -> int:
-        return len(self._remaining)
-
-    def list_startable_pairings(self) -> list[Pairing]:
-        return list(self._remaining)[:1]
-
-    def make_next_match_id(self, pairing: Pairing) -> str:
-        return self._remaining[pairing]
-
-    def mark_started(self, pairing: Pairing) -> None:
-        del self._remaining[pairing]
-
-    def record_result(self, _pairing: Pairing, _record: Record) -> bool:
-        """Return True, because the ladder's process decides which void matches are played again."""
-        return True
+    while True:
+        pool.raise_refusal()
+        bots = [bot for bot in (terms.players.maxie, terms.players.minnie) if not pool.is_lost(bot)]
+        names = reserve_connections(pool, bots)
+        if names is not None:
+            break
+        await pool.wait_for_change()
+    if len(bots) == 2:
+        record = await play_in_time(terms, host)
+        finish_match(record, pool, terms.players)
+    else:
+        for name in names:
+            pool.release(name)
+        record = make_forfeit_record(terms, pool)
+    return record

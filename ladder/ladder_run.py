@@ -20,7 +20,7 @@ from anyio.abc import TaskStatus
 from arena.clock import MONOTONIC
 from arena.games.catalogue import CATALOGUE
 from arena.ladder.bot_pool import BotPool
-from arena.ladder.bot_processes import open_bot_processes
+from arena.ladder.bot_processes import GRACE_MS, open_bot_processes
 from arena.ladder.dask_runner import ClusterRunner, open_cluster
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, gather_bots, wait_without_playing
@@ -47,9 +47,6 @@ from arena.server.web.event_progress import EventProgress
 
 EXTERNAL_GRACE_MS = 10_000
 """Milliseconds that a disconnected external bot has to return."""
-
-GRACE_MS = 2_000
-"""Milliseconds that a disconnected bot has to return. Few are enough: on one machine, a lost connection means a crash."""
 
 READY_MS = 120_000
 """Milliseconds that a bot has to get ready for a match. On a busy machine, loading a compiled search takes long."""
@@ -262,7 +259,6 @@ class _LadderRun:
                 self._record_match,
                 on_void=self._record_void,
                 on_notice=self._observer.show_notice,
-                grace_ms=GRACE_MS,
                 restart_policy=restart_policy,
                 seconds_left=self._make_seconds_left(),
             )

@@ -31,6 +31,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pairing
+from arena.rating.schedule import Schedule
 
 MAX_OVERTAKING = 8
 """Maximum number of matches that may start ahead of an earlier match that waits for more free threads."""
@@ -53,24 +54,6 @@ class MatchHost(Protocol):
     async def store_record(self, terms: Terms, record: Record) -> None:
         """Store the record of a match that was never started."""
         ...
-
-
-class MatchQueue(Protocol):
-    """Interface of a schedule, `rating.schedule.Schedule` or a part of one. Its length is the number of waiting matches."""
-
-    def __len__(self) -> int: ...
-
-    def list_startable_pairings(self) -> list[Pairing]:
-        """Return the matches that may start, in order."""
-
-    def make_next_match_id(self, pairing: Pairing) -> str:
-        """Return the id of the next match of a pairing; a match that is played again gets a new id."""
-
-    def mark_started(self, pairing: Pairing) -> None:
-        """Mark a match as started."""
-
-    def record_result(self, pairing: Pairing, record: Record) -> bool:
-        """Record that a match is over. Return True if the result counts, False if the match must be played again."""
 
 
 class MatchRunner:
@@ -114,7 +97,7 @@ class MatchRunner:
         self._overtaking_count = 0
         """Number of later matches that started before `_delayed_pairing`."""
 
-    async def run(self, schedule: MatchQueue, should_stop: Callable[[], bool] = lambda: False) -> None:
+    async def run(self, schedule: Schedule, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Play the matches of the schedule until all are played or `should_stop` returns True.
 
         Cancellation drops the matches in play. Raises BotRefused if a bot cannot be started.
@@ -131,9 +114,8 @@ class MatchRunner:
                     with anyio.move_on_after(seconds if seconds > 0 else math.inf):
                         await self._bots.wait_for_change()
 
-    async def _start_matches(self, schedule: MatchQueue, tasks: anyio.abc.TaskGroup) -> bool:
+    async def _start_matches(self, schedule: Schedule, tasks: anyio.abc.TaskGroup) -> bool:
         """Start the matches whose bots and threads are free. Return True if any was started."""
-        busy: set[str] = set()
         any_started = False
         for pairing in schedule.list_startable_pairings():
             # A lost bot forfeits, and its opponent must be connected to win.
@@ -148,7 +130,7 @@ class MatchRunner:
                 if self._overtaking_count >= MAX_OVERTAKING:
                     break
                 continue
-            names = None if not busy.isdisjoint(bots) else self._reserve_bots(bots, busy)
+            names = reserve_connections(self._bots, bots)
             if names is None:
                 continue
             match = schedule.make_next_match_id(pairing)
@@ -166,7 +148,7 @@ class MatchRunner:
                 for name in names:
                     self._bots.release(name)
                 terms = self._terms.make_match_terms(match, pairing, self._make_thread_limits(pairing))
-                record = make_unplayed_record(terms, self._make_forfeit_result(pairing))
+                record = make_forfeit_record(terms, self._bots)
                 await self._host.store_record(terms, record)
                 self._record_result(schedule, pairing, record)
         return any_started
@@ -184,65 +166,76 @@ class MatchRunner:
     def _make_thread_limits(self, pairing: Pairing) -> ThreadLimits:
         return self._threads.make_thread_limits(pairing.maxie, pairing.minnie)
 
-    def _reserve_bots(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
-        """Reserve a free connection of each bot, and return the names of the connections.
-
-        If a bot has no free connection, reserve nothing, add the bot to `busy`, and return None.
-        """
-        connection_names: list[str] = []
-        for bot in bots:
-            name = self._bots.reserve(bot)
-            if name is None:
-                busy.add(bot)
-                for connection_name in connection_names:
-                    self._bots.release(connection_name)
-                return None
-            connection_names.append(name)
-        return connection_names
-
-    async def _play_match(
-        self, schedule: MatchQueue, pairing: Pairing, terms: Terms, match_load: int
-    ) -> None:
-        max_seconds = compute_max_match_seconds(terms) + event_terms.SLACK_SECONDS
-        record = make_unplayed_record(
-            terms, Result(None, EndReason.SERVER_FAULT, f"the match was not over after {max_seconds:.0f} s")
-        )
-        with (
-            anyio.move_on_after(max_seconds),
-            self._pin_to_cores(terms),
-        ):
-            record = await self._host.play(terms)
+    async def _play_match(self, schedule: Schedule, pairing: Pairing, terms: Terms, match_load: int) -> None:
+        with self._pin_to_cores(terms):
+            record = await play_in_time(terms, self._host)
         self._running_match_count -= 1
         self._load -= match_load
         self._record_result(schedule, pairing, record)
-        for seat, bot, name in (
-            (Player.MAXIE, pairing.maxie, terms.players.maxie),
-            (Player.MINNIE, pairing.minnie, terms.players.minnie),
-        ):
-            give_up_verb = (
-                "" if record.result.winner == seat.value else GIVE_UP_VERBS.get(record.result.reason, "")
-            )
-            self._bots.finish_match(bot, name, answered=has_moved(record, seat), give_up_verb=give_up_verb)
+        finish_match(record, self._bots, Players(pairing.maxie, pairing.minnie))
 
     def _pin_to_cores(self, terms: Terms) -> AbstractContextManager[None]:
         if self._pinning is None:
             return nullcontext()
         return self._pinning.pin_to_cores((terms.players.maxie, terms.players.minnie), terms.threads_needed)
 
-    def _record_result(self, schedule: MatchQueue, pairing: Pairing, record: Record) -> None:
+    def _record_result(self, schedule: Schedule, pairing: Pairing, record: Record) -> None:
         record = replace_connection_names(pairing, record)
         if schedule.record_result(pairing, record):
             self._on_result(pairing, record)
         else:
             self._on_void(pairing, record)
 
-    def _make_forfeit_result(self, pairing: Pairing) -> Result:
-        """Return the result of a match that a lost bot forfeits; without a winner if both are lost."""
-        absent_bots = [bot for bot in (pairing.maxie, pairing.minnie) if self._bots.is_lost(bot)]
-        winner: Seat | None = None
-        if len(absent_bots) == 1:
-            winner = "minnie" if absent_bots[0] == pairing.maxie else "maxie"
-        return Result(winner, EndReason.NO_SHOW, f"{' and '.join(absent_bots)} did not connect in time")
+
+def reserve_connections(pool: BotPool, bots: Sequence[str]) -> list[str] | None:
+    """Reserve a free connection of each bot, and return the names of the connections.
+
+    If a bot has no free connection, reserve nothing and return None.
+    """
+    connection_names: list[str] = []
+    for bot in bots:
+        name = pool.reserve(bot)
+        if name is None:
+            for connection_name in connection_names:
+                pool.release(connection_name)
+            return None
+        connection_names.append(name)
+    return connection_names
+
+
+async def play_in_time(terms: Terms, host: MatchHost) -> Record:
+    """Play a match, and return its record. A match that lasts too long is void."""
+    max_seconds = compute_max_match_seconds(terms) + event_terms.SLACK_SECONDS
+    with anyio.move_on_after(max_seconds):
+        return await host.play(terms)
+    reason = f"the match was not over after {max_seconds:.0f} s"
+    return make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, reason))
+
+
+def make_forfeit_record(terms: Terms, pool: BotPool) -> Record:
+    """Return the record of a match that a lost bot forfeits; without a winner if both bots are lost."""
+    players = terms.players
+    absent_bots = [bot for bot in (players.maxie, players.minnie) if pool.is_lost(bot)]
+    winner: Seat | None = None
+    if len(absent_bots) == 1:
+        winner = "minnie" if absent_bots[0] == players.maxie else "maxie"
+    reason = f"{' and '.join(absent_bots)} did not connect in time"
+    return make_unplayed_record(terms, Result(winner, EndReason.NO_SHOW, reason))
+
+
+def finish_match(record: Record, pool: BotPool, bots: Players) -> None:
+    """Release the connections of a match, and report to `pool` how its bots played.
+
+    bots  names of the bots; `record.players` has the names of their connections
+    """
+    for seat, bot, name in (
+        (Player.MAXIE, bots.maxie, record.players.maxie),
+        (Player.MINNIE, bots.minnie, record.players.minnie),
+    ):
+        give_up_verb = (
+            "" if record.result.winner == seat.value else GIVE_UP_VERBS.get(record.result.reason, "")
+        )
+        pool.finish_match(bot, name, answered=has_moved(record, seat), give_up_verb=give_up_verb)
 
 
 def replace_connection_names(pairing: Pairing, record: Record) -> Record:

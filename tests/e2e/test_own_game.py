@@ -20,7 +20,6 @@ from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import from_line, read_records
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
-from arena.rating.pairing import Pair
 from tests.bots.command_line import ARENA
 from tests.e2e.commands import arena
 from tests.games.own import EXAMPLES, nim
@@ -117,14 +116,15 @@ def test_a_person_plays_it_at_the_terminal(tmp_path: Path) -> None:
 def job(**changes: object) -> PairJob:
     spec = f"{EXAMPLES / 'connect4.py'}:ConnectFour"
     game = make_game_on_map(CATALOGUE.register(spec))
-    terms = Terms(
-        match=uuid4().hex, event="e", game=game, players=Players("a", "b"), time_control=TimeControl(60_000, per_move=True),
-        margin_ms=500, ready_ms=30_000,
+    matches = tuple(
+        Terms(
+            match=uuid4().hex, event="e", game=game, players=players, time_control=TimeControl(60_000, per_move=True),
+            margin_ms=500, ready_ms=30_000,
+        )
+        for players in (Players("a", "b"), Players("b", "a"))
     )  # fmt: skip
-    matches = tuple((uuid4().hex, each) for each in Pair(0, 0, 0, "a", "b").matches())
     variables = {
-        "terms": to_json(terms),
-        "matches": matches,
+        "matches": tuple(map(to_json, matches)),
         "bots": (BotPlan("a", "greedy"), BotPlan("b", "random")),
         "folder": "",
         "restart_policy": RestartPolicy(),

@@ -356,7 +356,6 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(
                     lambda *_: None,
                     on_void=lambda *_: None,
                     on_notice=pytest.fail,
-                    grace_ms=1000,
                 )
                 schedule = Schedule("1", make_format("round-robin", ["a", "b"], 2, 1, 1))
                 with pytest.raises(ClusterUnavailable, match=r"^the cluster has had no worker for 0.1 s$"):
