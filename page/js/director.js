@@ -98,8 +98,8 @@ export class Director {
     chosen(best, states.get(best?.match));
   }
 
-  // `map`: that of the next match; by default as listed.
-  leave(id, map = this.offered.find(({ match }) => match === id)?.map) {
+  // `map`: that of the next match; by default as listed, or as known of a match that is followed to its record.
+  leave(id, map = this.offered.find(({ match }) => match === id)?.map ?? this.taken.get(id)) {
     clearTimeout(this.waiting);
     this.choosing = null;
     this.following = undefined;

@@ -14,9 +14,8 @@ import { LiveBadge } from "../parts/livebadge.js";
 export class Stage {
   // begun() is called when the first match is shown, moved(id) after each ply of a match, and when the match makes way; `taken` has the matches of other stages, with their maps; finished() returns the newest
   // finished matches, without a request of its own where the view has them; toggled() is called when the reader pauses the board or goes on.
-  // `compact`: a small board, which opens its match by a press. `catchesUp`: the board says how far it is behind its match, with a button to
-  // catch up.
-  constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Map(), finished = requestFinished, toggled = /** @type {() => void} */ (() => undefined), compact = false, catchesUp = false } = {}) {
+  // `compact`: a small board, which opens its match by a press.
+  constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Map(), finished = requestFinished, toggled = /** @type {() => void} */ (() => undefined), compact = false } = {}) {
     this.begun = begun;
     this.moved = moved;
     this.compact = compact;
@@ -25,7 +24,7 @@ export class Stage {
     this.told = /** @type {any[]} */ ([]);
     this.director = new Director(this, { taken, finished });
     this.kind = h("span", { class: "kind" }, "Loading…");
-    this.badge = new LiveBadge(catchesUp ? () => this.playback.jump() : null);
+    this.badge = new LiveBadge(compact ? null : () => this.playback.jump());
     const title = h("h2", { class: "stage-title" }, this.badge.element, this.kind);
     this.tug = new EvalBar({ title: compact ? null : title });
     this.place = h("div", { class: "stage-place", inert: compact, "aria-hidden": compact && "true" }); // the board of a link is only looked at

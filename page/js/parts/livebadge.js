@@ -1,10 +1,10 @@
-// Badge that says whether a board shows a live match, how many moves it is behind, or the end. Its button catches up. A badge without
-// a button calls every move live but the last.
+// Badge that says whether a board shows a live match, or its end, and far behind its match how many moves. Its button then catches up.
+// A badge without a button calls every move live but the last.
 
 import { h, say, set } from "../dom.js";
 import { plural } from "../text.js";
 
-const ON_THEIR_WAY = 4; // moves that are just being drawn, at the usual pace
+const FAR_BEHIND = 20; // moves from which on it helps to know: fewer are watched at a pace that one can follow
 
 export class LiveBadge {
   // jump() catches up; null for a badge without a button.
@@ -30,5 +30,5 @@ function stateOf({ live, running, end, isOver }, behind) {
   if (!live) return "replay";
   if (end) return isOver ? "over" : "replay";
   if (!running) return "paused";
-  return behind <= ON_THEIR_WAY ? "live" : "delayed";
+  return behind < FAR_BEHIND ? "live" : "delayed";
 }

@@ -11,7 +11,7 @@ export class TvView {
     const count = boards === "4" ? 4 : 1;
     const taken = new Map();
     const toggled = () => this.stages.slice(1).forEach((each) => each.toggle()); // all are paused together
-    this.stages = Array.from({ length: count }, (_, n) => new Stage({ taken, moved: (id) => this.live.drawAgain(id), toggled, compact: n > 0, catchesUp: count === 1 }));
+    this.stages = Array.from({ length: count }, (_, n) => new Stage({ taken, moved: (id) => this.live.drawAgain(id), toggled, compact: n > 0 }));
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
     this.live = new LiveCards({ plyOnStage: (id) => this.stages.map((each) => each.plyOf(id)).find((ply) => ply !== null) ?? null });
     main.replaceChildren(
