@@ -18,7 +18,7 @@ from arena.processes.supervisor import make_supervised_command
 
 TAIL_LINES = 20
 """Number of a bot's last output lines that are kept for reports."""
-LINE_LENGTH = 500
+MAX_LINE_BYTES = 500
 """Maximum number of bytes that are kept of each output line."""
 STOP_SECONDS = 2.0
 """Time from the request to stop until a bot is killed, in seconds."""
@@ -116,12 +116,12 @@ class ChildProcess:
                 *complete_lines, line = (line + chunk).split(b"\n")
                 for complete_line in complete_lines:
                     self._append_line(complete_line)
-                line = line[:LINE_LENGTH]
+                line = line[:MAX_LINE_BYTES]
         self._append_line(line)
         self._output_read.set()
 
     def _append_line(self, line: bytes) -> None:
-        text = line[:LINE_LENGTH].decode(errors="replace").rstrip()
+        text = line[:MAX_LINE_BYTES].decode(errors="replace").rstrip()
         if text and not text.isprintable():  # rare
             text = "".join(char if char.isprintable() or char == "\t" else "?" for char in text)
         if text:

@@ -25,7 +25,7 @@ SERIES_DATES = 8
 """Number of dates of a series that the calendar lists after the announced event."""
 MAX_EVENT_AGE = timedelta(days=30)
 """Time for which an event stays in the calendar after its start."""
-LINE_BYTES = 75
+MAX_LINE_BYTES = 75
 """Maximum length of a line in bytes, without the line break (RFC 5545, section 3.1)."""
 _ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
 
@@ -127,11 +127,11 @@ def _escape_ical_text(text: str) -> str:
 
 
 def _fold_line(line: str) -> bytes:
-    """Encode a line with its line break. Fold it between characters, so that no part is longer than `LINE_BYTES`."""
+    """Encode a line with its line break. Fold it between characters, so that no part is longer than `MAX_LINE_BYTES`."""
     folded, line_bytes = bytearray(), 0
     for character in line:
         octets = character.encode()
-        if line_bytes + len(octets) > LINE_BYTES:
+        if line_bytes + len(octets) > MAX_LINE_BYTES:
             folded += b"\r\n "
             line_bytes = 1
         folded += octets
