@@ -69,10 +69,9 @@ async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:
     """
     query = sa.select(addresses.c.day, addresses.c.hash, addresses.c.name, tokens.c.owner)
     query = query.join(tokens, tokens.c.name == addresses.c.name)
-    async with database.open_query_connection(engine) as connection:
-        return _group_days_by_pair(
-            (row.day, row.hash, row.name, row.owner) for row in await connection.execute(query)
-        )
+    return _group_days_by_pair(
+        (row.day, row.hash, row.name, row.owner) for row in await database.fetch(engine, query)
+    )
 
 
 def _group_days_by_pair(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[str, str], list[str]]:

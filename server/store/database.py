@@ -460,6 +460,15 @@ def lock_exclusively(connection: sa.Connection) -> None:
         connection.exec_driver_sql(sqlite_driver.BEGIN_STATEMENT)
 
 
+async def fetch(
+    engine: Engine, query: sa.Executable, parameters: Mapping[str, Any] | None = None
+) -> sa.Result[*tuple[Any, ...]]:
+    """Return the result of one query, read through a connection from `open_query_connection`."""
+    async with open_query_connection(engine) as connection:
+        # A frozen result has all its rows, and so outlives the connection.
+        return (await connection.execute(query, parameters)).freeze()()
+
+
 @asynccontextmanager
 async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection]:
     """Open a connection for a short query.

@@ -96,8 +96,7 @@ async def find_event(engine: Engine, name: str) -> EventState | None:
 async def list_events(engine: Engine) -> list[EventState]:
     """Return every event of every server on the store, including those that are over, the earliest first."""
     query = sa.select(ladders.c.plan).where(ladders.c.kind == EVENT_KIND).order_by(ladders.c.started)
-    async with database.open_query_connection(engine) as connection:
-        return [parse_event_state(text) for text in (await connection.execute(query)).scalars()]
+    return [parse_event_state(text) for text in (await database.fetch(engine, query)).scalars()]
 
 
 class EventEntriesPlan(Struct):
@@ -142,8 +141,7 @@ async def load_unfinished_entries(engine: Engine) -> list[EventEntries]:
     """Return the entries of each unfinished event of every server on the store, the earliest event first."""
     table = ladders.c
     query = sa.select(table.server, table.plan).where(table.kind == EVENT_KIND, table.finished.is_(None))
-    async with database.open_query_connection(engine) as connection:
-        rows = (await connection.execute(query.order_by(table.started))).all()
+    rows = await database.fetch(engine, query.order_by(table.started))
     return [replace(_decode_plan_with_entries(row.plan).state, server=row.server) for row in rows]
 
 
@@ -161,8 +159,7 @@ async def list_events_since(engine: Engine, time: str) -> list[EventState]:
     table = ladders.c
     is_recent = (table.kind == EVENT_KIND) & (table.finished.is_(None) | (table.started >= time))
     query = sa.select(table.plan).where(is_recent).order_by(table.started.desc()).limit(MAX_EVENTS)
-    async with database.open_query_connection(engine) as connection:
-        return [parse_event_state(text) for text in (await connection.execute(query)).scalars()][::-1]
+    return [parse_event_state(text) for text in (await database.fetch(engine, query)).scalars()][::-1]
 
 
 async def find_name_conflict(engine: Engine, plan: EventPlan) -> str | None:
@@ -174,8 +171,7 @@ async def find_name_conflict(engine: Engine, plan: EventPlan) -> str | None:
     name of an earlier one whose events are all over.
     """
     query = sa.select(ladders.c.event).where(ladders.c.event.in_((plan.event, plan.series)))
-    async with database.open_query_connection(engine) as connection:
-        name = (await connection.execute(query)).scalar()
+    name = (await database.fetch(engine, query)).scalar()
     if name is not None:
         return f"an event called {name}"
     for state in await list_events(engine):

@@ -19,7 +19,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
 from arena.rating.rater import FinishedMatch
-from arena.server.store.database import Engine, open_query_connection
+from arena.server.store.database import Engine, fetch
 from arena.server.store.journal.reader import LAST_CHARACTER
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import ARRIVAL_SEQUENCE, matches, records
@@ -164,8 +164,7 @@ MIN_PREFIX = 4
 async def load_record(engine: Engine, match: str) -> str | None:
     """Return the record of a finished match as one line of JSON; None if no finished match has the id `match`."""
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
-    async with open_query_connection(engine) as connection:
-        packed = (await connection.execute(query.where(matches.c.match == match))).scalar_one_or_none()
+    packed = (await fetch(engine, query.where(matches.c.match == match))).scalar_one_or_none()
     return None if packed is None else unpack_record(packed)
 
 
@@ -182,8 +181,7 @@ async def find_record(engine: Engine, match: str) -> tuple[str | None, bool]:
         return line, True
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     query = query.where(matches.c.match >= match, matches.c.match < match + LAST_CHARACTER).limit(2)
-    async with open_query_connection(engine) as connection:
-        rows = (await connection.execute(query)).scalars().all()
+    rows = (await fetch(engine, query)).scalars().all()
     return unpack_record(rows[0]) if len(rows) == 1 else None, False
 
 
@@ -192,8 +190,7 @@ async def load_summary(engine: Engine, match: str) -> MatchSummary | None:
     columns = ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
     query = sa.select(*(matches.c[name] for name in columns))
     query = query.where(matches.c.match == match, matches.c.finished.is_not(None))
-    async with open_query_connection(engine) as connection:
-        row = (await connection.execute(query)).one_or_none()
+    row = (await fetch(engine, query)).one_or_none()
     return None if row is None else make_summary_from_row(row)
 
 

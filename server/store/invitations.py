@@ -49,8 +49,7 @@ async def find_invited_owner(engine: Engine, code: str) -> str | None:
     """Return the owner to whom the host gave this code; None if the code is unknown or has expired."""
     is_open = invitations.c.expires >= database.format_current_time()
     query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(code), is_open)
-    async with database.open_query_connection(engine) as connection:
-        return (await connection.execute(query)).scalar_one_or_none()
+    return (await database.fetch(engine, query)).scalar_one_or_none()
 
 
 async def register_name(engine: Engine, owner: str, name: str) -> str:

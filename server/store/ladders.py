@@ -111,14 +111,12 @@ async def _load_ladder(engine: Engine, event: str) -> StoredLadder:
     """Return the ladder called `event`, with the records of its finished matches."""
     query = sa.select(schema.ladders).where(schema.ladders.c.event == event)
     matches, records = schema.matches, schema.records
-    async with database.open_query_connection(engine) as connection:
-        row = (await connection.execute(query)).one()
-        is_finished_match = (matches.c.event == row.event) & matches.c.finished.is_not(None)
-        finished_query = sa.select(matches.c.match, records.c.packed, matches.c.finished).where(
-            is_finished_match
-        )
-        finished_query = finished_query.join(records, records.c.number == matches.c.number)
-        rows = (await connection.execute(finished_query.order_by(matches.c.finished, matches.c.number))).all()
+    row = (await database.fetch(engine, query)).one()
+    is_finished_match = (matches.c.event == row.event) & matches.c.finished.is_not(None)
+    finished_query = sa.select(matches.c.match, records.c.packed, matches.c.finished).where(is_finished_match)
+    finished_query = finished_query.join(records, records.c.number == matches.c.number)
+    finished_query = finished_query.order_by(matches.c.finished, matches.c.number)
+    rows = (await database.fetch(engine, finished_query)).all()
     records_by_match = {match.match: from_line(unpack_record(match.packed)) for match in rows}
     seconds = _compute_covered_seconds(
         [
@@ -148,8 +146,7 @@ async def find_plan(engine: Engine, event: str) -> StoredPlan | None:
     table = schema.ladders.c
     columns = table.uid, table.kind, table.plan, table.finished
     query = sa.select(*columns).where(table.event == event)
-    async with database.open_query_connection(engine) as connection:
-        row = (await connection.execute(query)).one_or_none()
+    row = (await database.fetch(engine, query)).one_or_none()
     if row is None:
         return None
     return StoredPlan(row.uid, row.kind, json.loads(row.plan), row.finished)
@@ -179,8 +176,7 @@ async def _find_row(engine: Engine, kind: str, event: str | None) -> sa.Row[Any]
     else:
         is_wanted = (table.c.kind == kind) & ~table.c.named & table.c.finished.is_(None)
     query = sa.select(table).where(is_wanted).order_by(table.c.started.desc()).limit(1)
-    async with database.open_query_connection(engine) as connection:
-        return (await connection.execute(query)).one_or_none()
+    return (await database.fetch(engine, query)).one_or_none()
 
 
 def _require_same_plan(event: str, stored_plan: Plan, requested_plan: Plan, *, named: bool) -> None:

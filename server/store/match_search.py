@@ -17,7 +17,7 @@ from msgspec.structs import asdict
 
 from arena.protocol.codes import EndReason
 from arena.rating.standings import COLUMN_NAMES
-from arena.server.store.database import Engine, open_query_connection
+from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import (
     IS_FINISHED,
     RESULT_COLUMNS,
@@ -114,8 +114,7 @@ async def find_opening_key(engine: Engine, match: str) -> str | None:
     Return None if no match has the id `match`, or if the match ended during its opening or is in progress.
     """
     query = sa.select(matches.c.opening).where(matches.c.match == match)
-    async with open_query_connection(engine) as connection:
-        return (await connection.execute(query)).scalar_one_or_none()
+    return (await fetch(engine, query)).scalar_one_or_none()
 
 
 async def load_head_to_head_scores(engine: Engine, bot: str, opponent: str) -> list[HeadToHeadScore]:

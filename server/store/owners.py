@@ -126,15 +126,13 @@ async def load_owners(engine: Engine, bots: Iterable[str]) -> dict[str, str]:
     """Return the owners of bots, by bot. Bots without a token are left out."""
     owners: dict[str, str] = {}
     query = sa.select(tokens.c.name, tokens.c.owner)
-    async with database.open_query_connection(engine) as connection:
-        for chunk in database.split_into_chunks(bots):
-            rows = await connection.execute(query.where(tokens.c.name.in_(chunk)))
-            owners |= {row.name: row.owner for row in rows}
+    for chunk in database.split_into_chunks(bots):
+        rows = await database.fetch(engine, query.where(tokens.c.name.in_(chunk)))
+        owners |= {row.name: row.owner for row in rows}
     return owners
 
 
 async def load_names_of_owner(engine: Engine, owner: str) -> list[str]:
     """Return the names of all tokens of an owner, including revoked ones, and the owner's own name, sorted."""
     query = sa.select(tokens.c.name).where(tokens.c.owner == owner)
-    async with database.open_query_connection(engine) as connection:
-        return sorted({owner, *(await connection.execute(query)).scalars()})
+    return sorted({owner, *(await database.fetch(engine, query)).scalars()})

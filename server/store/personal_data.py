@@ -24,6 +24,7 @@ from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
     Engine,
     OperationRefused,
+    fetch,
     format_current_time,
     lock_exclusively,
     open_query_connection,
@@ -87,11 +88,10 @@ async def load_stored_data(engine: Engine, names: Sequence[str]) -> dict[str, li
     name_columns |= {schema.standings: schema.standings.c.bot, invitations: invitations.c.owner}
     name_columns |= {addresses: addresses.c.name}
     rows_by_table: dict[str, list[dict[str, Any]]] = {}
-    async with open_query_connection(engine) as connection:
-        for table, column in name_columns.items():
-            columns = [stored for stored in table.columns if stored.name != "hash"]
-            rows = await connection.execute(sa.select(*columns).where(column.in_(names)).order_by(column))
-            rows_by_table[table.name] = [dict(row) for row in rows.mappings()]
+    for table, column in name_columns.items():
+        columns = [stored for stored in table.columns if stored.name != "hash"]
+        rows = await fetch(engine, sa.select(*columns).where(column.in_(names)).order_by(column))
+        rows_by_table[table.name] = [dict(row) for row in rows.mappings()]
     return rows_by_table
 
 
@@ -107,9 +107,8 @@ async def is_name_stored(engine: Engine, name: str) -> bool:
 
 async def has_matches(engine: Engine, name: str) -> bool:
     """Return True if the store has a match of a bot called `name`."""
-    async with open_query_connection(engine) as connection:
-        query = sa.select(matches.c.match).where(_make_player_condition(name)).limit(1)
-        return (await connection.execute(query)).first() is not None
+    query = sa.select(matches.c.match).where(_make_player_condition(name)).limit(1)
+    return (await fetch(engine, query)).first() is not None
 
 
 async def forget_name(engine: Engine, name: str) -> tuple[str, int]:

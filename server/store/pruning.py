@@ -25,7 +25,7 @@ from arena.rating.rater import CurrentRating, RatingKey
 from arena.server.store import database
 from arena.server.store.aggregates.standings import make_rating_key, store_base_ratings
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
-from arena.server.store.database import Engine, open_query_connection
+from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.files import replace_on_success
 from arena.server.store.personal_data import remove_expired
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
@@ -173,8 +173,7 @@ async def _load_oldest(engine: Engine, after: int, last: int) -> Sequence[Any]:
         .order_by(matches.c.arrival)
         .limit(MATCHES_PER_FILE)
     )
-    async with open_query_connection(engine) as connection:
-        return (await connection.execute(query)).all()
+    return (await fetch(engine, query)).all()
 
 
 def _write_file(folder: Path, rows: Sequence[Any]) -> None:

@@ -30,7 +30,7 @@ from arena.server.store.aggregates.event_tables import (
 )
 from arena.server.store.aggregates.seasons import Season, read_seasons
 from arena.server.store.aggregates.standings import CategorySummary, CrossScore, RatingRow
-from arena.server.store.database import Engine, open_query_connection
+from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import MatchSummary, load_results
 from arena.server.store.ladders import StoredPlan, find_plan
 from arena.server.store.match_search import SearchFilter, search_matches
@@ -230,8 +230,7 @@ def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> 
 
 async def _load_history(engine: Engine, bot: str) -> dict[str, list[RatingPoint]]:
     """Return up to MAX_RATING_POINTS of a bot's latest ratings, by game, the oldest first."""
-    async with open_query_connection(engine) as connection:
-        latest_rows = (await connection.execute(_HISTORY, {"of": bot})).all()
+    latest_rows = (await fetch(engine, _HISTORY, {"of": bot})).all()
     history: dict[str, list[RatingPoint]] = {}
     for step in reversed(latest_rows):
         history.setdefault(step.game, []).append(RatingPoint(step.finished, step.rating, step.deviation))

@@ -65,8 +65,7 @@ async def _wait_for_answer(engine: Engine, number: int) -> RequestAnswer | None:
     while MONOTONIC.now() < end_time:
         await MONOTONIC.sleep(pause_seconds)
         pause_seconds = min(2 * pause_seconds, 1.0)
-        async with database.open_query_connection(engine) as connection:
-            row = (await connection.execute(query)).one_or_none()
+        row = (await database.fetch(engine, query)).one_or_none()
         if row is not None:
             return RequestAnswer(row.answer, bool(row.done))
     return None
@@ -98,8 +97,7 @@ async def load_pending_requests(engine: Engine, server: str) -> list[HostCommand
     """Return the unanswered requests to a server, the earliest first."""
     query = sa.select(requests.c.number, requests.c.request)
     query = query.where(requests.c.server == server, requests.c.answer.is_(None)).order_by(requests.c.number)
-    async with database.open_query_connection(engine) as connection:
-        rows = (await connection.execute(query)).all()
+    rows = await database.fetch(engine, query)
     return [HostCommand(row.number, _decode_request(row.request)) for row in rows]
 
 

@@ -144,8 +144,7 @@ def make_no_bot_error(owner: str, name: str) -> TokenError:
 
 async def find_token(engine: Engine, name: str) -> Token | None:
     """Return the token of a name, even if it was revoked; None if the name has none."""
-    async with database.open_query_connection(engine) as connection:
-        row = (await connection.execute(_SELECT_TOKEN, {"of": name})).one_or_none()
+    row = (await database.fetch(engine, _SELECT_TOKEN, {"of": name})).one_or_none()
     return make_token_from_row(row) if row is not None else None
 
 
@@ -158,15 +157,13 @@ async def has_session(engine: Engine, name: str, secret: str, match: str = "") -
     if match:
         began_later = (matches.c.server == sessions.c.server) & (matches.c.number > sessions.c.since)
         query = query.join(matches, began_later).where(matches.c.match == match)
-    async with database.open_query_connection(engine) as connection:
-        hashes = (await connection.execute(query)).scalars().all()
+    hashes = (await database.fetch(engine, query)).scalars().all()
     return hash_token(secret) in hashes
 
 
 async def list_tokens(engine: Engine) -> list[Token]:
     """Return all tokens, including revoked ones, sorted by name."""
-    async with database.open_query_connection(engine) as connection:
-        rows = (await connection.execute(sa.select(tokens))).all()
+    rows = await database.fetch(engine, sa.select(tokens))
     return sorted(map(make_token_from_row, rows), key=lambda token: token.name)
 
 
@@ -182,8 +179,7 @@ def read_names(connection: sa.Connection) -> list[str]:
 async def load_known_names(engine: Engine) -> set[str]:
     """Return every name of a bot or another client that has a token, a session or a rating."""
     names = (tokens.c.name, sessions.c.name, standings.c.bot)
-    async with database.open_query_connection(engine) as connection:
-        return set((await connection.execute(sa.union(*map(sa.select, names)))).scalars())
+    return set((await database.fetch(engine, sa.union(*map(sa.select, names)))).scalars())
 
 
 _SELECT_TOKEN = sa.select(tokens).where(tokens.c.name == sa.bindparam("of"))

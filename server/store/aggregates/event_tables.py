@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from arena.protocol.values import Players
 from arena.rating.rater import FinishedMatch
-from arena.server.store.database import Engine, execute_many, make_upsert, open_query_connection
+from arena.server.store.database import Engine, execute_many, fetch, make_upsert, open_query_connection
 from arena.server.store.finished_matches import make_result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
@@ -91,25 +91,22 @@ async def list_events_with_matches(engine: Engine, limit: int) -> list[EventCoun
         unfinished_query.group_by(matches.c.event).order_by(matches.c.event.desc()).limit(limit)
     )
     counts: Counter[str] = Counter()
-    async with open_query_connection(engine) as connection:
-        for query in (finished_query, unfinished_query):
-            for event, count in (await connection.execute(query)).all():
-                counts[event] += count
+    for query in (finished_query, unfinished_query):
+        for event, count in await fetch(engine, query):
+            counts[event] += count
     return [EventCounts(event, counts[event]) for event in sorted(counts, reverse=True)[:limit]]
 
 
 async def count_finished_matches(engine: Engine, event: str) -> int | None:
     """Return how many matches of an event are in its tables; None if there are none yet."""
     query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
-    async with open_query_connection(engine) as connection:
-        return (await connection.execute(query)).scalar_one_or_none()
+    return (await fetch(engine, query)).scalar_one_or_none()
 
 
 async def has_matches_in_progress(engine: Engine, event: str) -> bool:
     """Return True if a match of the event is in progress."""
     query = sa.select(matches.c.number).where(matches.c.event == event, matches.c.finished.is_(None)).limit(1)
-    async with open_query_connection(engine) as connection:
-        return (await connection.execute(query)).first() is not None
+    return (await fetch(engine, query)).first() is not None
 
 
 async def load_event_scores(engine: Engine, event: str, *, all_bots: bool = False) -> EventScores | None:

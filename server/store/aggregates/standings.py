@@ -131,8 +131,7 @@ async def load_standings(
 
 async def load_bot_standings(engine: Engine, bot: str) -> list[RatingRow]:
     """Return a bot's row in the table of each game in which it is rated, in the current season."""
-    async with database.open_query_connection(engine) as connection:
-        rows = (await connection.execute(_SELECT_BOT_STANDINGS, {"of": bot})).all()
+    rows = await database.fetch(engine, _SELECT_BOT_STANDINGS, {"of": bot})
     return sort_standings(RatingRow(*row) for row in rows)
 
 
@@ -148,12 +147,10 @@ async def count_forfeits(engine: Engine, bots: Iterable[str]) -> dict[str, int]:
     """
     forfeits: dict[str, int] = {}
     query = sa.select(standings_table.c.bot, sa.func.sum(standings_table.c.forfeits)).where(_WHOLE_GAME)
-    async with database.open_query_connection(engine) as connection:
-        for chunk in database.split_into_chunks(bots):
-            rows = await connection.execute(
-                query.where(standings_table.c.bot.in_(chunk)).group_by(standings_table.c.bot)
-            )
-            forfeits |= {bot: int(count) for bot, count in rows.all()}
+    query = query.group_by(standings_table.c.bot)
+    for chunk in database.split_into_chunks(bots):
+        rows = await database.fetch(engine, query.where(standings_table.c.bot.in_(chunk)))
+        forfeits |= {bot: int(count) for bot, count in rows}
     return forfeits
 
 
@@ -176,8 +173,7 @@ async def list_categories(
         query = query.where(columns.last >= since)
     query = query.group_by(columns.game, columns.map, columns.time_control)
     query = query.order_by(matches.desc(), columns.game, columns.map, columns.time_control).limit(limit)
-    async with database.open_query_connection(engine) as connection:
-        rows = (await connection.execute(query)).all()
+    rows = await database.fetch(engine, query)
     return [CategorySummary(row.game, row.map, row.time_control, int(row[3])) for row in rows]
 
 
@@ -192,8 +188,7 @@ async def load_cross_scores(
     query = sa.select(table.bot, table.opponent, table.wins, table.draws, table.losses)
     query = query.where(*_make_column_conditions(crosses_table, *RatingCategory._fields))
     query = query.where(table.bot.in_(names), table.opponent.in_(names))
-    async with database.open_query_connection(engine) as connection:
-        return [CrossScore(*row) for row in (await connection.execute(query, category._asdict())).all()]
+    return [CrossScore(*row) for row in await database.fetch(engine, query, category._asdict())]
 
 
 def load_current_ratings(

@@ -37,10 +37,8 @@ async def find_started_matches(engine: Engine, prefix: str, player: str = "") ->
     parameters = {"first": prefix, "last": prefix + LAST_CHARACTER}
     if player:
         parameters["player"] = player
-    async with database.open_query_connection(engine) as connection:
-        rows = (
-            await connection.execute(_STARTED_MATCHES_OF_PLAYER if player else _STARTED_MATCHES, parameters)
-        ).all()
+    query = _STARTED_MATCHES_OF_PLAYER if player else _STARTED_MATCHES
+    rows = await database.fetch(engine, query, parameters)
     return [
         StartedMatch(from_json(row.terms or unpack_terms(row.packed)), row.packed if row.whole else None)
         for row in rows
