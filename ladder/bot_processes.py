@@ -112,7 +112,7 @@ async def open_bot_processes(
     *,
     process_count: Callable[[BotPlan], int] = lambda _bot: 1,
     folder: Path | None = None,
-    restart_policy: RestartPolicy | None = None,
+    restart_policy: RestartPolicy,
     games: Sequence[str] = (),
     on_notice: Callable[[str], None],
 ) -> AsyncIterator[BotProcesses]:
@@ -121,14 +121,13 @@ async def open_bot_processes(
     host            server to which the bots connect
     process_count   returns the number of processes of a bot
     folder          working folder of the bots; None for the current folder
-    restart_policy  limits for the bots' processes, such as the number of restarts; None for the default limits
+    restart_policy  limits for the bots' processes, such as the number of restarts
     games           custom games that the bots need, as FILE.py:Class
     on_notice       called for each crash, hang and lost bot, and for the first resignations; the text names the bot and
                     ends with the last lines of its output
 
     The processes may still be starting when the block begins; see `BotProcesses.wait_until_connected`.
     """
-    restart_policy = restart_policy or RestartPolicy()
     processes: dict[str, list[BotProcess]] = {}
     bot_processes = BotProcesses(host, processes, restart_policy)
     for bot in bots:

@@ -92,7 +92,7 @@ class ClusterRunner:
         *,
         on_void: Callable[[Pairing, Record], None],
         on_notice: Callable[[str], None],
-        restart_policy: RestartPolicy | None = None,
+        restart_policy: RestartPolicy,
         seconds_left: Callable[[], float] = lambda: math.inf,
     ) -> None:
         """Create a runner. Arguments not listed here are as for `ladder.runner.MatchRunner`.
@@ -101,7 +101,7 @@ class ClusterRunner:
         host            server that stores the records
         plan            plan of the event, with its bots
         on_notice       called with each message about a bot, such as a report of a crash
-        restart_policy  limits for the bots' processes on a worker; None for the default limits
+        restart_policy  limits for the bots' processes on a worker
         """
         self._client = client
         self._host = host
@@ -115,7 +115,7 @@ class ClusterRunner:
         self._concurrency = plan.concurrency
         """Number of pairs in parallel; 0: one per thread of the workers."""
         self._folder = str((plan.folder or Path()).resolve())
-        self._restart_policy = restart_policy or RestartPolicy()
+        self._restart_policy = restart_policy
         self._seconds_left = seconds_left
         self._running_pair_count = 0
         self._changed = anyio.Event()

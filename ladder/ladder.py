@@ -23,6 +23,7 @@ from arena.ladder.runner import replace_connection_names
 from arena.ladder.threads import ThreadAllocation
 from arena.maps.game_on_map import has_maps
 from arena.maps.openings_file import find_shipped_openings_file
+from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import Record
 from arena.rating.formats import Encounter, KnockoutFormat, make_format, sort_by_format
 from arena.rating.pairing import Pairing
@@ -59,6 +60,8 @@ class Ladder:
     """Sequential test of two bots, which ends the match when it is decided."""
     usable_cores: Sequence[int] = field(default_factory=list_usable_cores)
     """Numbers of the cores that this process may use."""
+    restart_policy: RestartPolicy = field(default_factory=RestartPolicy)
+    """Limits for the bots' processes, such as the number of restarts."""
     is_named: bool = True
     """True if the user named the event; otherwise the latest unnamed event may be resumed."""
     schedule: Schedule | None = None

@@ -31,7 +31,6 @@ from arena.ladder.progress import make_ladder_progress
 from arena.ladder.record_file import RecordFile
 from arena.ladder.runner import MatchRunner
 from arena.ladder.threads import ThreadAllocation
-from arena.processes.bot_process import RestartPolicy
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.record import Record
 from arena.rating.pairing import Pairing
@@ -73,19 +72,17 @@ async def run_ladder(
     observer: ProgressObserver,
     *,
     database: str | None = None,
-    restart_policy: RestartPolicy | None = None,
     external: ExternalBotSettings | None = None,
     cluster: str | None = None,
     port: int = 0,
 ) -> None:
     """Play a ladder to its end, until its test is decided, or until a signal; `ladder` then holds the results.
 
-    observer        receiver of the address, of finished matches and of problems
-    database        URL of a store, in which an interrupted event is resumed; None for a temporary store
-    restart_policy  limits for the bots' processes, such as the number of restarts; None for the default limits
-    external        settings for bots that connect by themselves; None to start the bots of the plan
-    cluster         address of a Dask scheduler whose workers play the matches; None to play on this machine
-    port            port of the web page on this machine, if `external` is None; 0 for any free port
+    observer  receiver of the address, of finished matches and of problems
+    database  URL of a store, in which an interrupted event is resumed; None for a temporary store
+    external  settings for bots that connect by themselves; None to start the bots of the plan
+    cluster   address of a Dask scheduler whose workers play the matches; None to play on this machine
+    port      port of the web page on this machine, if `external` is None; 0 for any free port
 
     After the first signal, further signals are ignored: the cleanup takes a few seconds at most.
 
@@ -102,7 +99,7 @@ async def run_ladder(
                 async with _claim_event(ladder, host) as stored_ladder:
                     with closing(RecordFile(ladder.choose_record_file(stored_ladder.started))) as file:
                         run = _LadderRun(ladder, observer, host, stored_ladder, file)
-                        await run.play(external, cluster, restart_policy)
+                        await run.play(external, cluster)
             except CannotResume:
                 if external is not None:
                     observer.show_notice(
@@ -175,21 +172,19 @@ class _LadderRun:
         self._stored_ladder = stored_ladder
         self._file = file
 
-    async def play(
-        self, external: ExternalBotSettings | None, cluster: str | None, restart_policy: RestartPolicy | None
-    ) -> None:
+    async def play(self, external: ExternalBotSettings | None, cluster: str | None) -> None:
         """Play the ladder to its end. The arguments are as for `run_ladder`."""
         if external is not None:
             await self._play_external(external)
         elif cluster is not None:
-            await self._play_on_cluster(cluster, restart_policy)
+            await self._play_on_cluster(cluster)
         else:
-            await self._play_on_this_machine(restart_policy)
+            await self._play_on_this_machine()
         # Interrupted matches are removed from the store, so the host must not write to it any more.
         await self._host.halt()
         await finish_ladder(self._host.engine, self._stored_ladder.event)
 
-    async def _play_on_this_machine(self, restart_policy: RestartPolicy | None) -> None:
+    async def _play_on_this_machine(self) -> None:
         """Start the bots of the plan on this machine, and play the schedule."""
         ladder = self._ladder
         schedule = self._resume_schedule()
@@ -200,7 +195,7 @@ class _LadderRun:
             ladder.plan.bots,
             process_count=ladder.threads.count_processes,
             folder=ladder.plan.folder,
-            restart_policy=restart_policy,
+            restart_policy=ladder.restart_policy,
             games=CATALOGUE.list_specs(),
             on_notice=self._observer.show_notice,
         ) as processes:
@@ -244,7 +239,7 @@ class _LadderRun:
             ],
         )
 
-    async def _play_on_cluster(self, address: str, restart_policy: RestartPolicy | None) -> None:
+    async def _play_on_cluster(self, address: str) -> None:
         """Play the schedule on the workers of the cluster whose scheduler is at `address`; they start the bots."""
         schedule = self._resume_schedule()
         if self._is_finished(schedule):
@@ -259,7 +254,7 @@ class _LadderRun:
                 self._record_match,
                 on_void=self._record_void,
                 on_notice=self._observer.show_notice,
-                restart_policy=restart_policy,
+                restart_policy=self._ladder.restart_policy,
                 seconds_left=self._make_seconds_left(),
             )
             await runner.run(schedule, self._ladder.is_decided)

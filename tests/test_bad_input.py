@@ -11,7 +11,8 @@ import pytest
 
 from arena.cli import main
 from arena.lab.commands import maps
-from arena.ladder import bot_processes
+from arena.ladder.commands import play_plan
+from arena.ladder.ladder import Ladder
 from arena.processes.bot_process import RestartPolicy
 from arena.server.commands import hosting
 from arena.server.shell.house_processes import HousePlan
@@ -224,11 +225,9 @@ def test_bad_input_is_told_in_one_line(
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     # Beside a load a bot may need longer to say what is wrong than matches wait for bots, and then a line more is told.
-    patient = partial(
-        RestartPolicy, start_seconds=START_TIMEOUT_SECONDS, settle_seconds=START_TIMEOUT_SECONDS
-    )
-    monkeypatch.setattr(bot_processes, "RestartPolicy", patient)
-    monkeypatch.setattr(hosting, "HousePlan", partial(HousePlan, restart_policy=patient()))
+    patient = RestartPolicy(start_seconds=START_TIMEOUT_SECONDS, settle_seconds=START_TIMEOUT_SECONDS)
+    monkeypatch.setattr(play_plan, "Ladder", partial(Ladder, restart_policy=patient))
+    monkeypatch.setattr(hosting, "HousePlan", partial(HousePlan, restart_policy=patient))
     words = [word.replace("PORT", str(taken_port)).replace("CLOSED", str(closed_port)) for word in words]
     with keep_switch_interval(), pytest.raises(SystemExit) as left:
         main(words)

@@ -200,7 +200,7 @@ def ladder(record: Path, *bots: BotPlan, rounds: int = 2, folder: Path = ROOT) -
         openings=2,
         folder=folder,
     )
-    return Ladder(plan, starts, record, openings=RandomOpenings(starts, 2, 1))
+    return Ladder(plan, starts, record, openings=RandomOpenings(starts, 2, 1), restart_policy=QUICK)
 
 
 def matches_by_place(played: Ladder) -> dict[tuple[int, int], object]:
@@ -220,7 +220,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     bots = [bot("a"), bot("b"), bot("c")]
     here = ladder(tmp_path / "here.jsonl", *bots)
     with anyio.fail_after(500):
-        await run_ladder(here, Watch(), restart_policy=QUICK)
+        await run_ladder(here, Watch())
 
     watch, there = Watch(), ladder(tmp_path / "there.jsonl", *bots)
     victims: list[subprocess.Popen[bytes]] = []
@@ -238,7 +238,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
                     playing[0].send_signal(signal.SIGKILL)
 
                 tasks.start_soon(kill_one_in_mid_pair)
-                await run_ladder(there, watch, database=url, restart_policy=QUICK, cluster=made.address)
+                await run_ladder(there, watch, database=url, cluster=made.address)
             assert await exit_status(*victims) == -signal.SIGKILL
     assert all_gone(mark), processes_of(mark)
 
@@ -257,7 +257,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     # Once more: there is nothing left to be played, and no cluster is asked.
     again = ladder(tmp_path / "there.jsonl", *bots)
     with anyio.fail_after(500):
-        await run_ladder(again, Watch(), database=url, restart_policy=QUICK, cluster="tcp://127.0.0.1:1")
+        await run_ladder(again, Watch(), database=url, cluster="tcp://127.0.0.1:1")
     assert matches_by_place(again) == matches_by_place(here)
 
 
@@ -282,7 +282,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
                 tasks.start_soon(kill)
                 problem = None
                 try:
-                    await run_ladder(stopped, watch, database=url, restart_policy=QUICK, cluster=made.address)
+                    await run_ladder(stopped, watch, database=url, cluster=made.address)
                 except ClusterUnavailable as lost:
                     problem = lost
     assert str(problem).startswith("the Dask scheduler has gone: ")
@@ -291,7 +291,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
 
     again = ladder(tmp_path / "record.jsonl", *bots, rounds=6)
     with anyio.fail_after(500):
-        await run_ladder(again, Watch(), database=url, restart_policy=QUICK)
+        await run_ladder(again, Watch(), database=url)
     assert (again.resumed_count, len(again.played)) == (len(stopped.played), 12)
 
 
@@ -302,7 +302,7 @@ async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluste
     watch = Watch()
     finished_ladder = ladder(tmp_path / "record.jsonl", odds, bot("a"), rounds=1, folder=tmp_path)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, watch, restart_policy=QUICK, cluster=shared.address)
+        await run_ladder(finished_ladder, watch, cluster=shared.address)
     assert watch.notices == []
     assert {record.result.reason for record in finished_ladder.records} <= {
         EndReason.LINE,
@@ -322,11 +322,10 @@ async def test_bots_that_fail_are_told_of_as_on_one_machine(shared: Cluster, tmp
             await run_ladder(
                 ladder(tmp_path / "1.jsonl", bot("a"), bot("b", "misuse")),
                 Watch(),
-                restart_policy=QUICK,
                 cluster=shared.address,
             )
         watch, played = Watch(), ladder(tmp_path / "2.jsonl", bot("a"), bot("b", "crash"), rounds=1)
-        await run_ladder(played, watch, restart_policy=QUICK, cluster=shared.address)
+        await run_ladder(played, watch, cluster=shared.address)
     assert {record.result.reason for record in played.records} == {EndReason.NO_SHOW}
     assert any(line.startswith("bot b ended unexpectedly") for line in watch.notices)
 
@@ -356,6 +355,7 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(
                     lambda *_: None,
                     on_void=lambda *_: None,
                     on_notice=pytest.fail,
+                    restart_policy=QUICK,
                 )
                 schedule = Schedule("1", make_format("round-robin", ["a", "b"], 2, 1, 1))
                 with pytest.raises(ClusterUnavailable, match=r"^the cluster has had no worker for 0.1 s$"):

@@ -71,7 +71,7 @@ def ladder(record: Path, *bots: BotPlan, rounds: int = 1, concurrency: int = 0) 
         concurrency=concurrency,
         folder=ROOT,
     )
-    return Ladder(plan, [game_of()], record)
+    return Ladder(plan, [game_of()], record, restart_policy=QUICK)
 
 
 class ShortLadder(Ladder):
@@ -84,7 +84,7 @@ class ShortLadder(Ladder):
 
 
 def short_ladder(enough: int, made: Ladder) -> Ladder:
-    short = ShortLadder(made.plan, made.starts, made.record)
+    short = ShortLadder(made.plan, made.starts, made.record, restart_policy=made.restart_policy)
     short.enough = enough
     return short
 
@@ -100,7 +100,7 @@ async def test_every_match_is_in_the_file_before_it_is_told_and_the_page_has_the
     watch = WatchStore(tmp_path)
     finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), concurrency=2)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, watch, restart_policy=QUICK)
+        await run_ladder(finished_ladder, watch)
     assert watch.on_file == [1, 2, 3, 4, 5, 6]
     assert watch.plans == [("test", "round-robin", 1)]
     assert not watch.notices
@@ -114,7 +114,7 @@ async def test_adjudicated_matches_have_valid_records(tmp_path: Path) -> None:
     finished_ladder = ladder(file, bot("a"), bot("b"))
     finished_ladder.plan = replace(finished_ladder.plan, adjudication=rules)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, Watch(), database=url, restart_policy=QUICK)
+        await run_ladder(finished_ladder, Watch(), database=url)
     finished = list(records.read_records(file))
     assert len(finished) == 2
     for record in finished:
@@ -123,14 +123,14 @@ async def test_adjudicated_matches_have_valid_records(tmp_path: Path) -> None:
         assert len(record.moves) == 2
     other = ladder(file, bot("a"), bot("b"))
     with pytest.raises(CannotResume, match=f"adjudication was {rules}, now repetition=3"):
-        await run_ladder(other, Watch(), database=url, restart_policy=QUICK)
+        await run_ladder(other, Watch(), database=url)
 
 
 async def test_records_are_added_to_a_file(tmp_path: Path) -> None:
     file = tmp_path / "record.jsonl"
     for _ in range(2):
         with anyio.fail_after(500):
-            await run_ladder(ladder(file, bot("a"), bot("b")), Watch(), restart_policy=QUICK)
+            await run_ladder(ladder(file, bot("a"), bot("b")), Watch())
     assert len(list(records.read_records(file))) == 4
 
 
@@ -148,7 +148,7 @@ async def test_an_event_that_is_over_is_only_told_again(tmp_path: Path) -> None:
     for _ in range(2):
         finished_ladder = ladder(file, bot("a"), bot("b"))
         with anyio.fail_after(500):
-            await run_ladder(finished_ladder, Watch(), database=f"sqlite:///{database}", restart_policy=QUICK)
+            await run_ladder(finished_ladder, Watch(), database=f"sqlite:///{database}")
         tables.append(make_standings(finished_ladder.bots, finished_ladder.records))
     assert tables[0] == tables[1]
     written = [record.match for record in records.read_records(file)]
@@ -162,7 +162,7 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
 
     stopped = short_ladder(5, ladder(tmp_path / "1.jsonl", *bots, rounds=3))
     with anyio.fail_after(500):
-        await run_ladder(stopped, Watch(), database=url, restart_policy=QUICK)
+        await run_ladder(stopped, Watch(), database=url)
     # A match that was in play when it was killed.
     with closing(sqlite3.connect(tmp_path / "arena.db")) as store, store:
         store.execute("update ladders set finished = null")
@@ -173,12 +173,12 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
     watch = Watch()
     again = ladder(tmp_path / "2.jsonl", *bots, rounds=3)
     with anyio.fail_after(500):
-        await run_ladder(again, watch, database=url, restart_policy=QUICK)
+        await run_ladder(again, watch, database=url)
     assert 5 <= again.resumed_count < 18
     assert watch.notices == [f"event test resumes: {again.resumed_count} of 18 matches were played before"]
     unbroken = ladder(tmp_path / "3.jsonl", *bots, rounds=3)
     with anyio.fail_after(500):
-        await run_ladder(unbroken, Watch(), restart_policy=QUICK)
+        await run_ladder(unbroken, Watch())
     assert {pairing for pairing, _ in again.played} == {pairing for pairing, _ in unbroken.played}
     assert make_standings(again.bots, again.records) == make_standings(unbroken.bots, unbroken.records)
     kept = in_store(tmp_path / "arena.db")
@@ -190,7 +190,7 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
 
 async def test_another_plan_is_refused_in_one_line(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
-    await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b")), Watch(), database=url, restart_policy=QUICK)
+    await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b")), Watch(), database=url)
     with pytest.raises(CannotResume) as refused:
         await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b"), rounds=2), Watch(), database=url)
     assert str(refused.value) == (
@@ -202,7 +202,7 @@ async def test_matches_that_nobody_could_play_are_in_the_store_too(tmp_path: Pat
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     finished_ladder = ladder(tmp_path / "r", bot("a"), bot("b", "crash"))
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, Watch(), database=url, restart_policy=QUICK)
+        await run_ladder(finished_ladder, Watch(), database=url)
     assert {record.result.reason for record in finished_ladder.records} == {EndReason.NO_SHOW}
     assert set(in_store(tmp_path / "arena.db")) == {record.match for record in finished_ladder.records}
 
@@ -211,22 +211,19 @@ async def test_enough_stops_it(tmp_path: Path) -> None:
     whole = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), rounds=100, concurrency=1)
     finished_ladder = short_ladder(3, whole)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, Watch(), restart_policy=QUICK)
+        await run_ladder(finished_ladder, Watch())
     assert len(finished_ladder.played) == 3
     assert not finished_ladder.is_stopped
 
 
 async def test_a_ladder_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(BotRefused, match="bot b: no engine is called 'x'"):
-        await run_ladder(
-            ladder(tmp_path / "a.jsonl", bot("a"), bot("b", "misuse")), Watch(), restart_policy=QUICK
-        )
+        await run_ladder(ladder(tmp_path / "a.jsonl", bot("a"), bot("b", "misuse")), Watch())
     with pytest.raises(StoreError):
         await run_ladder(
             ladder(tmp_path / "b.jsonl", bot("a"), bot("b")),
             Watch(),
             database="mysql://x",
-            restart_policy=QUICK,
         )
     assert not files(tmp_path)  # no empty record is left
     with pytest.raises(OSError, match="No such file"):

@@ -141,7 +141,7 @@ async def test_a_ladder_of_pinned_bots(tmp_path: Path) -> None:
     finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), rounds=2)
     finished_ladder.plan = replace(finished_ladder.plan, pin=True)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, Watch(), restart_policy=QUICK)
+        await run_ladder(finished_ladder, Watch())
     finished = list(records.read_records(tmp_path / "record.jsonl"))
     assert len(finished) == 12
     assert not any(map(is_void, finished))

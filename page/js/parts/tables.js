@@ -50,7 +50,7 @@ function formatColumns(rows) {
   return rows.some(({ reached }) => reached) ? [{ heading: "Reached", value: ({ reached }) => reached }] : [];
 }
 
-// Return the rows of an event's table in the form of `standing`. Equal bots share a rank, as in `rating.standings.ranks`.
+// Return the rows of an event's table in the form of `standing`. Equal bots share a rank, as in `rating.standings.compute_ranks`.
 export function eventRows(rows) {
   const result = (row) => (typeof row.buchholz === "number" ? `${row.points} ${row.buchholz}` : row.reached || `${row.points} ${Math.round(row.elo)}`);
   return rows.map((row) => ({
