@@ -480,9 +480,7 @@ export class MapBoard {
       if (this.zoom.scale) this.label();
     }
     if (!marks || selected !== before) this.tapped = [];
-    if (selected !== null && selected !== before) {
-      this.zoom.reveal([selected, ...targets].map((v) => this.layout.at[v]));
-    }
+    if (selected !== before) this.zoom.choose(selected === null ? [] : [selected, ...targets].map((v) => this.layout.at[v]));
     this.showPreview();
     set(this.picture, { role: marks ? "group" : "img" });
     this.spots.forEach(({ group }, v) => {

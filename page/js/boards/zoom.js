@@ -11,7 +11,10 @@ const MIN_HEIGHT_PX = 160; // least height of the frame
 const MIN_UNCUT_SHARE = 0.75; // of the least scale: a picture that fits whole at this scale is not cut, in a window wider than a tablet's
 const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and names would cover a phone's map
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
+const FINGER_PX = 960; // the same, with phones on their side
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
+const MAX_CHOICE_SHARE = 2.4; // of the least scale: two territories are then at least 76 pixels apart, and their names are large
+const GLIDE_MS = 250;
 const DRAG_PX = 5; // a shorter movement is a click
 
 export class Zoom {
@@ -21,7 +24,8 @@ export class Zoom {
     this.size = size;
     this.least = least;
     this.scaled = scaled;
-    this.factor = null; // pixels per unit chosen by the reader; null: the whole picture
+    this.factor = null; // pixels per unit chosen by the reader; null: the whole picture, or what is near
+    this.near = /** @type {number[][]} */ ([]); // points of a choice for which a small picture is zoomed in
     this.scale = 0;
     this.height = 0; // of the frame
     this.sought = /** @type {number[][]} */ ([]); // points revealed last, or to reveal when the picture has a size
@@ -92,10 +96,10 @@ export class Zoom {
     const { room } = this;
     if (!this.place.clientWidth || !room) return;
     const { whole } = this;
-    const scale = Math.max(whole, Math.min(this.factor ?? whole, MAX_SCALE));
+    const height = Math.ceil(this.isFilling ? room : Math.min(room, this.size[1] * Math.max(whole, this.factor ?? whole))) + 2;
+    const scale = Math.max(whole, Math.min(this.factor ?? this.scaleOfChoice(height), MAX_SCALE));
     set(this.smaller, { disabled: scale <= whole * 1.001 });
     set(this.larger, { disabled: scale >= MAX_SCALE });
-    const height = Math.ceil(this.isFilling ? room : Math.min(room, this.size[1] * scale)) + 2;
     if (Math.abs(scale - this.scale) < 0.001 && height === this.height && this.drawn === this.size) return;
     this.drawn = this.size;
     this.scale = scale;
@@ -107,6 +111,45 @@ export class Zoom {
     }
     this.scaled(scale);
     if (!this.revealed) this.reveal(this.sought);
+  }
+
+  // Return true if a finger cannot press the territories of the whole picture.
+  get isSmall() {
+    return window.innerWidth <= FINGER_PX && this.whole < MIN_SHARE_WITH_MARKS * this.least;
+  }
+
+  // Return the scale at which all points of a choice are in sight in a frame of this height; 0 without a choice.
+  scaleOfChoice(height) {
+    if (!this.near.length || !this.isSmall) return 0;
+    const [wide, high] = spans(this.near).map(([least, most]) => most - least);
+    const fitting = Math.min((this.place.clientWidth - 2 * MARGIN - 2) / wide, (height - 2 * MARGIN - 2) / high);
+    return Math.min(fitting, MAX_CHOICE_SHARE * this.least);
+  }
+
+  // Zoom in on the points of a choice where the whole picture is too small for a finger; without points, back to the whole picture. A scale
+  // that the reader has chosen before stays.
+  choose(points) {
+    const { near, place, picture } = this;
+    const before = picture.getBoundingClientRect();
+    if (near.length || (this.factor === null && this.isSmall)) {
+      this.near = points;
+      this.factor = null;
+      this.fit();
+    }
+    if (this.near.length) {
+      const [left, top] = spans(points).map(([least, most]) => ((least + most) / 2) * this.scale);
+      place.scrollTo(left - place.clientWidth / 2, top - place.clientHeight / 2);
+    }
+    if (near.length || this.near.length) this.glide(before);
+    if (points.length) this.reveal(points);
+  }
+
+  // Let the picture move from where it was to where it is.
+  glide(before) {
+    if (isStill()) return;
+    const now = this.picture.getBoundingClientRect();
+    const transform = `translate(${before.left - now.left}px, ${before.top - now.top}px) scale(${before.width / now.width})`;
+    this.picture.animate([{ transformOrigin: "0 0", transform }, { transformOrigin: "0 0", transform: "none" }], { duration: GLIDE_MS, easing: "ease-out" });
   }
 
   // Handle another room for the frame.
@@ -121,8 +164,12 @@ export class Zoom {
     return [picture.left - frame.left, picture.top - frame.top];
   }
 
-  // Zoom by a button. Between the whole picture and the least scale there is no step.
+  // Zoom by a button. Between the whole picture and the least scale there is no step, and from a choice one step leads to the whole picture.
   step(larger) {
+    if (!larger && this.near.length) {
+      this.choose([]);
+      return;
+    }
     const next = this.scale * (larger ? ZOOM_STEP : 1 / ZOOM_STEP);
     this.by((next >= this.least ? next : larger ? this.least : this.whole) / this.scale);
   }
@@ -200,6 +247,9 @@ export class Zoom {
     window.addEventListener("pointerup", up, { once: true });
   }
 }
+
+// Return the least and the greatest number of the points on each axis.
+const spans = (points) => [0, 1].map((axis) => points.map((point) => point[axis])).map((numbers) => [Math.min(...numbers), Math.max(...numbers)]);
 
 const inside = (at, start, length) => at > start + MARGIN && at < start + length - MARGIN;
 

@@ -2,13 +2,13 @@
 
 import { navigate, replaceAddress, addressOf } from "../router.js";
 import { notify } from "../preferences.js";
-import { capitalized, h, set } from "../dom.js";
+import { h, set } from "../dom.js";
 import { briefing } from "../parts/briefing.js";
 import { SHORT_MS } from "../parts/players.js";
 import { share } from "../parts/share.js";
 import { Viewer } from "../parts/viewer.js";
 import { playing } from "../playing.js";
-import { other, plyOf } from "../text.js";
+import { other, plural, plyOf } from "../text.js";
 
 export class SeatView {
   constructor(main, [id, ply]) {
@@ -115,7 +115,7 @@ export class SeatView {
     const alone = away === null ? "" : `Opponent disconnected; you win in ${Math.ceil(away / 1000)} s.`;
     if (alone && !mine) return alone;
     if (mine && !this.viewer.playback.follows) return "Your turn. You are looking back: press » to play on.";
-    if (mine && !alone && !this.short && this.viewer.picker.source !== null) return capitalized(this.next(match));
+    if (mine && !alone && !this.short && this.viewer.picker.source !== null) return this.next(match);
     if (mine) return `${alone ? `${alone} ` : ""}Your turn${this.short ? `, less than ${SHORT_MS / 1000} s left` : ""}: ${this.next(match)}`;
     const { source } = this.viewer.picker;
     const chosen = playing.premove !== null ? `${match.game.text(playing.premove)}.` : source !== null && match.game.names ? `${match.game.names[source]} → …` : "";
@@ -140,8 +140,7 @@ export class SeatView {
     const { source } = this.viewer.picker;
     if (source === null) return "choose a territory";
     const armies = Math.abs(last.armies[source]);
-    const from = `${game.names[source]}’s`;
-    return armies === 1 ? `where does ${from} army go?` : `where do ${from} ${armies} armies go?`;
+    return `${game.names[source]}, ${plural(armies, "army", "armies")}: where to?`;
   }
 
   // Describe the state while the server does not answer.
