@@ -101,7 +101,7 @@ class Outcome:
         ):
             raise ValueError(
                 f"{self.reason!r:.60} is not a valid end reason: write 1 to 32 lowercase letters, digits and spaces, beginning with a "
-                f"letter, and none of {', '.join(sorted(RESERVED_REASONS))}"
+                f"letter; these are reserved: {', '.join(sorted(RESERVED_REASONS))}"
             )
 
     @property

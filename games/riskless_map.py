@@ -102,7 +102,7 @@ class RisklessMap:
             for w in near:
                 if v not in neighbour_sets[w]:
                     road = self._format_road(v, w)
-                    raise BadMap("neighbours", f"{road} must be given in both directions", v)
+                    raise BadMap("neighbours", f"{road} has no road back: give it in both directions", v)
         unreachable = set(range(territory_count)) - find_reachable(self.neighbours, 0)
         if unreachable:
             v, names = min(unreachable), self.territories

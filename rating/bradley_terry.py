@@ -53,8 +53,8 @@ def fit_elo_ratings(
     )
     theta = _fit_ratings(len(players), graph)
     ratings = ELO_SCALE * (theta - theta.mean())
-    errors = ELO_SCALE * Z95 * _compute_standard_errors(theta, graph)
-    return {player: EloRating(float(ratings[i]), float(errors[i])) for player, i in index.items()}
+    half_widths = ELO_SCALE * Z95 * _compute_standard_errors(theta, graph)
+    return {player: EloRating(float(ratings[i]), float(half_widths[i])) for player, i in index.items()}
 
 
 class _ResultGraph(NamedTuple):

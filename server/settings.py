@@ -272,11 +272,14 @@ def make_private_host_settings(
 ) -> ArenaSettings:
     """Return the settings of a private host, such as a ladder runs for its own bots: no matchmaker, no house engines.
 
-    port          port to listen on; 0 for any free one
-    database      URL of the store; None for a temporary one
-    name          name of the server in its database
-    adjudication  rules that end matches early; None for none
-    limits        limits of the host; None for `PRIVATE_LIMITS`
+    port           port to listen on; 0 for any free one
+    database       URL of the store; None for a temporary one
+    name           name of the server in its database
+    anyone         True to let bots use any name without a token
+    proxies        addresses of proxies whose X-Forwarded-For is trusted
+    grace_seconds  time for a disconnected bot to return, in seconds
+    adjudication   rules that end matches early; None for none
+    limits         limits of the host; None for `PRIVATE_LIMITS`
     """
     return ArenaSettings(
         server=ServerSettings(host=host, port=port, name=name, anyone=anyone, proxies=tuple(proxies)),

@@ -221,7 +221,7 @@ async def send_resignation(stranger: Stranger, message: ServerMessage) -> None:
 
 
 async def play_move(stranger: Stranger, message: ServerMessage, **more: object) -> None:
-    """Play the move of `benchmarks.kit.script` for this turn at once. `more`: further fields of the `move` message."""
+    """Answer a turn at once with its scripted move (`make_script`). `more`: additional fields of the `move` message."""
     stranger.counts.sent += 1
     await stranger.send_answer(
         type="move", match=message.match, ply=message.ply, move=make_script()[message.ply], **more
@@ -229,7 +229,7 @@ async def play_move(stranger: Stranger, message: ServerMessage, **more: object) 
 
 
 async def play_move_with_analysis(stranger: Stranger, message: ServerMessage) -> None:
-    """Play the move of `benchmarks.kit.script` for this turn at once, with analysis (`thinking`) of maximum size."""
+    """Answer a turn at once with its scripted move (`make_script`), and with analysis (`thinking`) of maximum size."""
     line = (make_script() * 2)[message.ply : message.ply + MAX_LINE_MOVES]
     await play_move(stranger, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 

@@ -190,8 +190,8 @@ class Ending:
 class Clock:
     """Clocks of both players at the arrival of a turn. All times are in seconds.
 
-    `bots.api.budget.plan` derives the time limits of a move from a Clock. A bot that reads only `mine` will sooner
-    or later lose on time.
+    `bots.api.budget.plan` derives the time limits of a move from a Clock. A bot that plans with `mine` alone, without
+    `arrived` and `lag`, will sooner or later lose on time.
     """
 
     mine: float

@@ -116,7 +116,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals:
             raise BadSpec(
-                f"{name}: {part.strip()!r:.60} is not an option: write option=value, e.g. {_make_example_option(options)}"
+                f"{name}: {part.strip()!r:.60} has no value: write option=value, e.g. {_make_example_option(options)}"
             )
         if key not in options:
             choices = suggest_name(key, options) if options else "it has no options"

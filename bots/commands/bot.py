@@ -118,7 +118,7 @@ def bot(
         typer.Option(
             "--tc",
             metavar="TIME,TIME",
-            help="Time controls to play, separated by commas, e.g. 10+0.1; default: all.",
+            help="Time controls to play, separated by commas, e.g. 10+0.1 (seconds); default: all offered.",
         ),
     ] = "",
     challenge: Annotated[

@@ -77,7 +77,7 @@ class ProgramBot(Bot):
         answer = self._request_answer(self._program, start_message, READY_ANSWER)
         if answer.get("ready") is not True:
             raise Crash(
-                f"the program must answer the start with {READY_ANSWER}, not {make_excerpt(json.dumps(answer).encode())}"
+                f"the program must answer `start` with {READY_ANSWER}, not {make_excerpt(json.dumps(answer).encode())}"
             )
 
     def opponent_moved(self, move: Any, position: Any) -> None:  # noqa: ARG002

@@ -142,10 +142,10 @@ class Program:
             reason = "the program closed its standard output"
         else:
             self._threads[2].join(DRAIN_SECONDS)
-            status = (
+            exit_description = (
                 f"exit code {exit_code}" if exit_code >= 0 else f"killed by {signal.Signals(-exit_code).name}"
             )
-            reason = f"the program ended ({status})"
+            reason = f"the program ended ({exit_description})"
         return f"{reason}; last on its standard error: {self._last_line[-1]}" if self._last_line else reason
 
     def _kill_process(self) -> None:

@@ -102,7 +102,7 @@ def load_named_weights(game: Game[Any, Any], name: str, names: Sequence[str]) ->
 def make_plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
     """Return the evaluator that multiplies the game's own estimate by 100.
 
-    In an explicit tree it returns the leaf's value unchanged.
+    For a game given as an explicit tree (`games.explicit`), it returns the leaf's value unchanged.
     """
     estimate = game.estimate
     if game.name == EXPLICIT:

@@ -135,8 +135,8 @@ def prune(
 ) -> Tree[A]:
     """Return the tree cut off below `depth`, except below labels for which `dynamic` is True.
 
-    Below such labels the tree continues for at most `bound` plies beyond `depth`. Without a bound, as in
-    source 000, it might never end.
+    Below such labels the tree continues for at most `bound` plies beyond `depth`. Hughes's own `prune` has no bound, so
+    its result may be infinite.
     """
 
     def make_subtrees() -> Iterator[Tree[A]]:

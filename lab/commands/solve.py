@@ -52,7 +52,7 @@ def solve_command(
         str,
         typer.Argument(
             metavar="MAP",
-            help="Map (name, .toml file, ring:N, grid:WxH), optionally with :cap=N,goal=N (armies).",
+            help="Map (name, .toml file, ring:N, grid:WxH); :cap=N,goal=N sets armies per territory and to win.",
         ),
     ],
     again: Annotated[

@@ -126,7 +126,10 @@ class CoreLink:
     # from the edges
 
     def receive(self, payload: bytes) -> None:
-        """Handle a frame from an edge, or from a core that publishes on the same subject. Drop an invalid frame."""
+        """Handle a frame of an edge, or the heartbeat of a core: this one, or one that has taken over.
+
+        Drop an invalid frame.
+        """
         try:
             frame = decode_frame(payload)
         except BadBusFrame as error:

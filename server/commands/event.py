@@ -62,7 +62,7 @@ ServerOption = Annotated[
     typer.Option(
         "--server",
         metavar="NAME",
-        help="Name of the hosting server (its server.name setting); default: the unnamed server.",
+        help="Name of the hosting server (its setting server.name); default: a server without a name.",
     ),
 ]
 

@@ -197,7 +197,7 @@ class ReloadableHost:
                     self._apply_settings(plan)
 
     def _apply_settings(self, plan: HostPlan) -> None:
-        """Apply the changed settings that need no restart, and log which were applied and which need a restart."""
+        """Apply the settings of the new `plan` that need no restart, and log which were applied and which need one."""
         changed_keys = [key for key in SETTING_TYPES if plan.settings.get(key) != self.settings.get(key)]
         applied_keys = [
             key for key in changed_keys if key in RELOADABLE_KEYS and not self._switches_tls(key, plan)

@@ -185,7 +185,7 @@ def _choose_metrics_port(settings: ServerSettings, number: int) -> int:
 
 
 def _make_child_command(role: ProcessRole, port: int, metrics_port: int, bus: str) -> list[str]:
-    """Return the command line of a child process: that of this process, with additional settings for `role`."""
+    """Return the command line of a child process: that of this process, with its role, ports and NATS URL (`bus`) set."""
     role_settings = {
         "server.role": role.value,
         "server.processes": 1,

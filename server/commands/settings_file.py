@@ -164,7 +164,9 @@ def _describe_unknown_key(name: str, known_keys: Sequence[str]) -> str:
 def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
     """Convert the value of a setting to the setting's type, and check its range. Raises BadSetting if it does not fit.
 
-    `strict` rejects numbers written as text.
+    key     key of the setting
+    type    type of the setting
+    strict  True to reject numbers written as text
     """
     base_type = get_args(type)[0]
     choices = list(map(str, base_type)) if isinstance(base_type, EnumType) else list(get_args(base_type))

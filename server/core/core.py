@@ -222,7 +222,7 @@ class Core:
                     self._events.begin_due_matches()
 
     def _recheck_bot(self, name: str) -> None:
-        """Let the matchmaker check a bot again, and forget the bot if its grace period is over."""
+        """Make the matchmaker consider a bot again; forget the bot if it has been away for its whole grace period."""
         bot = self._lobby.bots.get(name)
         if bot is not None:
             self._lobby.mark_changed(bot)

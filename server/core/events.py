@@ -291,7 +291,7 @@ class Events:
         raise EventRefused(f"{name} is not connected")
 
     def _find_rating(self, event: Event, name: str, fallback: float = DEFAULT_RATING) -> float:
-        """Return the rating of a bot; `fallback` if the lobby does not know the bot."""
+        """Return a bot's rating in the game of an event; `fallback` if the lobby does not know the bot."""
         bot = self._lobby.bots.get(name)
         return fallback if bot is None else bot.get_rating(event.plan.game)
 

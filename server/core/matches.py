@@ -120,7 +120,7 @@ class Matches:
     def _close_as_void(
         self, terms: Terms, bots: Iterable[LobbyBot], start_time: str, error: Exception
     ) -> None:
-        """Close a match that could not be set up."""
+        """Close a match that could not be set up, because `error` was raised."""
         why = f"the server failed: {type(error).__name__}: {error}"
         self._lobby.effects.append(LogLine("error", why, match=terms.match))
         record = terms.make_record(start_time, [], Result(None, EndReason.SERVER_FAULT, why))

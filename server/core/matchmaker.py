@@ -234,7 +234,11 @@ class Matchmaker:
         return False
 
     def _make_terms(self, pool: Pool, pair: tuple[str, str], games: Mapping[str, frozenset[int]]) -> Terms:
-        """Return the terms of a chosen match, and remove its bots from the waiting bots."""
+        """Return the terms of a chosen match, and remove its bots from the waiting bots.
+
+        pair   names of the two bots
+        games  indexes of the pool's games that each bot plays, by its name
+        """
         common_games: list[PoolGame] = [
             pool.games[index] for index in sorted(games[pair[0]] & games[pair[1]])
         ]

@@ -448,7 +448,7 @@ class Connection(asyncio.BufferedProtocol):
         is_last = (
             not request.allows_next_request
             or self.is_over
-            or self._response_count >= handshake.MAX_REQUESTS
+            or self._response_count >= handshake.MAX_REQUESTS_PER_CONNECTION
             or not edge.admission.may_stay_open(self.address)
         )
         self._write_response(response, last=is_last, bodiless=request.method == "HEAD")

@@ -24,7 +24,7 @@ from arena.server.edge.responses import (
 
 log = logging.getLogger("arena.connection")
 
-MAX_REQUESTS = 1000
+MAX_REQUESTS_PER_CONNECTION = 1000
 """Maximum number of plain requests that are answered on one connection."""
 TOO_MANY_CONNECTIONS_RESPONSE = make_text_response("too many connections", HTTPStatus.TOO_MANY_REQUESTS)
 """Response to a client that connects through a trusted proxy, and whose address has too many connections."""

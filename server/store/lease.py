@@ -270,7 +270,7 @@ WHERE application_name = :session_name AND pid <> pg_backend_pid()
     AND datname = current_database() AND usename = current_user
     AND EXISTS (SELECT FROM servers WHERE name = :name AND number = :number AND renewed = :renewed)
 """)
-"""Ends all sessions of a process in this database, unless the process has renewed its lease meanwhile."""
+"""Statement that ends all sessions of a process in this database, unless it has renewed its lease meanwhile."""
 
 # The query is built once, because it runs in every transaction.
 _SELECT_HELD_LEASE = (

@@ -56,7 +56,11 @@ BROKEN: list[tuple[str, Any, str]] = [
     ("neighbours", [[1, 2], [0, 3], [0, 3], [1, -1]], "d has a road to -1, but there is no such territory"),
     ("neighbours", [[1, 2], [0, 3], [0, 3], [1, 2, 3]], "d has a road to itself"),
     ("neighbours", [[1, 2], [0, 3], [0, 3], [1, 2, 1]], "the road from d to b is given twice"),
-    ("neighbours", [[1, 2], [0, 3], [0], [1, 2]], "the road from d to c must be given in both directions"),
+    (
+        "neighbours",
+        [[1, 2], [0, 3], [0], [1, 2]],
+        "the road from d to c has no road back: give it in both directions",
+    ),
     ("neighbours", [[1], [0], [3], [2]], "no roads lead from a to c: the map must be connected"),
     ("territory_cap", 0, "whole number from 1 to 1000, not 0"),
     ("territory_cap", "5", "whole number"),

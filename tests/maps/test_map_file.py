@@ -169,7 +169,7 @@ BROKEN = [
     (
         '["west island", 2]',
         "[0]",
-        ":21: territory.roads: the road from East Island to Strait must be given in both directions",
+        ":21: territory.roads: the road from East Island to Strait has no road back: give it in both directions",
     ),
     ('["west island", 2]', "[0, 1, 2]", ":16: territory.roads: Strait has a road to itself"),
     (
@@ -180,7 +180,7 @@ BROKEN = [
     (
         'roads = ["Strait"]\ncontinent = "Islands"\nstart = ["minnie',
         'roads = []\nstart = ["minnie',
-        ":16: territory.roads: the road from Strait to East Island must be given in both directions",
+        ":16: territory.roads: the road from Strait to East Island has no road back: give it in both directions",
     ),
     (
         'continent = "Islands"',

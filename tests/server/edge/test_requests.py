@@ -293,9 +293,9 @@ async def test_a_request_must_come_in_time_also_a_later_one_byte_by_byte(first: 
 
 @virtual
 async def test_one_connection_asks_for_so_much_and_no_more() -> None:
-    most = handshake.MAX_REQUESTS
+    most = handshake.MAX_REQUESTS_PER_CONNECTION
     try:
-        handshake.MAX_REQUESTS = 3
+        handshake.MAX_REQUESTS_PER_CONNECTION = 3
         async with site() as (arena, pages):
             peer = Peer(arena.edge)
             peer.wire.arrive(4 * get("/a"))
@@ -303,7 +303,7 @@ async def test_one_connection_asks_for_so_much_and_no_more() -> None:
             assert await read_to_end(peer) == b""
             assert len(pages.asked) == 3
     finally:
-        handshake.MAX_REQUESTS = most
+        handshake.MAX_REQUESTS_PER_CONNECTION = most
 
 
 @virtual
