@@ -92,7 +92,10 @@ def measure_rounds(
 
 
 def measure_on_store(store: str, count: int, seconds: float, rounds: int) -> CostOnStore:
-    """Fill a store (`sqlite` or `postgresql`) with `count` matches, let bots play, then kill and restart its server."""
+    """Fill a store (`sqlite` or `postgresql`) with `count` matches, let bots play, then kill and restart its server.
+
+    seconds, rounds: length and number of the periods of play that are measured
+    """
     with create_database(store) as url:
         asyncio.run(create_filled_store(url, count))
         with (

@@ -44,7 +44,7 @@ MOVE_INDEXES = (0, 1, 2, 3, -1)
 
 
 def make_event(folder: Path, rounds: int) -> LadderEvent:
-    """Write deterministic bots to a folder, and return an event in which they play."""
+    """Write deterministic bots to a folder, and return an event of `rounds` rounds in which they play."""
     for index in MOVE_INDEXES:
         (folder / f"bot{index}.py").write_text(
             BOT_SOURCE.format(index=index, seconds=PAUSE), encoding="utf-8"

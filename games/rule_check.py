@@ -384,7 +384,10 @@ def _check_squares(
 
 
 def _call_game(rule: str, method: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a method of the game. Turn any exception into a _RuleViolation that names the line at fault."""
+    """Return the result of a method of the game. Turn any exception into a _RuleViolation that names the line at fault.
+
+    rule  name of the rule that is broken if the method raises an exception
+    """
     try:
         return method(*arguments)
     except _RuleViolation:

@@ -87,6 +87,7 @@ def make_openings(
     when it has enough.
 
     tries      maximum number of different openings that are tested
+    processes  number of processes that test openings
     progress   called with the number of openings tested since the last call
 
     Raises BadWeights if the evaluator's file is invalid, and ValueError for a map that is too large for the compiled

@@ -125,7 +125,10 @@ def play_match(
 def play_pair(
     game: Game[Any, Any], start: Any, searcher_a: DeepeningSearcher, searcher_b: DeepeningSearcher, nodes: int
 ) -> tuple[float, float]:
-    """Play two matches from `start` with swapped seats, and return the points of `searcher_a` as Maxie and as Minnie."""
+    """Play two matches from `start` with swapped seats, and return the points of `searcher_a` as Maxie and as Minnie.
+
+    nodes  nodes per move
+    """
     winner_1, winner_2 = (
         play_match(game, start, {seat: searcher_a, seat.opponent: searcher_b}, nodes).winner
         for seat in (Player.MAXIE, Player.MINNIE)
@@ -138,6 +141,8 @@ def search_settled_value(
 ) -> int:
     """Return the mean of a search's values at its last two depths, or the last value if it shows a forced end.
 
+    nodes  maximum number of nodes of the search
+    depth  maximum depth, in plies
     Estimates alternate between odd and even depths, because an estimate favours the player who made the last move.
     """
     reports = searcher.deepen(position, max_depth=depth, max_nodes=nodes)
@@ -148,7 +153,11 @@ def search_settled_value(
 def compute_reply_chances(
     game: Game[Any, Any], searcher: DeepeningSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH
 ) -> list[float]:
-    """Return the mover's winning chances after each move, the best first. Each move is searched by itself."""
+    """Return the mover's winning chances after each move, the best first. Each move is searched by itself.
+
+    nodes  maximum number of nodes of each of these searches
+    depth  maximum depth, in plies
+    """
     player = game.player(position)
     values = []
     for move in game.moves(position):

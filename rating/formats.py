@@ -523,6 +523,10 @@ def make_format(
 ) -> Format:
     """Return the format called `name`, one of `FORMATS`. Raises ValueError for any other name.
 
+    bots      names of the bots in order of seeding; in a gauntlet, the first one plays all others
+    rounds    number of rounds; None for an endless event
+    starts    number of start positions
+    seed      seed that determines the order of the pairings
     changes   bots that join or leave a Swiss; unused by the other formats
     """
     makers: dict[str, Callable[[], Format]] = {

@@ -61,7 +61,7 @@ GameResult = tuple[Rating, float]
 
 
 def update_rating(player: Rating, games: Sequence[GameResult], *, periods: float = 1.0) -> Rating:
-    """Return the rating after these games, `periods` rating periods after the previous rating. O(games).
+    """Return the rating of `player` after these games, `periods` rating periods after the previous rating. O(games).
 
     Without games, the rating stays the same and its deviation grows. Raises ValueError for negative `periods`.
     """

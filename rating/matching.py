@@ -54,7 +54,10 @@ class _AlternatingTree:
         self.queue = deque([root])
 
     def find_augmenting_path(self, neighbours: Sequence[Sequence[int]]) -> int:
-        """Return the last vertex of an augmenting path from the root; -1 if there is no such path."""
+        """Return the last vertex of an augmenting path from the root; -1 if there is no such path.
+
+        neighbours  neighbours of each vertex
+        """
         while self.queue:
             vertex = self.queue.popleft()
             for neighbour in neighbours[vertex]:

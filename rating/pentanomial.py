@@ -31,7 +31,7 @@ def count_pair_scores(scores: Iterable[float]) -> PairCounts:
 
 
 def compute_moments(counts: Sequence[float]) -> tuple[float, float, float]:
-    """Return the number, mean and variance of the scores, which are scaled to lie between 0 and 1."""
+    """Return the number, mean and variance of the scores that `counts` counts, scaled to lie between 0 and 1."""
     count_sum = sum(counts)
     max_index = len(counts) - 1
     mean = sum(n * i / max_index for i, n in enumerate(counts)) / count_sum

@@ -123,7 +123,10 @@ class Sprt:
         )
 
     def decide(self, counts: Sequence[int]) -> Verdict:
-        """Return the state of the test. Call this after each pair: the test ends once the state is not OPEN."""
+        """Return the state of the test after pairs with these `counts` (`pentanomial.PairCounts`).
+
+        Call this after each pair: the test ends once the state is not OPEN.
+        """
         llr = self.compute_llr(counts)
         if llr >= self.upper:
             return Verdict.H1

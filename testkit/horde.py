@@ -188,7 +188,10 @@ async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCount
 
 
 async def run_attack(kind: str, url: str, source: str, clients: int, seconds: float) -> ConnectionCounts:
-    """Attack with `clients` parallel clients for `seconds`, and return their counts. `kind`: name in KINDS."""
+    """Attack with `clients` parallel clients for `seconds`, and return their counts.
+
+    kind: name in KINDS; source: local address to connect from
+    """
     tally = ConnectionCounts()
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks:

@@ -36,7 +36,10 @@ ADDED_TECHNIQUES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def count_minimal_tree_leaves(branching_factor: float, depth: int) -> float:
-    """Return the number of leaves of the smallest tree that alpha-beta can visit (Knuth and Moore, 1975)."""
+    """Return the number of leaves of the smallest tree that alpha-beta can visit (Knuth and Moore, 1975).
+
+    branching_factor: number of moves at each node; depth: depth of the tree in plies
+    """
     return float(branching_factor ** ((depth + 1) // 2) + branching_factor ** (depth // 2) - 1)
 
 

@@ -64,7 +64,11 @@ class RequestKind:
 
 
 def send_repeatedly(type: str, *answers: str, role: str = "bot", **content: object) -> RequestKind:
-    """Return a kind that repeats a message with this content. `answers`: types of messages that count as answers."""
+    """Return a kind that repeats a message of this type with this content.
+
+    answers: types of messages that count as answers
+    role: role of the clients, as in their hello
+    """
 
     async def send_requests(stranger: Stranger) -> None:
         async def send() -> None:
@@ -88,6 +92,7 @@ def get_repeatedly(
 ) -> RequestKind:
     """Return a kind that repeats an HTTP request, each time on a new connection. `route`: its name in the cost table.
 
+    target: URL path to request, or a function that returns it
     make_authorization: function that returns the Authorization header of the request with this number
     """
 

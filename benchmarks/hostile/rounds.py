@@ -256,7 +256,10 @@ async def _play_rounds(
 ) -> None:
     """Play the rounds of these kinds on a server with `options` further options, and add them to `results`.
 
-    database: URL of the server's store; tokens: tokens of honest bots and strangers, by name
+    database: URL of the server's store
+    seconds: length of a hostile period
+    clients: number of strangers at each address
+    tokens: tokens of honest bots and strangers, by name
     """
     command = ("arena", "serve", "--port", "PORT", "--map", MAP, *options)
     house = f"--set=house.engines={HOUSE_BOT.removeprefix('house-')}"

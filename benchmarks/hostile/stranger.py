@@ -133,6 +133,8 @@ async def send_get(
 ) -> tuple[str, bytes]:
     """Send an HTTP request on a new connection, count the response, and return its status and its body.
 
+    source: local address to connect from
+    path: URL path, with the query
     authorization: value of the Authorization header; empty for none
 
     Raises OSError if the server cannot be reached, and EOFError if it closes the connection without a response.

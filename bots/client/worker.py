@@ -167,7 +167,11 @@ class Worker:
 def schedule_hang_check(
     clock: TimeSource, match: str, worker: Worker, on_problem: Callable[[str], None]
 ) -> None:
-    """Schedule the interruption of a finished match's bot, in case it still thinks after `HANG_SECONDS`."""
+    """Schedule the interruption of a finished match's bot, in case it still thinks after `HANG_SECONDS`.
+
+    match       id of the match
+    on_problem  function that shows a line to the bot's owner
+    """
     clock.call_later(HANG_SECONDS, _interrupt_hung_bot, clock, match, worker, on_problem)
 
 

@@ -16,8 +16,12 @@ from arena.games.core import Game
 def compare_command(
     game: Game[Any, Any], position: Any, depth: int, budget: int, svg: Path | None, json: Path | None
 ) -> None:
-    """Count the leaves, print both tables, and draw the plot.
+    """Count the leaves that each algorithm visits from a position, and print, draw or write the counts.
 
+    depth   maximum depth, in plies
+    budget  number of leaves; each algorithm is counted up to the last depth that needs no more
+    svg     file for the plot; None for no plot
+    json    file for the counts as JSON; None for no file
     Raises CommandError if the budget is too small for depth 1, or a file cannot be written.
     """
     problem = Problem(game, evaluator_for(game))

@@ -61,7 +61,7 @@ def _get_family_name(game: Game[Any, Any]) -> str:
 
 
 def make_dynamic_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
-    """Return a predicate that is True for positions too unstable to estimate (source 000).
+    """Return a predicate that is True for positions too unstable to estimate (source 000 in docs/search.md).
 
     Return None if the game has no such predicate.
     """

@@ -116,7 +116,7 @@ A position is dynamic if the opponent could take a territory that holds at least
 
 
 def make_attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
-    """Return a predicate that is True for dynamic positions, which are too unstable to estimate (source 000).
+    """Return a predicate that is True for dynamic positions, which are too unstable to estimate.
 
     A position is dynamic if the player to move could take a territory with at least a fifth of the opponent's armies. The
     predicate's time grows with the number of territories and roads.

@@ -148,7 +148,7 @@ class Environment:
         return make_match_picture(verify_record(record))
 
     def show_search(self, position: Any, algorithm: str = "alphabeta", depth: int = 2) -> Picture:
-        """Return the tree that a reference algorithm visits from a position. `print` writes its trace.
+        """Return the tree that a reference algorithm visits in a search of `depth` plies. `print` writes its trace.
 
         Raises BadSpec for an unknown algorithm, and SearchTooLarge if the search visits too many nodes for a trace.
         """
@@ -190,6 +190,8 @@ def batch(
 ) -> Batch:
     """Return `size` simultaneous matches of a game, as NumPy arrays: see `Batch`.
 
+    game, map      as for `make`
+    opening, seed  number of random moves at the start of each match, and the random seed for them
     Raises GameError if the game is unknown or invalid, MapError if the map is, and ValueError for a game without a kernel.
     """
     return make(game, map=map, opening=opening).batch(size, seed)

@@ -31,9 +31,10 @@ from arena.games.core import M, P, Player
 def alphabeta(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search with an unbounded window at the root, in the course's form. Raises Stopped if the monitor stops it.
+    """Search `position` to `depth` plies in the course's form (source 001 in docs/search.md), with an unbounded window.
 
-    The children are visited one at a time through the source's list view.
+    The children are visited one at a time through the source's list view (`bots.search.views`). Raises Stopped if the
+    monitor stops the search.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
@@ -91,9 +92,9 @@ def alphabeta(
 def holden_alphabeta(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search with Holden's functions max and min, keeping the move with the value (source 003).
+    """Search `position` to `depth` plies with Holden's functions max and min, which keep the move with the value.
 
-    Raises Stopped if the monitor stops the search.
+    They are from source 003 in docs/search.md. Raises Stopped if the monitor stops the search.
 
     Contract (fail-hard). An inner node with the window (α, β) returns its minimax value clamped to the window:
     max(α, min(β, MM)). A leaf returns its value unchanged, and the parent clamps it. The root's window
@@ -148,8 +149,9 @@ def holden_alphabeta(
 def failsoft(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search with fail-soft alpha-beta: a node returns the best value seen, even if that is outside its window.
+    """Search `position` to `depth` plies with fail-soft alpha-beta.
 
+    Fail-soft means that a node returns the best value seen, even if that value is outside the node's window.
     Raises Stopped if the monitor stops the search.
 
     Contract. The contract of `alphabeta` holds, with tighter bounds: a result at or below α is the best upper bound

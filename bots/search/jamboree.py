@@ -33,7 +33,10 @@ def jamboree(
     pool: ThreadPool,
     prune_percentage: float = 0.5,
 ) -> SearchResult[M]:
-    """Search with an unbounded window at the root.
+    """Search `position` to `depth` plies by the course's Jamboree, with an unbounded window at the root.
+
+    pool              threads for the parallel parts
+    prune_percentage  fraction of a node's moves that are searched in sequence, from 0 to 1
 
     Raises Stopped if the monitor stops the search, after all parallel parts have ended.
     """
@@ -93,7 +96,7 @@ def jamboree(
         path: Path,
         monitor: SearchMonitor,
     ) -> list[MoveValue]:
-        """Search all these moves in parallel with the same bounds, and return their values in move order."""
+        """Search all these moves of `position` in parallel within one window, and return their values in move order."""
 
         def search_move(move_and_monitor: tuple[NumberedMove[M], SearchMonitor]) -> MoveValue:
             (index, move), fork = move_and_monitor

@@ -88,7 +88,10 @@ class SinglePass(Generic[A]):
 
 
 class Tree(Generic[A]):
-    """Source 000's Node: a label and the subtrees, which are either stored (`memoize`) or yielded once."""
+    """Lazy tree: a label, and subtrees that are either stored (`memoize`) or yielded once.
+
+    It is called Node by Hughes (source 000 in docs/search.md).
+    """
 
     __slots__ = ("_compute", "_label", "memoize", "subtrees")
 

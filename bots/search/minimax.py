@@ -20,8 +20,7 @@ from arena.games.core import M, P, Player
 def minimax(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search with two mutually recursive functions, one for each player.
-
+    """Search `position` to `depth` plies with two mutually recursive functions, one for each player.
     This is the form of source 003, the standard form of source 002, and source 000's maximize and minimize (docs/search.md
     lists the sources). A later move must be strictly better to replace an earlier one, so of equally good moves the
     leftmost is chosen. (The last equation of source 000's `minimize` takes the maximum by mistake.)
@@ -110,8 +109,7 @@ class _SearchState(Generic[P, M]):
 def higher_order(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search in the concise form of source 002: `max` and `min` over a `map`, in one function for each player.
-
+    """Search `position` to `depth` plies in the concise form of source 002 (docs/search.md): `max` and `min` of a `map`.
     Python's `max` and `min` keep the first of equal values, which is the leftmost move. As in source 002, only the
     root uses pairs of a move and its score, so the main line is only that move.
     """
@@ -144,7 +142,10 @@ def higher_order(
 def one_line(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search in source 002's exercise form: a single expression, because min(a, b) = -max(-a, -b)."""
+    """Search `position` to `depth` plies by a single expression, because min(a, b) = -max(-a, -b).
+
+    This form is an exercise in source 002 (docs/search.md).
+    """
 
     def score(s: _SearchState[P, M]) -> int:
         return s.evaluate() if s.is_gameover() else s.report_score(s.sign * max(s.sign * score(s.next_state(m)) for m in s.available_moves()))  # fmt: skip
@@ -160,9 +161,9 @@ def one_line(
 def negamax(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search with one function for both players, because max(a, b) = -min(-a, -b) (source 002).
+    """Search `position` to `depth` plies with one function for both players, because max(a, b) = -min(-a, -b).
 
-    Inside, a value is for the player to move. Its sign changes when the turn passes to the other player.
+    This form is from source 002 (docs/search.md). Inside, a value is for the player to move. Its sign changes when the turn passes to the other player.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game

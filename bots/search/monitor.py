@@ -130,7 +130,11 @@ class SearchMonitor:
         alpha: MoveValue | int | None = None,
         beta: MoveValue | int | None = None,
     ) -> None:
-        """Record that a node is entered. Raises Stopped if the search was stopped."""
+        """Record that a node is entered, to be searched `depth` plies deep. Raises Stopped if the search was stopped.
+
+        path         path of the node from the root
+        alpha, beta  window of the node; None for a search without windows
+        """
         if self.stop():
             raise Stopped
         self.nodes += 1

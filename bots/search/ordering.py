@@ -77,7 +77,7 @@ T = TypeVar("T")
 
 
 def split_moves(moves: Sequence[T], prune_percentage: float) -> tuple[Sequence[T], Sequence[T]]:
-    """Return the first floor(prune_percentage × n) of n moves, and the rest (source 001, section 6).
+    """Return the first floor(prune_percentage × n) of n moves, and the rest (source 001 in docs/search.md, section 6).
 
     `prune_percentage` is a fraction from 0 to 1, named as in the source.
     """

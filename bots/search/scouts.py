@@ -30,7 +30,9 @@ ValueAndLine = tuple[int, Line[M]]
 def scouts(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None, *, pool: ThreadPool
 ) -> SearchResult[M]:
-    """Search with an unbounded window at the root.
+    """Search `position` to `depth` plies by the original Jamboree, with an unbounded window at the root.
+
+    pool  threads for the parallel tests of moves
 
     Raises Stopped if the monitor stops the search, after all parallel parts have ended.
     """

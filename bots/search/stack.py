@@ -24,7 +24,7 @@ from arena.games.core import M, P
 
 
 class StackFrame(Generic[P, M]):
-    """A node whose children are being searched: it replaces one call of source 004's recursive function."""
+    """Node whose children are being searched: it replaces one call of a recursive search."""
 
     __slots__ = ("alpha", "best", "beta", "depth", "move", "moves", "next", "position", "sign")
 
@@ -48,7 +48,10 @@ def stack_minimax(
     *,
     memo: bool = False,
 ) -> SearchResult[M]:
-    """Search by minimax without recursion. With `memo`, no position is searched twice to the same depth."""
+    """Search `position` to `depth` plies by minimax without recursion.
+
+    With `memo`, no position is searched twice to the same depth.
+    """
     return _StackSearch(
         problem, monitor or SearchMonitor(), Table() if memo else None, uses_cutoffs=False
     ).search(position, depth)
@@ -62,7 +65,7 @@ def stack_alphabeta(
     *,
     memo: bool = False,
 ) -> SearchResult[M]:
-    """Search by fail-soft alpha-beta without recursion.
+    """Search `position` to `depth` plies by fail-soft alpha-beta without recursion.
 
     With `memo`, the search remembers the value of each position, or after a cut a bound on the value, and uses it again.
     """

@@ -52,7 +52,7 @@ def showl(seq: Seq[A]) -> View[A]:
 
 
 def to_list(seq: Seq[A]) -> list[A]:
-    """Return the elements as a list, using only views (source 001, Task 2.1). O(n) work and span."""
+    """Return the elements as a list, using only views (source 001 in docs/search.md, Task 2.1). O(n) work and span."""
     items: list[A] = []
     while True:
         match showl(seq):

@@ -260,7 +260,13 @@ def _learn_weights(
     seed: int,
     without: Sequence[str],
 ) -> tuple[Mapping[str, int], list[str]]:
-    """Return the weights after all generations and the climb, and a line about each step."""
+    """Return the weights after all generations and the climb, and a line about each step.
+
+    matches  number of matches of each game in a generation
+    rounds   number of rounds of the climb
+    nodes    nodes per move
+    without  names of features whose weights are not trained
+    """
     from arena.lab.tuning.climb import climb_weights  # noqa: PLC0415 - an extra, and slow to load
     from arena.lab.tuning.fit import fit_weights, play_training_matches  # noqa: PLC0415
 

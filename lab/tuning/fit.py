@@ -94,6 +94,7 @@ def play_training_matches(
 ) -> TrainingSamples:
     """Play `matches` matches of each game from random starts, with `nodes` per move, and return their positions.
 
+    weights   weights of both players' evaluators
     progress  called after each match
 
     Raises BadSpec for a game without features.
@@ -176,6 +177,9 @@ def count_outcomes(
 ) -> dict[PositionCategory, OutcomeCounts]:
     """Play matches with these weights, and count wins, draws and losses of the player to move by category of position.
 
+    matches   number of matches of each game
+    nodes     nodes per move
+    progress  called after each match
     Raises BadSpec for a game without categories.
     """
     rng = random.Random(seed)

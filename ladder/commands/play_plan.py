@@ -112,7 +112,7 @@ def play_plan(
 
 
 def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
-    """Raise UsageError if an engine cannot play one of the starts, for example because of an option."""
+    """Raise UsageError if an engine cannot play one of the games in `starts`, for example because of an option."""
     for bot in plan.bots:
         for game in starts:
             reason = find_incompatibility_reason(bot.engine, game) if bot.engine is not None else None
@@ -121,7 +121,7 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
 
 
 def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
-    """Raise UsageError if the rule `table` is on and this machine has no solved table for one of the starts."""
+    """Raise UsageError if the rule `table` is on and this machine has no solved table for a game in `starts`."""
     for game in starts:
         reason = find_unusable_table_reason(plan.adjudication, game)
         if reason is not None:
@@ -129,7 +129,10 @@ def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
 
 
 def _make_openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:
-    """Return the openings of the plan. Raises BadOpenings if their file is unusable."""
+    """Return the openings of the plan. Raises BadOpenings if their file is unusable.
+
+    starts  start positions, each as a game on the map of the same index in `maps`
+    """
     if plan.openings == SHIPPED_OPENINGS:
         return load_shipped_openings(maps, starts, plan.seed)
     if isinstance(plan.openings, Path):

@@ -58,7 +58,10 @@ def _render_plot(height: float, label: str, elements: Sequence[str]) -> str:
 
 
 def plot_ratings(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str:
-    """Return a plot of each bot's rating as a dot on its 95 % interval, with an axis in Elo; empty without matches."""
+    """Return a plot of each bot's rating as a dot on its 95 % interval, with an axis in Elo; empty without matches.
+
+    colour  colour of each bot, from `assign_bot_colours`
+    """
     rated = [row for row in rows if row.games]
     if not rated:
         return ""

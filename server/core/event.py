@@ -202,7 +202,7 @@ class Event:
             self._schedule_change(bot, joins=True)
 
     def _schedule_change(self, bot: str, *, joins: bool) -> None:
-        """Include a bot in the pairings of a Swiss event from the next round on, or exclude it."""
+        """From the next round of a Swiss event on, include a bot in the pairings if `joins` is True, or else exclude it."""
         swiss = self._swiss_format
         if swiss is not None:
             change = RosterChange(bot, swiss.rounds_started, joins)

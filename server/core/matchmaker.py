@@ -49,6 +49,8 @@ def choose_pairs(
     """Return up to `max_pairs` pairs of waiting bots, each as (Maxie, Minnie); no bot is in two pairs.
 
     bots        names of the waiting bots, longest wait first
+    history     earlier matches of the bots
+    turn_order  order in which owners take turns
     get_owner   function that returns the owner of a bot, by its name; by default, all bots have the same owner
     get_rating  function that returns the rating of a bot, by its name
     may_meet    function that returns True if the bots of two names may play each other

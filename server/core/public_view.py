@@ -21,7 +21,8 @@ from arena.server.core.settings import AnalysisVisibility
 def find_first_hidden_ply(visibility: AnalysisVisibility, ply: int) -> int:
     """Return the first ply whose analysis is hidden from spectators while the match goes on.
 
-    ply  next ply of the match, which is the number of moves so far
+    visibility  time at which spectators get the analysis of a move: after the reply, or after the match
+    ply         next ply of the match, which is the number of moves so far
     """
     return max(0, ply - 1) if visibility == "reply" else 0
 

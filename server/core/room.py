@@ -134,7 +134,7 @@ class Room:
                 self.publish(self.public_view.make_connection_status(self._lobby.now))
 
     def start_clock(self, ply: int, lag: int, at: int) -> None:
-        """Start the clock of a turn that was sent at `at`. If the turn was sent again, its clock continues.
+        """Start the clock of the turn of ply `ply`, sent at time `at`. If the turn was sent again, its clock continues.
 
         Do nothing if the turn is not the current one, or if its clock runs and the turn was not sent again. The start
         of the turn is written to the journal later, together with the next event.

@@ -162,7 +162,7 @@ class PageClient:
     # as a client of the edge
 
     def send(self, command: SendToClient) -> None:
-        """Receive a message from the core."""
+        """Receive a message that the core sends to this client."""
         message = command.message
         if isinstance(message, Welcome):
             if self._admission is not None and not self._admission.done():

@@ -62,7 +62,11 @@ def is_compressible(response: Response) -> bool:
 
 
 def apply_gzip(response: Response, *, accepted: bool, level: int = 6) -> Response:
-    """Return a response with its body compressed, if the client accepts gzip and the body is worth compressing."""
+    """Return a response with its body compressed, if the client accepts gzip and the body is worth compressing.
+
+    accepted  True if the client accepts gzip
+    level     compression level of gzip, 1 to 9
+    """
     if not is_compressible(response):
         return response
     response = replace(response, headers={**response.headers, "Vary": "Accept-Encoding"})

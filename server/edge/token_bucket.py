@@ -9,7 +9,11 @@ class TokenBucket:
     __slots__ = ("_burst", "_rate", "_tokens", "_updated_ns")
 
     def __init__(self, rate: float, burst: float, now: int) -> None:
-        """Start with a full bucket at time `now`."""
+        """Start with a full bucket at time `now`.
+
+        rate   number of tokens that the bucket gains per second
+        burst  maximum number of tokens in it
+        """
         self._rate = rate / 1e9
         self._burst = self._tokens = float(burst)
         self._updated_ns = now

@@ -219,7 +219,10 @@ async def _add_chunk(
     *,
     trust: bool,
 ) -> None:
-    """Add the matches of `chunk`, with their line numbers, to the store, and count each line in `counts`."""
+    """Add the matches of `chunk`, with their line numbers, to the store, and count each line in `counts`.
+
+    trust: True to count matches that are marked as rated in the ratings
+    """
     match_ids = [archived.match for _, archived in chunk]
     query = sa.select(matches.c.match, records.c.packed).where(matches.c.match.in_(match_ids))
     query = query.outerjoin(records, records.c.number == matches.c.number)

@@ -106,7 +106,7 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
 
 
 async def find_ban(engine: Engine, kind: DirectiveKind, subject: str) -> Directive | None:
-    """Return the ban that is in force against a subject; None if the subject is not banned."""
+    """Return the ban of this kind that is in force against a subject; None if the subject is not banned."""
     current = await load_directives(engine)
     return next(
         (directive for directive in current if (directive.kind, directive.subject) == (kind, subject)), None

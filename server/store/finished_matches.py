@@ -138,7 +138,7 @@ _REASONS = {reason.value: reason for reason in EndReason}
 def make_result_from_row(row: Any, detail: str = "") -> Result:
     """Return the result of a match from the columns `winner` and `reason` of a row.
 
-    `winner` is a seat; None or empty if nobody won.
+    `winner` is a seat; None or empty if nobody won. `detail`: explanation of the result.
     """
     return Result(row.winner or None, _REASONS.get(row.reason) or EndReason(row.reason), detail)
 

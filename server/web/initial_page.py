@@ -154,7 +154,7 @@ def round_half_up(number: float) -> int:
 
 
 def _render_side(seat: str, name: str, armies: int, goal: int) -> str:
-    """Return a player's name and armies, and the armies that win."""
+    """Return HTML with a player's name and armies, and `goal`, the number of armies that wins."""
     return (
         f'<p class="tug-side" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
         f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span>'
@@ -163,7 +163,7 @@ def _render_side(seat: str, name: str, armies: int, goal: int) -> str:
 
 
 def _render_label(seat: str, name: str, percent: int) -> str:
-    """Return the label at a player's end of the bar: empty unless the player is ahead.
+    """Return HTML with the label at a player's end of the bar of winning chances: empty unless the player is ahead.
 
     percent: Maxie's chance of winning
     """

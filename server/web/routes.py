@@ -61,7 +61,10 @@ class Route(NamedTuple):
 
 
 def _make_post_route(parameters: str) -> Route:
-    """Return a route for POST. Its time limit is long, because changes of other clients may have to be awaited."""
+    """Return a route for POST, with query parameters as in `Route.parameters`.
+
+    The time limit of the route is long, because changes of other clients may have to be awaited.
+    """
     return Route(10_000, parameters, seconds=30.0, is_personal=True, is_post=True)
 
 

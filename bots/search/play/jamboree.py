@@ -15,7 +15,7 @@ from arena.games.core import M, P
 
 
 class Jamboree(AlphaBeta[P, M]):
-    """Jamboree with a prune percentage (source 001, section 6), at every inner node, on a thread pool.
+    """Jamboree with a prune percentage (source 001 in docs/search.md, section 6), at every inner node, on a thread pool.
 
     The first floor(prune × n) of a node's n moves are searched in sequence, narrowing the window, and the others in
     parallel with the resulting window. The visited nodes do not depend on the number of threads.

@@ -79,7 +79,7 @@ def format_state(game: Game[Any, Any], position: Any) -> str:
 
 
 def format_value(value: int) -> str:
-    """Return a value for Maxie as source 001 prints it.
+    """Return a value for Maxie as source 001 (docs/search.md) prints it.
 
     An infinite bound is printed as a win of Maxie (+∞) or Minnie (-∞).
     """

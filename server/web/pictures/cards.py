@@ -40,7 +40,10 @@ class MatchTexts(Struct, frozen=True):
 
 
 def render_arena_card(game: AnyGame, position: Any, move: Any) -> str:
-    """Return the picture of the arena as SVG: its name beside a position of a match."""
+    """Return the picture of the arena as SVG: its name beside a position of a match.
+
+    move: move that led to the position; None at the start of the match
+    """
     box = Rectangle(520, 40, WIDTH - 560, HEIGHT - 80)
     return _render_svg_document(
         [
@@ -79,6 +82,7 @@ def render_match_card(
     """Return the picture of a match after `ply` of its `plies` plies as SVG: the board and texts.
 
     game: None if the game is unknown; then the picture has only texts
+    move: move that led to the position; None at the start of the match
     """
     board = _render_board_elements(game, position, move)
     return _render_svg_document(
@@ -115,6 +119,7 @@ def render_film_background(match: MatchTexts, game: AnyGame, width: int, height:
 def render_film_frame(game: AnyGame, position: Any, move: Any, width: int, height: int, share: float) -> str:
     """Return one frame of a film, without the background, as SVG: pieces, armies, and a progress bar of the match.
 
+    move: move that led to the position; None at the start of the match
     share: part of the match that has been played, from 0 to 1
     """
     foreground = draw_position(game, position, compute_film_board_rectangle(width, height), move).foreground
