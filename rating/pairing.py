@@ -79,7 +79,7 @@ def shuffle(items: Iterable[T], salt: str) -> list[T]:
 
 
 def _list_circle_pairs(bots: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each pair of `bots` once: one place of the circle is fixed; the bots in the others move on by one place each turn."""
+    """Yield each pair of `bots` once: one place of the circle is fixed; the bots in the other places move on each turn."""
     places: list[str | None] = [*bots] if len(bots) % 2 == 0 else [*bots, None]
     half_count = len(places) // 2
     for turn in range(len(places) - 1):

@@ -72,7 +72,7 @@ async def register_name(engine: Engine, owner: str, name: str) -> str:
 
 
 def _require_available(connection: sa.Connection, owner: str, name: str) -> None:
-    """Raise TokenError if an owner may register no more names, or not this one."""
+    """Raise TokenError if an owner may register no more names, or may not register `name`."""
     account = read_owner(connection, owner)
     if not account.until:
         raise TokenError("this invitation is no longer open: ask the host for a new one")

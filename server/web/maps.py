@@ -101,7 +101,7 @@ def list_built_in_maps() -> list[MapInfo]:
 
 
 def read_measurements(readme: Path) -> dict[str, list[MapMeasurements]]:
-    """Read the measurements of each map from both tables in `readme`.
+    """Return the measurements of each map, by its name, from the two tables of measurements in `readme`.
 
     A row without a map name continues the map above.
     """
@@ -120,7 +120,7 @@ def read_measurements(readme: Path) -> dict[str, list[MapMeasurements]]:
 
 
 def read_solutions(readme: Path) -> dict[str, MapSolution]:
-    """Read the solution of each solved map from its table in `readme`."""
+    """Return the solution of each solved map, by its name, from the table of solutions in `readme`."""
     return {
         row["map"]: MapSolution(row["from the start"], row["longest win"], row["is the extra army fair?"])
         for row in _read_table_rows(readme.read_text(encoding="utf-8"), "| map | boards in play |")

@@ -54,7 +54,7 @@ def test_a_program_may_resign() -> None:
 def test_a_start_is_answered_with_ready() -> None:
     echo = [sys.executable, "-c", "print(input())"]
     crashes("must answer `start` with", [sys.executable, "-c", "print('{}')"])
-    crashes(r'the start with \{"ready": true\}, not \{"type": "start", "match": .*…$', echo)
+    crashes(r'`start` with \{"ready": true\}, not \{"type": "start", "match": .*…$', echo)
     crashes("exit code 0", [sys.executable, "-c", ""])
 
 
