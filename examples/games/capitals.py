@@ -1,7 +1,9 @@
 """Capitals: a variant of Riskless with a second way to win, by taking the opponent's capital. It is played on Riskless maps.
 
-A capital trains more armies than other territories, and still more if its owner holds fewer territories than the
-opponent. So a player who is behind can still win. If both players reach the goal at once, the one with more armies wins.
+A capital trains more armies than other territories. After each move of a player who holds fewer territories than the
+opponent, this player's capital trains still more, so a player who is behind can win. If both players reach the goal at
+once, the one with more armies wins. Maxie's capital has more armies at the start than the map gives it, because Minnie
+would otherwise win more matches.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ from arena import MAXIE, MINNIE, Outcome, Player, Riskless, load_map
 
 GARRISON = 2
 """Number of armies that a capital trains in addition to the one that every occupied territory trains."""
-CATCH_UP = 2
-"""Number of further armies that a capital trains per territory by which its owner is behind the opponent."""
+CATCH_UP = 4
+"""Number of further armies that a capital trains after a move of its owner, per territory by which the owner is behind."""
+HEAD_START = 4
+"""Number of armies that Maxie's capital has at the start in addition to those on the map, up to the cap."""
 APART = 4
 """Number of roads between the capitals, if the start position allows it.
 
@@ -33,6 +37,12 @@ class Capitals(Riskless):
     def from_setup(cls, setup):
         return super().from_setup(setup) if setup else cls(load_map("italy"))
 
+    def start(self):
+        position = super().start()
+        armies, capital = list(position.armies), self.capitals[MAXIE]
+        armies[capital] = min(armies[capital] + HEAD_START, self.map.territory_cap)
+        return position._replace(armies=tuple(armies))
+
     def successor(self, position, move):
         after = super().successor(position, move)
         armies, cap = list(after.armies), self.map.territory_cap
@@ -40,8 +50,8 @@ class Capitals(Riskless):
         for player, capital in self.capitals.items():
             own = armies[capital] * player.sign
             if own > 0:
-                trained = GARRISON + CATCH_UP * max(0, -lead * player.sign)
-                armies[capital] = player.sign * min(own + trained, cap)
+                behind = max(0, -lead * player.sign) if player is position.player else 0
+                armies[capital] = player.sign * min(own + GARRISON + CATCH_UP * behind, cap)
         return after._replace(armies=tuple(armies))
 
     def outcome(self, position):

@@ -136,7 +136,7 @@ def kernel() -> Kernel:
     def guard(rules: Any, mem: Any, side: Any, capital: Any, behind: Any) -> None:
         own = armies(mem, side, capital)
         if own > 0:
-            more = own + get(rules, GARRISON) + get(rules, CATCH_UP) * max(behind, 0)
+            more = own + get(rules, GARRISON) + get(rules, CATCH_UP) * behind
             put_armies(mem, side, capital, min(more, get(rules, CAP)))
 
     @inlined
@@ -155,8 +155,8 @@ def kernel() -> Kernel:
         own = get(mem, at + CAPITALS) & 255
         foe = get(mem, at + CAPITALS) >> 8
         behind = popcount(territories(rules, mem, to)) - popcount(territories(rules, mem, others))
-        guard(rules, mem, others, own, behind)
-        guard(rules, mem, to, foe, -behind)
+        guard(rules, mem, others, own, max(behind, 0))
+        guard(rules, mem, to, foe, 0)
         put(mem, to + CAPITALS, foe | (own << 8))
 
     @inlined

@@ -169,12 +169,15 @@ def test_a_match_of_capitals_is_riskless_with_garrisons(seed: int, name: str) ->
     game, plain = CAPITALS(load_map(name)), Riskless(load_map(name))
     match = random_match(game, seed)
     cap = game.map.territory_cap
+    head_start = [0] * game.map.size
+    head_start[game.capitals[MAXIE]] = 4
+    assert [a - b for a, b in zip(game.start().armies, plain.start().armies, strict=True)] == head_start
     for before, move, after in zip(match.positions, match.moves, match.positions[1:], strict=False):
         trained = list(plain.successor(before, move).armies)
         lead = sum((n > 0) - (n < 0) for n in trained)
         for player, capital in game.capitals.items():
             if trained[capital] * player.sign > 0:
-                more = 2 + 2 * max(0, -lead * player.sign)
+                more = 2 + (4 * max(0, -lead * player.sign) if player is before.player else 0)
                 trained[capital] = player.sign * min(abs(trained[capital]) + more, cap)
         assert after.armies == tuple(trained)
     *rest, last = match.positions
