@@ -390,16 +390,22 @@ LAND = """async (setup) => {
 }"""
 
 
-@pytest.mark.parametrize(("width", "covered"), [(390, False), (900, True)])
-def test_on_a_small_picture_no_mark_covers_whose_a_territory_is(
-    empty: BrowserArena, page: Page, width: int, covered: bool
+@pytest.mark.parametrize(
+    ("name", "width", "marks_px"), [("world", 390, (16, 19)), ("world", 900, (21, 27)), ("usa", 390, None)]
+)
+def test_marks_are_as_large_as_the_land_leaves_room_for(
+    empty: BrowserArena, page: Page, name: str, width: int, marks_px: tuple[float, float] | None
 ) -> None:
     page.set_viewport_size({"width": width, "height": 780})
-    page.goto(f"{empty.url}maps/world")
+    page.goto(f"{empty.url}maps/{name}")
     spot = page.locator(".map .spot[data-owner=maxie]").first
     expect(page.locator(".map .area-of").first).to_be_visible()
     expect(spot.locator(".armies")).to_be_visible()
-    expect(spot.locator(".maxie")).to_be_visible(visible=covered)
+    mark = spot.locator(".maxie")
+    expect(mark).to_be_visible(visible=marks_px is not None)
+    if marks_px:
+        least, most = marks_px
+        assert least <= box_of(mark)["width"] <= most
 
 
 @pytest.mark.parametrize("name", ["ring:12", "world"])

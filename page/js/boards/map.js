@@ -11,7 +11,7 @@ import { MIN_DISTANCE, RADIUS, arrow, box, inReadingOrder, layOut, overlap, plac
 import { Hatch } from "./hatch.js";
 import { Land } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
-import { LINE_HEIGHT, NameSpace, allSpellings } from "./names.js";
+import { LINE_HEIGHT, NAME_GAP, NameSpace, allSpellings } from "./names.js";
 import { Zoom } from "./zoom.js";
 
 const MIN_SCALE = 0.52; // pixels per unit: two territories are then at least 32 pixels apart
@@ -25,17 +25,23 @@ const PRESS_RADIUS = RADIUS + 8; // radius of what can be pressed of a mark
 const BADGE_HEIGHT = 18;
 const PLUS_DISTANCE = RADIUS + 4; // from the middle of a mark to that of its "+1"
 const [PLUS_WIDTH, PLUS_HEIGHT] = [16, 12]; // room for it
-const MAX_SIZE_WITH_TEXT = 1.3; // from this scale of marks on there is no room for text beside them
+const MIN_MARK_PX = 17; // diameter of a mark at least
+const MIN_PLACE_PX = 19; // between two places at least, for a mark at each: otherwise the number alone tells the armies
+const MARK_SHARE = 0.55; // diameter of a mark, relative to the least distance of two places
+const MIN_FIGURE = 0.88; // size of a number of armies at least, relative to that in the largest mark
+const MAX_SIZE_WITH_TEXT = 1.3; // from this scale of names on there is no room for text beside marks
 const MAX_SIZE_WITH_NAMES = 2.4; // from this scale of names on, a distant map names only the territory that is pointed at
 const NUMBER_SIZE = 0.7; // radius of a number without its mark, relative to a mark
 const MIN_LINE_DISTANCE = 1.6 * RADIUS; // distance of a badge from its place from which on a line joins them
 const MAX_BADGE_DISTANCE = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
 const [FIGURE_WIDE, FIGURE_HIGH] = [20, 14]; // room for a number of armies
+const FIGURE_Y = 4.4; // of the line of a number, below the middle of its mark
 const DESCENT = 2.5; // of the letters of a name below its line
 const CLASH_MS = 320;
 const WAVES = 5; // in which "+1" appears, from left to right: all at once would cover the board
 const WAVE_MS = 50; // from one to the next
 const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }];
+const BARE_TIP_SIZE = 0.7; // size of the tip of an arrow between numbers without marks
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const BESIDE_RING = 6; // from a mark to a name, so that there is room for the ring
@@ -175,9 +181,25 @@ export class MapBoard {
     return Math.max(MIN_NAME_SCALE, this.zoom.least ? Math.min(scale, MAX_NAME_SCALE) : scale) / scale;
   }
 
-  // Return true if figures alone tell the armies, because marks would cover the territories.
-  get isBare() {
+  // Return the scale of marks relative to that of names: the nearer the places are to each other, the smaller are the marks.
+  get markScale() {
+    const scale = this.zoom.scale || 1;
+    return Math.min(1, Math.max(MIN_MARK_PX, MARK_SHARE * MIN_DISTANCE * scale) / (2 * RADIUS * this.size * scale));
+  }
+
+  // Return the scale of marks relative to the picture.
+  get markSize() {
+    return this.size * this.markScale;
+  }
+
+  // Return true if there is no room for text beside marks.
+  get isSmall() {
     return this.zoom.isDistant && this.size > MAX_SIZE_WITH_TEXT;
+  }
+
+  // Return true if figures alone tell the armies, because there is no room for marks.
+  get isBare() {
+    return this.zoom.isDistant && MIN_DISTANCE * this.zoom.scale < MIN_PLACE_PX;
   }
 
   // Return true if the names of all territories would cover the picture.
@@ -188,21 +210,24 @@ export class MapBoard {
   // Place marks and names with as little overlap as possible at this zoom.
   label() {
     if (!this.names) return;
-    const { size, layout } = this;
+    const { size, markSize, markScale, layout } = this;
+    const figure = Math.max(MIN_FIGURE, markScale) / markScale;
     set(this.picture, { "data-bare": this.isBare });
     this.picture.style.setProperty("--size", size.toFixed(2));
+    this.picture.style.setProperty("--figure", figure.toFixed(2));
     this.hatch.fit(this.zoom.scale, layout.width);
     const { beside } = this.zoom;
     layout.room = roomFor(layout.width, layout.height, beside);
-    const space = new NameSpace(layout, this.land.regions, size, this.ringed ? BESIDE_RING : undefined);
-    const reach = this.isBare ? Math.min(PRESS_RADIUS, MIN_DISTANCE / 2 / size) : PRESS_RADIUS; // where marks would overlap, land is pressed instead
+    const space = new NameSpace(layout, this.land.regions, size, RADIUS * markSize + (this.ringed ? BESIDE_RING * markSize : NAME_GAP * size));
+    const reach = this.isSmall ? Math.min(PRESS_RADIUS, MIN_DISTANCE / 2 / size) : PRESS_RADIUS; // where marks would overlap, land is pressed instead
     this.placed = this.ways.map((ways, v) => {
       const placed = this.isNameless ? null : space.place(ways, v);
       write(this.names[v], placed, size);
       set(this.names[v], { "data-ground": placed?.ground });
       this.names[v].style.fontSize = `${(11 * size).toFixed(1)}px`;
-      set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${size.toFixed(2)})` });
-      set(this.spots[v].reach, { r: reach.toFixed(1) });
+      set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${markSize.toFixed(2)})` });
+      set(this.spots[v].reach, { r: (reach / markScale).toFixed(1) });
+      set(this.spots[v].number, { y: (FIGURE_Y * figure).toFixed(1) });
       return placed;
     });
     if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
@@ -227,12 +252,12 @@ export class MapBoard {
   // Return the arrows along a move's lines as an SVG path: two for a move around the map. Between marks that are near to each other the
   // arrow begins below the first one, so that it is long enough to be seen.
   arrows(parts, head = 1) {
-    const { size } = this;
+    const { size, markSize } = this;
     return parts.map((line, n) => {
       const [[x1, y1], [x2, y2]] = line;
-      const end = n === parts.length - 1 ? (RADIUS + 4) * size : 0;
-      const start = Math.min(n ? 0 : RADIUS * size, Math.hypot(x2 - x1, y2 - y1) - end - SHORTEST * size);
-      return arrow(line, start, end, head * size);
+      const end = n === parts.length - 1 ? (RADIUS + 4) * markSize : 0;
+      const start = Math.min(n ? 0 : RADIUS * markSize, Math.hypot(x2 - x1, y2 - y1) - end - SHORTEST * size);
+      return arrow(line, start, end, head * (this.isBare ? BARE_TIP_SIZE : 1) * size);
     }).join("");
   }
 
@@ -257,7 +282,7 @@ export class MapBoard {
 
   spot(v) {
     const side = 1.8 * RADIUS;
-    const number = svg("text", { class: "armies", y: 4.4 });
+    const number = svg("text", { class: "armies", y: FIGURE_Y });
     const reach = svg("circle", { class: "reach", r: PRESS_RADIUS });
     const group = svg("g", { class: "spot", "data-spot": v },
       reach,
@@ -335,10 +360,10 @@ export class MapBoard {
   // Create the mark of travelling armies, around 0 0.
   token(n) {
     const side = 1.8 * RADIUS;
-    const inner = svg("g", { class: "spot", "data-owner": n > 0 ? "maxie" : "minnie", transform: `scale(${this.size.toFixed(2)})` },
+    const inner = svg("g", { class: "spot", "data-owner": n > 0 ? "maxie" : "minnie", transform: `scale(${this.markSize.toFixed(2)})` },
       svg("circle", { class: "maxie", r: RADIUS }),
       svg("rect", { class: "minnie", x: -side / 2, y: -side / 2, width: side, height: side, rx: 3 }),
-      svg("text", { class: "armies", y: 4.4 }, Math.abs(n)));
+      svg("text", { class: "armies", y: FIGURE_Y }, Math.abs(n)));
     return svg("g", null, inner);
   }
 
@@ -366,7 +391,7 @@ export class MapBoard {
   // Draw the arrow of a move, and the numbers of its battle, which would cover those of the territories on a small picture.
   showFight(move, { what, came, stood }, parts) {
     this.drawMove(this.arrows(parts));
-    if (this.isBare) {
+    if (this.isSmall) {
       this.ring(move[1], move[0]);
       return;
     }
@@ -378,11 +403,11 @@ export class MapBoard {
   // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words;
   // `taken`: boxes of other words; `noted` gets the box of these; `always`: even where they cover others, or are far from the territory.
   badge(text, v, line, { lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), always = false } = {}) {
-    const { size, layout } = this;
+    const { size, markScale, layout } = this;
     const width = 12 + widthIn(BADGE_FONT)(text);
     const { selected = null, targets = null } = this.marked ?? {};
-    const radius = (/** @type {number} */ n) => (this.isBare ? (n ? NUMBER_SIZE : 0) : n ? 1 : EMPTY_MARK_SIZE) * RADIUS;
-    const radii = this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) ? RING : radius(n)));
+    const radius = (/** @type {number} */ n) => (this.isBare ? (n ? NUMBER_SIZE : 0) : markScale * (n ? 1 : EMPTY_MARK_SIZE)) * RADIUS;
+    const radii = this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) ? RING * markScale : radius(n)));
     const { spot, covers } = placeBadge(v, [width * size, BADGE_HEIGHT * size], radii, taken, this.boxes, layout, size, line);
     if (covers && !always) return svg("g");
     const [x, y] = [(spot.x1 + spot.x2) / 2, (spot.y1 + spot.y2) / 2];
@@ -555,11 +580,11 @@ export class MapBoard {
 
   // Draw an arrow from the chosen territory to each target, where their marks leave room for one.
   drawOptions(selected, targets) {
-    const { size, layout } = this;
+    const { size, markSize, layout } = this;
     const drawn = selected === null ? [] : [...targets].flatMap((v) => {
-      const end = ((this.shown?.[0].armies[v] ? 1 : EMPTY_MARK_SIZE) * RADIUS + 3) * size;
+      const end = ((this.shown?.[0].armies[v] ? 1 : EMPTY_MARK_SIZE) * RADIUS + 3) * markSize;
       return layout.lines(selected, v).map((line, n, { length }) => {
-        const [from, to] = [n ? 0 : (RADIUS + 1) * size, n === length - 1 ? end : 0];
+        const [from, to] = [n ? 0 : (RADIUS + 1) * markSize, n === length - 1 ? end : 0];
         const [[x1, y1], [x2, y2]] = line;
         return Math.hypot(x2 - x1, y2 - y1) < from + to + SHORTEST * size ? "" : arrow(line, from, to, size);
       });
@@ -575,7 +600,7 @@ export class MapBoard {
     else this.drawOptions(from, [to]); // of a premove
     this.clearBadges(this.outcomes, "data-foretold");
     this.foretold = [];
-    if (selected !== null && !ahead && this.shown && !this.isBare) this.foretell(selected, targets);
+    if (selected !== null && !ahead && this.shown && !this.isSmall) this.foretell(selected, targets);
     this.showTag();
   }
 

@@ -3,7 +3,7 @@
 import { RADIUS, box, overlap, touches } from "./geometry.js";
 
 export const LINE_HEIGHT = 11; // height of a line of names
-const NAME_GAP = 2; // between a mark and a name
+export const NAME_GAP = 2; // between a mark and a name
 const SEARCH_STEP = 3; // between two places that are tried
 const TOUCHING = RADIUS / 2; // distance of a name on the sea from its land
 const ASIDE_COST = 0.25; // cost of a unit to the left or right of the middle
@@ -41,14 +41,14 @@ export const edgesOf = (ring) => ring.map((corner, n) => [corner, ring[(n + 1) %
 
 // The room for names on a map at a scale of marks and names.
 export class NameSpace {
-  // regions: the land of each territory; gap: between a mark and a name.
-  constructor({ at, room }, regions, size, gap = NAME_GAP) {
+  // regions: the land of each territory; beside: from the middle of a mark to its names.
+  constructor({ at, room }, regions, size, beside) {
     this.at = at;
     this.room = room;
     this.regions = regions;
     this.size = size;
-    this.beside = (RADIUS + gap) * size; // from the middle of a mark to its names
-    this.marks = at.map(([x, y]) => box(x, y, 2 * this.beside, 2 * this.beside));
+    this.beside = beside;
+    this.marks = at.map(([x, y]) => box(x, y, 2 * beside, 2 * beside));
     this.taken = /** @type {any[]} */ ([]); // boxes of the names placed so far
   }
 
