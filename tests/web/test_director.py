@@ -708,6 +708,12 @@ def test_the_board_has_most_of_a_laptops_window_and_both_names_above_it_are_whol
             box = box_of(page.locator(".stage-board"))
             assert box["height"] > 0.6 * height
             assert box["y"] + box["height"] < height
+            if address:  # beside it are the curve, the moves, and one row of buttons
+                expect(page.locator(".tv .plot svg")).to_be_in_viewport(ratio=1)
+                expect(page.locator(".tv .moves [aria-current]")).to_be_in_viewport(ratio=1)
+                assert (
+                    len({box_of(each)["y"] for each in page.locator(".stage-actions > *:visible").all()}) == 1
+                )
     page.set_viewport_size({"width": 880, "height": 640})
     names = page.locator(".stage .tug .name")
     expect(names.first).to_have_text("Boudica")

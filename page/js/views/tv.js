@@ -1,19 +1,31 @@
-// Arena TV: the most interesting matches, on one board, or on a large one and three small ones.
+// Arena TV: the most interesting matches, on one board with its curve and its moves, or on a large one and three small ones.
 
 import { h } from "../dom.js";
 import { LiveCards } from "../home/livecards.js";
 import { Stage } from "../home/stage.js";
+import { matchLink } from "../parts/matchlist.js";
+import { MoveList } from "../parts/movelist.js";
+import { Plot } from "../parts/plot.js";
+import { navigate } from "../router.js";
 import { onListing } from "../spectator.js";
+import { keyMoments } from "../story.js";
 import { fetchJson } from "../api.js";
+
+const NO_REVIEW = { mark: () => "" };
 
 export class TvView {
   constructor(main, [boards]) {
     const count = boards === "4" ? 4 : 1;
     const taken = new Map();
     const toggled = () => this.stages.slice(1).forEach((each) => each.toggle()); // all are paused together
-    this.stages = Array.from({ length: count }, (_, n) => new Stage({ taken, moved: (id) => this.live.drawAgain(id), toggled, compact: n > 0 }));
+    this.stages = Array.from({ length: count }, (_, n) => new Stage({ taken, begun: () => this.begin(), moved: (id) => this.moved(id), toggled, compact: n > 0 }));
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
     this.live = new LiveCards({ plyOnStage: (id) => this.stages.map((each) => each.plyOf(id)).find((ply) => ply !== null) ?? null });
+    // The curve and the moves of the one board, where the window has room for them.
+    this.aside = count === 1 ? h("div", { class: "tv-aside" }) : null;
+    this.plot = /** @type {any} */ (null);
+    this.moves = /** @type {any} */ (null);
+    if (this.aside) this.stages[0].element.append(this.aside);
     main.replaceChildren(
       h("div", { class: "tv-head" }, h("h1", null, "Arena TV"),
         h("div", { class: "tabs", role: "group", "aria-label": "Boards" }, choice("/tv", "1 board", count === 1), choice("/tv/4", "4 boards", count === 4))),
@@ -24,6 +36,24 @@ export class TvView {
       this.live.show(listing.matches);
     });
     this.rate();
+  }
+
+  begin() {
+    if (!this.aside) return;
+    const { match } = this.stages[0].playback;
+    const link = (ply) => `${matchLink(match.id)}/${ply}`;
+    const open = (ply) => this.stages[0].link.hasAttribute("href") && navigate(link(ply));
+    this.plot = new Plot(match, { go: open, reveal: () => open(match.moves.length) });
+    this.moves = new MoveList(match, link, NO_REVIEW);
+    this.aside.replaceChildren(this.plot.element, this.moves.element);
+  }
+
+  moved(id) {
+    this.live.drawAgain(id);
+    const { playback, told } = this.stages[0];
+    if (!this.aside || this.plot?.match !== playback.match) return;
+    this.plot.show(playback, keyMoments(told, playback.known));
+    this.moves.show(playback.at, playback.seen);
   }
 
   async rate() {
