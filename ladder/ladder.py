@@ -25,7 +25,7 @@ from arena.maps.game_on_map import has_maps
 from arena.maps.openings_file import find_shipped_openings_file
 from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import Record
-from arena.rating.formats import Encounter, KnockoutFormat, make_format, sort_by_format
+from arena.rating.formats import Encounter, KnockoutFormat, RoundRobinFormat, make_format, sort_by_format
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import PairCounts, count_pair_scores, estimate_elo_difference
 from arena.rating.schedule import Schedule
@@ -133,7 +133,8 @@ class Ladder:
     def make_rows(self) -> list[StandingsRow]:
         """Return the table of the bots, in the order of the format. In a match of two bots, Elo comes from the pairs."""
         rows = make_standings(self.bots, self.records)
-        if self.schedule is not None:
+        # A round-robin or gauntlet, which may be stopped midway, is decided by Elo.
+        if self.schedule is not None and not isinstance(self.schedule.format, RoundRobinFormat):
             rows = sort_by_format(rows, self.schedule.format)
         pairs = self.count_pair_scores() if self.kind == "match" else ()
         return add_pair_elo(rows, self.bots[0], estimate_elo_difference(pairs)) if pairs else rows

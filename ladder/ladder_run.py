@@ -35,7 +35,6 @@ from arena.processes.tasks import open_background_tasks
 from arena.protocol.record import Record
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
-from arena.rating.standings import compute_ranks
 from arena.server.core.effects import EventPlace
 from arena.server.edge.addresses import LOOPBACK
 from arena.server.host import Host, open_host
@@ -230,13 +229,9 @@ class _LadderRun:
         schedule = self._resume_schedule()
         async with bots.track_connections():
             await self._play_schedule(schedule, bots, replace(self._ladder.threads, is_local=False))
-        rows = self._ladder.make_rows()
         host.send_ranks(
             stored_ladder.event,
-            [
-                EventPlace(row.bot, rank, row.points)
-                for rank, row in zip(compute_ranks(rows), rows, strict=True)
-            ],
+            [EventPlace(row.bot, row.rank, row.points) for row in self._ladder.make_rows()],
         )
 
     async def _play_on_cluster(self, address: str) -> None:

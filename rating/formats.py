@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.rating.pairing import Pair, check_entrants, make_round_robin_round, shuffle
-from arena.rating.standings import StandingsRow
+from arena.rating.standings import StandingsRow, rank_rows
 from arena.rating.swiss import pair_round
 
 MAX_TIE_BREAKS = 4
@@ -50,23 +50,25 @@ class RosterChange(NamedTuple):
 class FormatRank(NamedTuple):
     """Rank of a bot in an event, by the rules of the event's format."""
 
-    order: tuple[float, ...] = ()
-    """Sort key of the rank: the smallest key is the best rank. Empty if Elo, or points and Buchholz, decide the ranks."""
+    order: tuple[float, ...]
+    """Sort key of the rank: the smallest key is the best rank."""
     byes: float = 0
     """Points scored without an opponent."""
     buchholz: float | None = None
     """Sum of the points of all opponents, without byes; None if the format does not use it."""
-    by_points: bool = False
-    """True if points decide the rank first, and Buchholz second; `order` is then unused."""
     reached: str = ""
     """Stage reached in a knockout: `champion`, `final`, `semifinal`, `last 8` and so on; empty in other formats."""
 
 
-def sort_by_format(rows: Iterable[StandingsRow], format: Format) -> list[StandingsRow]:
-    """Return the rows of a table in the order of the format. The given `rows` are in order of Elo."""
+def sort_by_format(rows: Sequence[StandingsRow], format: Format) -> list[StandingsRow]:
+    """Return the rows of a table with the ranks and the columns of the format, in order.
+
+    Rows of equal rank stay in the order of `rows`.
+    """
+    ranks = {row.bot: format.get_rank(row.bot, row.points) for row in rows}
 
     def add_format_columns(row: StandingsRow) -> StandingsRow:
-        rank = format.get_rank(row.bot)
+        rank = ranks[row.bot]
         return replace(
             row,
             points=row.points + rank.byes,
@@ -75,11 +77,7 @@ def sort_by_format(rows: Iterable[StandingsRow], format: Format) -> list[Standin
             reached=rank.reached,
         )
 
-    def sort_key(row: StandingsRow) -> tuple[float, ...]:
-        rank = format.get_rank(row.bot)
-        return (-row.points, -(row.buchholz or 0)) if rank.by_points else rank.order
-
-    return sorted(map(add_format_columns, rows), key=sort_key)
+    return rank_rows(map(add_format_columns, rows), lambda row: ranks[row.bot].order)
 
 
 class Encounter(Struct, frozen=True):
@@ -158,8 +156,8 @@ class Format(Protocol):
         absent   bots that missed both matches of the pair
         """
 
-    def get_rank(self, bot: str) -> FormatRank:
-        """Return the rank of a bot."""
+    def get_rank(self, bot: str, points: float) -> FormatRank:
+        """Return the rank of a bot. `points`: points that the bot has scored in matches."""
 
 
 @dataclass
@@ -219,8 +217,11 @@ class RoundRobinFormat:
     ) -> None:
         self._absences.record_pair(pair, absent)
 
-    def get_rank(self, bot: str) -> FormatRank:  # noqa: ARG002  all bots have the same place
-        return FormatRank()
+    def get_rank(self, bot: str, points: float) -> FormatRank:
+        if self.gauntlet and bot == self.bots[0]:
+            # The first bot plays in every match; an opponent ranks above it by scoring more than half against it.
+            points = (self.rounds or 0) * self.starts
+        return FormatRank((-points,))
 
 
 @dataclass
@@ -311,9 +312,10 @@ class SwissFormat:
         self._absences.record_pair(pair, absent)
         self._open_pairs.discard(pair.number)
 
-    def get_rank(self, bot: str) -> FormatRank:
+    def get_rank(self, bot: str, points: float) -> FormatRank:
+        byes = self._byes[bot] * 2 * self.starts
         buchholz = sum(self._points[other] for other in self._opponents[bot])
-        return FormatRank(byes=self._byes[bot] * 2 * self.starts, buchholz=buchholz, by_points=True)
+        return FormatRank((-points - byes, -buchholz), byes, buchholz)
 
 
 class ArenaFormat:
@@ -330,8 +332,8 @@ class ArenaFormat:
     ) -> None:
         """Do nothing, because pairings do not depend on results."""
 
-    def get_rank(self, bot: str) -> FormatRank:  # noqa: ARG002  all bots have the same place
-        return FormatRank(by_points=True)
+    def get_rank(self, bot: str, points: float) -> FormatRank:  # noqa: ARG002  points alone decide
+        return FormatRank((-points,))
 
 
 @dataclass
@@ -469,7 +471,7 @@ class KnockoutFormat:
         if None not in parent.bots:
             self._new_encounters.append(node.parent)
 
-    def get_rank(self, bot: str) -> FormatRank:
+    def get_rank(self, bot: str, points: float) -> FormatRank:  # noqa: ARG002  points decide only encounters
         if bot == self.winner:
             return FormatRank((0.0,), reached=CHAMPION)
         lost_depth = self._lost_depths.get(bot)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Final
 
@@ -62,6 +62,8 @@ class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
     """Sum of the points of all opponents, the tie-break of a Swiss; None in other formats."""
     reached: str = ""
     """Stage reached in a knockout (rating.formats.FormatRank); empty in other formats."""
+    rank: int = 0
+    """Rank, from 1. Bots with equal results share a rank."""
 
 
 _WIN, _DRAW, _LOSS = "win", "draw", "loss"
@@ -108,7 +110,7 @@ def list_losers(record: AnyFinishedMatch) -> tuple[str, ...]:
 
 
 def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[StandingsRow]:
-    """Return the rows of `bots`, the highest rating first. Bots with equal ratings stay in the order of `bots`."""
+    """Return the rows of `bots`, ranked by Elo and then by points. Bots of equal rank stay in the order of `bots`."""
     return make_standings_from_counts(bots, ((record, 1) for record in records))
 
 
@@ -144,24 +146,24 @@ def make_standings_from_counts(
             for pair, count in sorted(pair_counts.items())
         },
     )
-    rows = [_make_row(bot, counts[bot], ratings[bot].elo, ratings[bot].error) for bot in bots]
-    return sorted(rows, key=lambda row: -row.elo)
+    return rank_rows(
+        (_make_row(bot, counts[bot], ratings[bot].elo, ratings[bot].error) for bot in bots), _make_elo_key
+    )
 
 
-def compute_ranks(rows: Sequence[StandingsRow]) -> list[int]:
-    """Return the rank of each row of a sorted table, from 1. Adjacent rows with equal results share a rank."""
-    keys = [_make_ranking_key(row) for row in rows]
-    ranks: list[int] = []
-    for number, key in enumerate(keys):
-        ranks.append(ranks[-1] if number and key == keys[number - 1] else number + 1)
-    return ranks
+def rank_rows(
+    rows: Iterable[StandingsRow], make_key: Callable[[StandingsRow], tuple[float, ...]]
+) -> list[StandingsRow]:
+    """Return the rows with their ranks, in order. The smallest key is the best rank, and equal keys share a rank."""
+    ranks: dict[tuple[float, ...], int] = {}
+    return [
+        replace(row, rank=ranks.setdefault(make_key(row), number))
+        for number, row in enumerate(sorted(rows, key=make_key), 1)
+    ]
 
 
-def _make_ranking_key(row: StandingsRow) -> tuple[object, ...]:
-    """Return the values of a row by which the format ranks it."""
-    if row.buchholz is not None:
-        return row.points, row.buchholz
-    return (row.reached,) if row.reached else (row.points, round(row.elo))
+def _make_elo_key(row: StandingsRow) -> tuple[float, ...]:
+    return -round(row.elo), -row.points
 
 
 def _make_row(bot: str, count: Counter[str], elo: float, error: float) -> StandingsRow:
@@ -223,4 +225,4 @@ def add_pair_elo(rows: Sequence[StandingsRow], first: str, elo: EloDifference | 
         replace(row, elo=half_difference if row.bot == first else -half_difference, elo_error=error)
         for row in rows
     ]
-    return sorted(new_rows, key=lambda row: -row.elo)
+    return rank_rows(new_rows, _make_elo_key)

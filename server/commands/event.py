@@ -28,7 +28,6 @@ from arena.console import (
 from arena.games.name_hints import did_you_mean
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.rating.formats import ARENA, FORMATS
-from arena.rating.standings import compute_ranks
 from arena.server.commands.directives import parse_duration_option
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import BadSetting
@@ -229,14 +228,14 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
         return
     cells = [
         [
-            str(rank),
+            str(row.rank),
             f"{row.bot}{' (withdrawn)' if row.bot in state.withdrawn else ''}",
             f"{row.points:g}",
             "-" if row.buchholz is None else f"{row.buchholz:g}",
             str(row.games),
             row.reached or "-",
         ]
-        for rank, row in zip(compute_ranks(rows), rows, strict=True)
+        for row in rows
     ]
     unlisted_bots = [bot for bot in state.bots if bot not in {row.bot for row in rows}]
     cells += [["-", bot, "0", "-", "0", "-"] for bot in unlisted_bots]

@@ -21,7 +21,7 @@ from arena.console import (
     write_text,
 )
 from arena.rating.elo import Z95
-from arena.rating.standings import StandingsRow, compute_ranks
+from arena.rating.standings import StandingsRow
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import Engine
@@ -103,17 +103,17 @@ def make_marks(rows: list[StandingsRow], anchor_name: str) -> list[Mark]:
         raise CommandError(
             f"--against: {anchor_name!r:.80} has played no match of the event: name a bot that has"
         )
-    return [_make_mark(rank, row, anchor) for rank, row in zip(compute_ranks(rows), rows, strict=True)]
+    return [_make_mark(row, anchor) for row in rows]
 
 
-def _make_mark(rank: int, row: StandingsRow, anchor: StandingsRow) -> Mark:
+def _make_mark(row: StandingsRow, anchor: StandingsRow) -> Mark:
     # The errors are relative to the average rating, so their sum is a conservative estimate.
     elo, error = row.elo - anchor.elo, (row.elo_error**2 + anchor.elo_error**2) ** 0.5
     if row is anchor:
         elo = error = 0.0
     above = NormalDist().cdf(elo / (error / Z95)) if error else 0.5
     forfeits = row.crashes + row.time_forfeits + row.illegal_moves + row.disconnects + row.other_forfeits
-    return Mark(rank, row.bot, row.points, row.games, elo, error, above, forfeits)
+    return Mark(row.rank, row.bot, row.points, row.games, elo, error, above, forfeits)
 
 
 def format_marks_csv(marks: list[Mark]) -> str:

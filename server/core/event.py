@@ -107,20 +107,11 @@ class Event:
     def find_rank(self, bot: str) -> tuple[int, float] | None:
         """Return the rank and points of a bot; None if it does not play. Bots with equal results share a rank."""
         format: Format = ArenaFormat() if self.schedule is None else self.schedule.format
-        ranks: dict[str, tuple[tuple[float, ...], float]] = {}
-        for entrant in self.state.bots:
-            rank = format.get_rank(entrant)
-            points = self._points[entrant] + rank.byes
-            ranks[entrant] = rank.order or (-points, -(rank.buchholz or 0)), points
-        if self.plan.format == "gauntlet" and self.state.bots:
-            # The first bot plays in every match; an opponent ranks above it by scoring more than half against it.
-            first_bot = self.state.bots[0]
-            half_of_matches = float(self.plan.rounds * len(self.plan.starts))
-            ranks[first_bot] = (-half_of_matches, 0.0), ranks[first_bot][1]
+        ranks = {entrant: format.get_rank(entrant, self._points[entrant]) for entrant in self.state.bots}
         if bot not in ranks:
             return None
-        order, points = ranks[bot]
-        return 1 + sum(other < order for other, _ in ranks.values()), points
+        rank = 1 + sum(other.order < ranks[bot].order for other in ranks.values())
+        return rank, self._points[bot] + ranks[bot].byes
 
     # entries
 

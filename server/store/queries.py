@@ -161,15 +161,11 @@ async def _order_table(
     """
     # Compute the ratings in a thread: for many bots this takes a while, and matches must not wait.
     rows = await anyio.to_thread.run_sync(make_standings_from_counts, scores.bots, scores.scores)
-    if ladder is None:
+    if ladder is None or _is_decided_by_elo(ladder):
         return rows, []
-    if ladder.plan.get("format") in FORMATS_WITHOUT_ELO:
-        async with open_query_connection(engine) as connection:
-            results = await load_results(connection, event)
-        return await anyio.to_thread.run_sync(_order_by_format, ladder, results, rows)
-    if _is_round_robin_event(ladder):
-        rows = sorted(rows, key=lambda row: -row.points)
-    return rows, []
+    async with open_query_connection(engine) as connection:
+        results = await load_results(connection, event)
+    return await anyio.to_thread.run_sync(_order_by_format, ladder, results, rows)
 
 
 async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
@@ -181,12 +177,12 @@ async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
     return BotSummary(name, bot_standings, await _load_history(engine, name), matches_of_bot)
 
 
-def _is_round_robin_event(ladder: StoredPlan) -> bool:
-    """Return True if a stored plan is of a round-robin event that a server plays, not of a ladder.
+def _is_decided_by_elo(ladder: StoredPlan) -> bool:
+    """Return True if a stored plan is of a ladder, not of an event that a server plays, and in a format with Elo.
 
-    The event is decided by points. A ladder, which may be stopped midway, is decided by Elo.
+    An event is decided by points. A ladder, which may be stopped midway, is decided by Elo.
     """
-    return ladder.plan.get("format") == "round-robin" and "state" in ladder.plan
+    return ladder.plan.get("format") not in FORMATS_WITHOUT_ELO and "state" not in ladder.plan
 
 
 async def load_due_matches(engine: Engine, event: str, ladder: StoredPlan) -> list[Pairing]:

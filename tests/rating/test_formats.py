@@ -158,6 +158,8 @@ def test_the_table_of_a_knockout_has_its_winner_first_and_nobody_before_who_came
     rows = sort_by_format(rows_of(names(bots), Counter()), format)
     assert rows[0].bot == format.winner
     assert [row.reached for row in rows[:2]] == ["champion", "final"]
+    stages = [row.reached for row in rows]
+    assert [row.rank for row in rows] == [1 + stages.index(stage) for stage in stages]
     assert Counter(row.reached for row in rows)["semifinal"] == min(2, bots - 2)
     (final,) = format.make_bracket()[-1]
     assert final.winner == rows[0].bot
@@ -172,12 +174,14 @@ def test_the_table_of_a_swiss_is_by_points_with_byes_and_then_by_buchholz(
 ) -> None:
     format = SwissFormat(names(bots), rounds, starts)
     ladder = play(format, {bot: dice.random() for bot in names(bots)}, dice)
-    strength = {bot: format.get_rank(bot).buchholz for bot in names(bots)}
+    strength = {bot: format.get_rank(bot, 0).buchholz for bot in names(bots)}
     points: Counter[str] = Counter()
     for pair in ladder:
         points[pair.first] += 0
     rows = sort_by_format(rows_of(names(bots), points), format)
     assert rows == sorted(rows, key=lambda row: (-row.points, -(row.buchholz or 0)))
+    results = [(row.points, row.buchholz or 0) for row in rows]
+    assert [row.rank for row in rows] == [1 + sum(other > each for other in results) for each in results]
     assert sum(row.byes for row in rows) == (2 * starts * rounds if bots % 2 else 0)
     assert {row.bot: row.buchholz for row in rows} == strength
 
@@ -196,7 +200,7 @@ def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> Non
             )
     assert ["b5" in each for each in paired] == [True, True, False, False, False, True, True, True]
     assert ["b0" in each for each in paired][5:] == [False, False, False]
-    assert sum(format.get_rank(bot).byes for bot in names(6)) == 2 * 6, "five play in six rounds"
+    assert sum(format.get_rank(bot, 0).byes for bot in names(6)) == 2 * 6, "five play in six rounds"
 
 
 def test_the_pairings_of_200_bots_are_made_at_once() -> None:

@@ -3,7 +3,6 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
@@ -14,7 +13,6 @@ from arena.rating.rater import FinishedMatch
 from arena.rating.standings import (
     add_pair_elo,
     compute_pair_scores,
-    compute_ranks,
     list_losers,
     make_standings,
     make_standings_from_counts,
@@ -41,28 +39,9 @@ RECORDS = st.lists(
 @given(RECORDS)
 def test_bots_of_equal_results_share_a_rank(records: list[Record]) -> None:
     rows = make_standings(BOTS, records)
-    told = compute_ranks(rows)
-    assert told[0] == 1
-    for number, (rank, row) in enumerate(zip(told, rows, strict=True)):
-        if number and (rows[number - 1].points, round(rows[number - 1].elo)) == (row.points, round(row.elo)):
-            assert rank == told[number - 1]
-        else:
-            assert rank == number + 1
-
-
-def test_the_format_decides_who_shares_a_rank_and_not_elo() -> None:
-    rows = [replace(row, elo=10.0 * number) for number, row in enumerate(make_standings("abcd", []))]
-    swiss = [(3.0, 5.0), (2.0, 6.0), (2.0, 6.0), (2.0, 4.0)]
-    scored = [replace(row, points=each[0], buchholz=each[1]) for row, each in zip(rows, swiss, strict=True)]
-    assert compute_ranks(scored) == [1, 2, 2, 4]
-    knockout = ["champion", "final", "semifinal", "semifinal"]
-    assert compute_ranks([replace(row, reached=each) for row, each in zip(rows, knockout, strict=True)]) == [
-        1,
-        2,
-        3,
-        3,
-    ]
-    assert compute_ranks(rows) == [1, 2, 3, 4]
+    results = [(round(row.elo), row.points) for row in rows]
+    assert [row.rank for row in rows] == [1 + sum(other > each for other in results) for each in results]
+    assert results == sorted(results, reverse=True)
 
 
 @given(RECORDS)

@@ -50,13 +50,11 @@ function formatColumns(rows) {
   return rows.some(({ reached }) => reached) ? [{ heading: "Reached", value: ({ reached }) => reached }] : [];
 }
 
-// Return the rows of an event's table in the form of `standing`. Equal bots share a rank, as in `rating.standings.compute_ranks`.
+// Return the rows of an event's table in the form of `standing`.
 export function eventRows(rows) {
-  const result = (row) => (typeof row.buchholz === "number" ? `${row.points} ${row.buchholz}` : row.reached || `${row.points} ${Math.round(row.elo)}`);
   return rows.map((row) => ({
     ...row, matches: row.games, middle: row.elo, error: row.elo_error,
     forfeits: row.time + row.illegal + row.gone + row.other,
-    rank: 1 + rows.findIndex((other) => result(other) === result(row)),
   }));
 }
 

@@ -6,6 +6,8 @@ from collections import Counter
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from arena.games.core import Player
+from arena.match.referee_events import DeadlinePassed, MatchOpened, PlayerReady, RefereeEvent
 from arena.protocol.record import Record
 from arena.rating.standings import make_standings
 from arena.server.store.aggregates.event_tables import (
@@ -20,9 +22,17 @@ from arena.server.store.archive import import_lines
 from arena.server.store.ladders import claim_ladder
 from arena.server.store.queries import load_event_table
 from tests.properties import seeds
+from tests.server.core.test_event import begin_event
 from tests.server.matches import record
-from tests.server.played import KINDS, day, events, keep
+from tests.server.played import KINDS, SECOND, day, events, keep, keep_event
 from tests.server.store.test_archive import line
+
+MINNIE_AWAY: list[tuple[int, RefereeEvent]] = [
+    (5 * SECOND, MatchOpened()),
+    (6 * SECOND, PlayerReady(Player.MAXIE)),
+    (66 * SECOND, DeadlinePassed()),
+]
+"""The events of a match for which one player does not appear."""
 
 
 @pytest.mark.parametrize("seed", seeds(2))
@@ -84,6 +94,28 @@ async def test_an_event_with_a_plan_has_a_table_of_all_its_bots_and_points(engin
     assert found is not None
     assert sorted(row.bot for row in found.rows) == names
     assert sum(row.points for row in found.rows) == len(pairs)
+
+
+@pytest.mark.parametrize("format", ["round-robin", "gauntlet", "swiss", "knockout"])
+async def test_the_table_of_an_event_has_the_ranks_and_points_that_its_bots_are_told(
+    engine: AsyncEngine, format: str
+) -> None:
+    event, chance = begin_event(format, 4, rounds=1), random.Random(5)
+    await keep_event(engine, event.state)
+    while due := event.list_due_matches():
+        match, pairing = event.start_match(due[0]), due[0]
+        happened = chance.choice([*KINDS, MINNIE_AWAY, MINNIE_AWAY])
+        kept = await keep(
+            engine, day(1), happened, maxie=pairing.maxie, minnie=pairing.minnie, match=match, event="cup"
+        )
+        event.record_result(match, kept.result)
+    await count_new_matches(engine)
+    table = await load_event_table(engine, "cup")
+    assert table is not None
+    assert {row.bot: (row.rank, row.points) for row in table.rows} == {
+        bot: event.find_rank(bot) for bot in event.state.bots
+    }
+    assert [row.rank for row in table.rows] == sorted(row.rank for row in table.rows)
 
 
 async def test_of_very_many_bots_those_are_told_that_have_played_most(engine: AsyncEngine) -> None:
