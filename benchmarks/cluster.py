@@ -99,7 +99,7 @@ async def measure_once(
     Raises RuntimeError if a bot forfeits a match.
     """
     load = Load()
-    pause = float(arguments.bots / 2 / arguments.rate)  # one of two bots is to move
+    pause_seconds = float(arguments.bots / 2 / arguments.rate)  # one of two bots is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
         async with run_members(edges, Path(folder), url, nats) as members:
             entrance_urls = [member.url for member in members if member.role != "core"]
@@ -110,7 +110,7 @@ async def measure_once(
                         entrance_urls[number % len(entrance_urls)],
                         f"{prefix} {number}",
                         load,
-                        pause,
+                        pause_seconds,
                         pool=pool,
                     )
                     for number in range(arguments.bots)

@@ -60,8 +60,8 @@ def kill_ladder(arguments: argparse.Namespace, folder: Path) -> list[str]:
     event = make_event(folder, arguments.rounds)
     start_time = time.monotonic()
     uninterrupted = event.play_to_end("unbroken")
-    duration = time.monotonic() - start_time
-    print(f"never killed: {uninterrupted['played']} matches in {duration:.0f} s", flush=True)
+    duration_seconds = time.monotonic() - start_time
+    print(f"never killed: {uninterrupted['played']} matches in {duration_seconds:.0f} s", flush=True)
     matches_before: set[str] = set()
     for number in range(1, arguments.kills + 1):
         # Most kills happen during play, some during the start.

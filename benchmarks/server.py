@@ -72,16 +72,18 @@ async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures
     """Run `bots` idle bots, then as many that together play `rate` moves per second, and measure both for `seconds`."""
     load = Load()
     # In each match, one of the two bots is to move.
-    pause = bots / 2 / rate
+    pause_seconds = bots / 2 / rate
     with run_arena_server(bots // 2, *LIMIT_OPTIONS) as running:
         empty_bytes = running.memory_bytes
         idle = [run_arena_bot(running.url, f"idle {number}", load, pool=False) for number in range(bots)]
         async with run_bots(load, idle):
             await asyncio.sleep(1)
             idle_bytes = running.memory_bytes
-            playing = [run_arena_bot(running.url, f"bot {number}", load, pause) for number in range(bots)]
+            playing = [
+                run_arena_bot(running.url, f"bot {number}", load, pause_seconds) for number in range(bots)
+            ]
             async with run_bots(load, playing):
-                await asyncio.sleep(min(5.0, 2 * pause))
+                await asyncio.sleep(min(5.0, 2 * pause_seconds))
                 before = await asyncio.to_thread(fetch_histogram, running.url)
                 measured_rate = await measure_rate(load, seconds)
                 after = await asyncio.to_thread(fetch_histogram, running.url)

@@ -376,14 +376,14 @@ def fetch_json(url: str) -> Any:
 
     Raises urllib.error.HTTPError for any other error status, or after PATIENCE seconds.
     """
-    until = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             error.close()
-            if error.code != HTTPStatus.SERVICE_UNAVAILABLE or time.monotonic() > until:
+            if error.code != HTTPStatus.SERVICE_UNAVAILABLE or time.monotonic() > deadline:
                 raise
         time.sleep(0.2)
 

@@ -109,26 +109,26 @@ class FaultInjector:
         the failure, with the time until each match continued.
         """
         target, _, fault = kind.partition(" ")
-        duration = self.rng.uniform(*FAULT_SECONDS)
+        duration_seconds = self.rng.uniform(*FAULT_SECONDS)
         if target in ("nats", "postgresql"):
-            duration = min(duration, MAX_OUTAGE_SECONDS)
+            duration_seconds = min(duration_seconds, MAX_OUTAGE_SECONDS)
         member = await self._choose_member(target)
         matches = await list_matches_in_progress(self.cluster.database)
         fault_time = time.monotonic()
         end_fault = await asyncio.to_thread(self._begin_fault, target, fault, member)
         is_permanent = fault in ("kill", "power")
         cluster_fault = ClusterFault(
-            kind, member.name if member else target, 0.0 if is_permanent else duration
+            kind, member.name if member else target, 0.0 if is_permanent else duration_seconds
         )
         if target in ("nats", "postgresql"):
-            await asyncio.sleep(duration)
+            await asyncio.sleep(duration_seconds)
             await asyncio.to_thread(end_fault)
             fault_time = time.monotonic()
         cluster_fault.recovery_seconds = await _measure_recovery(players, matches, fault_time)
         cluster_fault.stuck = len(matches) - len(cluster_fault.recovery_seconds)
         if target in ("core", "edge"):
             if not is_permanent:
-                await asyncio.sleep(max(0.0, duration - (time.monotonic() - fault_time)))
+                await asyncio.sleep(max(0.0, duration_seconds - (time.monotonic() - fault_time)))
             await asyncio.to_thread(end_fault)
         for cluster_member in self.cluster.members:
             await cluster_member.wait_ready()
@@ -219,11 +219,11 @@ async def inject_faults(
             await asyncio.sleep(rng.uniform(0.0, 2.0))
             cluster_fault = await injector.inject(kind, players)
             report.injected.append(cluster_fault)
-            recovered = len(cluster_fault.recovery_seconds)
+            recovered_count = len(cluster_fault.recovery_seconds)
             slowest = max(cluster_fault.recovery_seconds, default=0.0)
             report_line(
                 f"{number + 1}: {kind} ({cluster_fault.member}, for {cluster_fault.duration_seconds:.1f} s): "
-                f"{recovered} matches continued, the last within {slowest:.2f} s; {cluster_fault.stuck} stuck"
+                f"{recovered_count} matches continued, the last within {slowest:.2f} s; {cluster_fault.stuck} stuck"
             )
         await wait_until_playing(players, report, cluster)
         for task in play_tasks:

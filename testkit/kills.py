@@ -72,13 +72,13 @@ class LadderEvent:
         after: seconds from the next finished match to the kill, or from the start of the process if `starting`
         starting: True to count from the start, so that the kill may come before the event has continued
         """
-        before = len(self.load_finished_matches(name))
+        count_before = len(self.load_finished_matches(name))
         with subprocess.Popen(
             self.make_command(name), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as process:
-            until = time.monotonic() + START_TIMEOUT_SECONDS
-            while not starting and len(self.load_finished_matches(name)) == before:
-                if process.poll() is not None or time.monotonic() > until:
+            deadline = time.monotonic() + START_TIMEOUT_SECONDS
+            while not starting and len(self.load_finished_matches(name)) == count_before:
+                if process.poll() is not None or time.monotonic() > deadline:
                     break
                 time.sleep(POLL_SECONDS)
             time.sleep(after)

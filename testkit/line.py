@@ -150,9 +150,9 @@ async def run_forwarder(target: str) -> None:
     async with await asyncio.start_server(accept, LOOPBACK, 0, backlog=1024) as server:
         print_line(server.sockets[0].getsockname()[1])
         while order := (await orders.readline()).decode().strip():
-            affected = len(forwarder.clients)
+            affected_count = len(forwarder.clients)
             forwarder.execute_order(order)
-            print_line(affected)
+            print_line(affected_count)
 
 
 def print_line(number: int) -> None:

@@ -68,12 +68,12 @@ class NatsServer:
                 cwd=self.folder,
             )
         file = ports / f"{Path(program).name}_{self._process.pid}.ports"
-        end = time.monotonic() + START_TIMEOUT_SECONDS
+        deadline = time.monotonic() + START_TIMEOUT_SECONDS
         while True:
             try:
                 (output,) = json.loads(file.read_text())["nats"]
             except (OSError, ValueError):
-                if self._process.poll() is not None or time.monotonic() > end:
+                if self._process.poll() is not None or time.monotonic() > deadline:
                     raise RuntimeError(
                         f"nats-server did not start; end of its log: {self.log[-2000:]}"
                     ) from None

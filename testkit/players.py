@@ -137,11 +137,11 @@ class RandomPlayer:
     async def _answer_turn(self, connection: ClientConnection, turn: Turn) -> None:
         sent = self._sent.get(turn.match)
         if sent is None or sent.ply != turn.ply:
-            pause = self.think()
-            if pause:
+            pause_seconds = self.think()
+            if pause_seconds:
                 # A bot that loses its connection stops thinking, and reconnects.
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(pause):
+                    async with asyncio.timeout(pause_seconds):
                         await connection.wait_closed()
             game = self._games[turn.match]
             position = game.start()

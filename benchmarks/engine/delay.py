@@ -43,8 +43,8 @@ async def _measure_sleep_delays(seconds: float) -> list[float]:
     """Sleep for SLEEP_SECONDS again and again, for `seconds`. Return by how many ms each sleep was too long."""
     loop = asyncio.get_running_loop()
     delays = []
-    end = loop.time() + seconds
-    while (now := loop.time()) < end:
+    deadline = loop.time() + seconds
+    while (now := loop.time()) < deadline:
         await asyncio.sleep(SLEEP_SECONDS)
         delays.append(1000 * (loop.time() - now - SLEEP_SECONDS))
     return delays

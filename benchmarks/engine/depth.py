@@ -25,8 +25,8 @@ MODES = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exact", "co
 
 def _make_time_limit() -> Callable[[], bool]:
     """Return a function that returns True once this process has used SEARCH_SECONDS of CPU time from now on."""
-    end = time.process_time() + SEARCH_SECONDS
-    return lambda: time.process_time() > end
+    deadline = time.process_time() + SEARCH_SECONDS
+    return lambda: time.process_time() > deadline
 
 
 def _completed_depth(reports: Any) -> int:

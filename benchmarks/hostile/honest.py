@@ -80,8 +80,10 @@ def median_percentile_99_of_runs(values: Sequence[float]) -> float:
 
     Values that do not fill another run belong to the last one.
     """
-    runs = max(1, len(values) // MOVES_PER_RUN)
+    run_count = max(1, len(values) // MOVES_PER_RUN)
     return statistics.median(
-        percentile(values[run * MOVES_PER_RUN : (run + 1) * MOVES_PER_RUN if run + 1 < runs else None], 0.99)
-        for run in range(runs)
+        percentile(
+            values[run * MOVES_PER_RUN : (run + 1) * MOVES_PER_RUN if run + 1 < run_count else None], 0.99
+        )
+        for run in range(run_count)
     )

@@ -329,13 +329,13 @@ class RoundPlayer:
     async def play(self, kind: str) -> None:
         """Play a round: a quiet period, then a hostile one, in which the strangers send requests of this kind."""
         rounds = self._results.rounds.setdefault(kind, KindRounds(self._quiet))
-        seconds, addresses, clients = self._seconds, STRANGER_ADDRESSES, self._clients
+        seconds, address_count, clients = self._seconds, STRANGER_ADDRESSES, self._clients
         if KINDS[kind].is_attack:
             seconds, clients = attack_seconds(seconds), ATTACKERS
-            addresses = len(horde.KINDS) if kind == ALL_ATTACKS else 1
+            address_count = len(horde.KINDS) if kind == ALL_ATTACKS else 1
         self._number += 1
         place = f"127.{20 + self._number // 250}.{self._number % 250}"
-        sources = [f"{place}.{address}" for address in range(1, 1 + addresses) for _ in range(clients)]
+        sources = [f"{place}.{address}" for address in range(1, 1 + address_count) for _ in range(clients)]
         self._strangers.send(Order(kind, sources, seconds))
         await asyncio.to_thread(self._strangers.recv)
         await asyncio.sleep(SETTLE_SECONDS)

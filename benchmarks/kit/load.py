@@ -171,8 +171,8 @@ async def run_bots(load: Load, bots: Sequence[Coroutine[Any, Any, None]]) -> Asy
 
 
 async def _wait_until_all_connected(load: Load, count: int) -> None:
-    end = time.monotonic() + 120
-    while load.connected < count and time.monotonic() < end:  # noqa: ASYNC110
+    deadline = time.monotonic() + 120
+    while load.connected < count and time.monotonic() < deadline:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
     if load.connected < count:
         raise RuntimeError(

@@ -57,9 +57,9 @@ class LoadProcesses:
 
     def wait_until_all_connected(self, bots: int) -> None:
         """Wait until `bots` bots have connected. Raises RuntimeError after CONNECT_SECONDS."""
-        end = time.monotonic() + CONNECT_SECONDS
+        deadline = time.monotonic() + CONNECT_SECONDS
         while self.connected < bots:
-            if time.monotonic() > end:
+            if time.monotonic() > deadline:
                 raise RuntimeError(
                     f"only {self.connected} of {bots} bots connected, with {self.errors} errors"
                 )

@@ -103,13 +103,13 @@ def run_server(*command: str, cores: set[int] | None = None) -> Iterator[Running
             stderr=subprocess.DEVNULL,
         )
     try:
-        end = time.monotonic() + 60
+        deadline = time.monotonic() + 60
         while True:
             try:
                 socket.create_connection(("127.0.0.1", port), 1).close()
                 break
             except OSError:
-                if process.poll() is not None or time.monotonic() > end:
+                if process.poll() is not None or time.monotonic() > deadline:
                     raise RuntimeError(f"{command[0]} did not listen within 60 s") from None
                 time.sleep(0.05)
         yield RunningServer(f"ws://127.0.0.1:{port}", process)

@@ -38,7 +38,7 @@ MAX_ATTEMPTS = 8
 """Number of failed attempts after which a message is dropped."""
 ANSWER_SECONDS = 10.0
 """Time limit of one attempt, in seconds."""
-RETRY_PAUSES = (1.0, 60.0)
+RETRY_PAUSE_SECONDS = (1.0, 60.0)
 """Shortest and longest pause between two attempts, in seconds. The pause doubles after each attempt."""
 SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
 SECRET_BYTES = range(24, 65)
@@ -149,7 +149,7 @@ class WebhookSender:
 
     async def _deliver(self, message: _WebhookMessage) -> None:
         """Send a message repeatedly, until it is received or refused, or the attempts are used up."""
-        pause_seconds, max_pause_seconds = RETRY_PAUSES
+        pause_seconds, max_pause_seconds = RETRY_PAUSE_SECONDS
         for attempt in range(1, MAX_ATTEMPTS + 1):
             why, should_retry = await self._send_once(message)
             if not why:

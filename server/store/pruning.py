@@ -126,22 +126,22 @@ async def _find_last_expired(engine: Engine, retention: Retention, now: datetime
     Arrival numbers give the order in which the store received the matches. Matches that are not yet counted in the
     ratings have higher numbers than the returned one.
     """
-    finished = matches.c.finished.is_not(None)
+    is_finished = matches.c.finished.is_not(None)
     arrival = matches.c.arrival
     async with open_query_connection(engine) as connection:
         if retention.max_matches is not None:
-            newest_query = sa.select(arrival).where(finished).order_by(arrival.desc())
+            newest_query = sa.select(arrival).where(is_finished).order_by(arrival.desc())
             last_arrival = await connection.scalar(newest_query.limit(1).offset(retention.max_matches))
         else:
             oldest = database.format_timestamp(now - timedelta(days=retention.days or 0))
             # A match with a time years ahead, from a wrong clock, must not keep all later matches in the store.
             latest = database.format_timestamp(now + MAX_CLOCK_SKEW)
             young_query = sa.select(sa.func.min(arrival)).where(
-                finished, matches.c.finished.between(oldest, latest)
+                is_finished, matches.c.finished.between(oldest, latest)
             )
             first_kept = await connection.scalar(young_query)
             last_arrival = (
-                await connection.scalar(sa.select(sa.func.max(arrival)).where(finished))
+                await connection.scalar(sa.select(sa.func.max(arrival)).where(is_finished))
                 if first_kept is None
                 else first_kept - 1
             )

@@ -42,13 +42,13 @@ class StoreStats(Struct, frozen=True):
 
 async def load_stats(engine: Engine) -> StoreStats:
     """Return the size and contents of a store. This takes long on a large store, because it reads whole tables."""
-    finished = matches.c.finished.is_not(None)
+    is_finished = matches.c.finished.is_not(None)
     query = sa.select(
         sa.func.count(), sa.func.min(matches.c.finished), sa.func.max(matches.c.finished)
-    ).where(finished)
+    ).where(is_finished)
     async with engine.connect() as connection:
         count, oldest, newest = (await connection.execute(query)).one()
-        in_progress = await connection.scalar(sa.select(sa.func.count()).where(~finished))
+        in_progress = await connection.scalar(sa.select(sa.func.count()).where(~is_finished))
         packed = await connection.scalar(sa.select(sa.func.count()).where(records.c.whole))
         is_sqlite = engine.dialect.name == "sqlite"
         size, free = await (_measure_sqlite_size if is_sqlite else _measure_postgresql_size)(connection)

@@ -155,9 +155,10 @@ class TableModel:
     def compare_all_rows(self) -> None:
         """Compare the rows of all bots with the store. Raises InvariantViolated if a row or a counted match differs."""
         self.compare_new_matches()
-        finished = len(self._monitor.finished)
+        finished_count = len(self._monitor.finished)
         self._monitor.require_true(
-            self._counted == finished, f"only {self._counted} of {finished} finished matches were counted"
+            self._counted == finished_count,
+            f"only {self._counted} of {finished_count} finished matches were counted",
         )
         [(row_count,)] = self._connection.execute(
             "SELECT COUNT(*) FROM standings WHERE time_control = '' AND season = ?", (self._season,)

@@ -80,11 +80,11 @@ class WriteConnection:
                         await self._drop()
                         connection = self._connection = await self._engine.connect()
                         self._driver_connection = (await connection.get_raw_connection()).driver_connection
-                    timeout = self._clock.call_later(self._answer_seconds, self.abandon)
+                    abandon_timer = self._clock.call_later(self._answer_seconds, self.abandon)
                     try:
                         yield self._connection, self._driver_connection
                     finally:
-                        timeout.cancel()
+                        abandon_timer.cancel()
                 except BaseException:
                     if (
                         self._driver_connection is None
