@@ -137,6 +137,8 @@ async def test_one_answer_looks_through_no_more_than_it_may(
         (row for row in stored_rows if row["finished"]), key=lambda row: (str(row["finished"]), row["number"])
     )
     assert page.next.endswith(str(newest[-10]["match"]))
+    page = await search_matches(engine, SearchFilter(), len(newest))
+    assert (len(page.matches), page.next) == (len(newest), None)
 
 
 async def test_the_score_of_one_bot_against_another_is_listed_by_game(engine: Engine) -> None:
