@@ -16,7 +16,8 @@ from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
-from arena.protocol.record import to_line
+from arena.protocol.record import from_line, to_line
+from arena.server.edge.responses import Response, make_raw_json_response
 from arena.server.web import analysis
 from arena.server.web.analysis import analyse_position, review_match, review_moves
 from arena.server.web.routes import BadRequest, NotFound
@@ -29,7 +30,8 @@ RULES = Riskless(load_map("path4"))
 START = RULES.position_to_text(RULES.start())
 SEVERAL = RULES.position_from_text("+4 +2 . -5 maxie 4")
 """A position with three moves."""
-LONG_MATCH = to_line(random_record(make_game_on_map("riskless", "italy"), 3, 60)[0])
+ITALY = make_game_on_map("riskless", "italy")
+LONG_MATCH = to_line(random_record(ITALY, 3, 60)[0])
 """Record whose review takes more than a second of CPU time."""
 PLENTY = 500.0
 """Time limit that a busy machine keeps, in seconds."""
@@ -106,7 +108,7 @@ async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pyt
 
 
 def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
-    line = to_line(random_record(make_game_on_map("riskless", "italy"), 3, 6)[0])
+    line = to_line(random_record(ITALY, 3, 6)[0])
     answer = anyio.run(review_match, line, PLENTY)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
@@ -124,38 +126,45 @@ def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
         assert each.items() <= expected["players"][seat].items()
 
 
+OWN_MAP = {**make_game_on_map("riskless", "path4").setup(), "map": "own"}
+
+
 @pytest.mark.parametrize(
-    ("game", "setup"),
+    ("game", "setup", "full_setup"),
     [
-        (make_game_on_map("riskless", "italy"), {"map": "italy"}),
-        (
-            make_game_on_map("riskless", "path4"),
-            {**make_game_on_map("riskless", "path4").setup(), "map": "own"},
-        ),
-        (make_game_on_map("hexapawn"), {}),
+        (ITALY, {"map": "italy"}, ITALY.setup()),
+        (make_game_on_map("riskless", "path4"), OWN_MAP, OWN_MAP),
+        (make_game_on_map("hexapawn"), {}, {}),
     ],
     ids=["built-in map", "own map", "hexapawn"],
 )
-def test_moves_that_are_in_no_store_have_the_review_of_their_record(
-    game: AnyGame, setup: dict[str, object]
+def test_moves_that_are_in_no_store_are_reviewed_as_a_record_of_them(
+    game: AnyGame, setup: dict[str, object], full_setup: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record = random_record(game, 3, 4)[0]
-    moves = [each.move for each in record.moves]
+    async def review(line: str, _seconds: float) -> Response:
+        return make_raw_json_response(line.encode())
+
+    monkeypatch.setattr(analysis, "review_match", review)
+    moves = [each.move for each in random_record(game, 3, 4)[0].moves]
     parameters = {"game": game.name, "setup": json.dumps(setup), "moves": json.dumps(moves)}
-    answer = anyio.run(review_moves, parameters, PLENTY)
-    assert answer.status == HTTPStatus.OK, answer.body
-    assert (
-        json.loads(answer.body)["moves"]
-        == json.loads(anyio.run(review_match, to_line(record), PLENTY).body)["moves"]
-    )
+    record = from_line(anyio.run(review_moves, parameters).body.decode())
+    assert (record.game, record.setup) == (game.name, full_setup)
+    assert [each.move for each in record.moves] == moves
 
 
-def test_a_game_that_somebody_wrote_is_reviewed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_and_a_map_that_somebody_wrote_are_reviewed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     forget_games(monkeypatch)
     CATALOGUE.register(str(nim(tmp_path)))
-    answer = anyio.run(review_moves, {"game": "nim", "moves": "[1,2]"}, PLENTY)
-    assert answer.status == HTTPStatus.OK, answer.body
-    assert len(json.loads(answer.body)["moves"]) == 2
+    moves = [each.move for each in random_record(make_game_on_map("riskless", "path4"), 3, 2)[0].moves]
+    for parameters in (
+        {"game": "nim", "moves": "[1,2]"},
+        {"game": "riskless", "setup": json.dumps(OWN_MAP), "moves": json.dumps(moves)},
+    ):
+        answer = anyio.run(review_moves, parameters, PLENTY)
+        assert answer.status == HTTPStatus.OK, answer.body
+        assert len(json.loads(answer.body)["moves"]) == 2
 
 
 async def test_a_query_that_gives_no_match_is_refused() -> None:
