@@ -68,7 +68,7 @@ class CallCounter:
             self.counts[frame.f_code] += 1
 
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
-        """Call `action` with 0 to SERIES * REPETITIONS - 1, and return the figure of each function."""
+        """Call `action` with 0 to SERIES * REPETITIONS - 1, and return the calls of each function per action."""
         results: list[Counter[CodeType]] = []
         for number in range(SERIES * REPETITIONS):
             self.counts = Counter()

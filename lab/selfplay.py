@@ -143,6 +143,7 @@ def search_settled_value(
 
     nodes  maximum number of nodes of the search
     depth  maximum depth, in plies
+
     Estimates alternate between odd and even depths, because an estimate favours the player who made the last move.
     """
     reports = searcher.deepen(position, max_depth=depth, max_nodes=nodes)

@@ -108,7 +108,7 @@ class ForkedPageProcess(ForkedCommand):
     def __init__(self, child_socket: socket.socket) -> None:
         """Start the process with this process's working folder and environment.
 
-        child_socket: its end of the socket pair over which the server sends requests
+        child_socket: end of the socket pair at which the process receives requests from the server
         """
         self.args = page_process.START_COMMAND
         self._process = _FORKS.Process(

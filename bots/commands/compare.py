@@ -22,6 +22,7 @@ def compare_command(
     budget  number of leaves; each algorithm is counted up to the last depth that needs no more
     svg     file for the plot; None for no plot
     json    file for the counts as JSON; None for no file
+
     Raises CommandError if the budget is too small for depth 1, or a file cannot be written.
     """
     problem = Problem(game, evaluator_for(game))

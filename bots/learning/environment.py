@@ -192,6 +192,7 @@ def batch(
 
     game, map      as for `make`
     opening, seed  number of random moves at the start of each match, and the random seed for them
+
     Raises GameError if the game is unknown or invalid, MapError if the map is, and ValueError for a game without a kernel.
     """
     return make(game, map=map, opening=opening).batch(size, seed)

@@ -152,6 +152,7 @@ def failsoft(
     """Search `position` to `depth` plies with fail-soft alpha-beta.
 
     Fail-soft means that a node returns the best value seen, even if that value is outside the node's window.
+
     Raises Stopped if the monitor stops the search.
 
     Contract. The contract of `alphabeta` holds, with tighter bounds: a result at or below α is the best upper bound

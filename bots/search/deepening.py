@@ -111,7 +111,7 @@ class DeepeningSearcher(Protocol):
         max_nodes: int = NO_LIMIT,
         moves: Sequence[Any] | None = None,
     ) -> Iterator[Report[Any]]:
-        """Yield reports as the function `deepen` does."""
+        """Yield reports on `position`, as the function `deepen` of this module does with the same arguments."""
 
     def clear(self) -> None:
         """Empty the table of positions, for example before another match."""

@@ -192,6 +192,7 @@ def lazy(
     """Search `position` to `depth` plies by the lazy alpha-beta of Hughes (source 000 in docs/search.md).
 
     This is his `evaluate`: max . maximize0 . maptree static . prune depth . gametree
+
     ordered  inserts highfirst (or lowfirst) before maximize0; the move is then the first best one
              in that order, and inner nodes are estimated too
     take     inserts `taketree take` before that, which keeps only the first `take` moves of every node, so the value is

@@ -21,6 +21,7 @@ def minimax(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies with two mutually recursive functions, one for each player.
+
     This is the form of source 003, the standard form of source 002, and source 000's maximize and minimize (docs/search.md
     lists the sources). A later move must be strictly better to replace an earlier one, so of equally good moves the
     leftmost is chosen. (The last equation of source 000's `minimize` takes the maximum by mistake.)
@@ -110,6 +111,7 @@ def higher_order(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies in the concise form of source 002 (docs/search.md): `max` and `min` of a `map`.
+
     Python's `max` and `min` keep the first of equal values, which is the leftmost move. As in source 002, only the
     root uses pairs of a move and its score, so the main line is only that move.
     """

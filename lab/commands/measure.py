@@ -191,7 +191,10 @@ def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
 
 
 def format_pairs_needed(needed: float | None) -> str:
-    """Return as text the number of pairs needed to show that the strong searcher is stronger than the weak one."""
+    """Return as text the number of pairs needed to show that the strong searcher is stronger than the weak one.
+
+    needed  the number; None if it is 10,000 or more
+    """
     if needed is None:
         return "over 9,999"
     return f"{needed:,.0f}" if needed >= 10 else f"{max(1.0, needed):.1f}"

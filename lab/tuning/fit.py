@@ -180,6 +180,7 @@ def count_outcomes(
     matches   number of matches of each game
     nodes     nodes per move
     progress  called after each match
+
     Raises BadSpec for a game without categories.
     """
     rng = random.Random(seed)

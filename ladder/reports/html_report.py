@@ -340,7 +340,7 @@ def _render_move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> 
 
 
 def _render_replay(record: Record) -> str:
-    """Return a match with a slider that steps through its positions."""
+    """Return a match as HTML, with a slider that steps through its positions."""
     try:
         game = make_game(record.game, record.setup)
         position = game.start()

@@ -142,7 +142,7 @@ def notice(
 def lift_existing_directive(db: str | None, kind: DirectiveKind, subject: str) -> None:
     """End a ban or the notice in a store. Raises CommandError if there is no such directive.
 
-    db:      URL of the store
+    db: URL of the store
     subject: name, address or network that is banned; empty for the notice
     """
     if not run_on_store(db, lambda engine: lift_directive(engine, kind, subject)):

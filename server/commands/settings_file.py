@@ -96,7 +96,7 @@ def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> L
 
 
 def parse_set_options(texts: Sequence[str]) -> Iterator[CommandLineSetting]:
-    """Parse values of --set, such as `server.port=8765`. Raises BadSettings for a value without an equals sign."""
+    """Yield the settings in values of --set, such as `server.port=8765`. Raises BadSettings for one without an equals sign."""
     for assignment in texts:
         key, equals, text = assignment.partition("=")
         if not equals:
