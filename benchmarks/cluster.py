@@ -96,6 +96,8 @@ async def measure_once(
 ) -> RoundCost:
     """Start one core and `edges` edges, or a single process if `edges` is 0, and return the cost of a move.
 
+    arguments: command line of this benchmark; url: URL of the database
+
     Raises RuntimeError if a bot forfeits a match.
     """
     load = Load()

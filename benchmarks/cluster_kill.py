@@ -53,7 +53,7 @@ async def run_failures(
 ) -> FailureReport:
     """Run a cluster and its bots, inject all failures, and return the report.
 
-    folder: folder of the logs; url: URL of an empty database
+    arguments: command line of this benchmark; folder: folder of the logs; url: URL of an empty database
     """
     rng = random.Random(arguments.seed)
     kinds = [arguments.kinds[number % len(arguments.kinds)] for number in range(arguments.rounds)]

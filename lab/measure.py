@@ -187,7 +187,11 @@ class UnequalPairs(Struct, frozen=True):
 
 
 class MeasuredMap(Struct, frozen=True):
-    """Results of the matches on a map. Its fields are those of `arena maps measure --json`."""
+    """Results of the matches on a map. Its fields are those of `arena maps measure --json`.
+
+    equals  results of the matches between equal searchers, one for each strength
+    signal  results of the pairs between a strong searcher and a weak one
+    """
 
     map: str
     territory_cap: int

@@ -46,6 +46,7 @@ class EventTerms:
         """Return the terms of one match.
 
         match          id of the match
+        pairing        bots, seats and start position of the match
         thread_limits  maximum number of search threads of each bot
         players        names under which the two bots are connected; None for their names in the plan
         """

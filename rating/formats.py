@@ -340,9 +340,12 @@ class ArenaFormat:
 class _EncounterNode:
     """Encounter in the tree of a knockout.
 
-    bots         the two bots: known from the start, or winners of earlier encounters; None while unknown
-    parent       index of the encounter in which the winner plays next; None for the final
-    parent_slot  index of the winner in the parent's `bots`, 0 or 1
+    bots           the two bots: known from the start, or winners of earlier encounters; None while unknown
+    parent         index of the encounter in which the winner plays next; None for the final
+    parent_slot    index of the winner in the parent's `bots`, 0 or 1
+    points         points of each bot in the finished pairs
+    pairs_to_play  number of scheduled pairs that are not finished
+    pairs_started  number of scheduled pairs so far
     """
 
     bots: list[str | None]

@@ -258,7 +258,11 @@ class Host:
     async def listen(
         self, stack: AsyncExitStack, tls: SSLContext | None, find_progress: FindProgress
     ) -> None:
-        """Accept connections until `stack` closes. Raises CannotListen if the address cannot be used."""
+        """Accept connections until `stack` closes. Raises CannotListen if the address cannot be used.
+
+        tls            certificate; None for connections without TLS
+        find_progress  function that returns the progress of an event that is played here, for the web pages
+        """
         self.edge = await make_edge(
             stack,
             LOCAL_EDGE_NUMBER,

@@ -105,7 +105,10 @@ def add_scores(scores: Sequence[PairScore]) -> PairScore:
 
 
 def measure_rows(arguments: argparse.Namespace, first: str, second: str) -> Iterator[str]:
-    """Play on each map with each time control, and yield each row of the table as soon as it is measured."""
+    """Play on each map with each time control, and yield each row of the table as soon as it is measured.
+
+    arguments: command line of this benchmark; first, second: specs of the two engines
+    """
     for time_control in arguments.tc:
         results = []
         for map in arguments.map or HELD_OUT_MAPS:

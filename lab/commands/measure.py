@@ -146,7 +146,13 @@ def measure_command(
 
 
 def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> list[Opening]:
-    """Return the openings of a file, or those shipped with the map. Raises UsageError for bad or too few openings."""
+    """Return the openings of the file `name`, or for `shipped` those shipped with the map.
+
+    boards   maps to measure, of which there must be only one
+    matches  number of openings needed
+
+    Raises UsageError for bad or too few openings.
+    """
     if len(boards) != 1:
         raise UsageError(f"--openings: works with one map only, not with {len(boards)}")
     [board] = boards

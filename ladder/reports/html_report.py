@@ -230,7 +230,11 @@ def _render_name_cell(bot: str, colour: Mapping[str, str]) -> str:
 
 
 def _render_table(head: Iterable[str], rows: Iterable[Sequence[object]], colour: Mapping[str, str]) -> str:
-    """Return a table in which the first cell of each row is a bot's name."""
+    """Return an HTML table in which the first cell of each row is a bot's name.
+
+    head    headings of all columns
+    colour  colour of each bot
+    """
     body = (
         f"<tr>{_render_name_cell(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
         for bot, *cells in rows

@@ -106,8 +106,10 @@ class CoreLink:
     ) -> None:
         """Prepare the link of the core that leads a shard.
 
+        bus: connection to the message bus
         shard: name of the shard
         fencing_token: fencing token of the core
+        shell: shell that gets the messages of the edges
         """
         self.edges: dict[int, RemoteEdge] = {}
         """Edges that have sent a frame and are not lost, by number."""

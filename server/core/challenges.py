@@ -78,7 +78,13 @@ class ChallengeHandler:
         ids: RandomIds,
         open_match: Callable[[Terms], None],
     ) -> None:
-        """Create the handler. It calls `open_match` to begin the match of an accepted challenge."""
+        """Create the handler.
+
+        house       the server's own engines
+        history     earlier matches of the bots, which decide who plays Maxie
+        ids         source of the ids of matches
+        open_match  function that begins the match of an accepted challenge
+        """
         self._lobby = lobby
         self._open_challenges = open_challenges
         self._house = house

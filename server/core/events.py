@@ -255,6 +255,10 @@ class Events:
 
         The name of a series means its next event, with two exceptions: it means the event in progress if a bot returns
         to that event or is withdrawn from it, or if the action applies only to events in progress.
+
+        name     name of the event or of its series
+        bot      bot to enter or withdraw; empty for other actions
+        by_host  True if the host or the bot's owner acts, False if the bot itself does
         """
 
         def accepts_action(event: Event) -> bool:

@@ -55,7 +55,12 @@ class HouseQueue:
         return len(self._waiting_challenges)
 
     def enqueue(self, challenge: str, engine: str, requester: Requester) -> str | None:
-        """Queue a challenge. If too many wait, return the id of the one whose turn is last, to be refused; otherwise None."""
+        """Queue a challenge. If too many wait, return the id of the one whose turn is last, to be refused; otherwise None.
+
+        challenge  id of the challenge
+        engine     name of the challenged engine's bot
+        requester  group of bots whose slots are counted together with the challenger's
+        """
         self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)
         return (
             self._list_challenges_in_turn_order()[-1] if len(self._waiting_challenges) > MAX_QUEUED else None
@@ -67,13 +72,13 @@ class HouseQueue:
         self._used_slots.pop(id, None)
 
     def begin(self, challenge: str, match: str) -> None:
-        """Transfer the slot of an offered challenge to its match."""
+        """Transfer the slot of an offered challenge to its match. Both arguments are ids."""
         requester = self._used_slots.pop(challenge, None)
         if requester is not None:
             self._used_slots[match] = requester
 
     def resume(self, match: str, requester: Requester) -> None:
-        """Take a slot for a match that continues after a restart."""
+        """Take a slot of `requester` for a match that continues after a restart. `match`: id of the match."""
         self._used_slots[match] = requester
 
     def pop_next_offers(

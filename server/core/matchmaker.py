@@ -130,6 +130,8 @@ class Matchmaker:
     ) -> None:
         """Create a matchmaker without waiting bots.
 
+        history      earlier matches of the bots
+        ids          source of the ids of matches
         is_reserved  returns True if the bot of a name must not get a pool match, for example before an event
         """
         self._is_reserved = is_reserved

@@ -60,8 +60,10 @@ class Room:
 
         A game that a user wrote may raise any exception.
 
-        load       part of `CoreSettings.concurrency` that the match takes up
-        for_event  True if an event requested the match, False if it comes from the pool or a challenge
+        bots        bot in each seat
+        start_time  start of the match in UTC, in ISO 8601
+        load        part of `CoreSettings.concurrency` that the match takes up
+        for_event   True if an event requested the match, False if it comes from the pool or a challenge
         """
         self.terms = terms
         self.bots = bots

@@ -121,6 +121,9 @@ class Shell:
     ) -> None:
         """Set up the shell of a server.
 
+        journal            journal that stores the effects
+        find_record        function that returns a stored record, by the id of its match
+        authenticator      check of clients' names and tokens
         lag                meter of the event loop's lag, shared with the edge
         make_seed          function that returns random bytes, for each new core
         outage_patience_s  time to wait for an unavailable store before the core is dropped

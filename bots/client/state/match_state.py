@@ -51,6 +51,7 @@ class MatchState:
     answered_at: float = 0.0
     """Time at which the bot chose the move in `answer`, in seconds as `time.monotonic()`."""
     lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_LAGS))
+    """Lags of the last moves, in seconds."""
     is_renewed: bool = True
     """False after a lost connection, until the server mentions this match again."""
     rated: bool = False
