@@ -31,7 +31,10 @@ def count_pair_scores(scores: Iterable[float]) -> PairCounts:
 
 
 def compute_moments(counts: Sequence[float]) -> tuple[float, float, float]:
-    """Return the number, mean and variance of the scores that `counts` counts, scaled to lie between 0 and 1."""
+    """Return the number of the scores, their mean and their variance.
+
+    counts  number of occurrences of each score, from the lowest score (0) to the highest (1) in equal steps
+    """
     count_sum = sum(counts)
     max_index = len(counts) - 1
     mean = sum(n * i / max_index for i, n in enumerate(counts)) / count_sum

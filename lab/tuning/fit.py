@@ -259,7 +259,9 @@ def _fit_slopes(
 ) -> FloatArray:
     """Return each game's slope of the logistic curve, in log-odds of winning per unit of the weighted sum.
 
-    part  mask of the samples from which the slopes are computed
+    sample_weights  weight of each sample in the fit
+    part            mask of the samples from which the slopes are computed
+    weights         weights of the features
     """
     values = (samples.features @ weights)[:, None]
     slopes = []
@@ -273,7 +275,13 @@ def _fit_slopes(
 def _fit_logistic(
     features: FloatArray, results: FloatArray, sample_weights: FloatArray, prior: FloatArray, ridge: float
 ) -> FloatArray:
-    """Return the weights of a logistic regression with a ridge penalty towards `prior`, by Newton's method."""
+    """Return the weights of a logistic regression with a ridge penalty towards `prior`, by Newton's method.
+
+    features, results  features of each sample, one row per sample, and its result from 0 to 1
+    sample_weights     weight of each sample in the fit
+    prior              weights to which the penalty pulls the fit
+    ridge              strength of the penalty
+    """
     feature_spreads = np.maximum(np.sqrt(np.average(features**2, axis=0, weights=sample_weights)), 1e-9)
     scaled = features / feature_spreads
     start = prior * feature_spreads

@@ -251,7 +251,7 @@ def _render_standings(
 
 
 def _render_losses_on_solved_maps(blunders: Sequence[BlunderReport], colour: Mapping[str, str]) -> str:
-    """Return a table of wins and draws that bots gave away on solved maps; empty if no solved map was played."""
+    """Return an HTML table of wins and draws that bots gave away on solved maps; empty if no solved map was played."""
     if not blunders:
         return ""
     head = ("bot", "matches on solved maps", "moves", "lost the win", "lost the draw", "blunders a match")
@@ -311,7 +311,7 @@ def _render_group_scores(scores: Sequence[GroupScore], colour: Mapping[str, str]
 
 
 def _render_move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> str:
-    """Return plots of each bot's mean time and mean search depth per move, by ply."""
+    """Return plots, as HTML, of each bot's mean time and mean search depth per move, by ply."""
     moves: defaultdict[str, defaultdict[int, list[RecordedMove]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
         for ply, (player, move) in enumerate(

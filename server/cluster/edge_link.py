@@ -62,6 +62,7 @@ class EdgeLink:
     ) -> None:
         """Prepare the link of the edge with number `edge`, which is random and unique in the shard.
 
+        bus: connection to the message bus
         call_soon: calls a function after all messages that have arrived are handled, like an event loop's `call_soon`
         """
         self.number = edge

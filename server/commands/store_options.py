@@ -48,7 +48,7 @@ def require_name(text: str) -> None:
 
 
 def require_file(url: str) -> None:
-    """Raise CommandError if the file of an SQLite store does not exist."""
+    """Raise CommandError if `url` is that of an SQLite store whose file does not exist."""
     file = parse_sqlite_path(url)
     if file is not None and not file.exists():
         raise CommandError(

@@ -215,7 +215,7 @@ def _transfer_data(
     """Transfer the old name's data, except matches, to the new name, and delete the old name's sessions.
 
     row: row of the table `tokens` for the new name; empty if it gets no token
-    moves_ban: see `rename_in_store`
+    moves_ban: True to ban the new name if the old one is banned
     """
     lock_exclusively(connection)
     _rename_in_other_tables(connection, name, new_name)
