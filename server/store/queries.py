@@ -127,24 +127,19 @@ async def load_rating_tables(
     return RatingTables(rows, crosses, events, categories, seasons.list_latest_first()[:MAX_SEASONS])
 
 
-async def load_event_table(
-    engine: Engine, event: str, bots: Collection[str] | None = None, *, all_bots: bool = False
-) -> EventTable | None:
+async def load_event_table(engine: Engine, event: str, *, all_bots: bool = False) -> EventTable | None:
     """Return the table of an event; None if the event has no match. The table is empty until a match has been counted.
 
     For an event with a stored plan, the table lists all bots, and for any other event those with the most matches.
 
-    bots: names of the event's bots, whose additional processes (`NAME#2` and so on) count for the bot; None for the
-        bots in the stored plan
     all_bots: True to list all bots of any event
     """
     ladder = await find_plan(engine, event)
     scores = await load_event_scores(engine, event, all_bots=all_bots or ladder is not None)
     if scores is None:
         return EventTable(event, [], [], 0) if await has_matches_in_progress(engine, event) else None
-    if bots is None:
-        bots = () if ladder is None else ladder.plan.get("bots", ())
-    scores = _merge_extra_processes(scores, bots)
+    if ladder is not None:
+        scores = _merge_extra_processes(scores, ladder.plan.get("bots", ()))
     rows, bracket = await _order_table(engine, event, ladder, scores)
     cross_scores = _count_cross_scores(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
     return EventTable(event, rows, cross_scores, scores.counted, bracket)

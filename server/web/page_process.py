@@ -51,9 +51,6 @@ OVERDUE_SECONDS = 5.0
 RESTART_PAUSE_SECONDS = 5.0
 """Minimum pause in seconds before the next start, if the page process ended without having answered any request."""
 
-EVENT_ROUTES = frozenset({"/api/event", "/api/table", "/api/table.csv"})
-"""Routes of responses that may show an event in progress."""
-
 _decode = msgspec.msgpack.Decoder(FromPageProcess).decode
 
 
@@ -184,9 +181,8 @@ class PageProcess:
 
     async def _load_live_data(self, route_match: RouteMatch) -> LiveData:
         """Return the data on the match or the event of a request that are not in the store."""
-        parameters = route_match.parameters
-        event = parameters.get("event") or parameters.get("name", "")
-        if route_match.route in EVENT_ROUTES and event:
+        if route_match.route == "/api/event":
+            event = route_match.parameters["name"]
             listing = await self._page_client.request_latest_listing()
             playing = sum(match.event == event for match in listing.matches)
             return LiveData(None, playing, self._find_progress(event))

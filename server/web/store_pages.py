@@ -126,9 +126,9 @@ class StorePages:
             case "/api/openings/":
                 return await self._list_continuations(name, parameters)
             case "/api/table":
-                return await self._load_table(parameters, live)
+                return await self._load_table(parameters)
             case "/api/table.csv":
-                return await self._answer_table_csv(parameters["event"], live)
+                return await self._answer_table_csv(parameters["event"])
             case "/api/event":
                 return await self._load_event(parameters["name"], live)
         return await self._load_bot(name or parameters.get("name", ""))
@@ -208,7 +208,7 @@ class StorePages:
             raise make_match_not_found_error(match)
         return line
 
-    async def _load_table(self, parameters: Mapping[str, str], live: LiveData) -> Response:
+    async def _load_table(self, parameters: Mapping[str, str]) -> Response:
         """Return the table of the event in the parameters; without one, the ratings, cross-tables and events."""
         event, time_control = parameters.get("event", ""), parameters.get("tc", "")
         if event and parameters.keys() != {"event"}:
@@ -224,18 +224,17 @@ class StorePages:
             return responses.make_json_response(
                 await load_rating_tables(self._engine, parameters.get("map", ""), time_control, season)
             )
-        return responses.make_json_response(await self._load_event_table(event, live))
+        return responses.make_json_response(await self._load_event_table(event))
 
-    async def _answer_table_csv(self, event: str, live: LiveData) -> Response:
+    async def _answer_table_csv(self, event: str) -> Response:
         """Return the rows of an event's table as CSV."""
-        table = await self._load_event_table(event, live)
+        table = await self._load_event_table(event)
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", event)
         headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{name}.csv"'}
         return Response(HTTPStatus.OK, "text/csv; charset=utf-8", to_csv(table.rows).encode(), headers)
 
-    async def _load_event_table(self, event: str, live: LiveData) -> EventTable:
-        bots = None if live.progress is None else list(live.progress.bots)
-        table = await load_event_table(self._engine, event, bots)
+    async def _load_event_table(self, event: str) -> EventTable:
+        table = await load_event_table(self._engine, event)
         if table is None:
             raise _make_event_not_found_error(event)
         return table
