@@ -19,12 +19,10 @@ FROM dependencies AS searches
 COPY arena arena
 COPY games games
 COPY bots bots
-COPY lab lab
 COPY maps maps
-COPY solved solved
 ARG PROCESSOR=
 RUN export XDG_CACHE_HOME=/kernels; [ -z "$PROCESSOR" ] || export NUMBA_CPU_NAME="$PROCESSOR"; \
-    /opt/arena/bin/python -m arena.bots.compiled --networks && /opt/arena/bin/python -m arena.lab.solving
+    /opt/arena/bin/python -m arena.bots.compiled --networks
 
 FROM python:${PYTHON_VERSION}-slim${PYTHON_DIGEST} AS wheel
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
