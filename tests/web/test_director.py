@@ -345,7 +345,7 @@ def test_a_finished_match_says_its_result_once_among_the_live_ones_and_leaves(ti
     expect(card.locator(".line")).to_have_text("Italy · move 9")
     timed.evaluate("ply = 4; play(0, { winner: 'maxie', reason: 'resignation' }); tell(); wall.show([])")
     timed.clock.run_for(10_000)
-    expect(card.locator(".line")).to_have_text("Italy · move 4")
+    expect(card.locator(".line")).to_have_text("Italy · now showing")
     expect(card).not_to_contain_text("wins")
     timed.evaluate("ply = null; wall.drawAgain('m')")
     timed.clock.run_for(500)
@@ -721,7 +721,7 @@ def test_the_board_has_most_of_a_laptops_window_and_both_names_above_it_are_whol
         assert name.evaluate("(name) => name.scrollWidth - name.clientWidth") == 0
 
 
-WINDOWS = [(360, 640, 1), (390, 844, 1), (768, 1024, 4), (844, 390, 1), (1024, 768, 4), (1280, 720, 4)]
+WINDOWS = [(360, 640, 1), (390, 844, 1), (768, 1024, 4), (844, 390, 4), (1024, 768, 4), (1280, 720, 4)]
 """Width and height of windows, each with the number of four boards that are in sight there."""
 
 IN_SIGHT = """() => {
@@ -742,7 +742,7 @@ def test_four_boards_fit_a_window_or_come_one_below_the_other(hasty: BrowserAren
         page.evaluate("scrollTo(0, 0)")
         wait_until(lambda seen=seen: page.evaluate(IN_SIGHT).count(True) == seen)
         first, *others = map(box_of, boards.all())
-        if width > 576:
+        if width > 576 and height > 480:
             assert first["width"] > 1.6 * others[0]["width"], "the eye knows where to look"
         if width > 960:
             areas = [each["width"] * each["height"] for each in (first, *others)]

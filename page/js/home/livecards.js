@@ -112,13 +112,14 @@ export class LiveCards {
 
   draw(card) {
     const match = card.state;
-    const ply = Math.min(match.moves.length, this.plyOnStage(match.id) ?? Infinity);
+    const staged = this.plyOnStage(match.id);
+    const ply = Math.min(match.moves.length, staged ?? Infinity);
     const over = Boolean(match.end) && ply === match.moves.length;
     if (over && !this.keepsPlaces) card.leaving ??= setTimeout(() => this.gone(match.id), OVER_MS);
     batch(card, () => {
       card.tug.show(match, ply);
-      set(card.link, { "data-over": over });
-      say(card.words, `${card.title} · ${over ? `${ended(match.end)} after ${plural(ply, "move")}` : `move ${ply}`}`);
+      set(card.link, { "data-over": over, "data-staged": staged !== null });
+      say(card.words, `${card.title} · ${over ? `${ended(match.end)} after ${plural(ply, "move")}` : staged === null ? `move ${ply}` : "now showing"}`);
     });
     if (match.game instanceof Declared) return; // its positions are on the server
     if (!card.drawn && !(card.board && isSameLand(card.board.game.setup, match.game.setup))) this.place(card, match.game);

@@ -15,13 +15,14 @@ export class EvalBar {
     this.shares = SEATS.map(() => h("span"));
     this.armies = SEATS.map(() => h("strong"));
     this.goals = SEATS.map(() => h("span", { class: "goal-of" }));
+    this.labels = SEATS.map((seat, n) => h("strong", { class: "share-of", "data-owner": seat }, this.leaders[n], " ", this.shares[n]));
     this.bar = svg("rect", { class: "maxie", width: 50, height: 4 });
     const sides = names ? SEATS.map((seat, n) => h("p", { class: "tug-side", "data-owner": seat },
       h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), this.names[n],
       armies ? h("span", { class: "held" }, this.armies[n], this.goals[n]) : null)) : null;
     this.element = h("div", { class: "tug", "data-unknown": true }, title, sides, h("p", { class: "tug-bar", title: "Chance of winning" },
       svg("svg", { viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { class: "minnie", width: 100, height: 4 }), this.bar),
-      SEATS.map((seat, n) => h("strong", { class: "share-of", "data-owner": seat }, this.leaders[n], " ", this.shares[n]))));
+      this.labels));
   }
 
   // Show the chances at a ply, and each player's armies.
@@ -39,6 +40,7 @@ export class EvalBar {
       set(this.names[n], { title: name });
       say(this.armies[n], score ? String(score[seat].armies) : "");
       say(this.goals[n], score ? ` / ${match.setup.armies_to_win}` : "");
+      this.labels[n].style.maxWidth = `${Math.max(50, chances[seat])}%`; // on its own part of the bar
       say(this.leaders[n], share === null || seat !== ahead ? "" : this.own === seat ? "You" : name);
       say(this.shares[n], share === null || seat !== (ahead ?? "maxie") ? "" : end ? this.result(match) : ahead ? `${chances[seat]} % to win` : "Even");
     });
