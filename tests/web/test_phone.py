@@ -113,7 +113,7 @@ def test_the_end_of_a_match_and_the_next_steps_are_below_its_board(played: Brows
 
 def test_the_title_of_a_match_that_is_behind_is_whole(timed: Page) -> None:
     timed.set_viewport_size({"width": 360, "height": 640})
-    timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 100])
+    timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 30])
     timed.clock.run_for(100)
     expect(timed.get_by_role("button", name="Catch up")).to_be_visible()
     for part in timed.locator(".title > :is(h1, .badge, .status, button):visible").all():
