@@ -13,13 +13,16 @@ TESTS ?=
 # path4 has none: with best play it is decided from its start
 OPENED := $(filter-out path4,$(basename $(notdir $(wildcard maps/*.toml))))
 
-.PHONY: ladder compiled test test-all test-anywhere check types format lock sbom audit bench bench-server cells openings $(OPENED:%=openings/%) screenshots clean
+.PHONY: ladder compiled solver test test-all test-anywhere check types format lock sbom audit bench bench-server cells openings $(OPENED:%=openings/%) screenshots clean
 
 ladder: compiled  ## play a ladder of the built-in bots here
 	$(BIN)/arena ladder
 
 compiled: $(STAMP)  ## the virtual environment, and the search compiled in its cache
 	$(BIN)/python -m arena.bots.compiled
+
+solver: $(STAMP)  ## the solver of maps compiled in the same cache
+	$(BIN)/python -m arena.lab.solving
 
 # The tests start many processes: without bytecode each of them compiles what it loads.
 test test-all: export PYTHONDONTWRITEBYTECODE =
@@ -34,8 +37,7 @@ test test-all: export TMPDIR := $(or $(MEMORY),$(TMPDIR))
 test: compiled  ## the quick tests, which need no other program
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(TESTS)
 
-test-all: compiled  ## all other tests, and more examples of each property: PostgreSQL, NATS, a browser, kills, broken networks
-	$(BIN)/python -m arena.lab.solving
+test-all: compiled solver  ## all other tests, and more examples of each property: PostgreSQL, NATS, a browser, kills, broken networks
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "slow or hypothesis" --hypothesis-profile thorough $(TESTS)
 
 test-anywhere:  ## `make test` again and again as root, on a Debian: other users, terminals and homes, missing programs
