@@ -63,7 +63,10 @@ SEATS: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
 
 @dataclass
 class Referee:
-    """Referee of one match, with the state of the match. Only its owner calls it: in a server, the match's `Room`."""
+    """Referee of one match: checks its moves, measures both clocks and decides the result.
+
+    Only the owner of the match calls it: in a server, the match's `Room`.
+    """
 
     terms: Terms
     revision: int = 0

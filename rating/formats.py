@@ -375,8 +375,8 @@ class KnockoutFormat:
     """Knockout: the loser of an encounter is eliminated.
 
     In an encounter, two bots play `rounds` pairs of matches on each start position, and up to `MAX_TIE_BREAKS` more pairs
-    to break a tie. The bots are listed in order of seeding, so the first two can only meet in the final. An encounter
-    starts as soon as its two bots are known.
+    to break a tie. `bots` are in order of seeding, the first seed first; the bracket lets the first two meet only in
+    the final. An encounter starts as soon as its two bots are known.
     """
 
     bots: Sequence[str]

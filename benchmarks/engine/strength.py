@@ -128,7 +128,9 @@ def main() -> None:
     parser.add_argument(
         "--map", action="append", help="map to play on; may be repeated; default: the held-out maps"
     )
-    parser.add_argument("--tc", action="append", help="time control; may be repeated; default: 0.1/move")
+    parser.add_argument(
+        "--tc", action="append", help="time control; may be repeated; default: 0.1/move (0.1 s a move)"
+    )
     parser.add_argument("--rounds", type=int, default=10, help="pairs of matches on each map; default: 10")
     parser.add_argument(
         "--concurrency", type=int, default=0, help="parallel matches; default: as many as the cores allow"

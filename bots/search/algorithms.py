@@ -49,17 +49,17 @@ SearchFunction = Callable[[Problem[Any, Any], Any, int, SearchMonitor, Algorithm
 class Algorithm:
     """A search algorithm, with its properties.
 
-    run       the search itself
-    parallel  True if it uses the thread pool
-    leftmost  True if its move is the leftmost of the best moves; otherwise it is any of them
-    static    True if it also estimates inner nodes, which is impossible in an explicit tree
-    recursive True if Python's stack limits its depth
+    run                    the search itself
+    parallel               True if it uses the thread pool
+    leftmost               True if its move is the leftmost of the best moves; otherwise it is any of them
+    estimates_inner_nodes  True if it also estimates inner nodes, which is impossible in an explicit tree
+    recursive              True if Python's stack limits its depth
     """
 
     run: SearchFunction
     parallel: bool = False
     leftmost: bool = True
-    static: bool = False
+    estimates_inner_nodes: bool = False
     recursive: bool = True
 
 
@@ -113,7 +113,9 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "clamped": Algorithm(_run_sequential(holden_alphabeta)),  # 003
     "failsoft": Algorithm(_run_sequential(failsoft)),  # Fishburn
     "lazy": Algorithm(_run_lazy(ordered=False)),  # 000
-    "lazy-ordered": Algorithm(_run_lazy(ordered=True), leftmost=False, static=True),  # 000, highfirst
+    "lazy-ordered": Algorithm(
+        _run_lazy(ordered=True), leftmost=False, estimates_inner_nodes=True
+    ),  # 000, highfirst
     "stack-minimax": Algorithm(_run_sequential(stack_minimax), recursive=False),  # 004
     "stack-alphabeta": Algorithm(_run_sequential(stack_alphabeta), recursive=False),  # 004
     "stack-memo": Algorithm(  # 004, memoised

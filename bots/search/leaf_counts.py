@@ -80,9 +80,11 @@ LEAF_COUNTERS: Mapping[str, LeafCounter] = {
     "jamboree": _count_fixed_depths("jamboree"),
     "scouts": _count_fixed_depths("scouts"),
     "alphabeta": _count_fixed_depths("alphabeta"),
-    "ordered": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, static=False)),
-    "sorted": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, static=True)),
-    "table": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, table=Table(), static=True)),
+    "ordered": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, sort_statically=False)),
+    "sorted": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, sort_statically=True)),
+    "table": _count_deepening(
+        lambda problem: AlphaBeta(problem.evaluator, table=Table(), sort_statically=True)
+    ),
 }
 """Function that counts the leaves of each compared search, by the name of the search:
 

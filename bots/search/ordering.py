@@ -37,14 +37,21 @@ def list_in_move_order(
 
 
 def order_best_first(
-    problem: Problem[P, M], position: P, moves: Sequence[M], hint: M | None, *, distance: int, static: bool
+    problem: Problem[P, M],
+    position: P,
+    moves: Sequence[M],
+    hint: M | None,
+    *,
+    distance: int,
+    sort_statically: bool,
 ) -> Iterable[OrderedMove[P, M]]:
     """Return the moves of a node, the `hint` first unless it is None.
 
-    The others are sorted by static value, the best for the mover first, if `static` is True; otherwise they are in
+    The others are sorted by static value, the best for the mover first, if `sort_statically` is
+    True; otherwise they are in
     move order. `distance` is the number of plies from the root to the node.
     """
-    if not static:
+    if not sort_statically:
         if hint is not None:
             return order_hint_first(problem, position, moves, hint)
         return list_in_move_order(problem, position, moves)

@@ -96,7 +96,7 @@ def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
 def _parse_maps(text: str) -> tuple[str, ...]:
     maps = tuple(name.strip() for name in text.split(","))
     if not all(maps) or len(set(maps)) < len(maps):
-        raise ValueError(f"must be names of maps, separated by commas, each once, not {text!r:.80}")
+        raise ValueError(f"must be different names of maps, separated by commas, not {text!r:.80}")
     return maps
 
 

@@ -71,7 +71,9 @@ def new(
     name: NameArgument,
     at: Annotated[
         str,
-        typer.Option("--at", metavar="TIME", help='Start time: "Fri 20:00", 20:00, or "2026-11-27 20:00".'),
+        typer.Option(
+            "--at", metavar="TIME", help='Start, in local time: 20:00, "Fri 20:00" or "2026-11-27 20:00".'
+        ),
     ],
     closes: Annotated[
         str,

@@ -207,7 +207,7 @@ def _check_form(form: Mapping[str, str]) -> None:
     forms = ACTION_PARAMETERS.get(form["do"])
     if forms is None:
         raise BadRequest(
-            f"the parameter do must be one of {', '.join(ACTION_PARAMETERS)}, not {form['do']!r:.40}"
+            f"the parameter 'do' must be one of {', '.join(ACTION_PARAMETERS)}, not {form['do']!r:.40}"
         )
     given_parameters = {name for name in ("name", "owner", "to") if form.get(name)}
     if given_parameters not in forms:

@@ -18,17 +18,17 @@ from arena.games.core import Game, M, P
 class AlphaBeta(Generic[P, M]):
     """Alpha-beta search, ordered by the previous iteration, then by static values.
 
-    `static` sorts the moves of nodes at least 2 plies above the horizon by the static values of their successors.
-    Without `static` and without a table, the first call visits exactly the nodes of textbook alpha-beta. `root.Root`
-    explains the windows of the root moves.
+    If `sort_statically` is True, the moves of nodes at least 2 plies above the horizon are sorted by the static values
+    of their successors. If it is False and there is no table, the first call visits exactly the nodes of textbook
+    alpha-beta. `root.Root` explains the windows of the root moves.
     """
 
     def __init__(
-        self, evaluator: Evaluator[P], *, table: Table[P, M] | None = None, static: bool = True
+        self, evaluator: Evaluator[P], *, table: Table[P, M] | None = None, sort_statically: bool = True
     ) -> None:
         self.evaluator = evaluator
         self.table = table
-        self.static = static
+        self.sort_statically = sort_statically
         self._hints: dict[P, M] = {}
 
     def __call__(
@@ -102,8 +102,8 @@ class AlphaBeta(Generic[P, M]):
         if depth == 1 and monitor.events is None:
             value, line = self._search_leaf_children(problem, monitor, position, moves, len(path) + 1, beta)
         else:
-            static = self.static and depth > 1
-            if static:
+            sort_statically = self.sort_statically and depth > 1
+            if sort_statically:
                 monitor.sorted += len(moves)
             ordered_moves = order_best_first(
                 problem,
@@ -111,7 +111,7 @@ class AlphaBeta(Generic[P, M]):
                 moves,
                 self._find_hint(position),
                 distance=len(path),
-                static=static,
+                sort_statically=sort_statically,
             )
             value, line = self._search_children(
                 problem, monitor, ordered_moves, depth, path, sign, alpha, beta

@@ -13,7 +13,7 @@ class Minimax(AlphaBeta[P, M]):
     """Minimax search: alpha-beta with an open window at every node, and all moves in move order."""
 
     def __init__(self, evaluator: Evaluator[P]) -> None:
-        super().__init__(evaluator, static=False)
+        super().__init__(evaluator, sort_statically=False)
 
     def _search_node(
         self,

@@ -145,7 +145,7 @@ def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
             return record
         referee = Referee(from_json(row.terms or unpack_match(row.packed).terms))
     except (UnpackError, BadRecord, GameError, msgspec.DecodeError) as error:
-        raise RecomputeMismatch(f"match {row.match}: {error}") from None
+        raise RecomputeMismatch(f"match {row.match}: its stored record cannot be read: {error}") from None
     for at, event in journal:
         referee.handle(event, at)
     outcome = referee.result

@@ -88,7 +88,9 @@ def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, poo
     assert not open_windows
 
 
-@pytest.mark.parametrize("name", [name for name, each in ALGORITHMS.items() if not each.static])
+@pytest.mark.parametrize(
+    "name", [name for name, each in ALGORITHMS.items() if not each.estimates_inner_nodes]
+)
 @pytest.mark.parametrize("after", [0, 1, 2, 5, 11, 12])
 def test_a_stop_raises_and_leaves_the_pool_usable(name: str, after: int) -> None:
     game = tree("HandoutSmall")

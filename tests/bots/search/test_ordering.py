@@ -9,22 +9,27 @@ from arena.bots.search.ordering import list_in_move_order, move_to_front, order_
 from tests.bots.search.problems import Case, cases
 
 
-@given(case=cases, static=st.booleans(), data=st.data())
+@given(case=cases, sort_statically=st.booleans(), data=st.data())
 def test_every_move_once_the_hint_first_and_the_rest_by_value_for_the_mover(
-    case: Case, static: bool, data: st.DataObject
+    case: Case, sort_statically: bool, data: st.DataObject
 ) -> None:
     problem, moves = case.problem, list(case.game.moves(case.position))
     hint = data.draw(st.none() | st.sampled_from(moves)) if moves else None
     plain = list(list_in_move_order(problem, case.position, moves))
     assert [(each.number, each.move) for each in plain] == list(enumerate(moves))
-    ordered = list(order_best_first(problem, case.position, moves, hint, distance=0, static=static))
+    ordered = list(
+        order_best_first(problem, case.position, moves, hint, distance=0, sort_statically=sort_statically)
+    )
     assert sorted(ordered, key=lambda each: each.number) == plain
     rest = ordered
     if hint is not None:
         assert ordered[0].move == hint
         rest = ordered[1:]
     sign = case.game.player(case.position).sign
-    keys = [(-sign * problem.expand(each.child, 0, 1).value if static else 0, each.number) for each in rest]
+    keys = [
+        (-sign * problem.expand(each.child, 0, 1).value if sort_statically else 0, each.number)
+        for each in rest
+    ]
     assert keys == sorted(keys)
 
 

@@ -20,7 +20,7 @@ def test_unordered_visits_what_textbook_alphabeta_visits(case: Case) -> None:
     depth = max(1, case.depth)
     textbook, ours = SearchMonitor(), SearchMonitor()
     failsoft(case.problem, case.position, depth, textbook)
-    search: AlphaBeta[Any, Any] = AlphaBeta(case.problem.evaluator, static=False)
+    search: AlphaBeta[Any, Any] = AlphaBeta(case.problem.evaluator, sort_statically=False)
     moves = tuple(case.game.moves(case.position))
     search(case.game, case.position, depth, order=moves, monitor=ours, progress=lambda _: None)
     assert (ours.nodes, ours.leaves, ours.sorted) == (textbook.nodes, textbook.leaves, 0)

@@ -20,7 +20,7 @@ def searches(case: Case) -> dict[str, Search[Any, Any]]:
     evaluator = case.problem.evaluator
     return {
         "minimax": Minimax(evaluator),
-        "alphabeta": AlphaBeta(evaluator, static=False),
+        "alphabeta": AlphaBeta(evaluator, sort_statically=False),
         "sorted": AlphaBeta(evaluator),
         "table": AlphaBeta(evaluator, table=Table()),
         "small table": AlphaBeta(evaluator, table=Table(size=3)),

@@ -15,7 +15,11 @@ from tests.properties import examples
 
 def searches(case: Case) -> list[Search[Any, Any]]:
     evaluator = case.problem.evaluator
-    return [AlphaBeta(evaluator, static=False), AlphaBeta(evaluator), AlphaBeta(evaluator, table=Table())]
+    return [
+        AlphaBeta(evaluator, sort_statically=False),
+        AlphaBeta(evaluator),
+        AlphaBeta(evaluator, table=Table()),
+    ]
 
 
 @given(case=cases_in_play, after=st.integers(0, 60))
