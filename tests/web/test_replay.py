@@ -117,8 +117,9 @@ def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> No
     expect(shown.locator(".plot .chief")).to_have_text("Turning point")
     name, curve = box_of(shown.locator(".plot .chief")), box_of(shown.locator(".plot .line"))
     assert name["y"] + name["height"] <= curve["y"] + 1, "its name covers neither the curve nor the numbers"
-    assert (shown.locator(".plot .moments").get_attribute("d") or "").count("M") == marks.count() > 0
-    told = re.search(r"([0-9]+): (.*)", marks.first.get_attribute("aria-label") or "")
+    labels = " ".join(mark.get_attribute("aria-label") or "" for mark in marks.all())
+    assert (shown.locator(".plot .moments").get_attribute("d") or "").count("M") == labels.count("Key moment")
+    told = re.search(r"([0-9]+): ([^;]*)", labels)
     assert told
     marks.first.click()
     expect(shown.locator(".told")).to_contain_text(f"Move {told[1]},")
@@ -151,7 +152,7 @@ def test_the_graph_of_a_match_in_play_has_what_there_is_to_draw(timed: Page) -> 
         timed.clock.run_for(1000)
         expect(timed.locator(".told")).to_contain_text("Move 2,")
         expect(timed.locator(".plot")).to_be_visible(visible=factor > 1)
-    expect(timed.get_by_role("button", name="Show the rest")).to_be_hidden()
+    expect(timed.get_by_role("button", name="The rest is hidden")).to_be_hidden()
     expect(timed.locator(".plot .area").first).to_be_visible()
     expect(timed.locator(".plot figcaption")).to_have_text(re.compile("^Chance of winning"))
 

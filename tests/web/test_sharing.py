@@ -156,6 +156,7 @@ def test_a_small_frame_has_room_for_the_board_and_tells_no_end(
     expect(page.locator(".badge, .told, .doing").filter(visible=True)).to_have_count(0)
     page.set_viewport_size({"width": 640, "height": 360})
     expect(page.locator(".track")).to_have_css("opacity", "1")
+    expect(page.locator(".marks > button").first).to_have_css("pointer-events", "auto")
     for button in page.locator(".controls > button:visible").all():
         expect(button).to_be_in_viewport(ratio=1)
     track, board = box_of(page.locator(".track")), box_of(page.locator(".board"))

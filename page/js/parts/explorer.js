@@ -20,15 +20,15 @@ export class Explorer {
     this.from = null; // null: the match itself is shown
     this.advised = []; // moves of the engine's line that were not played yet
     this.thinking = false;
-    const button = (text, act) => h("button", { type: "button", class: "small", onclick: act }, text);
-    this.begin = h("button", { type: "button", onclick: () => this.start(this.ply) }, "Try moves");
+    const button = (text, act) => h("button", { type: "button", onclick: act }, text);
+    this.begin = button("Try moves", () => this.start(this.ply));
     this.undo = button("Take back", () => this.back());
     this.leave = button("Back to the match", () => this.stop());
     this.best = h("button", { type: "button", class: "button play-out", onclick: () => this.playBest() });
     this.told = h("p", { role: "status" });
     this.reasons = h("p", null);
     this.details = h("details", { hidden: true }, h("summary", null, "Details"), this.reasons);
-    this.element = h("div", { class: "explorer" }, this.best, this.told, h("div", { class: "actions" }, this.leave, this.undo), this.details);
+    this.element = h("div", { class: "explorer" }, this.told, this.details);
     this.ply = 0;
     this.playing = false;
     engineFor(match).then((found) => {

@@ -12,7 +12,6 @@ const HEIGHT = 150;
 const MARGIN = 8; // above and below the curve
 const MIN_AXIS_PLIES = 10; // plies on the axis of a match that goes on, at least
 const MAX_TICKS = 6; // on the axis of moves, at most
-const MAX_SHARE_WITH_BUTTON = 0.7; // of the match, up to which the button has room in the part that was not shown
 const MARK_PX = 6; // from the middle of a mark to where the pointer no longer finds it
 // As in the bar, the number at a height of the graph is that of the player who is ahead.
 const TICKS = [0.9, 0.7, 0.5, 0.3, 0.1].map((chance) => ({
@@ -31,14 +30,13 @@ export class Plot {
     this.turns = /** @type {any[]} */ ([]);
     this.areas = SEATS.map((seat) => svg("path", { class: "area", "data-owner": seat }));
     this.curve = svg("path", { class: "line chances" });
-    this.unseen = svg("rect", { class: "unseen-part", y: 0, height: HEIGHT });
     this.cursor = svg("line", { class: "cursor", y1: 0, y2: HEIGHT });
     this.pointer = svg("line", { class: "pointer", y1: 0, y2: HEIGHT });
     this.marks = svg("path", { class: "moments" });
     this.here = svg("path", { class: "here" });
     this.grid = svg("path", { class: "tick" });
     this.svg = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" },
-      this.unseen, this.areas, TICKS.map(({ share }) => svg("line", { class: share ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(share), y2: this.y(share) })),
+      this.areas, TICKS.map(({ share }) => svg("line", { class: share ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(share), y2: this.y(share) })),
       this.grid, this.curve, this.cursor, this.pointer, this.marks, this.here);
     this.svg.addEventListener("click", (event) => go(this.plyAt(event)));
     this.svg.addEventListener("pointermove", (event) => this.hover(this.plyAt(event)));
@@ -52,7 +50,7 @@ export class Plot {
     });
     this.plies = h("div", { class: "plies", "aria-hidden": "true" });
     this.chief = h("button", { type: "button", class: "chief", onclick: () => go(this.chiefPly) });
-    this.rest = h("button", { type: "button", class: "small", hidden: true, title: "The rest of the match, with its result", onclick: reveal }, "Show the rest");
+    this.rest = h("button", { type: "button", class: "veil", hidden: true, onclick: reveal }, h("span", null, "The rest is hidden", h("span", null, ": show")));
     this.element = h("figure", { class: "plot" }, this.head,
       h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", { class: "drawn" }, this.svg, this.chief, this.rest, this.plies)), this.words);
   }
@@ -98,8 +96,8 @@ export class Plot {
     this.turns = turns;
     const led = this.points.some(([, share]) => Math.abs(share) >= MIN_VISIBLE_LEAD);
     set(this.element, { hidden: !hasChances(match) || (atOnce && !(end || led || judged)) });
-    set(this.rest, { hidden: seen === known || seen > MAX_SHARE_WITH_BUTTON * known });
-    set(this.unseen, { x: this.x(seen), width: Math.max(0, WIDTH - Number(this.x(seen))), hidden: seen >= known });
+    set(this.rest, { hidden: seen >= known });
+    this.rest.style.left = `${((100 * seen) / this.most).toFixed(1)}%`;
     if (this.points.length) this.draw(judged);
     this.rule();
     this.tell(at);

@@ -23,7 +23,7 @@ import { EvalBar } from "./evalbar.js";
 import { Tabs } from "./tabs.js";
 
 const [OPENINGS_TAB, WORDS_TAB] = [1, 3]; // places among the tabs
-const MARK_WIDTH = 25; // a pixel more than a target needs, because places are rounded
+const MARK_WIDTH = 25; // pixels between marks, one more than a target needs, because places are rounded
 
 export class Viewer {
   // link(ply) is the address of a ply; `went(ply)` is told where the reader goes, null for where the match plays by itself.
@@ -112,7 +112,7 @@ export class Viewer {
       this.runButton,
       step("Next move", "›", () => this.go(this.at + 1)),
       step(this.live ? "Newest move" : "Last move", "»", () => this.go(null)),
-      h("div", { class: "track" }, this.slider, this.marks), this.counter, this.speed, this.review.button, this.review.next, this.board.zoom?.keys,
+      h("div", { class: "track" }, this.slider, this.marks), this.counter, this.speed, this.board.zoom?.keys,
       document.fullscreenEnabled ? this.alone : null,
       step("Keys", "?", () => this.keys.toggle(), "extra"));
     const names = !this.seat ? h("span", { class: "names-of-title" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
@@ -121,8 +121,9 @@ export class Viewer {
     this.title = h("div", { class: "title" },
       h("h1", { class: "quiet", tabindex: -1 }, names, gameTitle(match.gameName, match.setup.map), more ? h("span", { class: "more-of-title" }, more) : null),
       this.badge.element, this.seat ? null : this.status, this.aloud);
-    this.study = h("section", { class: "study", "aria-label": "Analysis", hidden: true }, this.review.element, this.explorer.element);
-    this.doing = h("div", { class: "actions doing" }, this.explorer.begin);
+    const { best, begin, leave, undo } = this.explorer;
+    this.doing = h("div", { class: "actions doing" }, best, this.review.button, this.review.next, begin, leave, undo);
+    this.study = h("section", { class: "study", "aria-label": "Analysis" }, this.review.element, this.explorer.element, this.doing);
     this.plot.head.append(this.highlights);
     this.links = h("p", { class: "links" });
     const panel = (name, ...parts) => h("div", { class: "panel-of", role: "tabpanel", "aria-label": name }, ...parts);
@@ -132,22 +133,20 @@ export class Viewer {
       panels.forEach((each, k) => set(each, { hidden: k !== n }));
       this.refreshSoon();
     });
-    this.telling = h("div", { class: "telling" }, this.story, this.told, this.doing);
-    const column = h("div", { class: "column" },
-      h("div", { class: "under" }, this.choices, this.controls, this.board.offers ?? null, this.telling),
+    this.column = h("div", { class: "column" },
+      h("div", { class: "under" }, this.choices, this.controls, this.board.offers ?? null, h("div", { class: "telling" }, this.story, this.told)),
       h("aside", { class: "side", "aria-label": "Moves and graph" }, this.plot.element, this.study,
         h("div", { class: "tabbed" }, this.tabs.element, panels)));
     this.turn = this.seat ? h("div", { class: "turn" }, this.status) : null;
-    this.table = h("div", { class: "table-top" },
-      this.players.element, this.tug.element,
-      h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element), this.turn);
-    return h("div", { class: "viewer", "data-seat": this.seat }, this.title, this.table, column);
+    this.frame = h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element);
+    this.table = h("div", { class: "table-top" }, this.players.element, this.tug.element, this.frame, this.turn);
+    return h("div", { class: "viewer", "data-seat": this.seat }, this.title, this.table, this.column);
   }
 
   // Tell the style where the match begins on the page, and where the board is in it: on a phone the board stays while the rest is scrolled.
   showPlaces() {
     const top = this.element.getBoundingClientRect().top + window.scrollY;
-    const above = this.board.element.parentElement.getBoundingClientRect().top - this.table.getBoundingClientRect().top;
+    const above = this.frame.getBoundingClientRect().top - this.table.getBoundingClientRect().top;
     const places = { "--top": top, "--board-top": above, "--board-height": this.table.offsetHeight - above };
     for (const [name, px] of Object.entries(places)) this.element.style.setProperty(name, `${px}px`);
     this.board.zoom?.fit();
@@ -186,7 +185,7 @@ export class Viewer {
     else if (this.playback.follows) this.picker.spot(n);
     this.picked();
     if (!this.own) return;
-    for (const part of [".controls", ".board"]) this.element.querySelector(part).scrollIntoView({ block: "nearest" });
+    for (const part of [this.controls, this.frame]) part.scrollIntoView({ block: "nearest" });
   }
 
   // Show a ply and stay there; null is the newest, which is followed while the match goes on.
@@ -204,9 +203,8 @@ export class Viewer {
 
   // On a small window the list of moves is below the board, where a chosen move is shown.
   reveal() {
-    const top = this.element.querySelector(".table-top");
-    const { bottom, height } = top.querySelector(".board").getBoundingClientRect();
-    if (bottom < height / 2) top.scrollIntoView({ block: "start" });
+    const { bottom, height } = this.frame.getBoundingClientRect();
+    if (bottom < height / 2) this.table.scrollIntoView({ block: "start" });
   }
 
   // The match has changed.
@@ -286,14 +284,14 @@ export class Viewer {
     this.moves.follow();
   }
 
-  // Show what the engine says, and the buttons of the reader's own line.
+  // Show what the engine says, and what the reader of a match may do next: always in the same place.
   showStudy() {
     const { explorer, review } = this;
     const study = this.own ? null : explorer.active ? "line" : review.told.textContent ? "review" : null;
-    set(this.study, { hidden: !study });
+    set(this.study, { hidden: this.own });
     if (study === (this.element.dataset.study ?? null)) return;
     set(this.element, { "data-study": study });
-    this.element.querySelector(".column").scrollTop = 0; // what it says is above the button that asks for it
+    this.column.scrollTop = 0; // what it says is above the button that asks for it
     this.refit();
   }
 
@@ -327,16 +325,21 @@ export class Viewer {
     const key = `${known} ${width} ${name} ${turns.length}`;
     if (key === this.marked) return;
     this.marked = key;
-    let end = -Infinity; // of the buttons so far: a finger can press each of them, and a mark between them is only seen
-    this.marks.replaceChildren(...turns.map(({ ply, words, kind }) => {
-      const place = (width * ply) / last;
-      const apart = place - end >= MARK_WIDTH;
-      if (apart) end = place;
-      const mark = apart
-        ? h("button", { type: "button", "aria-label": `${name}, move ${ply}: ${words}`, "data-right": ply > last / 2, onclick: () => this.go(ply) })
-        : h("span", null);
+    // Turning points that are too close for a finger to press each are one mark, which leads from one to the next.
+    const groups = /** @type {any[][]} */ ([]);
+    for (const turn of turns) {
+      const group = groups[groups.length - 1];
+      if (group && ((turn.ply - group[0].ply) * width) / last < MARK_WIDTH) group.push(turn);
+      else groups.push([turn]);
+    }
+    this.marks.replaceChildren(...groups.map((group) => {
+      const [{ ply }] = group;
+      const heaviest = group.reduce((best, each) => (each.weight > best.weight ? each : best));
+      const told = group.map((each) => `${name}, move ${each.ply}: ${each.words}`).join("; ");
+      const mark = h("button", { type: "button", "aria-label": told, "data-kind": heaviest.kind, "data-count": group.length > 1 && group.length, "data-right": ply > last / 2,
+        onclick: () => this.go((group.find((each) => each.ply > this.at) ?? group[0]).ply) });
       mark.style.left = `${((100 * ply) / last).toFixed(1)}%`;
-      return set(mark, { "data-kind": kind });
+      return mark;
     }));
   }
 
