@@ -115,6 +115,8 @@ def test_the_title_of_a_match_that_is_behind_is_whole(timed: Page) -> None:
     timed.set_viewport_size({"width": 360, "height": 640})
     timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 30])
     timed.clock.run_for(100)
+    timed.keyboard.press("ArrowLeft")
+    timed.clock.run_for(100)
     expect(timed.get_by_role("button", name="Catch up")).to_be_visible()
     for part in timed.locator(".title > :is(h1, .badge, .status, button):visible").all():
         assert part.evaluate("(part) => part.scrollWidth - part.clientWidth") == 0
