@@ -13,6 +13,7 @@ from typing import Literal
 import sqlalchemy as sa
 from msgspec import Struct
 from msgspec.structs import asdict
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.server.failed_logins import make_address_key
 from arena.server.store import database
@@ -85,7 +86,12 @@ async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str = "")
 
 async def load_directives(engine: Engine) -> list[Directive]:
     """Return the bans, kicks and notices that are now in force, sorted by kind and subject."""
-    rows = await database.fetch(engine, _ACTIVE_DIRECTIVES, {"now": database.format_current_time()})
+    async with database.open_query_connection(engine) as connection:
+        return await _load_directives(connection)
+
+
+async def _load_directives(connection: AsyncConnection) -> list[Directive]:
+    rows = (await connection.execute(_ACTIVE_DIRECTIVES, {"now": database.format_current_time()})).all()
     return [Directive(*row) for row in rows]
 
 
@@ -96,9 +102,13 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
     REVOKED_SECONDS.
     """
     revoked_since = database.format_timestamp(datetime.now(UTC) - timedelta(seconds=REVOKED_SECONDS))
-    directives = await load_directives(engine)
-    banned = {directive.subject: directive.text for directive in directives if directive.kind == "owner"}
-    rows = await database.fetch(engine, _BANNED_NAMES, {"since": revoked_since, "owners": list(banned)})
+    # One connection for both queries, because every server asks once a second.
+    async with database.open_query_connection(engine) as connection:
+        directives = await _load_directives(connection)
+        banned = {directive.subject: directive.text for directive in directives if directive.kind == "owner"}
+        rows = (
+            await connection.execute(_BANNED_NAMES, {"since": revoked_since, "owners": list(banned)})
+        ).all()
     names = {row.name: banned.get(row.owner, "its token was revoked") for row in rows}
     return directives, names | {
         directive.subject: directive.text for directive in directives if directive.kind == "name"
