@@ -131,7 +131,7 @@ async def measure_latency(url: str, path: str, credentials: str) -> float:
     start_time = time.perf_counter()
     status, body = await send_get(url, "127.0.0.1", path, TrafficCounts(), credentials)
     if status != "200":
-        raise RuntimeError(f"GET {path} was answered with {body[:200]!r}")
+        raise RuntimeError(f"GET {path} was answered with the status {status}, not 200: {body[:200]!r}")
     return time.perf_counter() - start_time
 
 

@@ -337,10 +337,14 @@ def _check_move_data(
     for move in moves:
         data = json.loads(_to_json("move data", _call_game("move data", game.move_to_data, move)))
         restored_move = _call_game("move data", game.move_from_data, data)
-        if restored_move != move or hash(restored_move) != hash(move):
+        call = f"move_from_data({_make_excerpt(data)})"
+        if restored_move != move:
             raise _RuleViolation(
-                "move data",
-                f"move_from_data({_make_excerpt(data)}) is {_make_excerpt(restored_move)}, not {_make_excerpt(move)}",
+                "move data", f"{call} is {_make_excerpt(restored_move)}, not {_make_excerpt(move)}"
+            )
+        if hash(restored_move) != hash(move):
+            raise _RuleViolation(
+                "move data", f"{call} is equal to {_make_excerpt(move)}, but has another hash"
             )
 
 

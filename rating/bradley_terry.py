@@ -133,7 +133,8 @@ def _compute_standard_errors(theta: FloatArray, graph: _ResultGraph) -> FloatArr
 
 
 def _compute_variances(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
-    """Return the variance of the score of each pair of players: E (1 - E) per match, less a quarter per draw.
+    """Return the variance of the score of each pair of players: the sum over its matches of E (1 - E), where E is the
+    expected score, less a quarter per draw.
 
     The variance is computed as if each pair had played two more matches without draws, so that it is never 0.
     """

@@ -69,7 +69,10 @@ def add_edge_count_metric(metrics: Metrics, link: CoreLink) -> None:
 
 
 async def check_connections(settings: ArenaSettings) -> None:
-    """Check that NATS and the store can be reached, and prepare the store. Raises BusError or StoreError if not."""
+    """Check that NATS and the store can be reached, and bring the store's tables up to date.
+
+    Raises BusError or StoreError if either fails.
+    """
     async with _open_bus(settings), AsyncExitStack() as stack:
         await open_store(stack, settings)
 

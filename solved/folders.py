@@ -57,7 +57,7 @@ def find_table(boards: Boards) -> Path | None:
 
 
 def open_table(boards: Boards) -> SolvedTable | None:
-    """Return the table of `boards`, or None if there is none.
+    """Open the solved table of `boards`, and return it; return None if no folder has one.
 
     Raises BadTable if the file is damaged or belongs to other boards.
     """

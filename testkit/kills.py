@@ -54,7 +54,7 @@ class LadderEvent:
         return {match for (match,) in rows}
 
     def play_to_end(self, name: str) -> dict[str, Any]:
-        """Play the event to its end, and return the content of `NAME.json`, which the command writes.
+        """Play the event to its end with `arena ladder`, and return the content of the file `NAME.json` that it writes.
 
         Raises RuntimeError with the command's error output if it fails.
         """

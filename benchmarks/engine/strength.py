@@ -124,7 +124,11 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("first", help="engine of this checkout, such as alphabeta:evaluator=plain")
     parser.add_argument("second", help="engine to play against, of this checkout or of --checkout")
-    parser.add_argument("--checkout", type=Path, help="folder with the git checkout of the second engine")
+    parser.add_argument(
+        "--checkout",
+        type=Path,
+        help="git checkout with the code of the second engine; default: this checkout",
+    )
     parser.add_argument(
         "--map", action="append", help="map to play on; may be repeated; default: the held-out maps"
     )

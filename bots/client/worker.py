@@ -53,7 +53,8 @@ class MoveChosen:
 class BotFailed:
     """Report that the bot of `match` resigned or raised an exception.
 
-    `reason` is one line, and `trace` the traceback for the bot's author. `trace` is empty if the bot resigned or raised Crash, or if the traceback contains no line of the bot's code.
+    `reason` is one line, and `trace` the traceback for the bot's author. `trace` is empty if the bot
+    resigned or its own process ended (Crash), or if the traceback contains no line of the bot's code.
     """
 
     match: str

@@ -71,7 +71,7 @@ def check(
             metavar="N",
             min=1,
             max=100_000,
-            help="Number of random matches that check each --game, if no bot is given.",
+            help="Without a bot: number of random matches that check the rules of each --game.",
         ),
     ] = 100,
     seed: SeedOption = 1,

@@ -64,7 +64,7 @@ def measure_command(
             metavar="N",
             min=2,
             max=100_000,
-            help="Number of matches on each map, for each number of nodes.",
+            help="Number of matches on each map, at each strength of the engines.",
         ),
     ] = 100,
     evaluator: Annotated[

@@ -231,7 +231,9 @@ def _check_options(
             "--without has an effect only with --generations 1 or more; --climb alone keeps weights of 0 at 0"
         )
     if not any(initial_weights.values()):
-        raise UsageError("--climb needs --generations or --from, because it does not change weights of 0")
+        raise UsageError(
+            "--climb changes no weight of 0, and all initial weights are 0: give --generations or --from"
+        )
 
 
 def _write_file(text: str, path: Path, content: str) -> None:

@@ -25,7 +25,7 @@ MAX_QUEUED = 200
 
 
 class Requester(NamedTuple):
-    """Group of bots whose slots are counted together: the bots of one owner, or the guests at one address."""
+    """Bots that share one limit of matches with house engines: those of one owner, or the guests at one address."""
 
     owner: str
     """Name of the owner, or the address."""

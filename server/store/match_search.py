@@ -109,7 +109,7 @@ async def search_matches(
 
 
 async def find_opening_key(engine: Engine, match: str) -> str | None:
-    """Return the key of a finished match's opening.
+    """Return the key by which matches with the same opening as a finished match are found.
 
     Return None if no match has the id `match`, or if the match ended during its opening or is in progress.
     """

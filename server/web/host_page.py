@@ -145,7 +145,9 @@ class HostPage:
             subject = "owner", form["owner"]
         elif form.get("name"):
             if not is_valid_name(form["name"]):
-                raise BadRequest("the name must have 1 to 64 printable characters")
+                raise BadRequest(
+                    "the name of a bot must have 1 to 64 printable characters, without a space at either end"
+                )
             subject = parse_subject(form["name"])
         if action == "lift" or (action == "notice" and not text):
             await lift_directive(self._engine, *subject)

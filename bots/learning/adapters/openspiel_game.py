@@ -15,9 +15,9 @@ _REGISTERED_GAMES: dict[str, tuple[Environment, Any]] = {}
 
 
 def register_game(env: Environment) -> Any:
-    """Return the OpenSpiel game of an environment. The first call for a name registers the game with OpenSpiel.
+    """Return the OpenSpiel game of an environment, and register it with OpenSpiel if its name is new.
 
-    Raises ValueError if the name is already registered with another setup.
+    Raises ValueError if a game of the same name, but with another setup (map and rules), is already registered.
     """
     name = make_game_short_name(env)
     entry = _REGISTERED_GAMES.get(name)

@@ -77,7 +77,7 @@ def test_outcomes_are_counted_and_can_be_played_by(tmp_path: Path) -> None:
         (["--map", "nowhere"], "no such map"),
         (["--from", "missing.toml"], "missing.toml"),
         (["--generations", "0"], "--generations 0 needs --climb"),
-        (["--generations", "0", "--climb", "3"], "--climb needs --generations or --from"),
+        (["--generations", "0", "--climb", "3"], "give --generations or --from"),
         (["--without", "speed"], "--without speed: no such feature; choose from armies"),
         (
             ["--without", "race", "--generations", "0", "--climb", "3"],
