@@ -38,7 +38,8 @@ export async function notify(title, body) {
 }
 
 // Return true if animations are switched off.
-export const isStill = () => still.matches || chosen.pace === 0;
+export const isReduced = () => still.matches; // the system asks for it
+export const isStill = () => isReduced() || chosen.pace === 0;
 
 export function apply() {
   const root = document.documentElement;

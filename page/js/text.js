@@ -24,9 +24,9 @@ export function botTitle(name) {
   return known ? `House ${known[0].toUpperCase()}${known.slice(1)}` : name;
 }
 
-// Return the program of a connected bot and how many of its matches are in progress, in words.
-export const presence = ({ program, matches, capacity, benched, house }) =>
-  [house ? "always here" : program, benched || (matches ? `playing ${matches} of ${capacity}` : "free")].filter(Boolean).join(" · ");
+// Return the program of a connected bot, unless its name says it, and how many of its matches are in progress, in words.
+export const presence = ({ name, program, matches, capacity, benched, house }) =>
+  [!house && program !== name && program, benched || (matches ? `playing ${matches} of ${capacity}` : "ready to play")].filter(Boolean).join(" · ");
 
 // An event's name as a title. The open pool is an event, too.
 export const OPEN_POOL = "serve";

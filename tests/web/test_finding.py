@@ -133,10 +133,12 @@ def test_matches_are_found_by_what_is_remembered_of_them(played: BrowserArena, p
     page.goto(f"{played.url}search")
     page.get_by_label("Bot", exact=True).fill("greedy")
     page.get_by_role("combobox", name="Map").select_option("path4")
+    page.get_by_text("More filters").click()
     page.get_by_label("Result").select_option(result)
     page.get_by_role("button", name="Search").click()
     page.wait_for_url(f"**/search?bot=greedy&map=path4&result={result}")
     expect(page.locator(".card").first).to_contain_text(told)
+    expect(page.get_by_text(re.compile(r"^\d+ match"))).to_be_visible()
     expect(page.locator(".card .small-board").first).to_be_visible()
     expect(page.locator(".final-score").first).to_have_text(re.compile(r"^\d+ : \d+$"))
     page.get_by_role("combobox", name="Map").select_option("usa")
@@ -151,7 +153,7 @@ def test_the_button_of_the_search_stands_beside_the_last_field(empty: BrowserAre
     expect(page.get_by_role("button", name="Search", exact=True)).to_be_visible()
     for width in (600, 1024, 1920):
         page.set_viewport_size({"width": width, "height": 800})
-        lowest = page.locator(".search-form > *").evaluate_all(
+        lowest = page.locator("[role=search] > :not(details)").evaluate_all(
             "(all) => all.map((each) => each.getBoundingClientRect().bottom)"
         )
         assert lowest[-1] == lowest[-2], width

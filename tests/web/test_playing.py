@@ -116,14 +116,14 @@ def test_an_opponent_is_a_bot_of_the_house_or_somebody_else(fresh: BrowserArena,
     expect(others.locator("option:checked")).to_have_text("Choose…")
     expect(others.locator("option:not([hidden])")).to_have_text(["Anyone who accepts"])
     others.select_option("Anyone who accepts")
-    expect(page.locator(".opponents :checked")).to_have_count(0)
+    expect(page.locator(".opponents input:checked")).to_have_count(0)
     hard.check()
     expect(others.locator("option:checked")).to_have_text("Choose…")
     page.goto(f"{fresh.url}play/house-alphabeta")
     expect(hard).to_be_checked()
     page.goto(f"{fresh.url}play/pat")
     expect(others.locator("option:checked")).to_have_text("pat")
-    expect(page.locator(".opponents :checked")).to_have_count(0)
+    expect(page.locator(".opponents input:checked")).to_have_count(0)
 
 
 PRESSED = """(button) => {

@@ -118,6 +118,7 @@ def test_what_is_shared_is_the_ply_that_is_shown(played: BrowserArena, browser: 
     page.get_by_role("button", name="Copy").first.click()
     expect(page.get_by_text("Link copied.")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == f"{played.url}match/{match}/3"
+    page.get_by_text("Embed or download").click()
     assert downloaded(page, "Picture").startswith(b"\x89PNG")
     assert downloaded(page, "Highlights").startswith(b"GIF89a")
     context.close()
@@ -133,6 +134,7 @@ def test_what_is_shared_is_said_and_can_be_closed_in_any_window(
     for width, height in ((1024, 768), (844, 390), (390, 780), (360, 640)):
         page.set_viewport_size({"width": width, "height": height})
         page.get_by_role("button", name="Share", exact=True).click()
+        dialog.get_by_text("Embed or download").click()
         for part in (dialog, close, dialog.get_by_role("heading"), dialog.get_by_role("link", name="Moves")):
             expect(part).to_be_in_viewport(ratio=0.99)
         close.click()

@@ -1,22 +1,16 @@
 // A new token, shown once, and the form that asks for a name.
 
 import { h, say } from "../dom.js";
-import { copy } from "./share.js";
+import { copied } from "./share.js";
 
 export function newToken({ name, token }) {
-  const told = h("span", { class: "quiet", role: "status" });
   const server = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}`;
-  const field = (label, value) => {
-    const input = h("input", { type: "text", readonly: true, value, "aria-label": label, onfocus: () => input.select() });
-    const button = h("button", { type: "button", onclick: async () => say(told, (await copy(input)) ? "Copied." : "Press Ctrl-C to copy.") }, "Copy");
-    return h("label", { class: "row" }, label, h("span", { class: "copied" }, input, button));
-  };
+  const field = (label, value) => h("label", { class: "row" }, label, copied(label, value));
   return h("section", { class: "play-form sheet-of", role: "group", "aria-label": `Token of ${name}` },
     h("h2", null, `The token of ${name}`),
     h("p", null, "This is the only time it is shown. Anyone who has it can play as your bot and change your bots: keep it like a password."),
     field("Token", token),
-    field("Connect your bot", `arena bot my_bot.py --name ${quoted(name)} --token ${token} --url ${server}`),
-    told);
+    field("Connect your bot", `arena bot my_bot.py --name ${quoted(name)} --token ${token} --url ${server}`));
 }
 
 // Quote a name for a command, in a shell of any system.

@@ -2,6 +2,7 @@
 
 import { fetchJson } from "../api.js";
 import { h, say } from "../dom.js";
+import { plural } from "../text.js";
 import { pastRow } from "./pastrow.js";
 
 const PAGE = 24;
@@ -17,6 +18,7 @@ export class PagedList {
     this.since = since;
     this.next = until && `${until}|${NO_MATCH}`;
     this.list = h("ul", { class: "cards rows" });
+    this.count = h("p", { class: "quiet", role: "status" }); // for a view in which the number matters
     this.told = h("p", { class: "quiet", role: "status" }, "Loading…");
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
     this.element = h("div", null, this.list, this.told, this.more);
@@ -34,7 +36,9 @@ export class PagedList {
       }
       this.list.append(...found.map(pastRow));
       this.more.hidden = !this.next;
-      const none = this.list.children.length ? "" : this.none;
+      const { length } = this.list.children;
+      say(this.count, length ? `${plural(length, "match", "matches")}${this.next ? ", and older ones" : ""}` : "");
+      const none = length ? "" : this.none;
       say(this.told, this.next && !found.length ? "Nothing found so far. There are older matches." : none);
     } catch (error) {
       say(this.told, error.message);

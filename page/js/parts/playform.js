@@ -41,7 +41,8 @@ export function playForm(about, opponent, begin) {
   const go = h("div", { class: "go" }, start);
   const easiest = Object.values(LEVELS).map(([level]) => level);
   const house = [...about.house].sort((a, b) => easiest.indexOf(levelOf(a)[0]) - easiest.indexOf(levelOf(b)[0]));
-  const levels = h("div", { class: "choices-of opponents" }, house.map((bot) => levelChoice(bot, (who) => choose(who))));
+  const levels = h("div", { class: "choices-of opponents" }, house.map((bot) => levelChoice(bot, (who) => choose(who))),
+    h("label", { class: "choice" }, h("strong", null, "Somebody else"), others));
   const picture = h("div", { class: "chosen-map" });
   const showMap = (map) => picture.replaceChildren(mapPicture(map));
   const maps = h("fieldset", null, h("legend", null, "Map"), h("div", { class: "choices-of maps-of" }, inMapOrder(about.maps).map((each) => (
@@ -53,7 +54,7 @@ export function playForm(about, opponent, begin) {
     row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (not needed for guests)" : "Your token (from the host: arena token create)", token),
     row("Game", game));
   const steps = h("div", { class: "steps" },
-    h("fieldset", null, h("legend", null, "Opponent"), house.length ? [levels, row("Somebody else", others)] : set(others, { "aria-label": "Opponent" })),
+    h("fieldset", null, h("legend", null, "Opponent"), house.length ? levels : set(others, { "aria-label": "Opponent" })),
     maps,
     h("div", { class: "terms" }, row("Time", time), row("You play", seat), advanced, go));
   const form = h("form", { class: "play-form" }, steps, picture);

@@ -1,6 +1,6 @@
 // The dialog in which a reader chooses the theme, sound and pace.
 
-import { setPreferences, preferences } from "../preferences.js";
+import { isReduced, setPreferences, preferences } from "../preferences.js";
 import { h } from "../dom.js";
 import { openDialog } from "./dialog.js";
 import { sound } from "./sound.js";
@@ -27,5 +27,5 @@ export function showSettings() {
     h("p", null, h("label", { class: "row" }, "Pace", select(PACES, pace, (value) => setPreferences({ pace: Number(value) })))),
     h("p", null, h("label", { class: "tick" }, noise, " Sounds")),
     "Notification" in window ? h("p", null, h("label", { class: "tick" }, called, " Notify me when it is my turn")) : "",
-    h("p", { class: "quiet" }, "If your system asks for reduced motion, nothing moves by itself."));
+    isReduced() ? h("p", { class: "quiet" }, "Your system asks for reduced motion: nothing moves by itself.") : "");
 }

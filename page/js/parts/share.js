@@ -14,24 +14,31 @@ export function share(id, ply, { over }) {
   const files = [picture,
     over && h("a", { class: "button plain", href: `/film/${encodeURIComponent(id)}.gif`, download: `${id}.gif` }, "Highlights"),
     over && h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(id)}?download` }, "Moves")];
-  const content = [
-    h("label", null, "Link", h("span", { class: "copied" }, link, copying("link", link, "button"))),
+  const copyLink = copying("link", link, "button");
+  const more = h("details", null, h("summary", null, "Embed or download"),
     h("label", null, "Embed in your page", h("span", { class: "copied" }, code, copying("HTML", code))),
-    h("div", { class: "files", role: "group", "aria-label": "Download" }, h("span", null, "Download"), files),
-    told];
+    h("div", { class: "files", role: "group", "aria-label": "Download" }, h("span", null, "Download"), files));
   const open = () => {
     const at = ply();
     link.value = location.origin + addressOf("match", id, at);
     code.value = `<iframe src="${location.origin}${addressOf("embed", id, at)}" width="800" height="640" title="A match on Riskless Arena"></iframe>`;
     set(picture, { href: `/picture${addressOf("match", id, at)}.png` });
     say(told, "");
-    openDialog("share-box", at === null ? "Share this match" : at ? `Share move ${at}` : "Share the start", ...content);
+    set(more, { open: false });
+    openDialog("share-box", at === null ? "Share this match" : at ? `Share move ${at}` : "Share the start", link, copyLink, more, told);
   };
   return h("button", { type: "button", class: "button plain", "aria-haspopup": "dialog", onclick: open }, "Share");
 }
 
+// A text to copy, with its button, which says that it was copied.
+export function copied(label, value) {
+  const input = h("input", { type: "text", readonly: true, value, "aria-label": label, onfocus: () => input.select() });
+  const button = h("button", { type: "button", "aria-live": "polite", onclick: async () => say(button, (await copy(input)) ? "Copied" : "Press Ctrl-C") }, "Copy");
+  return h("span", { class: "copied" }, input, button);
+}
+
 // Return true if the text of an input was copied. Without TLS a page may not write to the clipboard by itself.
-export async function copy(input) {
+async function copy(input) {
   input.select();
   try {
     await navigator.clipboard.writeText(input.value);

@@ -6,7 +6,7 @@ import { botTitle, plural, whole } from "../text.js";
 import { ratingBar, ratingScale } from "./ratingbar.js";
 
 const MAX_CROSS_TABLE = 40;
-export const FEW = 4; // bots of a cross-table whose names a phone, or a column beside others, has room for
+const FEW = 4; // bots of a cross-table whose names a phone, or a column beside others, has room for
 // Deviation above which a rating is provisional.
 const PROVISIONAL = 75;
 const PROVISIONAL_TEXT = " (provisional)";
@@ -59,7 +59,7 @@ export function eventRows(rows) {
 }
 
 // Cross-table; each cell links to the matches of the two bots.
-export function cross(bots, crosses) {
+function cross(bots, crosses) {
   if (bots.length < 2 || bots.length > MAX_CROSS_TABLE) return null;
   const found = new Map(crosses.map((each) => [`${each.bot}\n${each.opponent}`, each]));
   const cell = (bot, opponent) => {
@@ -80,6 +80,12 @@ export function cross(bots, crosses) {
     h("caption", null, "Points of each row against each column"),
     h("thead", null, h("tr", null, h("td"), bots.map((_, n) => h("th", { scope: "col", title: bots[n] }, n + 1)))),
     h("tbody", null, bots.map((bot, n) => h("tr", null, h("th", { scope: "row" }, `${n + 1}.`, h("span", { class: "bot-of" }, ` ${botTitle(bot)}`)), bots.map((other) => cell(bot, other)))))));
+}
+
+// The cross-table of bots as a section with its heading, and whether it has too many for the column beside their standings.
+export function headToHead(rows, crosses) {
+  const crossed = cross(rows.map((row) => row.bot), crosses);
+  return { section: crossed && h("section", null, h("h2", null, "Head to head"), crossed), isWide: rows.length > FEW };
 }
 
 // Wins, draws and losses as one bar.

@@ -3,7 +3,7 @@
 
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
-import { h, say, svg } from "../dom.js";
+import { capitalized, h, say, set, svg } from "../dom.js";
 import { roundStep } from "../parts/axis.js";
 import { facts, failed, head, loneCard, page } from "../parts/cards.js";
 import { against, matchLink } from "../parts/matchlist.js";
@@ -25,7 +25,8 @@ export class BotView {
     main.replaceChildren(head(h("h1", { title: name }, botTitle(name)), this.line, h("a", { class: "button", href: addressOf("play", name) }, "Play")), this.place);
     this.unlist = onListing(({ matches, bots }) => {
       const bot = bots.find((each) => each.name === name);
-      say(this.line, bot ? presence(bot) : "Not connected");
+      say(this.line, bot ? capitalized(presence(bot)) : "Not connected");
+      set(this.playing, { hidden: !bot });
       this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name)));
     });
     this.load(name);
@@ -47,12 +48,12 @@ export class BotView {
     }
   }
 
-  // The row keeps its place while the bot has no match, so that nothing below moves.
+  // The row of a connected bot keeps its place between matches, so that nothing below moves.
   list(matches) {
     const items = matches.length ? matches : [null];
     keyed(this.live, items, { key: (each) => each?.match ?? "", words: JSON.stringify, make: (each) => h("li", null, each
       ? h("a", { class: "card", href: matchLink(each.match) }, against(each.players), h("span", { class: "quiet" }, `${gameTitle(each.game, each.map)} · move ${each.ply}`))
-      : h("div", { class: "card idle" }, h("span", { class: "pairing quiet" }, "No match at the moment"), h("span", { class: "quiet" }, "\u00a0"))) });
+      : h("div", { class: "card idle" }, h("span", { class: "pairing quiet" }, "Waiting for the next match"), h("span", { class: "quiet" }, "\u00a0"))) });
   }
 
   stop() {

@@ -7,7 +7,7 @@ import { LiveCards } from "../home/livecards.js";
 import { head, page } from "../parts/cards.js";
 import { matchLink } from "../parts/matchlist.js";
 import { pastRow } from "../parts/pastrow.js";
-import { FEW, cross, eventRows, scrolling, standing } from "../parts/tables.js";
+import { eventRows, headToHead, scrolling, standing } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
 import { GAME_NAMES, botTitle, eventTitle, mapTitle, minus, plural, timeTitle } from "../text.js";
 
@@ -120,14 +120,13 @@ export class EventView {
     set(this.tables, { hidden: false });
     this.test.replaceChildren(...(plan?.sprt ? [sprt(plan.sprt, plan)] : []));
     const rows = table ? eventRows(table.rows) : [];
-    const crossed = cross(rows.map((row) => row.bot), table?.crosses ?? []);
-    const between = crossed ? [h("h2", null, "Head to head"), crossed] : [];
-    const many = rows.length > FEW; // too many for the column beside the standings
+    const { section, isWide } = headToHead(rows, table?.crosses ?? []);
+    const between = section ? [...section.childNodes] : [];
     this.table.replaceChildren(h("h2", null, "Standings"),
       ...(rows.length
-        ? [standing(rows, "Elo"), h("p", { class: "quiet" }, `From ${plural(table.counted, "match", "matches")}; Elo relative to the average, with its 95 % error. `, files(this.event)), ...(many ? between : [])]
+        ? [standing(rows, "Elo"), h("p", { class: "quiet" }, `From ${plural(table.counted, "match", "matches")}; Elo relative to the average, with its 95 % error. `, files(this.event)), ...(isWide ? between : [])]
         : [h("p", { class: "quiet" }, "No match has finished yet.")]));
-    fill(this.crossed, many ? [] : between);
+    fill(this.crossed, isWide ? [] : between);
     fill(this.bracket, table?.bracket?.length ? bracket(table.bracket, rows.find(({ reached }) => reached === "champion"), matches) : []);
     fill(this.due, plan?.due.length && !finished ? due(plan) : []);
     this.past.replaceChildren(...(matches.length ? [h("h2", null, "Latest matches"), h("ul", { class: "cards rows" }, matches.map((each) => pastRow({ ...each, event: "" }))),

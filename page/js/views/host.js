@@ -4,6 +4,7 @@ import { addressOf } from "../router.js";
 import { readAs, changeAs, basic } from "../api.js";
 import { h, say } from "../dom.js";
 import { Account } from "../parts/account.js";
+import { copied } from "../parts/share.js";
 import { table } from "../parts/tables.js";
 import { plural, when } from "../text.js";
 
@@ -19,7 +20,7 @@ export class HostView {
     this.actionFailed = false;
     this.account = new Account("host", this.place, {
       about: "For the host of this server: connected bots, names, bans and notices.", label: "Admin name", button: "Log in",
-      beside: [h("h2", null, "No admin’s token yet?"), h("p", null, "Create one on the machine that runs this server:"), h("p", null, h("code", null, "arena token create NAME --role admin"))],
+      beside: [h("h2", null, "No admin’s token yet?"), h("p", null, "Create one on the machine that runs this server:"), copied("Command", "arena token create NAME --role admin")],
       open: () => this.open(),
     });
     main.replaceChildren(h("h1", null, "Host"), this.account.fault, this.place);

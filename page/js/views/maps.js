@@ -55,13 +55,13 @@ function card(map) {
 }
 
 function whole(map) {
-  const titled = (title, content) => h("section", null, h("h2", null, title), content);
+  const titled = (title, ...content) => h("section", null, h("h2", null, title), content);
   const latest = new PagedList(`search?map=${encodeURIComponent(map.name)}`, "No matches on this map yet. Press Play to begin the first one.");
   return page(mapPicture(map.name), [
-    titled(numbers(map), facts([["Armies to win", map.armies_to_win], ["Most per territory", map.territory_cap], ["Moves until a draw", map.ply_limit]])),
-    titled("Solution", map.solved
-      ? h("p", null, forReaders(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`))
-      : h("p", null, "Not solved yet: nobody knows who wins with perfect play.")),
+    titled(numbers(map), facts([["Armies to win", map.armies_to_win], ["Most per territory", map.territory_cap], ["Moves until a draw", map.ply_limit]]),
+      h("p", null, map.solved
+        ? forReaders(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`)
+        : "Not solved yet: nobody knows who wins with perfect play.")),
     ...(map.measured.length ? [titled("Matches between equal engines", measured(map.measured))] : []),
   ], h("section", null, h("h2", null, "Latest matches"), latest.element));
 }

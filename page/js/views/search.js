@@ -7,7 +7,8 @@ import { failed } from "../parts/cards.js";
 import { PagedList } from "../parts/paged.js";
 import { GAME_NAMES, REASONS, mapTitle } from "../text.js";
 
-const FIELDS = ["bot", "opponent", "map", "game", "event", "result", "like"];
+const RARE = ["result", "game", "event"]; // folded until they are asked for
+const FIELDS = ["bot", "opponent", "map", ...RARE, "like"];
 
 export class SearchView {
   constructor(main) {
@@ -34,13 +35,14 @@ export class SearchView {
       [["", "Any"], ...options].map(([value, words]) => h("option", { value, selected: value === wanted[name] }, words))));
     const results = [["won", "The bot won"], ["lost", "The bot lost"], ["maxie", "Blue won"], ["minnie", "Orange won"], ["drawn", "Drawn"], ...Object.entries(REASONS)];
     const form = h("form", { class: "search-form", role: "search", onsubmit: (event) => this.submit(event) },
-      text("bot", "Bot"), text("opponent", "Against"),
-      choice("map", "Map", maps.map((each) => [each, mapTitle(each)])), choice("game", "Game", games.map((each) => [each, GAME_NAMES[each] ?? each])),
-      text("event", "Event"), choice("result", "Result", results),
-      h("button", { class: "button" }, "Search"));
+      text("bot", "Bot"), text("opponent", "Against"), choice("map", "Map", maps.map((each) => [each, mapTitle(each)])),
+      h("button", { class: "button" }, "Search"),
+      h("details", { open: RARE.some((name) => wanted[name]) }, h("summary", null, "More filters"),
+        h("div", { class: "search-form" }, choice("result", "Result", results), choice("game", "Game", games.map((each) => [each, GAME_NAMES[each] ?? each])), text("event", "Event"))));
     const like = wanted.like && h("p", null, "With the opening of ", h("a", { href: addressOf("match", wanted.like) }, "this match"), ".");
     const given = FIELDS.filter((name) => wanted[name]).map((name) => `${name}=${encodeURIComponent(wanted[name])}`);
-    this.place.replaceChildren(...[form, like, new PagedList(`search${given.length ? `?${given.join("&")}` : ""}`, "No matches found. Leave a field empty to find more.").element].filter(Boolean));
+    const found = new PagedList(`search${given.length ? `?${given.join("&")}` : ""}`, "No matches found. Leave a field empty to find more.");
+    this.place.replaceChildren(...[form, like, found.count, found.element].filter(Boolean));
   }
 
   submit(event) {

@@ -2,19 +2,18 @@
 
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
-import { h, say } from "../dom.js";
+import { h } from "../dom.js";
 import { failed, head, loneCard, page } from "../parts/cards.js";
 import { PagedList } from "../parts/paged.js";
-import { FEW, cross, rated, standing } from "../parts/tables.js";
+import { headToHead, rated, standing } from "../parts/tables.js";
 import { Tabs } from "../parts/tabs.js";
 import { GAME_NAMES, eventTitle, mapTitle, plural, timeTitle } from "../text.js";
 
 export class TableView {
   constructor(main) {
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
-    this.line = h("p");
     this.choices = h("div", { class: "filters" });
-    main.replaceChildren(head(h("h1", null, "Tables"), this.line, this.choices), this.place);
+    main.replaceChildren(head(h("h1", null, "Tables"), null, this.choices), this.place);
     this.load();
   }
 
@@ -56,12 +55,9 @@ export class TableView {
   ratings(game, { standings, crosses }, listed, latest) {
     const rows = standings.filter((each) => each.game === game).map(rated);
     const unsure = rows.some((row) => row.provisional) ? " A rating with a question mark is provisional." : "";
-    say(this.line, `Glicko-2 ratings from rated matches, ± 95 % error.${unsure}`);
-    const crossed = cross(rows.map((row) => row.bot), crosses[game] ?? []);
-    const between = crossed && h("section", null, h("h2", null, "Head to head"), crossed);
-    const many = rows.length > FEW; // too many for the column beside the ratings
-    return page(h("section", null, h("h2", null, GAME_NAMES[game] ?? game), standing(rows, "Rating")),
-      [many ? null : between, listed].filter(Boolean), many ? between : null, latest);
+    const { section, isWide } = headToHead(rows, crosses[game] ?? []);
+    return page(h("section", null, h("h2", null, GAME_NAMES[game] ?? game), standing(rows, "Rating"), h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches, ± 95 % error.${unsure}`)),
+      [isWide ? null : section, listed].filter(Boolean), isWide ? section : null, latest);
   }
 
   stop() {}
