@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -49,14 +50,11 @@ class Mine(Bot):
 class Environment:
     """A virtual environment with the wheel, and the libraries of this one that the wheel needs with some extras."""
 
-    def __init__(self, folder: Path, wheel: Path, *extras: str) -> None:
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=500)
+    def __init__(self, folder: Path, *extras: str) -> None:
+        self.folder = folder
         self.python = folder / "bin" / "python"
         (self.site,) = folder.glob("lib/python*/site-packages")
-        before = set(self.names())
-        pip = ("-m", "pip", "--python", self.python, "install", "--quiet", "--no-deps", "--no-index", wheel)
-        subprocess.run([sys.executable, *pip], check=True, timeout=500)
-        self.added = set(self.names()) - before
+        self.added = set(self.names())
         (metadata,) = self.site.glob("riskless_arena-*.dist-info")
         for library in needed(Distribution.at(metadata), set(extras)):
             self._link(library)
@@ -118,13 +116,20 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def plain(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """Return the environment that `pip install riskless-arena` creates."""
-    return Environment(tmp_path_factory.mktemp("plain") / "env", wheel)
+    folder = tmp_path_factory.mktemp("plain") / "env"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=500)
+    python = folder / "bin" / "python"
+    pip = ("-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel)
+    subprocess.run([sys.executable, *pip], check=True, timeout=500)
+    return Environment(folder)
 
 
 @pytest.fixture(scope="module")
-def server(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """Return the environment that `pip install "riskless-arena[server]"` creates."""
-    return Environment(tmp_path_factory.mktemp("server") / "env", wheel, "server")
+def server(plain: Environment, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """Return the environment that `pip install "riskless-arena[server]"` creates: the plain one, with more libraries."""
+    folder = tmp_path_factory.mktemp("server") / "env"
+    shutil.copytree(plain.folder, folder, symlinks=True)
+    return Environment(folder, "server")
 
 
 def write_modules(folder: Path, names: Sequence[str] = SHADOWS, *, of: str) -> None:
