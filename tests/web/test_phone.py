@@ -58,7 +58,7 @@ def test_the_standings_of_an_event_are_on_the_first_screen_but_one(played: Brows
     expect(page.locator("table.standing")).to_be_visible()
     expect(page.locator(".cards.now .small-board").first).to_be_visible()
     standings = page.get_by_role("heading", name="Standings")  # drawn anew whenever a match ends
-    assert wait_until(standings.bounding_box)["y"] < 640
+    assert box_of(standings)["y"] < 640
     assert page.evaluate(WIDER) == 0
     page.route_web_socket(re.compile("^ws"), lambda _unanswered: None)
     page.reload()
