@@ -143,8 +143,10 @@ def _run_forked(
 ) -> None:
     """Run `arena ARGUMENTS` in the forked process, with its output in these files or discarded."""
     _set_up_process(folder, environment)
-    # A shell that runs the tests in the background lets them ignore Ctrl-C (SIGINT), and a fork inherits that.
+    # A shell that runs the tests in the background lets them ignore Ctrl-C (SIGINT), and nohup lets them ignore SIGHUP. A fork
+    # inherits both.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     for output, file in ((1, stdout), (2, stderr)):
         opened = os.open(file or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         os.dup2(opened, output)
