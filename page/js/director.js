@@ -106,7 +106,7 @@ export class Director {
     this.unwatch?.();
     this.unwatch = null;
     this.taken.delete(this.id);
-    if (this.id) this.shown = [...this.shown, this.id].slice(-8);
+    if (this.id && this.id !== id) this.shown = [...this.shown, this.id].slice(-8);
     this.id = id;
     if (id) this.taken.set(id, map);
     this.busy = true;

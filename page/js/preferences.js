@@ -37,8 +37,8 @@ export async function notify(title, body) {
   worker?.showNotification(title, { body, tag: "arena-turn", data: location.href });
 }
 
-// Return true if animations are switched off.
 export const isReduced = () => still.matches; // the system asks for it
+// Return true if animations are switched off.
 export const isStill = () => isReduced() || chosen.pace === 0;
 
 export function apply() {

@@ -416,6 +416,8 @@ def test_a_replay_is_not_cut_short_by_a_match_that_begins(timed: Page) -> None:
     # no longer: nothing is known of the rival, so that it is soon given up
     timed.clock.run_for(END_MS + BEAT_MS)
     assert timed.evaluate("director.id") == "rival"
+    shown = timed.evaluate("[1, 2].map(() => director.leave('late')) && director.shown")
+    assert "late" not in shown, "a record that is requested once more does not count as shown"
     timed.evaluate("director.stop()")
 
 

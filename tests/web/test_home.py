@@ -164,7 +164,6 @@ def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: BrowserArena
     assert first is not None
     page.set_viewport_size({"width": 390, "height": 844})
     expect(stage.locator(".tug-bar")).to_contain_text(re.compile("(ann|bob) wins|Draw"))
-    expect(stage.locator(".story + .latest")).to_be_visible()
     page.wait_for_function(
         "(first) => document.querySelector('.stage .stage-actions a').getAttribute('href') !== first",
         arg=first,
@@ -201,6 +200,9 @@ def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: BrowserArena, pa
     page.set_viewport_size({"width": 390, "height": 2000})  # the cards below the large board are in sight
     page.goto(f"{busy.url}tv")
     expect(page.locator(".card.live .small-board").first).to_be_visible()
+    chance = page.locator(".card.live .share-of", has_text="to win")
+    expect(chance.locator(".name")).to_have_css("clip-path", "inset(50%)")  # not seen, but still read aloud
+    expect(chance.locator(".name")).to_have_css("display", "block")
     page.wait_for_function(f"() => document.querySelector('.small-board') && ({BUSY})()")
 
 

@@ -13,10 +13,22 @@ from arena.maps.loader import load_map
 from arena.protocol.record import to_line
 from testkit.browser import BrowserArena, box_of, wait_until
 from tests.web.screenshots import made_up
-from tests.web.test_director import HURRIED
+from tests.web.test_director import FROM, HURRIED
 from tests.web.test_labels import DRAWN
 from tests.web.test_map import OWN, show_replay, shown
 
+AWAY = f"""async () => {{ {FROM}
+  const [{{ BotView }}, {{ spectator }}] = [await from('views/bot.js'), await from('spectator.js')];
+  const view = new BotView(document.createElement('main'), ['ann']);
+  const match = {{ match: 'm', game: 'riskless', map: 'italy', ply: 3, players: {{ maxie: 'ann', minnie: 'bob' }} }};
+  const hidden = [[], [match], []].map((matches) => {{
+    spectator().dispatchEvent(new CustomEvent('listing', {{ detail: {{ matches, bots: [] }} }}));
+    return view.playing.hidden;
+  }});
+  view.stop();
+  return hidden;
+}}"""
+"""Returns whether the matches in progress of a bot that is not connected are hidden, without, with and again without one."""
 WIDER = "document.documentElement.scrollWidth - innerWidth"
 
 
@@ -95,6 +107,7 @@ def test_a_bot_has_its_numbers_its_opponents_and_its_match_in_progress(
     v, shape = box_of(now.locator(".versus")), box_of(now.locator(".shape").last)
     assert v["x"] + v["width"] < shape["x"]
     assert page.evaluate(WIDER) == 0
+    assert page.evaluate(AWAY) == [True, False, True], "a match goes on while its bot is away"
 
 
 def test_the_end_of_a_match_and_the_next_steps_are_below_its_board(played: BrowserArena, page: Page) -> None:
@@ -283,6 +296,7 @@ def test_the_board_of_arena_tv_keeps_its_place_when_its_match_is_there(
     page.goto(f"{empty.url}tv")
     expect(page.locator(".stage .held").first).to_have_text(re.compile(r"\d"))
     expect(page.locator(".stage .map .area-of").first).to_be_visible()
+    expect(page.locator(".tv-aside")).to_have_attribute("inert", "")  # the page's own example has no address
     assert page.evaluate("[Math.min(...places), Math.max(...places)]") == [page.evaluate("places.at(-1)")] * 2
 
 

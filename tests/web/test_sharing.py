@@ -142,6 +142,15 @@ def test_what_is_shared_is_said_and_can_be_closed_in_any_window(
         expect(page.get_by_role("button", name="Share", exact=True)).to_be_focused()
 
 
+MARK = """(marks) => {
+  const mark = marks.appendChild(document.createElement('button'));
+  const { pointerEvents } = getComputedStyle(mark);
+  mark.remove();
+  return pointerEvents;
+}"""
+"""Returns how the pointer meets a mark of the slider, which a match without a turning point lacks."""
+
+
 def test_a_small_frame_has_room_for_the_board_and_tells_no_end(
     played: BrowserArena, page: Page, match: str
 ) -> None:
@@ -158,7 +167,7 @@ def test_a_small_frame_has_room_for_the_board_and_tells_no_end(
     expect(page.locator(".badge, .told, .doing").filter(visible=True)).to_have_count(0)
     page.set_viewport_size({"width": 640, "height": 360})
     expect(page.locator(".track")).to_have_css("opacity", "1")
-    expect(page.locator(".marks > button").first).to_have_css("pointer-events", "auto")
+    assert page.locator(".marks").evaluate(MARK) == "auto"
     for button in page.locator(".controls > button:visible").all():
         expect(button).to_be_in_viewport(ratio=1)
     track, board = box_of(page.locator(".track")), box_of(page.locator(".board"))

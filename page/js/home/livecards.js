@@ -171,5 +171,5 @@ export class LiveCards {
 
 const isSameLand = (one, other) => JSON.stringify(one.places) === JSON.stringify(other.places);
 
-// The winner stands above, beside the name.
+// The bar names the winner.
 const ended = ({ winner, reason }) => (winner ? "finished" : reason === "server_fault" ? "void" : "drawn");

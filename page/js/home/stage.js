@@ -12,7 +12,7 @@ import { EvalBar } from "../parts/evalbar.js";
 import { LiveBadge } from "../parts/livebadge.js";
 
 export class Stage {
-  // begun() is called when the first match is shown, moved(id) after each ply of a match, and when the match makes way; `taken` has the matches of other stages, with their maps; finished() returns the newest
+  // begun() is called when a match begins to be shown, moved(id) after each ply of a match, and when the match makes way; `taken` has the matches of other stages, with their maps; finished() returns the newest
   // finished matches, without a request of its own where the view has them; toggled() is called when the reader pauses the board or goes on.
   // `compact`: a small board, which opens its match by a press.
   constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Map(), finished = requestFinished, toggled = /** @type {() => void} */ (() => undefined), compact = false } = {}) {

@@ -20,7 +20,7 @@ export class EvalBar {
     const sides = names ? SEATS.map((seat, n) => h("p", { class: "tug-side", "data-owner": seat },
       h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), this.names[n],
       armies ? h("span", { class: "held" }, this.armies[n], this.goals[n]) : null)) : null;
-    this.element = h("div", { class: "tug", "data-unknown": true }, title, sides, h("p", { class: "tug-bar", title: "Chance of winning" },
+    this.element = h("div", { class: "tug", "data-unknown": true }, title, sides, this.place = h("p", { class: "tug-bar" },
       svg("svg", { viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { class: "minnie", width: 100, height: 4 }), this.bar),
       this.labels));
   }
@@ -33,6 +33,7 @@ export class EvalBar {
     const ahead = SEATS.find((seat) => chances[seat] > 50);
     const score = match.game.score?.(match.positions[ply]);
     set(this.element, { "data-unknown": share === null });
+    set(this.place, { title: end ? null : "Chance of winning" });
     set(this.bar, { width: chances.maxie });
     SEATS.forEach((seat, n) => {
       const name = match.players[seat];

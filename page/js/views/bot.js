@@ -20,14 +20,15 @@ export class BotView {
   constructor(main, [name]) {
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
     this.live = h("ul", { class: "cards swipe" });
-    this.playing = h("section", null, h("h2", null, "Now"), this.live);
+    this.playing = h("section", { hidden: true }, h("h2", null, "Now"), this.live);
     this.line = h("p");
     main.replaceChildren(head(h("h1", { title: name }, botTitle(name)), this.line, h("a", { class: "button", href: addressOf("play", name) }, "Play")), this.place);
     this.unlist = onListing(({ matches, bots }) => {
       const bot = bots.find((each) => each.name === name);
       say(this.line, bot ? capitalized(presence(bot)) : "Not connected");
-      set(this.playing, { hidden: !bot });
-      this.list(matches.filter(({ players }) => [players.maxie, players.minnie].includes(name)));
+      const playing = matches.filter(({ players }) => [players.maxie, players.minnie].includes(name));
+      set(this.playing, { hidden: !bot && !playing.length }); // a bot that lost its connection may still be in a match
+      this.list(playing);
     });
     this.load(name);
   }

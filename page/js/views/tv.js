@@ -1,6 +1,6 @@
 // Arena TV: the most interesting matches, on one board with its curve and its moves, or on a large one and three small ones.
 
-import { h } from "../dom.js";
+import { h, set } from "../dom.js";
 import { LiveCards } from "../home/livecards.js";
 import { Stage } from "../home/stage.js";
 import { matchLink } from "../parts/matchlist.js";
@@ -46,6 +46,7 @@ export class TvView {
     this.plot = new Plot(match, { go: open, reveal: () => open(match.moves.length) });
     this.moves = new MoveList(match, link, NO_REVIEW);
     this.aside.replaceChildren(this.plot.element, this.moves.element);
+    set(this.aside, { inert: match.event === "demo" }); // the page's own example has no address that its moves could lead to
   }
 
   moved(id) {
