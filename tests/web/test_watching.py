@@ -150,6 +150,7 @@ def test_replay_by_slider_keys_links_and_address(board: BrowserArena, page: Page
     expect(filled).to_have_count(match["plies"])
     with page.expect_download() as download:
         page.get_by_text("Share", exact=True).click()
+        page.get_by_text("Embed or download").click()
         page.get_by_role("link", name="Moves", exact=True).click()
     record = json.loads(download.value.path().read_text())
     assert len(record["moves"]) == match["plies"]

@@ -11,14 +11,15 @@ const NO_MATCH = "none"; // where an id is expected
 
 export class PagedList {
   // question: what is asked for, as in "search?map=m2"; none: what is said if there is no match; `since` and `until`: only matches that
-  // ended from the first of these times on, and before the second one, as the server writes them.
-  constructor(question, none, { since = "", until = "" } = {}) {
+  // ended from the first of these times on, and before the second one, as the server writes them; counts: true if `told` is how
+  // many there are.
+  constructor(question, none, { since = "", until = "", counts = false } = {}) {
     this.none = none;
     this.question = question;
     this.since = since;
+    this.counts = counts;
     this.next = until && `${until}|${NO_MATCH}`;
     this.list = h("ul", { class: "cards rows" });
-    this.count = h("p", { class: "quiet", role: "status" }); // for a view in which the number matters
     this.told = h("p", { class: "quiet", role: "status" }, "Loading…");
     this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
     this.element = h("div", null, this.list, this.told, this.more);
@@ -37,9 +38,9 @@ export class PagedList {
       this.list.append(...found.map(pastRow));
       this.more.hidden = !this.next;
       const { length } = this.list.children;
-      say(this.count, length ? `${plural(length, "match", "matches")}${this.next ? ", and older ones" : ""}` : "");
-      const none = length ? "" : this.none;
-      say(this.told, this.next && !found.length ? "Nothing found so far. There are older matches." : none);
+      if (this.next && !found.length) say(this.told, "Nothing found so far. There are older matches.");
+      else if (!length) say(this.told, this.none);
+      else say(this.told, this.counts ? `${plural(length, "match", "matches")}${this.next ? ", and older ones" : ""}` : "");
     } catch (error) {
       say(this.told, error.message);
     }

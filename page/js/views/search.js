@@ -41,8 +41,8 @@ export class SearchView {
         h("div", { class: "search-form" }, choice("result", "Result", results), choice("game", "Game", games.map((each) => [each, GAME_NAMES[each] ?? each])), text("event", "Event"))));
     const like = wanted.like && h("p", null, "With the opening of ", h("a", { href: addressOf("match", wanted.like) }, "this match"), ".");
     const given = FIELDS.filter((name) => wanted[name]).map((name) => `${name}=${encodeURIComponent(wanted[name])}`);
-    const found = new PagedList(`search${given.length ? `?${given.join("&")}` : ""}`, "No matches found. Leave a field empty to find more.");
-    this.place.replaceChildren(...[form, like, found.count, found.element].filter(Boolean));
+    const found = new PagedList(`search${given.length ? `?${given.join("&")}` : ""}`, "No matches found. Leave a field empty to find more.", { counts: true });
+    this.place.replaceChildren(...[form, like, found.told, found.element].filter(Boolean));
   }
 
   submit(event) {
