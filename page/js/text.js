@@ -74,7 +74,7 @@ const WIN_PHRASES = {
   no_show: "because {loser} did not show up",
 };
 const DRAW_PHRASES = {
-  both_armies: "with both at the goal",
+  both_armies: "as both reached the goal",
   ply_limit: "at the move limit",
   board_full: "with a full board",
   adjudicated: "by adjudication",
@@ -115,24 +115,21 @@ function headline({ winner, reason: word }, players, seat = /** @type {string | 
   return `You ${winner === seat ? "won" : word === "resignation" ? "resigned" : "lost"}`;
 }
 
-// Return the armies of both players at the end of a match, those of a seat or of Maxie first; empty for a void match, and in a game
-// without armies.
-export function tally({ end, game, last }, seat = /** @type {string | null} */ (null)) {
-  const score = end.reason === "server_fault" ? null : game.score?.(last);
-  const first = seat ?? "maxie";
-  return score ? `${score[first].armies}\u00a0:\u00a0${score[other(first)].armies}` : "";
-}
-
-// Return the end of a match in two parts: the headline with the armies, as in "ann wins, 918 : 109", and the reason, as in "by reaching
-// the goal"; empty for a player who resigned. `seat`: the reader's seat; null for a spectator.
+// Return the end of a match in two parts: the headline with the armies of both players, as in "ann wins 918 : 109", and the reason, as
+// in "reached 900 armies"; empty for a player who resigned. A draw has no armies, which need not be equal. `seat`: the reader's seat,
+// whose armies come first; null for a spectator.
 export function ending(match, seat = /** @type {string | null} */ (null)) {
-  const { end, players } = match;
-  const armies = tally(match, seat ?? end.winner);
-  return [`${headline(end, players, seat)}${armies && `, ${armies}`}`, end.reason === "server_fault" ? detailOf(end) || "server error" : why(end, players, seat)];
+  const { end, game, last, players } = match;
+  const first = seat ?? end.winner;
+  const score = end.winner && game.score?.(last);
+  const armies = score ? ` ${score[first].armies}\u00a0:\u00a0${score[other(first)].armies}` : "";
+  return [`${headline(end, players, seat)}${armies}`, end.reason === "server_fault" ? detailOf(end) || "server error" : why(match, seat)];
 }
 
-function why(end, players, seat) {
+function why({ end, players, setup: { armies_to_win: goal } }, seat) {
   if (seat && end.winner && end.winner !== seat) return end.reason === "resignation" ? "" : explained(end, players);
+  if (goal && end.reason === "armies") return `reached ${goal} armies`;
+  if (goal && end.reason === "both_armies") return `both reached ${goal} armies`;
   const detail = detailOf(end);
   return `${how(end, players)}${detail && `: ${detail}`}`.replace(/^:? /, "");
 }

@@ -34,7 +34,7 @@ _WON = {
 }
 """Texts that follow the winner, by end reason. A custom game's reason follows a colon."""
 _DRAWN = {
-    EndReason.BOTH_ARMIES: "with both at the goal",
+    EndReason.BOTH_ARMIES: "as both reached the goal",
     EndReason.PLY_LIMIT: "at the move limit",
     EndReason.BOARD_FULL: "with a full board",
     EndReason.ADJUDICATED: "by adjudication",

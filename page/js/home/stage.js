@@ -85,8 +85,8 @@ export class Stage {
     this.told = story(match, director.continents, ply);
     const { words, seat } = sentence(match, this.told, ply);
     const { isOver } = this.playback;
-    say(this.words, isOver ? capitalized(ending(match)[1]) : words); // the bar tells the result
-    set(this.words, { "data-owner": isOver ? null : seat });
+    say(this.words, isOver ? ending(match)[0] : words);
+    set(this.words, { "data-owner": isOver ? match.end.winner : seat });
     this.changed();
     this.moved(match.id);
   }
@@ -98,7 +98,8 @@ export class Stage {
     if (!this.playback) return;
     const { match, live, at, isOver } = this.playback;
     const { following } = this.director;
-    say(this.latest, isOver ? following ? `Next: ${paired(following.players)}` : "" : at ? describeMove(match, at) : "");
+    const over = isOver && [capitalized(ending(match)[1]), following && `Next: ${paired(following.players)}`];
+    say(this.latest, over ? over.filter(Boolean).join(" · ") : at ? describeMove(match, at) : "");
     this.badge.show(this.playback);
     const game = gameTitle(match.gameName, match.setup.map);
     const time = match.started && match.event !== "demo" && !this.compact ? when(match.started) : "";

@@ -1,9 +1,9 @@
 // Evaluation bar: each player has as much of it as its chance of winning. The label of the player ahead, at its end of the bar, tells
-// the chance, and at the end of the match the result.
+// the chance, and at the end of the match who won.
 
 import { chanceAt, percentages } from "../chances.js";
 import { h, say, set, svg } from "../dom.js";
-import { SEATS, SIDES, tally } from "../text.js";
+import { SEATS, SIDES } from "../text.js";
 
 export class EvalBar {
   // names: true if both players are named above the bar. armies: true if each is named with its armies and the goal. `title` is between
@@ -43,14 +43,14 @@ export class EvalBar {
       say(this.goals[n], score ? ` / ${match.setup.armies_to_win}` : "");
       this.labels[n].style.maxWidth = `${Math.max(50, chances[seat])}%`; // on its own part of the bar
       say(this.leaders[n], share === null || seat !== ahead ? "" : this.own === seat ? "You" : name);
-      say(this.shares[n], share === null || seat !== (ahead ?? "maxie") ? "" : end ? this.result(match) : ahead ? `${chances[seat]} % to win` : "Even");
+      say(this.shares[n], share === null || seat !== (ahead ?? "maxie") ? "" : end ? this.result(end) : ahead ? `${chances[seat]} % to win` : "Even");
     });
   }
 
   // Return the result of a match in words that follow the winner's name.
-  result(match) {
-    const { end: { winner, reason } } = match;
-    const words = reason === "server_fault" ? "Void" : !winner ? "Draw" : winner === this.own ? "win" : "wins";
-    return [words, tally(match, winner)].filter(Boolean).join(" ");
+  result({ winner, reason }) {
+    if (reason === "server_fault") return "Void";
+    if (!winner) return "Draw";
+    return winner === this.own ? "win" : "wins";
   }
 }
