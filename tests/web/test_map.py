@@ -647,7 +647,7 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     x, y = middle("Florida")
     page.touchscreen.tap(x + 12, y + 14)  # beside its land
     expect(selected).to_have_attribute("data-spot", str(usa.territories.index("Florida")))
-    expect(offers).to_have_text(["Georgiaempty", "Alabamaempty"])
+    expect(offers).to_have_text(["Georgiaempty · take it", "Alabamaempty · take it"])
     page.touchscreen.tap(*middle("South Carolina"))  # another choice, and no move
     expect(selected).to_have_attribute("data-spot", str(usa.territories.index("South Carolina")))
     page.touchscreen.tap(*middle("South Carolina"))

@@ -194,7 +194,7 @@ def test_how_far_both_players_are_is_told(shown: Page) -> None:
     for seat in ("maxie", "minnie"):
         card = shown.locator(f".player[data-owner={seat}]")
         told = card.locator(".count").text_content() or ""  # also what has no room in this window
-        found = re.match(rf"(\d+) / {goal} · \d+ territor(?:y|ies)(?: · \+(\d+))?$", told)
+        found = re.match(rf"(\d+) / {goal} armies · \d+ territor(?:y|ies)(?: · \+(\d+))?$", told)
         assert found, told
         has[seat] = int(found[1])
         lead[seat] = int(found[2] or 0)

@@ -62,6 +62,12 @@ const ownerOf = (/** @type {number} */ n) => (n > 0 ? "maxie" : n < 0 ? "minnie"
 // Return the result of a move at its target in a few letters; empty for an empty territory, which is just taken.
 const outcome = ({ what, came, stood }) => ({ won: winWords(came, stood), lost: "lose", joined: `join: ${came + stood}`, took: "" }[what]);
 
+// Return the same beside the name of the target.
+const offerWords = (told) => {
+  const { what, came, stood } = told;
+  return { took: "empty · take it", joined: `${stood} · ${outcome(told)}`, won: `${came} vs ${stood}: ${outcome(told)}`, lost: `${came} vs ${stood}: lose` }[what];
+};
+
 // Write a name in its box; null hides it.
 function write(element, placed, size) {
   set(element, { "data-crowded": !placed });
@@ -564,14 +570,14 @@ export class MapBoard {
     const { selected = null, targets, ahead } = this.marked ?? {};
     const offered = this.tapped.length ? this.tapped : selected === null ? [] : this.order.filter((v) => targets.has(v));
     const armies = (v) => this.shown[0].armies[v];
-    const result = (v) => (selected === null || ahead ? "" : outcome(this.game.told(this.shown[0], [selected, v])));
+    const result = (v) => (selected === null || ahead ? String(Math.abs(armies(v)) || "empty") : offerWords(this.game.told(this.shown[0], [selected, v])));
     const isFocused = () => this.offers.contains(document.activeElement);
     const wasFocused = isFocused();
     keyed(this.offers, offered, {
       key: (v) => v,
       words: (v) => `${armies(v)} ${result(v)}`,
       make: (v) => h("button", { type: "button", onclick: () => this.onSpot(v) }, h("strong", null, this.game.names[v]),
-        h("span", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, [Math.abs(armies(v)) || "empty", result(v)].filter(Boolean).join(" · "))),
+        h("span", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, result(v))),
     });
     if (!wasFocused || isFocused()) return;
     const next = this.picture.querySelector("[data-selected]") ?? this.picture.querySelector("[data-target]") ?? this.zoom.place;

@@ -29,7 +29,8 @@ export class Players {
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SIDES[seat]}` });
     const armies = h("strong", { class: "armies-of" });
     const [goal, places, lead] = ["goal-of", "places-of", "lead-of"].map((each) => h("span", { class: each }));
-    const score = h("span", { class: "score", title: "Armies needed to win, territories, and the lead in armies" }, goal, places, lead);
+    const unit = h("span", { class: "unit-of" }, " armies");
+    const score = h("span", { class: "score", title: "Armies needed to win, territories, and the lead in armies" }, goal, unit, places, lead);
     const accuracy = h("span", { class: "accuracy" });
     const thinking = h("p", { class: "thinking" });
     const pace = h("p", { class: "pace quiet" });
