@@ -272,6 +272,8 @@ def test_the_bar_of_ones_turn_is_below_the_board_and_keeps_its_place(empty: Brow
     page.goto(f"{empty.url}table")
     page.evaluate(OWN, [load_map("usa").to_data(), "maxie", []])
     expect(page.locator(".map .area-of").first).to_be_visible()
+    frame, picture = (box_of(page.locator(sign)) for sign in (".board", ".map"))
+    assert frame["height"] - picture["height"] <= 4, "no higher than the map"
     places = set()
     for chosen in (0, 1):
         if chosen:

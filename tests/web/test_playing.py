@@ -170,6 +170,8 @@ def test_the_goal_and_the_rules_stand_beside_the_board_until_the_first_move(
     )
     expect(briefing).to_contain_text("You are Blue and move first. random is Orange.")
     expect(page.locator(".moves")).to_be_hidden()
+    back = page.get_by_role("button", name="Previous move")
+    expect(back).to_be_hidden()
     told = page.get_by_role("status").and_(page.locator(".told"))
     expect(told).to_have_count(1)  # a screen reader is ready for the first move
     expect(page.locator(".prompt[data-turn=maxie]")).to_have_text("Your turn: choose a territory")
@@ -177,6 +179,7 @@ def test_the_goal_and_the_rules_stand_beside_the_board_until_the_first_move(
     page.locator("[data-target]").first.click()
     expect(page.locator(".moves li").first).to_be_visible()
     expect(briefing).to_be_hidden()
+    expect(back).to_be_visible()
     resign(page)
 
 
