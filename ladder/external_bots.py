@@ -1,7 +1,8 @@
 """Bots of an event that connect by themselves, from other machines or containers.
 
 The runner uses them through the same interface as bots that the ladder starts (ladder.bot_pool.BotPool). The ladder cannot
-restart them. So a bot is lost if it stays disconnected, or loses several matches in a row without making a move.
+restart them. So a bot is lost if it is away too long, or loses several matches in a row without making a move. A bot is
+away while it is disconnected, or connected but takes no more matches.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MIN_BOTS = 2
 SETTLE_SECONDS = 5
 """Number of seconds without a new bot after which a ladder begins, once enough bots are connected."""
 MAX_AWAY_SECONDS = 30
-"""Number of seconds without a connection after which a bot is lost."""
+"""Number of seconds away after which a bot is lost."""
 MAX_SILENT_MATCHES = 2
 """Number of consecutive matches without any move after which a bot is lost."""
 
@@ -50,7 +51,7 @@ class ExternalBotSettings:
 
 @dataclass
 class ExternalBot:
-    """State of a bot that connects by itself: connected or not, playing or not, lost or not."""
+    """State of a bot that connects by itself: away or not, playing or not, lost or not."""
 
     is_lost: bool = False
     """True if the bot will never play again."""
@@ -61,7 +62,7 @@ class ExternalBot:
 
     @property
     def is_free(self) -> bool:
-        """Return True if the bot is connected and can begin a match."""
+        """Return True if the bot is not away and can begin a match."""
         return not (self.is_playing or self.is_lost or self._away_since is not None)
 
     def record_match(self, *, answered: bool) -> None:
@@ -69,9 +70,9 @@ class ExternalBot:
         self._silent_matches = 0 if answered else self._silent_matches + 1
         self.is_lost = self.is_lost or self._silent_matches >= MAX_SILENT_MATCHES
 
-    def record_connection(self, now: float, *, is_connected: bool) -> None:
-        """Record whether the bot is connected at time `now` (monotonic, in seconds)."""
-        if is_connected:
+    def record_presence(self, now: float, *, is_present: bool) -> None:
+        """Record whether the bot is present, that is not away, at time `now` (monotonic, in seconds)."""
+        if is_present:
             self._away_since = None
         elif self._away_since is None:
             self._away_since = now
@@ -137,7 +138,7 @@ class ExternalBots:
 
     @asynccontextmanager
     async def track_connections(self) -> AsyncIterator[None]:
-        """Record which bots disconnect and reconnect, for the duration of the block."""
+        """Record which bots are away, for the duration of the block."""
         async with open_background_tasks() as tasks:
             tasks.start_soon(self._watch_connections)
             yield
@@ -147,7 +148,7 @@ class ExternalBots:
             connected = self._host.list_players_of(self._game)
             now = self._clock.now()
             for name, bot in self._bots.items():
-                bot.record_connection(now, is_connected=name in connected)
+                bot.record_presence(now, is_present=name in connected)
             self._notify_changed()
             # Look once a second even without a change: a bot that stays away is lost after MAX_AWAY_SECONDS.
             with anyio.move_on_after(1):
@@ -165,7 +166,7 @@ async def gather_bots(
     """Wait for bots that play `game`, and return them. Given `names`, wait only for these bots.
 
     If some bots are missing after the waiting time, go on without them; missing bots of `names` are returned as
-    disconnected. Raises TooFewBots if fewer than two connected.
+    away. Raises TooFewBots if fewer than two connected.
 
     on_notice: function that is called during the wait with a message that says which bots are missing
     """
@@ -201,7 +202,7 @@ async def gather_bots(
         raise TooFewBots(f"{missing_text}{advice}")
     bots = {name: ExternalBot() for name in names or connected}
     for name, bot in bots.items():
-        bot.record_connection(clock.now(), is_connected=name in connected)
+        bot.record_presence(clock.now(), is_present=name in connected)
     return ExternalBots(host, game, bots, _clock=clock, missing_bots_text=missing_text)
 
 

@@ -206,10 +206,11 @@ def reserve_connections(pool: BotPool, bots: Sequence[str]) -> list[str] | None:
 async def play_in_time(terms: Terms, host: MatchHost) -> Record:
     """Play a match, and return its record. A match that lasts too long is void."""
     max_seconds = compute_max_match_seconds(terms) + event_terms.SLACK_SECONDS
+    reason = f"the match was not over after {max_seconds:.0f} s"
+    void = make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, reason))
     with anyio.move_on_after(max_seconds):
         return await host.play(terms)
-    reason = f"the match was not over after {max_seconds:.0f} s"
-    return make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, reason))
+    return void
 
 
 def make_forfeit_record(terms: Terms, pool: BotPool) -> Record:
@@ -219,7 +220,7 @@ def make_forfeit_record(terms: Terms, pool: BotPool) -> Record:
     winner: Seat | None = None
     if len(absent_bots) == 1:
         winner = "minnie" if absent_bots[0] == players.maxie else "maxie"
-    reason = f"{' and '.join(absent_bots)} did not connect in time"
+    reason = f"{' and '.join(absent_bots)} did not connect in time, or took no more matches"
     return make_unplayed_record(terms, Result(winner, EndReason.NO_SHOW, reason))
 
 

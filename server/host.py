@@ -412,7 +412,10 @@ class Host:
             await self.halt()
 
     async def drain(self, seconds: float) -> int:
-        """Begin no new matches, wait up to `seconds` for those in progress, and return the number still in progress."""
+        """Begin no new matches except requested ones, and wait up to `seconds` until no match is in progress.
+
+        Return the number of matches still in progress.
+        """
         return await self.shell.drain(seconds)
 
 

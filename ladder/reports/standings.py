@@ -89,14 +89,14 @@ def make_table(rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = ()
         }
     for heading in cells:
         table.add_column(heading, justify="right", no_wrap=True)
-    for rank, row in enumerate(rows, 1):
+    for index, row in enumerate(rows):
         table.add_row(
-            str(rank),
+            str(row.rank),
             Text(row.bot),
             *(
                 Text(
-                    column[rank - 1],
-                    style="bold red" if heading in FORFEIT_COLUMNS and column[rank - 1] != "0" else "",
+                    column[index],
+                    style="bold red" if heading in FORFEIT_COLUMNS and column[index] != "0" else "",
                 )
                 for heading, column in cells.items()
             ),

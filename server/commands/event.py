@@ -72,7 +72,9 @@ def new(
     at: Annotated[
         str,
         typer.Option(
-            "--at", metavar="TIME", help='Start, in local time: 20:00, "Fri 20:00" or "2026-11-27 20:00".'
+            "--at",
+            metavar="TIME",
+            help='Start, in the time of --zone: 20:00, "Fri 20:00" or "2026-11-27 20:00".',
         ),
     ],
     closes: Annotated[

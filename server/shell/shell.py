@@ -160,7 +160,7 @@ class Shell:
         self._is_serving = False
         """True while the core's state matches the store."""
         self.is_draining = False
-        """True once no new matches begin."""
+        """True once only requested matches begin."""
         self._is_stopping = False
         self._match_requests: dict[str, tuple[MatchRequested | MatchPlayed, asyncio.Future[Record]]] = {}
         """Requests of `play_match` and `store_match` by match id, with the futures of the records."""
@@ -264,7 +264,10 @@ class Shell:
         self.submit(ApplySettings(settings))
 
     async def drain(self, seconds: float) -> int:
-        """Begin no new matches, and wait up to `seconds` for those in progress. Return the number still in progress."""
+        """Begin no new matches except requested ones, and wait up to `seconds` until no match is in progress.
+
+        Return the number of matches still in progress.
+        """
         self.is_draining = True
         self.submit(StartDraining())
         with anyio.move_on_after(seconds):

@@ -2,7 +2,8 @@
 
 A database index covers one or two of the search terms, and matches are read in the order of this index. The other terms
 are tested on each match. So that a search is as fast in a store of a million matches, it reads at most MAX_EXAMINED of
-them, and returns the position at which the next search continues.
+them in full, and as many entries of each index range that it merges. It returns the position at which the next search
+continues.
 """
 
 from __future__ import annotations

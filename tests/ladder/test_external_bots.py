@@ -295,7 +295,7 @@ def test_only_a_bot_that_is_away_for_long_without_a_break_is_lost(looks: list[tu
         now += seconds
         away = away + seconds if before is False and not here else 0
         expected = expected or away > MAX_AWAY_SECONDS
-        known.record_connection(now, is_connected=here)
+        known.record_presence(now, is_present=here)
         before = here
         assert known.is_lost == expected
         assert known.is_free == (here and not expected)

@@ -1,3 +1,4 @@
+import json
 import sqlite3
 import tempfile
 from contextlib import closing
@@ -56,9 +57,11 @@ class WatchStore(Watch):
     def show_match(self, ladder: Ladder, record: Record) -> None:
         super().show_match(ladder, record)
         [file] = self.folder.glob("arena-*/arena.db")
-        query = "select event, plan ->> 'format', plan ->> 'rounds' from ladders"
         with closing(sqlite3.connect(file)) as store:
-            self.plans = list(store.execute(query))
+            rows = [
+                (event, json.loads(plan)) for event, plan in store.execute("select event, plan from ladders")
+            ]
+        self.plans = [(event, plan["format"], plan["rounds"]) for event, plan in rows]
 
 
 def ladder(record: Path, *bots: BotPlan, rounds: int = 1, concurrency: int = 0) -> Ladder:

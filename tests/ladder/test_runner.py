@@ -1,7 +1,9 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import anyio
 import msgspec
@@ -56,6 +58,7 @@ class Stuck(Watched):
     """A host whose matches never end."""
 
     async def play(self, given: Terms) -> Record:
+        self.terms.append(given)
         await anyio.sleep_forever()
         raise AssertionError
 
@@ -175,7 +178,7 @@ async def test_absent_bots_lose_their_matches(host: Host) -> None:
         assert set(list_losers(record)) == absent or not absent
         assert record.result.reason is (EndReason.NO_SHOW if absent else EndReason.LINE)
         if absent:
-            assert record.result.detail.endswith(" did not connect in time")
+            assert record.result.detail.endswith(" did not connect in time, or took no more matches")
             assert all(name in record.result.detail for name in absent)
     assert sum("it is lost, and so are its matches" in notice for notice in noticed) == 2
 
@@ -183,7 +186,12 @@ async def test_absent_bots_lose_their_matches(host: Host) -> None:
 async def test_a_host_that_fails_ends_no_wait(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_terms, "SLACK_SECONDS", 0.05)
     terms = EventTerms("test", (game_of(),), TimeControl(1), 0, 0)
-    played, noticed = await run(Stuck(host), [bot("a"), bot("b")], terms=terms)
+    stuck = Stuck(host)
+    # A day goes by during each match. Every match is tried three times, and begins before its day has gone by.
+    clock = SimpleNamespace(now=lambda zone: datetime(2026, 1, 1 + len(stuck.terms), tzinfo=zone))
+    monkeypatch.setattr(event_terms, "datetime", clock)
+    played, noticed = await run(stuck, [bot("a"), bot("b")], terms=terms)
+    assert [record.started for _, record in played] == ["2026-01-03T00:00:00Z", "2026-01-06T00:00:00Z"]
     assert [record.result.reason for _, record in played] == [EndReason.SERVER_FAULT] * 2
     assert all(list_losers(record) == () for _, record in played)
     assert not noticed

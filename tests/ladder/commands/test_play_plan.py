@@ -12,7 +12,17 @@ from urllib.request import urlopen
 
 
 def test_the_page_is_where_the_ladder_says_and_has_loaded_what_its_tables_need(tmp_path: Path) -> None:
-    words = ["ladder", "--game", "tictactoe", "--external", "2", "--port", "0"]  # bots that nobody starts
+    words = [
+        "ladder",
+        "--game",
+        "tictactoe",
+        "--external",
+        "2",
+        "--wait",
+        "1000",
+        "--port",
+        "0",
+    ]  # bots that nobody starts
     with subprocess.Popen(
         [sys.executable, "-P", "-m", "arena", *words],
         cwd=tmp_path,

@@ -36,6 +36,13 @@ def test_on_a_terminal_it_says_all_in_whatever_width(width: int, monkeypatch: py
         assert "illegal" not in text.splitlines()[0], "no column of zeros"
 
 
+def test_bots_of_equal_rank_share_its_number() -> None:
+    file = io.StringIO()
+    rows = [replace(ROWS[0], rank=1), replace(ROWS[1], rank=1), replace(ROWS[0], bot="carl", rank=3)]
+    print_standings(rows, Console(file=file, width=200))
+    assert [line.split("|")[1].strip() for line in file.getvalue().splitlines()[2:5]] == ["1", "1", "3"]
+
+
 def measured(maxie: str, minnie: str, *used: float | None) -> Record:
     moves = [
         RecordedMove(cell, 1.0, None if ms is None else Thinking(cpu_ms=ms)) for cell, ms in enumerate(used)

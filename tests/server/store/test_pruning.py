@@ -10,11 +10,11 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.protocol.record import from_line
 from arena.server.store import pruning, schema
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.standings import load_standings
+from arena.server.store.archive import import_lines
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import format_current_time, open_store, set_writer
 from arena.server.store.directives import issue_directive
@@ -105,9 +105,11 @@ async def test_nothing_is_removed_if_the_archive_cannot_be_written(
     assert len((await search_matches(engine, SearchFilter(), 5)).matches) == 1
 
 
-async def test_a_prune_that_was_cut_short_loses_nothing(engine: AsyncEngine, tmp_path: Path) -> None:
+async def test_a_prune_that_was_cut_short_loses_nothing(
+    engine: AsyncEngine, other_database: str, tmp_path: Path
+) -> None:
     matches = [
-        await keep(engine, day(1 + number), events(MAXIE_WINS))
+        await keep(engine, day(1 + number), events(KINDS[number % 3]), rated=number % 4 != 0)
         for number in range(pruning.MATCHES_PER_TRANSACTION + 5)
     ]
     await count_new_matches(engine)
@@ -121,9 +123,14 @@ async def test_a_prune_that_was_cut_short_loses_nothing(engine: AsyncEngine, tmp
         await prune(set_writer(engine, write), Retention(max_matches=0, archive=tmp_path))
     assert len((await search_matches(engine, SearchFilter(), 50)).matches) == 5
     assert await prune(engine, Retention(max_matches=0, archive=tmp_path)) == 5
-    texts = [gzip.decompress(file.read_bytes()) for file in tmp_path.glob("*.gz")]
+    texts = [gzip.decompress(file.read_bytes()) for file in sorted(tmp_path.glob("*.gz"))]
     lines = [line for text in texts for line in text.splitlines()]
-    assert {from_line(line).match for line in lines} == {each.match for each in matches}
+    async with open_store(other_database) as other:
+        assert (await import_lines(other, lines, trust=True)).added == len(matches)
+        await count_new_matches(other)
+        assert await load_standings(other) == await load_standings(engine) != []
+        shown = await search_matches(other, SearchFilter(), 500)
+    assert [each.match for each in shown.matches] == [each.match for each in reversed(matches)]
 
 
 async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(engine: AsyncEngine) -> None:

@@ -162,7 +162,7 @@ async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: s
         while (told := (await post())[1])["bots"] is None:  # a busy core does not list them in time
             pass
         assert [(each["name"], each["owner"]) for each in told["bots"]] == [("anna", "ada")]
-        [(name, hidden)] = (await renamed(do="hide", name="anna")).items()
+        [(name, hidden)] = (await renamed(do="hide", owner="ada")).items()
         assert (name, hidden[:7]) == ("anna", "hidden-")
         assert (await anna.hear(Error)).code is Code.REMOVED
         assert await renamed(do="rename", name=hidden, to="wolf") == {hidden: "wolf"}
