@@ -116,9 +116,10 @@ def test_what_is_shared_is_the_ply_that_is_shown(played: BrowserArena, browser: 
     page.get_by_text("Share", exact=True).click()
     expect(page.get_by_label("Link", exact=True)).to_have_value(f"{played.url}match/{match}/3")
     page.get_by_role("button", name="Copy").first.click()
-    expect(page.get_by_text("Link copied.")).to_be_visible()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == f"{played.url}match/{match}/3"
     page.get_by_text("Embed or download").click()
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
     assert downloaded(page, "Picture").startswith(b"\x89PNG")
     assert downloaded(page, "Highlights").startswith(b"GIF89a")
     context.close()
