@@ -29,6 +29,11 @@ AWAY = f"""async () => {{ {FROM}
   return hidden;
 }}"""
 """Returns whether the matches in progress of a bot that is not connected are hidden, without, with and again without one."""
+PLACES_OF_BUTTONS = """() => new Set(['', 'Because House AlphaBeta made an illegal move'].map((words) => {
+  document.querySelector('.stage:not(.first) .story').textContent = words;
+  return document.querySelector('.stage:not(.first) .stage-actions').getBoundingClientRect().top;
+})).size"""
+"""Returns at how many heights the buttons of the stage are, with a short and a long sentence above them."""
 WIDER = "document.documentElement.scrollWidth - innerWidth"
 
 
@@ -44,6 +49,7 @@ def test_the_board_is_above_its_buttons(empty: BrowserArena, page: Page) -> None
     assert board["y"] < 240
     assert (board["x"], board["width"]) == (0, 360)
     assert board["y"] + board["height"] <= box_of(page.get_by_role("button", name="Next match"))["y"]
+    assert page.evaluate(PLACES_OF_BUTTONS) == 1, "the buttons keep their place when the match ends"
     expect(page.get_by_role("link", name="Play against a bot")).to_be_in_viewport(ratio=1)
     for name in page.locator(".stage .name").all():
         assert name.evaluate("(name) => name.scrollWidth - name.clientWidth") == 0
@@ -265,6 +271,9 @@ def test_on_a_phone_on_its_side_a_record_file_needs_no_scrolling(
     file.write_text(to_line(made_up(game_name="tictactoe")) + "\n", encoding="utf-8")
     page.locator("input[type=file]").set_input_files(file)
     expect(page.locator(".cell").last).to_be_in_viewport(ratio=0.99)
+    page.keyboard.press("End")
+    expect(page.locator(".story")).to_have_text(re.compile("wins|Draw"))
+    expect(page.locator(".viewer .tug")).to_be_hidden()  # at the end, too: the board keeps its place
 
 
 def test_the_bar_of_ones_turn_is_below_the_board_and_keeps_its_place(empty: BrowserArena, page: Page) -> None:

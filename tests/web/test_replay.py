@@ -112,6 +112,11 @@ def test_the_current_move_stays_in_sight_in_its_list(shown: Page) -> None:
 def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> None:
     marks = shown.get_by_role("button", name=re.compile("^Key moment"))
     expect(marks, "what is ahead is not told").to_have_count(0)
+    veil = shown.get_by_role("button", name="The rest is hidden")
+    veil.click()
+    expect(veil).to_be_hidden()
+    expect(shown.locator(".told")).to_have_text("The start")
+    expect(marks.first).to_be_visible()
     shown.keyboard.press("End")
     expect(marks.first).to_be_visible()
     expect(shown.locator(".plot .chief")).to_have_text("Turning point")

@@ -239,7 +239,7 @@ export class Viewer {
     this.players.judge(this.review.accuracy);
     this.showStudy();
     this.tug.show(match, at);
-    set(this.tug.element, { hidden: !hasChances(match) && !this.over });
+    set(this.tug.element, { hidden: !hasChances(match) });
     this.showTrack(at);
     this.plot.show(playback, this.turns);
     const told = story(match, this.continents, at);
