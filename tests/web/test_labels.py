@@ -16,7 +16,7 @@ from tests.web.screenshots import made_up
 from tests.web.test_map import show_replay
 
 SIZES = [(390, 780), (768, 1024), (1440, 900)]
-LEAST_SHARE = {390: 0.4, 768: 0.7, 1440: 0.8}
+LEAST_SHARE = {390: 0.3, 768: 0.55, 1440: 0.8}
 """Least share of the territories that have a name on the whole map, by the width of the window."""
 BEARING_PX = 2
 """Pixels around the letters that belong to the box of a text."""

@@ -15,8 +15,7 @@ import { LINE_HEIGHT, NAME_GAP, NameSpace, allSpellings } from "./names.js";
 import { Zoom } from "./zoom.js";
 
 const MIN_SCALE = 0.52; // pixels per unit: two territories are then at least 32 pixels apart
-const MIN_NAME_SCALE = 0.95; // minimum scale of names and figures in pixels per unit, if the picture is smaller
-const MAX_NAME_SCALE = 1.4; // maximum scale of both on a picture that can be zoomed
+const [MIN_NAME_SCALE, MAX_NAME_SCALE] = [1.1, 1.6]; // scale of names and figures in pixels per unit: names have 12 to 18 pixels, figures at most 19
 const FONT_FAMILY = "Arena, system-ui, \"DejaVu Sans\", sans-serif";
 const NAME_FONT = `500 11px ${FONT_FAMILY}`; // as in the style
 const BADGE_FONT = `700 12px ${FONT_FAMILY}`;
@@ -28,9 +27,9 @@ const [PLUS_WIDTH, PLUS_HEIGHT] = [16, 12]; // room for it
 const MIN_MARK_PX = 17; // diameter of a mark at least
 const MIN_PLACE_PX = 19; // between two places at least, for a mark at each: otherwise the number alone tells the armies
 const MARK_SHARE = 0.55; // diameter of a mark, relative to the least distance of two places
-const MIN_FIGURE = 0.88; // size of a number of armies at least, relative to that in the largest mark
-const MAX_SIZE_WITH_TEXT = 1.3; // from this scale of names on there is no room for text beside marks
-const MAX_SIZE_WITH_NAMES = 2.4; // from this scale of names on, a distant map names only the territory that is pointed at
+const MIN_FIGURE = 0.91; // size of a number of armies at least, relative to that in the largest mark
+const MAX_SIZE_WITH_TEXT = 1.5; // from this scale of names on there is no room for text beside marks
+const MAX_SIZE_WITH_NAMES = 2.8; // from this scale of names on, a distant map names only the territory that is pointed at
 const NUMBER_SIZE = 0.7; // radius of a number without its mark, relative to a mark
 const MIN_LINE_DISTANCE = 1.6 * RADIUS; // distance of a badge from its place from which on a line joins them
 const MAX_BADGE_DISTANCE = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
@@ -110,7 +109,7 @@ export class MapBoard {
     this.names = /** @type {any} */ (null);
     this.ways = /** @type {any[]} */ ([]); // of writing each name
     this.placed = /** @type {any[]} */ ([]); // lines and box of each name, null for a hidden one
-    this.tag = /** @type {any} */ (null); // name of the territory that is pointed at, where the map has none
+    this.tag = /** @type {any} */ (null); // names of the territory that is pointed at and of the last move, where the map has none
     this.pointed = /** @type {number | null} */ (null); // territory below the pointer, or with the focus
     this.move = /** @type {any} */ (null);
     this.lead = /** @type {any} */ (null); // from a battle to its numbers, where these are far off
@@ -184,7 +183,7 @@ export class MapBoard {
   // Return the scale of marks and names relative to the picture: they are readable on a small picture, and leave room on a large one.
   get size() {
     const scale = this.zoom.scale || 1;
-    return Math.max(MIN_NAME_SCALE, this.zoom.least ? Math.min(scale, MAX_NAME_SCALE) : scale) / scale;
+    return Math.min(Math.max(scale, MIN_NAME_SCALE), MAX_NAME_SCALE) / scale;
   }
 
   // Return the scale of marks relative to that of names: the nearer the places are to each other, the smaller are the marks.
@@ -434,16 +433,22 @@ export class MapBoard {
     this.placed.forEach((each, v) => each && overlap(each.box, covered) && set(this.names[v], { [hides]: true }));
   }
 
-  // Name the territory that is pointed at, where the map has no name of it.
+  // Name the territory that is pointed at and, where there is room, those of the last move, if the map has no name of them.
   showTag() {
     this.clearBadges(this.tag, "data-tagged");
-    const v = this.pointed;
-    if (v === null || !this.shown) return;
-    if (this.placed[v] && !this.names[v].matches("[data-fought], [data-foretold]")) return;
-    const place = this.layout.at[v];
-    const lead = svg("path", { class: "lead" });
-    this.tag.append(lead, this.badge(this.game.names[v], v, [place, place], { taken: [...this.fought, ...this.foretold], hides: "data-tagged", lead, always: true }));
-    set(this.names[v], { "data-tagged": true });
+    if (!this.shown) return;
+    const { pointed } = this;
+    const last = this.isSmall || (this.marked?.selected ?? null) !== null ? [] : this.shown[1] ?? [];
+    const taken = [...this.fought, ...this.foretold];
+    for (const v of new Set([...(pointed === null ? [] : [pointed]), ...last])) {
+      const isPointed = v === pointed;
+      if (this.placed[v] && !(isPointed && this.names[v].matches("[data-fought], [data-foretold]"))) continue;
+      const place = this.layout.at[v];
+      const lead = svg("path", { class: "lead" });
+      const others = isPointed ? taken : [...taken, ...this.boxes];
+      this.tag.append(lead, this.badge(this.game.names[v], v, [place, place], { taken: others, noted: taken, hides: "data-tagged", lead, always: isPointed }));
+      if (isPointed) set(this.names[v], { "data-tagged": true });
+    }
   }
 
   // Return the boxes of the names of these territories on the map.
