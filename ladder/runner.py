@@ -47,7 +47,8 @@ class MatchHost(Protocol):
         """Play one match to its end, and return its record.
 
         Nothing is raised: an absent player loses as `no_show`, and a fault of the server makes the match void, as
-        `server_fault`. The deadlines in `terms` limit the duration.
+        `server_fault`. The match begins once both bots accept it; from then on, the deadlines in `terms` limit its
+        duration. Cancellation withdraws a match that has not begun.
         """
         ...
 

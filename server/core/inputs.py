@@ -103,6 +103,12 @@ class MatchRequested(Struct, frozen=True):
     terms: Terms
 
 
+class MatchWithdrawn(Struct, frozen=True):
+    """Withdrawal of the request for a match. A match that has begun continues."""
+
+    match: str
+
+
 class MatchPlayed(Struct, frozen=True):
     """Match that was played or decided outside the core, to be stored with its record."""
 
@@ -255,6 +261,7 @@ Input = (
     | TurnSent
     | Tick
     | MatchRequested
+    | MatchWithdrawn
     | MatchPlayed
     | BotCrashed
     | HouseEngineFailed

@@ -66,6 +66,10 @@ class Matches:
         self._pending_terms.append(terms)
         self.begin_requested()
 
+    def withdraw_request(self, match: str) -> None:
+        """Forget a requested event match that has not begun."""
+        self._pending_terms = [terms for terms in self._pending_terms if terms.match != match]
+
     def begin_requested(self) -> None:
         """Begin the requested event matches whose bots accept another match. The others wait.
 

@@ -52,6 +52,7 @@ from arena.server.core.inputs import (
     Input,
     MatchPlayed,
     MatchRequested,
+    MatchWithdrawn,
     MessageReceived,
     StartDraining,
     StoreRecovered,
@@ -278,7 +279,7 @@ class Shell:
     async def play_match(self, terms: Terms) -> Record:
         """Play one match to its end, once both bots accept another match, and return its record.
 
-        If the caller is cancelled, the match continues.
+        If the caller is cancelled, a match that has begun continues, and one that waits for its bots is withdrawn.
         """
         return await self._request_match(MatchRequested(terms))
 
@@ -297,6 +298,9 @@ class Shell:
         try:
             self.submit(request)
             return await record
+        except asyncio.CancelledError:
+            self.submit(MatchWithdrawn(match))
+            raise
         finally:
             del self._match_requests[match]
 
@@ -380,9 +384,11 @@ class Shell:
     ) -> None:
         """Send a request for a match to the new core, unless the match ended before the previous core was dropped."""
         line = await self._find_record(request.terms.match)
+        if record.done():  # the caller may have been cancelled meanwhile
+            return
         if line is None:
             self.submit(request)
-        elif not record.done():
+        else:
             record.set_result(from_line(line))
 
     async def _serve(self, effects: list[Effect]) -> None:

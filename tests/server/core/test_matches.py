@@ -50,6 +50,7 @@ from arena.server.core.inputs import (
     ClientAdmitted,
     EdgeResynced,
     MatchRequested,
+    MatchWithdrawn,
     MessageReceived,
     StoreRecovered,
     Tick,
@@ -366,6 +367,18 @@ def test_a_match_waits_while_a_bot_takes_no_more() -> None:
     bert.say(Ready(second))
     arena.wait(300)
     assert (arena.records[-1].result.winner, arena.records[-1].result.reason) == ("minnie", EndReason.NO_SHOW)
+
+
+def test_a_match_that_waits_can_be_withdrawn_and_one_that_has_begun_goes_on() -> None:
+    arena = Arena()
+    anna, bert, carl = (arena.enter(name) for name in ("anna", "bert", "carl"))
+    first = arena.begin(anna, bert)
+    for match in (arena.play(carl, anna), first):
+        arena.give(MatchWithdrawn(match))
+    assert arena.core.match_count == 1
+    bert.say(Resign(first))
+    assert arena.core.match_count == 0
+    assert [each.match for each in arena.records] == [first]
 
 
 def test_engines_and_their_threads_are_told() -> None:

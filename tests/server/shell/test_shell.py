@@ -274,6 +274,28 @@ async def test_a_match_asked_for_while_there_is_no_core_begins_once() -> None:
         assert len(store.of(OpenMatch)) == 2
 
 
+@virtual
+@pytest.mark.parametrize("outage", [False, True])
+async def test_a_match_that_its_caller_gives_up_while_it_waits_never_begins(outage: bool) -> None:
+    store = ListStore()
+    async with waiting_for_a_move(store) as (edge, a, b, asking):
+        waiting = asyncio.create_task(edge.shell.play_match(spec("a", "c")))
+        edge.connect("c")
+        await anyio.sleep(1)
+        store.is_away = outage
+        if outage:
+            a.answer(a.all(Turn)[-1])
+            await anyio.sleep(100)
+        waiting.cancel()
+        await anyio.sleep(1)
+        store.is_away, a.plays, b.plays = False, True, True
+        if not outage:
+            a.answer(a.all(Turn)[-1])
+        await asking
+        await anyio.sleep(1)
+        assert len(store.of(OpenMatch)) == 1
+
+
 def played_elsewhere(terms: Terms) -> Record:
     return terms.make_record("2026-01-01T00:00:00Z", [], Result("maxie", EndReason.RESIGNATION))
 
