@@ -25,7 +25,7 @@ from arena.maps.game_on_map import has_maps
 from arena.maps.openings_file import find_shipped_openings_file
 from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import Record
-from arena.rating.formats import Encounter, KnockoutFormat, RoundRobinFormat, make_format, sort_by_format
+from arena.rating.formats import FORMATS_WITHOUT_ELO, Encounter, KnockoutFormat, make_format, sort_by_format
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import PairCounts, count_pair_scores, estimate_elo_difference
 from arena.rating.schedule import Schedule
@@ -133,8 +133,7 @@ class Ladder:
     def make_rows(self) -> list[StandingsRow]:
         """Return the table of the bots, in the order of the format. In a match of two bots, Elo comes from the pairs."""
         rows = make_standings(self.bots, self.records)
-        # A round-robin or gauntlet, which may be stopped midway, is decided by Elo.
-        if self.schedule is not None and not isinstance(self.schedule.format, RoundRobinFormat):
+        if self.schedule is not None and self.plan.format in FORMATS_WITHOUT_ELO:
             rows = sort_by_format(rows, self.schedule.format)
         pairs = self.count_pair_scores() if self.kind == "match" else ()
         return add_pair_elo(rows, self.bots[0], estimate_elo_difference(pairs)) if pairs else rows
@@ -172,9 +171,13 @@ class Ladder:
         """Total number of matches; 0 before `begin`, None for an event without a fixed number of rounds."""
         return self.schedule.total_matches if self.schedule is not None else 0
 
-    def make_identity(self) -> dict[str, Any]:
-        """Return, as plain data, the settings that must be unchanged for the event to be resumed."""
+    def make_identity(self, *, with_files: bool = True) -> dict[str, Any]:
+        """Return, as plain data, the settings that must be unchanged for the event to be resumed.
+
+        with_files  True to read the bots' files and include a digest of each
+        """
         plan = self.plan
+        files = _compute_file_digests(plan.bots, plan.folder or Path()) if with_files else {}
         return {
             "game": plan.game,
             "maps": [Path(name).name for name in plan.maps] if has_maps(plan.game) else [],
@@ -186,9 +189,7 @@ class Ladder:
                 else {}
             ),
             "bots": {bot.name: bot.description for bot in plan.bots},
-            **(
-                {"files": files} if (files := _compute_file_digests(plan.bots, plan.folder or Path())) else {}
-            ),
+            **({"files": files} if files else {}),
             "format": plan.format,
             "rounds": plan.rounds,
             "time control": str(plan.time_control),

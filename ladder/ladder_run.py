@@ -95,7 +95,7 @@ async def run_ladder(
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
         async with _open_server(ladder, external, database, port) as host:
             try:
-                async with _claim_event(ladder, host) as stored_ladder:
+                async with _claim_event(ladder, host, can_resume=database is not None) as stored_ladder:
                     with closing(RecordFile(ladder.choose_record_file(stored_ladder.started))) as file:
                         run = _LadderRun(ladder, observer, host, stored_ladder, file)
                         await run.play(external, cluster)
@@ -133,12 +133,15 @@ def _open_server(
 
 
 @asynccontextmanager
-async def _claim_event(ladder: Ladder, host: Host) -> AsyncIterator[StoredLadder]:
-    """Claim a new or a resumed event, so that no other process plays it, and yield it."""
+async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> AsyncIterator[StoredLadder]:
+    """Claim a new or a resumed event, so that no other process plays it, and yield it.
+
+    can_resume  True if the event can be resumed later; then it needs digests of the bots' files
+    """
     default_name = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     name = ladder.plan.event if ladder.is_named else None
     async with claim_ladder(
-        host.engine, ladder.kind, name, default_name, ladder.make_identity()
+        host.engine, ladder.kind, name, default_name, ladder.make_identity(with_files=can_resume)
     ) as stored_ladder:
         ladder.set_name(stored_ladder.event)
         yield stored_ladder

@@ -9,7 +9,7 @@ pairings depend on all results of that round.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
@@ -34,6 +34,9 @@ KNOCKOUT = "knockout"
 FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT)
 """Names of the formats that a ladder can have. An event of a server can also have the format ARENA."""
 
+
+FORMATS_WITHOUT_ELO = ("swiss", KNOCKOUT)
+"""Formats of which the rules decide a ladder. The other ladders, which may be stopped midway, are decided by Elo."""
 
 ARENA = "arena"
 """Name of the format in which a server pairs whichever bots are free."""
@@ -174,6 +177,8 @@ class RoundRobinFormat:
     seed: int
     gauntlet: bool = False
     _rounds_started: int = 0
+    _pairs_finished: Counter[str] = field(default_factory=Counter)
+    """Number of finished pairs of each bot."""
     _absences: Absences = field(default_factory=Absences)
 
     def __post_init__(self) -> None:
@@ -215,12 +220,14 @@ class RoundRobinFormat:
         second_points: float,  # noqa: ARG002
         absent: Collection[str] = (),
     ) -> None:
+        self._pairs_finished.update((pair.first, pair.second))
         self._absences.record_pair(pair, absent)
 
     def get_rank(self, bot: str, points: float) -> FormatRank:
         if self.gauntlet and bot == self.bots[0]:
             # The first bot plays in every match; an opponent ranks above it by scoring more than half against it.
-            points = (self.rounds or 0) * self.starts
+            # Half of the two points of each finished pair is one point.
+            points = max(self._pairs_finished[opponent] for opponent in self.bots[1:])
         return FormatRank((-points,))
 
 

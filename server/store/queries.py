@@ -1,7 +1,8 @@
 """Queries of the web site: ratings, tables of events, and bots with their latest matches.
 
 Every query reads a limited number of rows, in the order of an index or from a stored table, so its cost does not grow
-with the number of matches.
+with the number of matches. Only the rules of a Swiss, a knockout and a gauntlet need all results of their event; their
+number of matches grows in proportion to the bots, not to the pairs of bots.
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ from msgspec import Struct, structs
 
 from arena.protocol.codes import EndReason
 from arena.protocol.values import Players
-from arena.rating.formats import ARENA, Encounter, KnockoutFormat, RosterChange, make_format, sort_by_format
+from arena.rating.formats import (
+    ARENA,
+    FORMATS_WITHOUT_ELO,
+    Encounter,
+    Format,
+    KnockoutFormat,
+    RosterChange,
+    make_format,
+    sort_by_format,
+)
 from arena.rating.pairing import Pairing
 from arena.rating.rater import FinishedMatch, RatingCategory
 from arena.rating.schedule import Schedule
@@ -36,8 +46,8 @@ from arena.server.store.ladders import StoredPlan, find_plan
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.schema import rating_steps
 
-FORMATS_WITHOUT_ELO = ("swiss", "knockout", ARENA)
-"""Event formats whose own rules, not Elo, give the order of the bots in the table of an event."""
+FORMATS_BY_POINTS = ("round-robin", ARENA)
+"""Event formats in which the points alone rank the bots, so that a table needs no results of single matches."""
 MAX_MATCHES_OF_BOT = 100
 """Maximum number of matches in the summary of a bot: its latest ones."""
 MAX_EVENTS = 50
@@ -158,6 +168,8 @@ async def _order_table(
     rows = await anyio.to_thread.run_sync(make_standings_from_counts, scores.bots, scores.scores)
     if ladder is None or _is_decided_by_elo(ladder):
         return rows, []
+    if ladder.plan["format"] in FORMATS_BY_POINTS:
+        return sort_by_format(rows, _make_format(ladder)), []
     async with open_query_connection(engine) as connection:
         results = await load_results(connection, event)
     return await anyio.to_thread.run_sync(_order_by_format, ladder, results, rows)
@@ -173,10 +185,7 @@ async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
 
 
 def _is_decided_by_elo(ladder: StoredPlan) -> bool:
-    """Return True if a stored plan is of a ladder, not of an event that a server plays, and in a format with Elo.
-
-    An event is decided by points. A ladder, which may be stopped midway, is decided by Elo.
-    """
+    """Return True if a stored plan is of a ladder, not of an event that a server plays, and in a format with Elo."""
     return ladder.plan.get("format") not in FORMATS_WITHOUT_ELO and "state" not in ladder.plan
 
 
@@ -205,8 +214,15 @@ def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> 
     ladder: stored plan of the event
     records: results of the finished matches, by match id
     """
+    schedule = Schedule(ladder.uid, _make_format(ladder))
+    schedule.resume(records)
+    return schedule
+
+
+def _make_format(ladder: StoredPlan) -> Format:
+    """Return the format of an event before its first match."""
     plan = ladder.plan
-    format = make_format(
+    return make_format(
         plan["format"],
         list(plan["bots"]),
         plan["rounds"],
@@ -214,9 +230,6 @@ def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> 
         plan["seed"],
         [RosterChange(*fields) for fields in plan.get("changes", ())],
     )
-    schedule = Schedule(ladder.uid, format)
-    schedule.resume(records)
-    return schedule
 
 
 async def _load_history(engine: Engine, bot: str) -> dict[str, list[RatingPoint]]:

@@ -44,6 +44,7 @@ def test_an_edited_bot_makes_another_plan(tmp_path: Path) -> None:
     base = ladder(tmp_path / "r", *bots)
     before = base.make_identity()
     assert before["files"].keys() == {"mine"}
+    assert "files" not in base.make_identity(with_files=False)
     assert base.make_identity() == before
     file.write_text("second")
     assert base.make_identity()["files"] != before["files"]

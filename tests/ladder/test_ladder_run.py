@@ -1,4 +1,3 @@
-import json
 import sqlite3
 import tempfile
 from contextlib import closing
@@ -19,9 +18,11 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.standings import make_standings
-from arena.server.store.database import StoreError
+from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.database import StoreError, open_store
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.packing import unpack_record
+from arena.server.store.queries import load_event_table
 from tests.server.fleets import QUICK, ROOT, bot
 from tests.server.matches import game_of
 
@@ -47,21 +48,18 @@ class Watch:
 
 
 class WatchStore(Watch):
-    """Also notes the events in the temporary store of a ladder without a database."""
+    """Also copies the temporary store of a ladder without a database after each match."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self.folder = folder
-        self.plans: list[tuple[str, str, int]] = []
+        self.copy = folder / "copy.db"
 
     def show_match(self, ladder: Ladder, record: Record) -> None:
         super().show_match(ladder, record)
         [file] = self.folder.glob("arena-*/arena.db")
-        with closing(sqlite3.connect(file)) as store:
-            rows = [
-                (event, json.loads(plan)) for event, plan in store.execute("select event, plan from ladders")
-            ]
-        self.plans = [(event, plan["format"], plan["rounds"]) for event, plan in rows]
+        with closing(sqlite3.connect(file)) as store, closing(sqlite3.connect(self.copy)) as copy:
+            store.backup(copy)
 
 
 def ladder(record: Path, *bots: BotPlan, rounds: int = 1, concurrency: int = 0) -> Ladder:
@@ -96,16 +94,26 @@ def files(folder: Path) -> list[Path]:
     return list(folder.iterdir())
 
 
-async def test_every_match_is_in_the_file_before_it_is_told_and_the_page_has_the_plan(
+async def test_every_match_is_in_the_file_before_it_is_told_and_the_page_has_the_bracket(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     watch = WatchStore(tmp_path)
-    finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), concurrency=2)
+    knockout = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), concurrency=2)
+    finished_ladder = Ladder(
+        replace(knockout.plan, format="knockout"), knockout.starts, knockout.record, restart_policy=QUICK
+    )
     with anyio.fail_after(500):
         await run_ladder(finished_ladder, watch)
-    assert watch.on_file == [1, 2, 3, 4, 5, 6]
-    assert watch.plans == [("test", "round-robin", 1)]
+    assert watch.on_file == list(range(1, len(finished_ladder.played) + 1))
+    async with open_store(f"sqlite:///{watch.copy}") as engine:
+        await count_new_matches(engine)
+        table = await load_event_table(engine, "test")
+    assert table is not None
+    (semifinal,), (final,) = table.bracket
+    assert (semifinal.first, semifinal.second) == ("b", "c")
+    assert (final.first, final.second) == ("a", semifinal.winner)
+    assert [row.reached for row in table.rows[1:]] == ["final", "semifinal"]
     assert not watch.notices
     assert not finished_ladder.is_stopped
     assert {record.event for record in finished_ladder.records} == {"test"}

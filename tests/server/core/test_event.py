@@ -153,6 +153,16 @@ def test_a_bot_is_above_the_first_of_a_gauntlet_if_it_won_against_it(
     assert sorted(others) == sorted(others, key=lambda each: -each[1])
 
 
+def test_the_first_of_a_gauntlet_leads_it_at_no_time_if_it_loses_all_matches() -> None:
+    event = begin_event("gauntlet", 3, rounds=7)
+    for finished in range(1, 8):
+        for _ in range(2):
+            pairing = next(each for each in event.list_due_matches() if "b1" in (each.maxie, each.minnie))
+            match = event.start_match(pairing)
+            event.record_result(match, Result("maxie" if pairing.maxie == "b1" else "minnie", EndReason.LINE))
+        assert [event.find_rank(bot) for bot in ("b1", "b0", "b2")] == [(1, 2 * finished), (2, 0), (3, 0)]
+
+
 def test_the_round_of_a_knockout_is_the_last_one_whose_pairs_are_all_known() -> None:
     event = begin_event("knockout", 4)
     while due := [each for each in event.list_due_matches() if "b0" in (each.maxie, each.minnie)]:

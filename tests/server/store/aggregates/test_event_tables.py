@@ -11,6 +11,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.protocol.values import Seat
 from arena.rating.standings import make_standings
+from arena.server.store import queries
 from arena.server.store.aggregates.event_tables import (
     MAX_FULL_TABLE,
     MAX_PARTIAL_TABLE,
@@ -94,7 +95,7 @@ async def test_an_event_with_a_plan_has_a_table_of_all_its_bots_and_points(engin
 
 @pytest.mark.parametrize("format", ["round-robin", "gauntlet", "knockout"])
 async def test_the_table_of_an_event_has_the_ranks_and_points_that_its_bots_are_told(
-    engine: AsyncEngine, format: str
+    engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch, format: str
 ) -> None:
     event, chance = begin_event(format, 4, rounds=1), random.Random(5)
     await keep_event(engine, event.state)
@@ -109,6 +110,8 @@ async def test_the_table_of_an_event_has_the_ranks_and_points_that_its_bots_are_
         event.record_result(kept.match, kept.result)
     assert (await import_lines(engine, lines)).added == len(lines)
     await count_new_matches(engine)
+    if format == "round-robin":  # it has too many matches to read them for each table
+        monkeypatch.delattr(queries, "load_results")
     table = await load_event_table(engine, "cup")
     assert table is not None
     assert {row.bot: (row.rank, row.points) for row in table.rows} == {
