@@ -19,7 +19,6 @@ FROM dependencies AS searches
 COPY arena arena
 COPY games games
 COPY bots bots
-COPY maps maps
 ARG PROCESSOR=
 RUN export XDG_CACHE_HOME=/kernels; [ -z "$PROCESSOR" ] || export NUMBA_CPU_NAME="$PROCESSOR"; \
     /opt/arena/bin/python -m arena.bots.compiled --networks

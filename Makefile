@@ -61,12 +61,12 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 # Debian keeps venv in a package of its own; without it the first line fails, and the message says what to do.
-$(STAMP): requirements.lock requirements-build.lock $(LOCK) pyproject.toml
+$(STAMP): requirements.lock requirements-pip.lock $(LOCK) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or newer is needed; set PYTHON=... to one"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "no venv module: on Debian, apt install python3-venv"; rm -rf $(VENV); exit 1; }
 	@# the pip that comes with Python 3.11 needs twice as long for the rest
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-build.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-pip.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
@@ -79,8 +79,10 @@ lock:  ## pin the dependencies again (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
 	  --resolution lowest-direct --extra server --extra bus --extra cluster --extra engine --extra postgres --group dev -o requirements-lowest.lock \
 	  pyproject.toml
-	printf 'hatchling\npip\n' | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	echo hatchling | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url -c requirements-dev.lock -o requirements-build.lock -
+	echo pip | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  --no-emit-index-url -o requirements-pip.lock -
 
 # In an environment of their own: nothing of them runs in the server.
 TOOLS := build/tools/bin

@@ -110,7 +110,7 @@ async def check_play(game: str, seat: Player, context: CheckContext) -> None:
 
 
 async def check_repeated(context: CheckContext) -> None:
-    """The bot must answer repeated start, turn and accepted messages in the same way, or not at all."""
+    """The bot must answer repeated start, turn and end messages in the same way, or not at all."""
     match = context.make_match(await context.server.connect_bot())
     await match.begin()
     await match.peer.send(match.start_message)

@@ -40,7 +40,7 @@ def test_all_tests_and_benchmarks_that_are_named_exist() -> None:
         assert (ROOT / path).exists(), path
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-build.lock"])
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-build.lock", "requirements-pip.lock"])
 def test_every_package_that_is_installed_has_one_version_and_hashes(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     packages = re.findall(r"^(?=\w)(.+(?:\n +.+)*)", text, re.MULTILINE)

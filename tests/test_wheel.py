@@ -129,6 +129,7 @@ def server(plain: Environment, tmp_path_factory: pytest.TempPathFactory) -> Envi
     """Return the environment that `pip install "riskless-arena[server]"` creates: the plain one, with more libraries."""
     folder = tmp_path_factory.mktemp("server") / "env"
     shutil.copytree(plain.folder, folder, symlinks=True)
+    (folder / "bin" / "arena").unlink()  # it would start the Python of the plain environment
     return Environment(folder, "server")
 
 

@@ -78,7 +78,7 @@ MAX_MEMORY_RATIO = 1.2
 MAX_SESSIONS = 1_000
 """Upper bound of the sessions in the store. There is one for each name that is connected or played within 30 s."""
 SETTLE_SECONDS = 0.4
-"""Pause before and after a hostile period, in seconds, in which the server finishes its work for the strangers."""
+"""Pause before a round's quiet period and after its hostile one, in seconds, in which the server finishes its work for the strangers."""
 REAL_TIME = os.SCHED_RR | os.SCHED_RESET_ON_FORK
 """Scheduling policy of the server's and the honest bots' threads. Processes that they start do not inherit it."""
 VICTIM = "victim"

@@ -114,7 +114,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
     options_set: set[str] = set()
     for part in rest.split(",") if colon else ():
         key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals:
+        if not equals and key in options:
             raise BadSpec(
                 f"{name}: {part.strip()!r:.60} has no value: write option=value, e.g. {_make_example_option(options)}"
             )

@@ -54,7 +54,7 @@ class BotFailed:
     """Report that the bot of `match` resigned or raised an exception.
 
     `reason` is one line, and `trace` the traceback for the bot's author. `trace` is empty if the bot
-    resigned or its own process ended (Crash), or if the traceback contains no line of the bot's code.
+    resigned or its program failed (Crash), or if the traceback contains no line of the bot's code.
     """
 
     match: str

@@ -191,7 +191,7 @@ def batch(
     """Return `size` simultaneous matches of a game, as NumPy arrays: see `Batch`.
 
     game, map      as for `make`
-    opening, seed  number of random moves at the start of each match, and the random seed for them
+    opening, seed  number of random moves at the start of each match, and the random seed of these and of `Batch.random`
 
     Raises GameError if the game is unknown or invalid, MapError if the map is, and ValueError for a game without a kernel.
     """

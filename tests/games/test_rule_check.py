@@ -146,6 +146,27 @@ BROKEN = {
         "move data",
         "is 2, not 1",
     ),
+    "a move with another hash": (
+        [
+            (
+                "class Nim(Game):",
+                "class Odd(int):\n    def __hash__(self):\n        return -7\n\n\nclass Nim(Game):",
+            ),
+            ("size = 9\n", "size = 9\n\n    def move_from_data(self, data):\n        return Odd(data)\n"),
+        ],
+        "move data",
+        r"^move_from_data\(1\) is equal to 1, but has another hash$",
+    ),
+    "data that does not fit": (
+        [
+            (
+                "size = 9\n",
+                "size = 9\n\n    def position_to_data(self, position):\n        return {'left': 'x', 'ply': position.ply}\n",
+            )
+        ],
+        "position data",
+        "the data does not fit Heap: Expected `int`, got `str`",
+    ),
     "a position that does not come back": (
         [
             (
