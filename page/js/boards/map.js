@@ -446,7 +446,8 @@ export class MapBoard {
       const place = this.layout.at[v];
       const lead = svg("path", { class: "lead" });
       const others = isPointed ? taken : [...taken, ...this.boxes];
-      this.tag.append(lead, this.badge(this.game.names[v], v, [place, place], { taken: others, noted: taken, hides: "data-tagged", lead, always: isPointed }));
+      const line = last.includes(v) ? this.layout.lines(...last).at(-1) : [place, place];
+      this.tag.append(lead, this.badge(this.game.names[v], v, line, { taken: others, noted: taken, hides: "data-tagged", lead, always: isPointed }));
       if (isPointed) set(this.names[v], { "data-tagged": true });
     }
   }
