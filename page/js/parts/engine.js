@@ -9,10 +9,14 @@ export const isBuiltIn = async (match) => (await known(match)) !== null;
 // Returns true if guests may ask the engine about positions of a match: it is on a built-in map.
 export const engineFor = async (match) => Boolean((await known(match))?.guests);
 
-// Returns true if guests may ask the engine to review a match: the server knows its game and its map.
-export async function reviewFor(match) {
-  const about = match.game.names ? await known(match) : await aboutServer();
-  return Boolean(about?.guests) && about.games.includes(match.gameName);
+// Return why guests may not ask the engine to review a match; empty if they may: the server knows its game and its map.
+export async function whyNoReview({ game, gameName, setup }) {
+  const about = await aboutServer();
+  if (!about) return "The server does not answer.";
+  if (!about.guests) return "This server offers no analysis, because guests may not use its engines.";
+  if (!about.games.includes(gameName)) return "This server does not know the game, and cannot analyse it.";
+  if (game.names && !about.maps.includes(setup.map)) return "The engine analyses only matches on built-in maps.";
+  return "";
 }
 
 async function known({ game, setup }) {

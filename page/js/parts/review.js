@@ -3,7 +3,7 @@
 import { fetchJson } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { SEATS, SIDES, plural } from "../text.js";
-import { read, reviewFor, reviewOfMoves } from "./engine.js";
+import { read, reviewOfMoves, whyNoReview } from "./engine.js";
 import { percent } from "./values.js";
 
 const FEW = 5; // mistakes that the reader is led to before asking for all: those that cost most
@@ -16,12 +16,12 @@ export class Review {
     this.match = match;
     this.of = of;
     this.changed = changed;
-    this.available = false;
+    this.refusal = /** @type {string | null} */ (null); // why the server reviews no such match; null until it is known
     this.asking = false;
     this.moves = /** @type {any[]} */ ([]); // { mark, chance, chance_lost, line } of each move; empty before the review is there
     this.accuracy = /** @type {Record<string, number>} */ ({}); // of each player in per cent
     this.ply = 0;
-    this.button = h("button", { type: "button", class: "button wordy", onclick: () => this.ask() }, "Analyse");
+    this.button = h("button", { type: "button", class: "button wordy", onclick: () => (this.refusal ? this.tell(this.refusal) : this.ask()) }, "Analyse");
     this.next = h("button", { type: "button", class: "button wordy next-mistake", hidden: true, onclick: () => go(this.nextMistake()) }, "Next mistake");
     this.head = h("h2", { class: "mistake-head", hidden: true });
     this.isWhole = false; // all mistakes are shown
@@ -32,8 +32,9 @@ export class Review {
     this.over = false;
     this.offer(false);
     if (of) {
-      reviewFor(match).then((found) => {
-        this.available = found;
+      whyNoReview(match).then((refusal) => {
+        this.refusal = refusal;
+        set(this.button, { "aria-disabled": refusal ? "true" : null, title: refusal || null });
         this.offer(this.over);
       });
     }
@@ -46,12 +47,13 @@ export class Review {
   // Offer the review of a match that is over, as the reader knows.
   offer(over) {
     this.over = over;
-    set(this.button, { hidden: !this.available || !over || this.ready || this.asking || !this.match.moves.length });
+    set(this.button, { hidden: this.refusal === null || !over || this.ready || this.asking || !this.match.moves.length });
   }
 
   // Tell of the move that led to a ply, if it was a mistake.
   show(over, ply) {
     this.offer(over);
+    if (this.refusal && ply !== this.ply) say(this.told, "");
     this.ply = ply;
     set(this.element, { hidden: !this.told.textContent });
     if (!this.ready) return;
