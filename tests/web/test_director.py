@@ -699,7 +699,7 @@ def test_the_end_on_one_of_four_boards_covers_no_land(timed: Page) -> None:
         result.evaluate("(line, words) => line.textContent = words", words)
 
 
-def test_the_board_has_most_of_a_laptops_window_and_both_names_above_it_are_whole(
+def test_the_board_has_most_of_a_laptops_window_with_whole_names_and_a_phone_on_its_side_shows_all_of_the_stage(
     empty: BrowserArena, page: Page
 ) -> None:
     for address in ("", "tv"):
@@ -716,6 +716,10 @@ def test_the_board_has_most_of_a_laptops_window_and_both_names_above_it_are_whol
                 assert (
                     len({box_of(each)["y"] for each in page.locator(".stage-actions > *:visible").all()}) == 1
                 )
+        for width, height in ((844, 390), (667, 375)):
+            page.set_viewport_size({"width": width, "height": height})
+            for part in (".stage-board", ".stage-title", ".tug", ".stage-actions", ".story"):
+                expect(page.locator(f".stage {part}").first).to_be_in_viewport(ratio=1)
     page.set_viewport_size({"width": 880, "height": 640})
     names = page.locator(".stage .tug .name")
     expect(names.first).to_have_text("Boudica")
@@ -753,15 +757,3 @@ def test_four_boards_fit_a_window_or_come_one_below_the_other(hasty: BrowserAren
             assert sum(areas) > 0.5 * width * height
         boards.last.evaluate("(board) => board.scrollIntoView({ block: 'center' })")
         wait_until(lambda: page.evaluate(IN_SIGHT)[-1])
-
-
-@pytest.mark.parametrize("address", ["", "tv"])
-def test_on_a_phone_on_its_side_all_of_the_stage_is_in_sight(
-    empty: BrowserArena, page: Page, address: str
-) -> None:
-    page.goto(f"{empty.url}{address}")
-    expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
-    for width, height in ((844, 390), (667, 375)):
-        page.set_viewport_size({"width": width, "height": height})
-        for part in (".stage-board", ".stage-title", ".tug", ".stage-actions", ".story"):
-            expect(page.locator(f".stage {part}").first).to_be_in_viewport(ratio=1)
