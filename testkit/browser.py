@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from playwright.sync_api import (
     Browser,
@@ -305,9 +305,14 @@ def run_arena(
         running.stop_all()
 
 
-def new_context(browser: Browser, **options: Any) -> BrowserContext:
-    """Return a new browser context, whose pages wait almost PATIENCE seconds for what a test expects."""
-    context = browser.new_context(**options)
+def new_context(
+    browser: Browser, service_workers: Literal["allow", "block"] = "block", **options: Any
+) -> BrowserContext:
+    """Return a new browser context, whose pages wait almost PATIENCE seconds for what a test expects.
+
+    To install the page's service worker takes a third of the work of opening the page: a test that needs it allows it.
+    """
+    context = browser.new_context(service_workers=service_workers, **options)
     context.set_default_timeout(PATIENCE * 900)
     return context
 

@@ -41,7 +41,7 @@ def served(tmp_path: Path) -> Iterator[BrowserArena]:
 @pytest.fixture
 def installed(served: BrowserArena, browser: Browser) -> Iterator[Page]:
     """A page in a browser that has kept it."""
-    context = new_context(browser)
+    context = new_context(browser, service_workers="allow")
     page = context.new_page()
     page.goto(served.url)
     page.evaluate("navigator.serviceWorker.ready.then(() => null)")

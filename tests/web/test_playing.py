@@ -400,7 +400,7 @@ def test_a_name_that_is_taken_is_told(idle: BrowserArena, page: Page) -> None:
 def test_whoever_looks_at_something_else_is_called_when_it_is_their_turn(
     idle: BrowserArena, browser: Browser
 ) -> None:
-    context = new_context(browser, permissions=["notifications"])
+    context = new_context(browser, service_workers="allow", permissions=["notifications"])
     page = context.new_page()
     page.goto(idle.url)
     page.get_by_role("button", name="Settings").click()

@@ -6,6 +6,7 @@ import gzip
 import json
 import urllib.request
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -57,16 +58,15 @@ def test_a_long_name_without_a_blank_makes_no_view_wider_than_the_screen(
 
 def test_an_answer_that_cannot_be_read_is_told(empty: BrowserArena, page: Page) -> None:
     cannot_be_read = "The server's answer to /api/search cannot be read"
+    answer: dict[str, Any] = {}
+    page.route("**/api/search?*", lambda route: route.fulfill(**answer))
     for status, body, told in (
         (500, "<html>oops</html>", "The server could not answer (500). Try again in a moment."),
         (200, "<html>oops</html>", f"{cannot_be_read}: it is not JSON."),
         (200, "[]", f"{cannot_be_read}: it is not an object."),
         (200, '{"matches": [{}]}', f"{cannot_be_read}: matches[0].match is missing."),
     ):
-        page.route(
-            "**/api/search?*",
-            lambda route, status=status, body=body: route.fulfill(status=status, body=body),
-        )
+        answer.update(status=status, body=body)
         page.goto(f"{empty.url}search?bot=ann")
         expect(page.locator("main").get_by_role("status")).to_have_text(told)
 
