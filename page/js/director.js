@@ -7,7 +7,7 @@ import { isStill } from "./preferences.js";
 import { Match } from "./match.js";
 import { followLive, glance } from "./parts/livematches.js";
 import { Playback } from "./playback.js";
-import { SETTLED, isClose, isSettled, keyMoments, nextMoment, story, tension } from "./story.js";
+import { SETTLED, isClose, isSettled, keyMoments, nextMoment, tension } from "./story.js";
 import { GAME_NAMES, SEATS } from "./text.js";
 
 const OVER_MS = 6000; // display time of a match's end
@@ -181,7 +181,7 @@ export class Director {
     this.comparedAt = this.playback.at;
     this.screen.begin(match, this.playback, live);
     if (!this.running) {
-      const [moment] = keyMoments(story(match, continents), match.moves.length);
+      const [moment] = keyMoments(match, continents);
       this.playback.go(live ? match.moves.length : moment?.ply ?? 0);
       this.playback.pause();
       return;

@@ -1,4 +1,4 @@
-// The turning points of a match, each in a sentence: battles that decide, continents that are won and lost, who takes the lead.
+// The events of a match, each in a sentence: large battles, continents that are won and lost, who takes the lead.
 
 import { estimateAt, percentages } from "./chances.js";
 import { SEATS, other, plural } from "./text.js";
@@ -10,34 +10,36 @@ const LEADING_PERCENT = 60; // the chance from which on a player leads, rounded 
 const LOST = 0.15; // the chance below which a player hardly wins any more
 const NEAR_GOAL_SHARE = 0.8; // of the armies that win
 const OPENING_PLIES = 8; // plies that are introduced by what wins the match
-const TOLD_PLIES = 10; // plies for which a turning point is told
-const RECENT_PLIES = 40; // the last plies whose turning points make a match tense
+const TOLD_PLIES = 10; // plies for which an event is told
+const RECENT_PLIES = 40; // the last plies whose events make a match tense
+const TURN = 0.15; // change of the chance of winning that a reader sees in the graph
+const LASTING_PLIES = 6; // plies for which the chance stays changed after a turning point
 export const SETTLED = 12; // plies after which a match that is not close counts as decided
 
 const NO_CONTINENTS = /** @type {any[]} */ ([]);
-const found = new WeakMap(); // of each match: the turning points so far, for these continents and this review
+const found = new WeakMap(); // of each match: the events so far, for these continents and this review
 
-// Return [{ ply, seat, weight, words }] of the first `plies` of a match of Riskless. `ply` counts moves, as the slider does, and `seat`
+// Return the events [{ ply, seat, weight, words }] of the first `plies` of a match of Riskless. `ply` counts moves, as the slider does, and `seat`
 // is the player whom the sentence is about. `continents` are [name, territories] as a map has them.
 export function story(match, continents, plies = match.moves.length) {
   if (!match.game.told) return ending(match, plies);
-  return [...turningPoints(match, continents, plies).flatMap(({ best }) => best ?? []), ...ending(match, plies)];
+  return [...events(match, continents, plies).flatMap(({ best }) => best ?? []), ...ending(match, plies)];
 }
 
-// Return { played, best, leader } of each of the first plies: its move, its turning point if it has one, and who leads after it.
+// Return { played, best, leader } of each of the first plies: its move, its event if it has one, and who leads after it.
 // A ply is looked at once, unless its move changes, as by the analysis that comes after it.
-function turningPoints(match, continents, plies) {
+function events(match, continents, plies) {
   const { judged } = match;
   const before = found.get(match);
   if (before?.continents !== continents || before.judged !== judged) found.set(match, { continents, judged, known: [] });
   const { known } = found.get(match);
   const changed = known.findIndex(({ played }, n) => played !== match.moves[n]);
   if (changed >= 0) known.length = changed;
-  while (known.length < plies) known.push(turningPoint(match, continents, known));
+  while (known.length < plies) known.push(eventAt(match, continents, known));
   return known.slice(0, plies);
 }
 
-function turningPoint(match, continents, known) {
+function eventAt(match, continents, known) {
   const ply = known.length + 1;
   const led = known.at(-1)?.leader ?? null;
   const [before, after] = [match.positions[ply - 1], match.positions[ply]];
@@ -58,40 +60,60 @@ function turningPoint(match, continents, known) {
 // Return the player who leads by Maxie's chance of winning; null if the chances are about even.
 const leader = (now) => SEATS.find((seat) => percentages(now)[seat] >= LEADING_PERCENT) ?? null;
 
-// Return { words, seat, aloud }: the sentence that holds at a ply of a match whose story was told up to it, and the player whom it is
-// about, if any. It is that of a turning point a few plies ago, otherwise who leads: whoever took the lead, until the chances are even
-// again, so that a narrow lead does not come and go. At the start it is what wins the match. `aloud`: what is said of it, if that is
-// other words: how many armies are missing changes with each move, and is said once.
+// Return { head, words, seat, aloud }: the sentence that holds at a ply of a match whose story was told up to it, and the player whom it
+// is about, if any. It is that of an event of this ply or, with the head "Move 10: ", of a battle or a continent a few plies ago.
+// Otherwise it is who leads: whoever took the lead, until the chances are even again, so that a narrow lead does not come and go. At the
+// start it is what wins the match. `aloud`: what is said of it, if that is other words: an event is said once.
 export function sentence(match, told, ply) {
   const { players, game, setup: { armies_to_win: goal } } = match;
   const last = told.findLast((each) => each.ply <= ply);
-  if (last && (last.end || ply - last.ply < TOLD_PLIES)) {
-    return last.near ? { ...last, words: missing(match, last.seat, match.positions[ply]), aloud: last.words } : last;
-  }
-  if (!game.told) return { words: `${players.maxie} meets ${players.minnie}`, seat: null };
-  if (ply < OPENING_PLIES) return { words: `First to ${goal} armies wins`, seat: null };
-  const { leader: seat } = found.get(match).known[ply - 1];
-  return { words: seat ? `${players[seat]} leads` : "Too close to call", seat };
+  const recent = last && (last.end || ply - last.ply < TOLD_PLIES) ? last : null;
+  if (recent?.near) {
+    const { seat, words } = recent;
+    if (isAhead(match, seat, ply)) return { head: "", words: missing(match, seat, match.positions[ply]), seat, aloud: words };
+  } else if (recent?.ply === ply || recent?.end) return { head: "", ...recent };
+  else if (recent?.place) return { head: `Move ${recent.ply}: `, ...recent };
+  if (!game.told) return { head: "", words: `${players.maxie} meets ${players.minnie}`, seat: null };
+  const seat = found.get(match).known[ply - 1]?.leader ?? null;
+  const words = seat ? `${players[seat]} leads` : ply < OPENING_PLIES ? `First to ${goal} armies wins` : "Too close to call";
+  return { head: "", words, seat, aloud: recent && !recent.near ? recent.words : words };
 }
 
-// The plies that a hurried reader should see, in their order. The end is none of them: whoever plays it sees it anyway.
-export function keyMoments(told, plies) {
+// Return true if a player has more armies than the other one at a ply, and no smaller chance of winning.
+function isAhead(match, seat, ply) {
+  const score = match.game.score(match.positions[ply]);
+  return score[seat].armies > score[other(seat)].armies && percentages(estimateAt(match, ply))[seat] >= 50;
+}
+
+// Return the turning points among the events of the first `plies`, in their order: the weightiest ones. The end is none of them.
+export function keyMoments(match, continents, plies = match.moves.length) {
   const apart = Math.max(2, plies / 40);
   const chosen = [];
-  for (const each of told.filter(({ end }) => !end).sort((a, b) => b.weight - a.weight)) {
+  for (const each of story(match, continents, plies).filter(({ ply, end }) => !end && isTurn(match, ply, plies)).sort((a, b) => b.weight - a.weight)) {
     if (chosen.length < KEY_MOMENTS && chosen.every(({ ply }) => Math.abs(ply - each.ply) >= apart)) chosen.push(each);
   }
   return chosen.sort((a, b) => a.ply - b.ply);
 }
 
-// Return the ply of the weightiest turning point after a ply; undefined if there is none.
+// Return true if the chance of winning changes visibly with the move that led to a ply, and stays so for the next plies of the first
+// `plies`. The change may come in two steps, because the chance is the mean of two values, of which a move brings one.
+function isTurn(match, ply, plies) {
+  const last = match.end && plies === match.moves.length ? Math.min(ply + LASTING_PLIES, plies) : ply + LASTING_PLIES;
+  if (last > plies) return false; // it may not last
+  const before = estimateAt(match, ply - 1);
+  const sign = Math.sign(estimateAt(match, ply) - before);
+  const change = (at) => sign * (estimateAt(match, at) - before);
+  return change(ply) >= TURN / 2 && Array.from({ length: last - ply }, (_, n) => ply + 1 + n).every((at) => change(at) >= TURN);
+}
+
+// Return the ply of the weightiest event after a ply; undefined if there is none.
 export function nextMoment(match, continents, after) {
   const points = story(match, continents).filter(({ ply, end }) => ply > after && !end);
   return points.sort((a, b) => b.weight - a.weight)[0]?.ply;
 }
 
 // Return how tense a live match of Riskless is, from 0 to 5: 2 while both players may win, up to 2 for even chances, up to 1 for
-// recent turning points.
+// recent events.
 export function tension(match) {
   const { length } = match.moves;
   const recent = story(match, NO_CONTINENTS).filter(({ ply }) => ply > length - RECENT_PLIES);
@@ -161,8 +183,8 @@ function battle(match, ply, before) {
   const share = fought / scores[loser].armies;
   if (share < LARGE_BATTLE_SHARE) return [];
   const where = match.game.names[move[1]];
-  const words = what === "won" ? `${match.players[seat]} breaks through at ${where}` : `${match.players[other(seat)]} holds ${where}`;
-  return [{ seat: other(loser), weight: share, words }];
+  const words = what === "won" ? `${match.players[seat]} takes ${where}` : `${match.players[other(seat)]} holds ${where}`;
+  return [{ seat: other(loser), weight: share, words, place: true }];
 }
 
 // Continents that the move at `target` won for the mover, or took from the opponent.
@@ -171,8 +193,8 @@ function lands(match, seat, target, before, after, continents) {
   return continents.filter(([, members]) => members.length > 1 && members.includes(target)).flatMap(([name, members]) => {
     const all = (position, of) => members.every((v) => position.armies[v] * of > 0);
     const size = members.length / match.game.names.length;
-    if (all(before, -sign) && !all(after, -sign)) return [{ seat: other(seat), weight: 0.2 + size, words: `${match.players[other(seat)]} loses ${name}` }];
-    if (all(after, sign) && !all(before, sign)) return [{ weight: 0.1 + size, words: `${match.players[seat]} holds all of ${name}` }];
+    if (all(before, -sign) && !all(after, -sign)) return [{ seat: other(seat), weight: 0.2 + size, words: `${match.players[other(seat)]} loses ${name}`, place: true }];
+    if (all(after, sign) && !all(before, sign)) return [{ weight: 0.1 + size, words: `${match.players[seat]} holds all of ${name}`, place: true }];
     return [];
   });
 }

@@ -21,7 +21,6 @@ export class Stage {
     this.compact = compact;
     this.board = /** @type {any} */ (null);
     this.playback = /** @type {any} */ (null);
-    this.told = /** @type {any[]} */ ([]);
     this.director = new Director(this, { taken, finished });
     this.kind = h("span", { class: "kind" }, "Loading…");
     this.badge = new LiveBadge(compact ? null : () => this.playback.jump());
@@ -69,7 +68,6 @@ export class Stage {
     this.board = makeBoard(match.game, () => null, { whole: true });
     this.place.replaceChildren(this.board.element);
     this.board.zoom?.fit(); // at once, and not in the next frame, which has enough to do
-    this.told = [];
     const known = match.event !== "demo"; // the page's own example has no address
     set(this.link, { href: known && matchLink(match.id), title: known && `Open match: ${paired(match.players)}` });
     if (match.game instanceof Declared) match.game.addEventListener("known", () => this.playback === playback && this.show(playback.at));
@@ -82,10 +80,9 @@ export class Stage {
     const { playback: { match }, director } = this;
     this.board.show(match.positions[ply], ply ? match.moves[ply - 1].move : null, ply ? match.positions[ply - 1] : null);
     this.tug.show(match, ply);
-    this.told = story(match, director.continents, ply);
-    const { words, seat } = sentence(match, this.told, ply);
+    const { head, words, seat } = sentence(match, story(match, director.continents, ply), ply);
     const { isOver } = this.playback;
-    say(this.words, isOver ? ending(match)[0] : words);
+    say(this.words, isOver ? ending(match)[0] : `${head}${words}`);
     set(this.words, { "data-owner": isOver ? match.end.winner : seat });
     this.changed();
     this.moved(match.id);

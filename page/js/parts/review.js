@@ -158,7 +158,7 @@ export class Review {
     const { chance, chance_lost: lost } = this.moves[ply - 1];
     const seat = this.match.seatOf(ply - 1);
     const left = seat === "maxie" ? chance : 1 - chance;
-    return `${SIDES[seat]}’s chance ${percent(left)} instead of ${percent(Math.min(1, left + lost))}`;
+    return `${SIDES[seat]}’s chance ${percent(left)} instead of ${percent(Math.min(1, left + lost))}`.replaceAll(" %", "\u00a0%"); // never a lone sign in a line
   }
 
   // Return what a mistake was, in one line.

@@ -243,10 +243,10 @@ export class Viewer {
     this.showTrack(at);
     this.plot.show(playback, this.turns);
     const told = story(match, this.continents, at);
-    const { words, seat, aloud = words } = this.review.sentence(at) ?? sentence(match, told, at);
+    const { head = "", words, seat, aloud = words } = this.review.sentence(at) ?? sentence(match, told, at);
     const over = playback.isOver && !explorer.active;
     const silent = explorer.active || (over && this.seat !== null); // the bar tells the reader's own end
-    const [result, why] = over && !silent ? ending(match) : [this.toReader(words), ""];
+    const [result, why] = over && !silent ? ending(match) : [`${head}${this.toReader(words)}`, ""];
     say(this.story, silent ? "" : result);
     set(this.story, { "data-owner": silent ? null : over ? match.end.winner : seat });
     if ("suggest" in this.board) this.board.suggest(explorer.suggested ?? null);
@@ -299,7 +299,7 @@ export class Viewer {
   get turns() {
     const { match, review, playback: { seen } } = this;
     if (review.ready) return review.mistakes.filter((ply) => ply <= seen).map((ply) => ({ ply, words: review.describe(ply), kind: review.mark(ply), weight: review.lost(ply) }));
-    const found = this.over ? this.moments : keyMoments(story(match, this.continents, seen), seen);
+    const found = this.over ? this.moments : keyMoments(match, this.continents, seen);
     return found.filter(({ ply }) => ply <= seen);
   }
 
@@ -318,7 +318,7 @@ export class Viewer {
     if (!this.over) return;
     const width = this.trackWidth;
     const known = `${last} ${this.continents.length}`;
-    if (known !== this.momentsOf) this.moments = keyMoments(story(match, this.continents), last);
+    if (known !== this.momentsOf) this.moments = keyMoments(match, this.continents);
     this.momentsOf = known;
     const { turns } = this;
     const name = this.review.ready ? "Mistake" : "Key moment";

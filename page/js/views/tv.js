@@ -51,9 +51,9 @@ export class TvView {
 
   moved(id) {
     this.live.drawAgain(id);
-    const { playback, told } = this.stages[0];
+    const { playback, director } = this.stages[0];
     if (!this.aside || this.plot?.match !== playback.match) return;
-    this.plot.show(playback, keyMoments(told, playback.known));
+    this.plot.show(playback, keyMoments(playback.match, director.continents, playback.seen));
     this.moves.show(playback.at, playback.seen);
   }
 
