@@ -18,6 +18,7 @@ from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from arena.protocol.record import to_line
 from testkit.browser import BrowserArena, box_of, evaluate_large, new_context, wait_until
+from tests.web.conftest import stop_clock
 from tests.web.screenshots import made_up
 
 MEASURED = """() => {
@@ -210,6 +211,20 @@ PREMOVE = """() => {
 }"""
 """Lets the reader of that match choose a premove, and chooses one; window.premove is the next choice."""
 
+MOVED = """(moves) => {
+  for (const move of moves) viewer.match.add({ move, ms: 5000 });
+  viewer.go(null);
+  viewer.picker.ask(viewer.match.game.moves(viewer.match.last), () => undefined);
+}"""
+"""Adds moves to that match, after which its reader may move."""
+
+MOVES_ELSEWHERE = (("Vermont", "New York"), ("Oregon", "Idaho"))
+
+COUNT_CLICKS = """() => {
+  window.clicks = 0;
+  addEventListener('click', () => { clicks += 1; }, { capture: true });
+}"""
+
 IS_STILL = "() => document.querySelector('.map').getAnimations().length === 0"
 """True when the map no longer glides to what it shows."""
 
@@ -332,6 +347,13 @@ def test_on_a_phone_a_map_is_whole_but_for_a_choice_and_its_targets_are_buttons(
     page.get_by_role("button", name="Zoom out").click()
     page.wait_for_function(IS_WHOLE)
     expect(offers).to_have_count(targets.count())
+    page.get_by_role("button", name="Zoom in").click()  # back to the choice
+    page.wait_for_function(IS_STILL)
+    for target in targets.all():
+        assert target.evaluate(IN_FRAME)
+    assert not page.evaluate(IS_WHOLE)
+    page.get_by_role("button", name="Zoom out").click()
+    page.wait_for_function(IS_WHOLE)
     expect(offers.first).to_be_in_viewport(ratio=0.99)
     controls, offered = box_of(page.locator(".controls")), [box_of(each) for each in offers.all()]
     assert min(box["y"] for box in offered) >= controls["y"] + controls["height"]
@@ -340,6 +362,10 @@ def test_on_a_phone_a_map_is_whole_but_for_a_choice_and_its_targets_are_buttons(
     expect(page.locator(".told")).to_contain_text("Your own line, move 10")
     expect(offers).to_have_count(0)
     expect(page.locator(".zoomed")).to_be_focused()
+    page.get_by_role("button", name="Zoom in").press("Enter")
+    assert not page.evaluate(IS_WHOLE)
+    page.get_by_role("button", name="Zoom out").press("Enter")
+    page.wait_for_function(IS_WHOLE)
     page.locator("[data-source]").first.dispatch_event("click")
     assert not page.evaluate(IS_WHOLE)
     offers.first.press("Enter")
@@ -626,7 +652,7 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
 ) -> None:
     context = new_context(browser, viewport={"width": 390, "height": 780}, has_touch=True)
     page = context.new_page()
-    page.goto(f"{empty.url}table")
+    stop_clock(page, f"{empty.url}table")
     usa = load_map("usa")
     own = ("Florida", "South Carolina", "Vermont", "New Hampshire")
     start = [
@@ -638,16 +664,26 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     selected, tag = page.locator("[data-selected]"), page.locator(".tag text")
     offers = page.get_by_role("group", name="Choose a territory").get_by_role("button")
 
+    def spot(name: str) -> Locator:
+        return page.locator(f'[data-spot="{usa.territories.index(name)}"]')
+
     def middle(name: str) -> tuple[float, float]:
+        page.clock.run_for(1000)  # the map takes no press shortly after it has moved
         page.wait_for_function(IS_STILL)
-        box = box_of(page.locator(f'[data-spot="{usa.territories.index(name)}"] .reach'))
+        box = box_of(spot(name).locator(".reach"))
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     x, y = middle("Florida")
     page.touchscreen.tap(x + 12, y + 14)  # beside its land
     expect(selected).to_have_attribute("data-spot", str(usa.territories.index("Florida")))
     expect(offers).to_have_text(["Georgiaempty · take it", "Alabamaempty · take it"])
-    page.touchscreen.tap(*middle("South Carolina"))  # another choice, and no move
+    page.get_by_role("button", name="Zoom out").press("Enter")
+    x, y = middle("Alabama")
+    page.touchscreen.tap(x - 13, y + 13)  # on Mississippi: no move
+    expect(offers).to_have_text(["Alabamaempty · take it"])
+    expect(tag).to_have_text("Mississippi")
+    x, y = middle("Georgia")
+    page.touchscreen.tap(x + 18, y)  # on South Carolina: another choice, and no move
     expect(selected).to_have_attribute("data-spot", str(usa.territories.index("South Carolina")))
     page.touchscreen.tap(*middle("South Carolina"))
     expect(selected).to_have_count(0)
@@ -667,12 +703,27 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     expect(selected).to_have_attribute("data-spot", vermont)
     expect(selected).to_be_focused()
     expect(page.get_by_role("status").and_(page.locator(".told"))).to_have_count(1)
-    page.touchscreen.tap(x1, y1)
+    page.evaluate(COUNT_CLICKS)
+    page.touchscreen.tap(x2, y2)  # the second tap of a double tap: the map has moved, and no move is played
+    page.wait_for_function("() => clicks === 1")
+    expect(selected).to_have_attribute("data-spot", vermont)
+    page.touchscreen.tap(*middle("Vermont"))
     expect(selected).to_have_count(0)
     expect(offers).to_have_count(0)
+    page.emulate_media(reduced_motion="reduce")
+    page.touchscreen.tap(*middle("Florida"))
+    expect(offers).to_have_text(["Georgiaempty · take it", "Alabamaempty · take it"])
+    moves = [[usa.territories.index(name) for name in move] for move in MOVES_ELSEWHERE]
+    page.evaluate(MOVED, moves)
+    page.clock.run_for(100)
+    expect(page.locator(".told")).to_contain_text("Oregon → Idaho")
+    for name in ("Florida", "Georgia", "Alabama"):
+        assert spot(name).evaluate(IN_FRAME), "the choice stays in sight"
+    page.touchscreen.tap(*middle("Florida"))
+    expect(selected).to_have_count(0)
     page.evaluate(PREMOVE)
-    page.touchscreen.tap((x1 + x2) / 2, (y1 + y2) / 2)
-    page.wait_for_function("window.premove === null")
+    page.touchscreen.tap(*middle("Oregon"))
+    page.wait_for_function("() => window.premove === null")
     context.close()
 
 

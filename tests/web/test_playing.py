@@ -223,6 +223,11 @@ def test_whoever_has_little_time_left_is_told(timed: Page) -> None:
     expect(prompt).to_have_text("Your turn: choose a territory")
     timed.clock.run_for(2000)
     expect(prompt).to_have_text("Your turn, less than 20 s left: choose a territory")
+    timed.locator("[data-source]").first.press("Enter")
+    timed.clock.run_for(100)
+    expect(prompt).to_have_text(
+        re.compile(r"^Your turn, less than 20 s left: [^:]+, \d+ arm(y|ies)\. Where to\?$")
+    )
     expect(timed.locator(".player[data-low] .name")).to_have_text("You")
 
 

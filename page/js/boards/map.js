@@ -125,6 +125,7 @@ export class MapBoard {
     this.preview = h("p", { class: "preview", "aria-hidden": "true" }); // result of the move to the target that is pointed at; its label says it, too
     this.outcomes = /** @type {any} */ (null); // of the battles that may be chosen
     this.marked = /** @type {any} */ (null);
+    this.choice = /** @type {number[]} */ ([]); // the chosen territory and its targets
     this.shown = /** @type {any} */ (null);
     const first = cachedMapData(game.setup);
     this.draw(first);
@@ -323,7 +324,7 @@ export class MapBoard {
     this.drawnAt = now;
     const held = (/** @type {number} */ n) => (this.sign ? n * this.sign > 0 : n !== 0);
     const sought = move ? [move[1], move[0]] : position.armies.flatMap((n, v) => (held(n) ? [v] : []));
-    this.zoom.reveal(sought.map((v) => this.layout.at[v]));
+    if (!this.zoom.near.length) this.zoom.reveal(sought.map((v) => this.layout.at[v])); // a choice stays in sight
     position.armies.forEach((n, v) => this.showSpot(v, travel && v === move[1] ? before.armies[v] : n));
     if (travel) {
       this.clearBadges(this.fight, "data-fought");
@@ -517,7 +518,9 @@ export class MapBoard {
       if (this.zoom.scale) this.label();
     }
     if (!marks || selected !== before) this.tapped = [];
-    if (selected !== before) this.zoom.choose(selected === null ? [] : [selected, ...targets].map((v) => this.layout.at[v]));
+    const choice = selected === null ? [] : [selected, ...targets];
+    if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.at[v]));
+    this.choice = choice;
     this.showPreview();
     set(this.picture, { role: marks ? "group" : "img" });
     this.spots.forEach(({ group }, v) => {
@@ -544,8 +547,12 @@ export class MapBoard {
   }
 
   // A finger covers several territories of a small map: choose the one that may be chosen there if no other one was pressed, and offer
-  // them otherwise. Name a territory that may not be chosen.
+  // them otherwise. Name a territory that may not be chosen. Ignore the second press of a double one, below which the map has moved.
   tap(event) {
+    if (event.detail && this.zoom.isMoving(event.timeStamp)) {
+      event.stopPropagation();
+      return;
+    }
     if (!this.isFinger || !this.spots || this.marked?.ahead?.cells.length) return; // any click cancels a premove
     const spot = event.target.closest(".spot");
     if (event.detail === 0 && spot?.matches("[role=button]")) return; // a screen reader presses what it has read

@@ -11,10 +11,11 @@ const MIN_HEIGHT_PX = 160; // least height of the frame
 const MIN_UNCUT_SHARE = 0.75; // of the least scale: a picture that fits whole at this scale is not cut, in a window wider than a tablet's
 const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and names would cover a phone's map
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
-const FINGER_PX = 960; // the same, with phones on their side
+const HANDHELD_PX = 960; // the same, with phones on their side
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
 const MAX_CHOICE_SHARE = 2.4; // of the least scale: two territories are then at least 76 pixels apart, and their names are large
 const GLIDE_MS = 250;
+const SETTLE_MS = 400; // from a movement of the picture until a press is meant for what is there now
 const DRAG_PX = 5; // a shorter movement is a click
 
 export class Zoom {
@@ -24,8 +25,9 @@ export class Zoom {
     this.size = size;
     this.least = least;
     this.scaled = scaled;
-    this.factor = null; // pixels per unit chosen by the reader; null: the whole picture, or what is near
+    this.factor = /** @type {number | null} */ (null); // pixels per unit chosen by the reader, 0 for the whole picture; null: the whole picture, or what is near
     this.near = /** @type {number[][]} */ ([]); // points of a choice for which a small picture is zoomed in
+    this.movedAt = -Infinity; // time at which the picture began to move by itself
     this.scale = 0;
     this.height = 0; // of the frame
     this.sought = /** @type {number[][]} */ ([]); // points revealed last, or to reveal when the picture has a size
@@ -115,7 +117,7 @@ export class Zoom {
 
   // Return true if a finger cannot press the territories of the whole picture.
   get isSmall() {
-    return window.innerWidth <= FINGER_PX && this.whole < MIN_SHARE_WITH_MARKS * this.least;
+    return window.innerWidth <= HANDHELD_PX && this.whole < MIN_SHARE_WITH_MARKS * this.least;
   }
 
   // Return the scale at which all points of a choice are in sight in a frame of this height; 0 without a choice.
@@ -129,27 +131,33 @@ export class Zoom {
   // Zoom in on the points of a choice where the whole picture is too small for a finger; without points, back to the whole picture. A scale
   // that the reader has chosen before stays.
   choose(points) {
-    const { near, place, picture } = this;
-    const before = picture.getBoundingClientRect();
-    if (near.length || (this.factor === null && this.isSmall)) {
-      this.near = points;
-      this.factor = null;
-      this.fit();
-    }
-    if (this.near.length) {
-      const [left, top] = spans(points).map(([least, most]) => ((least + most) / 2) * this.scale);
-      place.scrollTo(left - place.clientWidth / 2, top - place.clientHeight / 2);
-    }
-    if (near.length || this.near.length) this.glide(before);
+    if (this.near.length || (this.factor === null && this.isSmall)) this.glide(points, points[0] === this.near[0] ? this.factor : null);
     if (points.length) this.reveal(points);
   }
 
-  // Let the picture move from where it was to where it is.
-  glide(before) {
+  // Let the picture move to the points of a choice, or to another scale.
+  glide(near, factor) {
+    const { place, picture } = this;
+    const before = picture.getBoundingClientRect();
+    for (const each of picture.getAnimations()) each.cancel();
+    this.near = near;
+    this.factor = factor;
+    this.fit();
+    if (near.length) {
+      const [left, top] = spans(near).map(([least, most]) => ((least + most) / 2) * this.scale);
+      place.scrollTo(left - place.clientWidth / 2, top - place.clientHeight / 2);
+    }
+    const now = picture.getBoundingClientRect();
+    if (now.left === before.left && now.top === before.top && now.width === before.width) return;
+    this.movedAt = performance.now();
     if (isStill()) return;
-    const now = this.picture.getBoundingClientRect();
     const transform = `translate(${before.left - now.left}px, ${before.top - now.top}px) scale(${before.width / now.width})`;
-    this.picture.animate([{ transformOrigin: "0 0", transform }, { transformOrigin: "0 0", transform: "none" }], { duration: GLIDE_MS, easing: "ease-out" });
+    picture.animate([{ transformOrigin: "0 0", transform }, { transformOrigin: "0 0", transform: "none" }], { duration: GLIDE_MS, easing: "ease-out" });
+  }
+
+  // Return true if a press at this time may be meant for what was there before the picture moved.
+  isMoving(time) {
+    return time < this.movedAt + SETTLE_MS;
   }
 
   // Handle another room for the frame.
@@ -164,10 +172,10 @@ export class Zoom {
     return [picture.left - frame.left, picture.top - frame.top];
   }
 
-  // Zoom by a button. Between the whole picture and the least scale there is no step, and from a choice one step leads to the whole picture.
+  // Zoom by a button. Between the whole picture and the least scale there is no step, and between a choice and the whole picture there is one.
   step(larger) {
-    if (!larger && this.near.length) {
-      this.choose([]);
+    if (this.near.length && this.isSmall && (!larger || this.factor === 0)) {
+      this.glide(this.near, larger ? null : 0);
       return;
     }
     const next = this.scale * (larger ? ZOOM_STEP : 1 / ZOOM_STEP);
@@ -181,7 +189,8 @@ export class Zoom {
     const x = pointer ? pointer.clientX - box.left : place.clientWidth / 2;
     const y = pointer ? pointer.clientY - box.top : place.clientHeight / 2;
     const { corner: [left, top], scale: before } = this;
-    this.factor = Math.max(this.whole, Math.min(MAX_SCALE, this.scale * factor));
+    const scale = Math.min(MAX_SCALE, this.scale * factor);
+    this.factor = scale > this.whole * 1.001 ? scale : this.near.length ? 0 : null;
     this.fit();
     place.scrollLeft = ((x - left) * this.scale) / before - x;
     place.scrollTop = ((y - top) * this.scale) / before - y;
@@ -201,7 +210,10 @@ export class Zoom {
     const all = spans.map(([length, whole], axis) => holding(points.map((point) => point[axis] * scale), here[axis], length, whole));
     const around = points.map((point) => spans.map(([length, whole], axis) => holding([point[axis] * scale], here[axis], length, whole, true)));
     const [left, top] = [all, ...around].reduce((a, b) => (worth(b) > worth(a) ? b : a), here);
-    if (left !== scrollLeft || top !== scrollTop) place.scrollTo({ left, top, behavior: this.revealed && !isStill() ? "smooth" : "auto" });
+    if (left !== scrollLeft || top !== scrollTop) {
+      place.scrollTo({ left, top, behavior: this.revealed && !isStill() ? "smooth" : "auto" });
+      this.movedAt = performance.now();
+    }
     this.revealed = true;
   }
 

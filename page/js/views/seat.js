@@ -115,7 +115,7 @@ export class SeatView {
     const alone = away === null ? "" : `Opponent disconnected; you win in ${Math.ceil(away / 1000)} s.`;
     if (alone && !mine) return alone;
     if (mine && !this.viewer.playback.follows) return "Your turn. You are looking back: press » to play on.";
-    if (mine && !alone && !this.short && this.viewer.picker.source !== null) return this.next(match);
+    if (mine && !alone && !this.short && match.game.names && this.viewer.picker.source !== null) return this.next(match);
     if (mine) return `${alone ? `${alone} ` : ""}Your turn${this.short ? `, less than ${SHORT_MS / 1000} s left` : ""}: ${this.next(match)}`;
     const { source } = this.viewer.picker;
     const chosen = playing.premove !== null ? `${match.game.text(playing.premove)}.` : source !== null && match.game.names ? `${match.game.names[source]} → …` : "";
@@ -140,7 +140,7 @@ export class SeatView {
     const { source } = this.viewer.picker;
     if (source === null) return "choose a territory";
     const armies = Math.abs(last.armies[source]);
-    return `${game.names[source]}, ${plural(armies, "army", "armies")}: where to?`;
+    return `${game.names[source]}, ${plural(armies, "army", "armies")}. Where to?`;
   }
 
   // Describe the state while the server does not answer.
