@@ -734,6 +734,6 @@ def test_the_reader_of_ones_own_match_is_addressed_as_you(empty: BrowserArena, p
     page.evaluate(OWN, [{**setup, "start": armies}, "maxie", [[0, 1]]])
     names = load_map("path4").territories
     expect(page.locator(".player .name")).to_have_text(["You", "bob"])
-    expect(page.locator(".story")).to_have_text(f"You break through at {names[1]}")
+    expect(page.locator(".story")).to_have_text(f"You take {names[1]}")
     expect(page.locator(".told")).to_contain_text(f"Move 1, you: {names[0]} → {names[1]}")
     expect(page.locator(".share-of:visible", has_text="%")).to_have_text(re.compile(r"^bob \d+ % to win$"))

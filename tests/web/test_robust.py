@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from testkit.browser import BrowserArena, box_of, run_arena, wait_until
 
@@ -72,7 +72,16 @@ def test_an_answer_that_cannot_be_read_is_told(empty: BrowserArena, page: Page) 
 
 
 def test_an_answer_that_a_proxy_gave_up_on_is_requested_again(empty: BrowserArena, page: Page) -> None:
-    page.route("**/api/search?*", lambda route: route.fulfill(status=504, body="<html>"), times=2)
+    statuses = [504, 504]
+
+    # Not `times=2`: once in hundreds of runs, Playwright loses the request that is sent while it takes such a handler away.
+    def give_up(route: Route) -> None:
+        if statuses:
+            route.fulfill(status=statuses.pop(), body="<html>")
+        else:
+            route.continue_()
+
+    page.route("**/api/search?*", give_up)
     with page.expect_response(lambda answer: "/api/search?" in answer.url and answer.ok):
         page.goto(f"{empty.url}search?bot=ann")
     expect(page.locator("main").get_by_role("status")).not_to_contain_text("could not answer")
