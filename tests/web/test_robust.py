@@ -74,7 +74,7 @@ def test_an_answer_that_cannot_be_read_is_told(empty: BrowserArena, page: Page) 
 def test_an_answer_that_a_proxy_gave_up_on_is_requested_again(empty: BrowserArena, page: Page) -> None:
     statuses = [504, 504]
 
-    # Not `times=2`: once in hundreds of runs, Playwright loses the request that is sent while it takes such a handler away.
+    # Not `times=2`: with it, the request after the last handled one was once never answered.
     def give_up(route: Route) -> None:
         if statuses:
             route.fulfill(status=statuses.pop(), body="<html>")
