@@ -115,7 +115,7 @@ def _parse_adjudication(file: TomlFile, rules: dict[str, Any] | str | None) -> A
     if isinstance(rules, dict):
         return file.parse(["adjudicate"], Adjudication.convert, rules)
     if rules != NO_RULES:
-        valid_form = f'a table, as in [adjudicate] and under it limit = 200, or the word "{NO_RULES}"'
+        valid_form = f'a table, such as {{ limit = 200 }}, or the word "{NO_RULES}"'
         raise file.locate_error(["adjudicate"], f"must be {valid_form}, not {rules!r:.60}")
     return None
 

@@ -72,9 +72,9 @@ class TableHit:
 
 @dataclass(frozen=True, slots=True)
 class NodeExited:
-    """Event: a node was left with a result.
+    """Event: the search of a node has finished, with a result.
 
-    `pruned` is True if a cut occurred at one of its children, even at the last one.
+    `pruned` is True if the value of a child caused a cutoff, even if no child was left to skip.
     """
 
     path: Path

@@ -102,7 +102,7 @@ def make(
             metavar="PERCENT",
             min=0,
             max=100,
-            help="Minimum lead in winning chance of the best reply over the median, in percentage points.",
+            help="How much better than the median reply the best must be, in percentage points of winning chance.",
         ),
     ] = 3.0,
     seed: SeedOption = 1,

@@ -260,7 +260,7 @@ class Shell:
         return self._core
 
     def reconfigure(self, settings: CoreSettings) -> None:
-        """Apply new settings, to this core and to those built later."""
+        """Apply new settings, to the core and to each core that this shell builds later."""
         self.settings = settings
         self.submit(ApplySettings(settings))
 

@@ -69,5 +69,5 @@ def test_a_wide_board_of_points_is_told_as_a_list() -> None:
 def test_points_that_do_not_fit_together_are_refused(
     places: tuple[tuple[float, float], ...], lines: tuple[tuple[int, int], ...], names: tuple[str, ...]
 ) -> None:
-    with pytest.raises(ValueError, match=r"board must|line must|different names"):
+    with pytest.raises(ValueError, match=r"board of points must|line must|different names"):
         Points(places, lines, names)
