@@ -127,7 +127,9 @@ def _parse_arguments() -> argparse.Namespace:
         help="runs: run simulations; planted: find the planted defects",
     )
     parser.add_argument("--seeds", type=int, default=1, help="number of seeds to run (default 1)")
-    parser.add_argument("--seed", type=_parse_seed, default=1, help="first seed; `today` makes it from the date (default 1)")
+    parser.add_argument(
+        "--seed", type=_parse_seed, default=1, help="first seed; `today` makes it from the date (default 1)"
+    )
     parser.add_argument(
         "--minutes", type=float, help="minutes in which further seeds are begun, instead of --seeds"
     )
