@@ -103,7 +103,7 @@ function isTurn(match, ply, plies) {
   const before = estimateAt(match, ply - 1);
   const sign = Math.sign(estimateAt(match, ply) - before);
   const change = (at) => sign * (estimateAt(match, at) - before);
-  return change(ply) >= TURN / 2 && Array.from({ length: last - ply }, (_, n) => ply + 1 + n).every((at) => change(at) >= TURN);
+  return change(ply) >= (last > ply ? TURN / 2 : TURN) && Array.from({ length: last - ply }, (_, n) => ply + 1 + n).every((at) => change(at) >= TURN);
 }
 
 // Return the ply of the weightiest event after a ply; undefined if there is none.

@@ -116,12 +116,13 @@ function headline({ winner, reason: word }, players, seat = /** @type {string | 
 }
 
 // Return the end of a match in two parts: the headline with the armies of both players, as in "ann wins 918 : 109", and the reason, as
-// in "reached 900 armies"; empty for a player who resigned. A draw has no armies, which need not be equal. `seat`: the reader's seat,
+// in "reached 900 armies". A draw has no armies, which need not be equal, and a reader who resigned has neither armies nor a reason. `seat`: the reader's seat,
 // whose armies come first; null for a spectator.
 export function ending(match, seat = /** @type {string | null} */ (null)) {
   const { end, game, last, players } = match;
   const first = seat ?? end.winner;
-  const score = end.winner && game.score?.(last);
+  const hasResigned = seat && end.winner !== seat && end.reason === "resignation";
+  const score = end.winner && !hasResigned && game.score?.(last);
   const armies = score ? ` ${score[first].armies}\u00a0:\u00a0${score[other(first)].armies}` : "";
   return [`${headline(end, players, seat)}${armies}`, end.reason === "server_fault" ? detailOf(end) || "server error" : why(match, seat)];
 }

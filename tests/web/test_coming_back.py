@@ -6,7 +6,7 @@ import os
 import re
 import signal
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -337,10 +337,17 @@ def pause(page: Page) -> None:
     wait_until(paused)
 
 
-def test_a_page_whose_server_was_upgraded_reloads_itself_into_the_match(tmp_path: Path, page: Page) -> None:
-    with run_arena(tmp_path, "--set=pool.matchmaker=false") as running:
+def test_a_page_whose_server_was_upgraded_reloads_itself_into_the_match(
+    tmp_path: Path, browser: Browser
+) -> None:
+    with (
+        run_arena(tmp_path, "--set=pool.matchmaker=false") as running,
+        closing(new_context(browser, service_workers="allow")) as context,
+    ):
         running.connect_slow_bot("random", 0.1)
+        page = context.new_page()
         begin(page, running, "ada-upgrades")
+        page.evaluate("navigator.serviceWorker.ready.then(() => null)")  # it has kept the old page
         old = digest(page)
         click_a_move(page)
         status(page, "Your turn")

@@ -64,7 +64,7 @@ const outcome = ({ what, came, stood }) => ({ won: winWords(came, stood), lost: 
 // Return the same beside the name of the target.
 const offerWords = (told) => {
   const { what, came, stood } = told;
-  return { took: "empty · take it", joined: `${stood} · ${outcome(told)}`, won: `${came} vs ${stood}: ${outcome(told)}`, lost: `${came} vs ${stood}: lose` }[what];
+  return { took: "empty · take it", joined: `${stood} · ${outcome(told)}`, won: `${outcome(told)} · ${came} vs ${stood}`, lost: `lose · ${came} vs ${stood}` }[what];
 };
 
 // Write a name in its box; null hides it.
@@ -324,7 +324,7 @@ export class MapBoard {
     this.drawnAt = now;
     const held = (/** @type {number} */ n) => (this.sign ? n * this.sign > 0 : n !== 0);
     const sought = move ? [move[1], move[0]] : position.armies.flatMap((n, v) => (held(n) ? [v] : []));
-    if (!this.zoom.near.length) this.zoom.reveal(sought.map((v) => this.layout.at[v])); // a choice stays in sight
+    if (!this.choice.length) this.zoom.reveal(sought.map((v) => this.layout.at[v])); // a choice stays in sight
     position.armies.forEach((n, v) => this.showSpot(v, travel && v === move[1] ? before.armies[v] : n));
     if (travel) {
       this.clearBadges(this.fight, "data-fought");

@@ -38,8 +38,8 @@ export class PagedList {
       this.list.append(...found.map(pastRow));
       this.more.hidden = !this.next;
       const { length } = this.list.children;
-      if (this.next && !found.length) say(this.told, "Nothing found so far. There are older matches.");
-      else if (!length) say(this.told, this.none);
+      if (!length) say(this.told, this.next ? "Nothing found so far. There are older matches." : this.none);
+      else if (this.next && !found.length && !this.counts) say(this.told, "No older ones found so far.");
       else say(this.told, this.counts ? `${plural(length, "match", "matches")}${this.next ? ", and older ones" : ""}` : "");
     } catch (error) {
       say(this.told, error.message);

@@ -239,7 +239,9 @@ export class Viewer {
     this.players.judge(this.review.accuracy);
     this.showStudy();
     this.tug.show(match, at);
-    set(this.tug.element, { hidden: !hasChances(match) });
+    // A small frame of another site has nothing else that tells the result.
+    const tells = this.over && document.body.classList.contains("embedded");
+    set(this.tug.element, { hidden: !hasChances(match) && !tells });
     this.showTrack(at);
     this.plot.show(playback, this.turns);
     const told = story(match, this.continents, at);
@@ -365,6 +367,7 @@ export class Viewer {
     const { button, ready } = this.review;
     const focused = button.matches(":focus-visible");
     if (ready) this.playback.reveal();
+    else if (this.review.refusal) this.playback.pause(); // the next ply would take the reason away
     if (ply !== undefined && !this.explorer.active) this.go(ply);
     else this.refresh();
     if (focused && button.hidden) this.slider.focus(); // with the button the focus of the keyboard would be lost
