@@ -342,6 +342,12 @@ def box_of(element: Locator) -> FloatRect:
     return box
 
 
+def middle_of(element: Locator) -> tuple[float, float]:
+    """Return the middle of an element's bounding box in the window."""
+    box = box_of(element)
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
 def wait_until_live(page: Page, title: str = "") -> None:
     """Press "Next match" on the page's board until it shows a live match whose title begins with `title`.
 

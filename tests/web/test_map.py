@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from arena.protocol.record import to_line
-from testkit.browser import BrowserArena, box_of, evaluate_large, new_context, wait_until
+from testkit.browser import BrowserArena, box_of, evaluate_large, middle_of, new_context, wait_until
 from tests.web.conftest import stop_clock
 from tests.web.screenshots import made_up
 
@@ -171,8 +171,7 @@ def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(
     page.set_viewport_size({"width": 1280, "height": 720})
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     place = page.locator(".zoomed")
-    box = box_of(place)
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x, y = middle_of(place)
     width = "document.querySelector('.map').getBoundingClientRect().width"
     before = page.evaluate(width)
     page.mouse.move(x, y)
@@ -227,11 +226,6 @@ COUNT_CLICKS = """() => {
 
 IS_STILL = "() => document.querySelector('.map').getAnimations().length === 0"
 """True when the map no longer glides to what it shows."""
-
-MIDDLES = """(spots) => spots.map((spot) => {
-  const { left, right, top, bottom } = spot.getBoundingClientRect();
-  return [(left + right) / 2, (top + bottom) / 2];
-})"""
 
 IS_WHOLE = """() => {
   const place = document.querySelector('.zoomed');
@@ -337,7 +331,7 @@ def test_on_a_phone_a_map_is_whole_but_for_a_choice_and_its_targets_are_buttons(
     page.wait_for_function(IS_STILL)
     assert box_of(page.locator(".board")) == board
     targets = page.locator("[data-target]")
-    middles = page.locator("[data-target], [data-selected]").evaluate_all(MIDDLES)
+    middles = [middle_of(each) for each in page.locator("[data-target], [data-selected]").all()]
     assert min(dist(a, b) for a, b in combinations(middles, 2)) >= 44
     for target in targets.all():
         assert target.evaluate(IN_FRAME)
@@ -382,8 +376,7 @@ def test_two_fingers_zoom(empty: BrowserArena, browser: Browser, tmp_path: Path)
     page = context.new_page()
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     page.locator(".zoomed").scroll_into_view_if_needed()
-    box = box_of(page.locator(".zoomed"))
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x, y = middle_of(page.locator(".zoomed"))
     fingers = context.new_cdp_session(page)
 
     def touch(kind: str, apart: float) -> None:
@@ -670,8 +663,7 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     def middle(name: str) -> tuple[float, float]:
         page.clock.run_for(1000)  # the map takes no press shortly after it has moved
         page.wait_for_function(IS_STILL)
-        box = box_of(spot(name).locator(".reach"))
-        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        return middle_of(spot(name).locator(".reach"))
 
     x, y = middle("Florida")
     page.touchscreen.tap(x + 12, y + 14)  # beside its land

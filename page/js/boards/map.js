@@ -64,7 +64,8 @@ const outcome = ({ what, came, stood }) => ({ won: winWords(came, stood), lost: 
 // Return the same beside the name of the target.
 const offerWords = (told) => {
   const { what, came, stood } = told;
-  return { took: "empty · take it", joined: `${stood} · ${outcome(told)}`, won: `${outcome(told)} · ${came} vs ${stood}`, lost: `lose · ${came} vs ${stood}` }[what];
+  if (what === "took") return "empty · take it";
+  return what === "joined" ? `${stood} · ${outcome(told)}` : `${outcome(told)} · ${came} vs ${stood}`;
 };
 
 // Write a name in its box; null hides it.

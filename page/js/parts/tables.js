@@ -82,10 +82,10 @@ function cross(bots, crosses) {
     h("tbody", null, bots.map((bot, n) => h("tr", null, h("th", { scope: "row" }, `${n + 1}.`, h("span", { class: "bot-of" }, ` ${botTitle(bot)}`)), bots.map((other) => cell(bot, other)))))));
 }
 
-// The cross-table of bots as a section with its heading, and whether it has too many for the column beside their standings.
+// The cross-table of bots with its heading, if there is one, and whether it is too wide for the column beside their standings.
 export function headToHead(rows, crosses) {
   const crossed = cross(rows.map((row) => row.bot), crosses);
-  return { section: crossed && h("section", null, h("h2", null, "Head to head"), crossed), isWide: rows.length > FEW };
+  return { parts: crossed ? [h("h2", null, "Head to head"), crossed] : [], isWide: rows.length > FEW };
 }
 
 // Wins, draws and losses as one bar.

@@ -120,8 +120,7 @@ export class EventView {
     set(this.tables, { hidden: false });
     this.test.replaceChildren(...(plan?.sprt ? [sprt(plan.sprt, plan)] : []));
     const rows = table ? eventRows(table.rows) : [];
-    const { section, isWide } = headToHead(rows, table?.crosses ?? []);
-    const between = section ? [...section.childNodes] : [];
+    const { parts: between, isWide } = headToHead(rows, table?.crosses ?? []);
     this.table.replaceChildren(h("h2", null, "Standings"),
       ...(rows.length
         ? [standing(rows, "Elo"), h("p", { class: "quiet" }, `From ${plural(table.counted, "match", "matches")}; Elo relative to the average, with its 95 % error. `, files(this.event)), ...(isWide ? between : [])]

@@ -55,7 +55,8 @@ export class TableView {
   ratings(game, { standings, crosses }, listed, latest) {
     const rows = standings.filter((each) => each.game === game).map(rated);
     const unsure = rows.some((row) => row.provisional) ? " A rating with a question mark is provisional." : "";
-    const { section, isWide } = headToHead(rows, crosses[game] ?? []);
+    const { parts, isWide } = headToHead(rows, crosses[game] ?? []);
+    const section = parts.length ? h("section", null, parts) : null;
     return page(h("section", null, h("h2", null, GAME_NAMES[game] ?? game), standing(rows, "Rating"), h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches, ± 95 % error.${unsure}`)),
       [isWide ? null : section, listed].filter(Boolean), isWide ? section : null, latest);
   }
