@@ -135,8 +135,8 @@ def _convert_like(data: Any, example: object) -> Any:
         with CONVERSION_LOCK:
             return msgspec.convert(data, type(example))
     except msgspec.ValidationError as error:
-        first_line = str(error).partition("\n")[0]
-        raise BadData(f"the data does not fit {type(example).__name__}: {first_line:.200}") from None
+        message = str(error).partition("\n")[0]
+        raise BadData(f"the data does not fit {type(example).__name__}: {message:.200}") from None
     except (TypeError, NameError) as error:
         message = str(error).partition("\n")[0]
         raise BadData(

@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.record import Record, from_line
 from arena.server.store import database
+from arena.server.store.finished_matches import IS_FINISHED
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
@@ -14,7 +15,6 @@ from arena.server.store.schema import matches, records
 async def load_records(engine: AsyncEngine, event: str) -> list[Record]:
     """Return the records of all finished matches of an event, in order of their start."""
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
-    query = query.where(matches.c.event == event, matches.c.finished.is_not(None))
+    query = query.where(matches.c.event == event, IS_FINISHED)
     query = query.order_by(matches.c.started, matches.c.match)
-    async with database.open_query_connection(engine) as connection:
-        return [from_line(unpack_record(packed)) for packed in (await connection.execute(query)).scalars()]
+    return [from_line(unpack_record(packed)) for packed in (await database.fetch(engine, query)).scalars()]

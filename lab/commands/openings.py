@@ -41,7 +41,7 @@ DEFAULT_ENGINE = "alphabeta"
 DEFAULT_STRENGTHS = "500,4000,32000"
 """Default of --strengths: the nodes per move that `arena maps measure` uses, too."""
 MAX_NODES_PER_MOVE = 10**9
-"""Maximum of each number in --strengths."""
+"""Maximum of --nodes, and of each number in --strengths."""
 
 
 def make(
@@ -73,7 +73,7 @@ def make(
             "--nodes",
             metavar="N",
             min=100,
-            max=10**9,
+            max=MAX_NODES_PER_MOVE,
             help="Nodes to search each opening; each reply to it gets a quarter.",
         ),
     ] = 8_000,

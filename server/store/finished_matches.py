@@ -148,11 +148,18 @@ def make_finished_match_from_row(row: Any) -> FinishedMatch:
     return FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), make_result_from_row(row))
 
 
+IS_FINISHED = matches.c.finished.is_not(None)
+"""SQL condition that a match is finished, which is also the condition of the partial indices of finished matches.
+
+All queries share this object, because `list_distinct_games` caches its queries by the conditions.
+"""
+
+
 async def load_results(connection: AsyncConnection, event: str) -> dict[str, FinishedMatch]:
     """Return the results of an event's finished matches by match id, in order of finishing."""
     table = matches.c
     query = sa.select(table.match, table.game, table.maxie, table.minnie, table.winner, table.reason)
-    query = query.where(table.event == event, table.finished.is_not(None))
+    query = query.where(table.event == event, IS_FINISHED)
     rows = await connection.execute(query.order_by(table.finished, table.number))
     return {row.match: make_finished_match_from_row(row) for row in rows}
 
@@ -189,16 +196,9 @@ async def load_summary(engine: Engine, match: str) -> MatchSummary | None:
     """Return a finished match as shown in lists; None if no finished match has the id `match`."""
     columns = ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
     query = sa.select(*(matches.c[name] for name in columns))
-    query = query.where(matches.c.match == match, matches.c.finished.is_not(None))
+    query = query.where(matches.c.match == match, IS_FINISHED)
     row = (await fetch(engine, query)).one_or_none()
     return None if row is None else make_summary_from_row(row)
-
-
-IS_FINISHED = matches.c.finished.is_not(None)
-"""SQL condition that a match is finished, which is also the condition of the partial indices of finished matches.
-
-All queries share this object, because `list_distinct_games` caches its queries by the conditions.
-"""
 
 
 async def list_distinct_games(

@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena.protocol.record import Record, from_line
 from arena.server.store import database, schema
 from arena.server.store.database import Engine
+from arena.server.store.finished_matches import IS_FINISHED
 from arena.server.store.ladder_lock import CannotResume, lock_event
 from arena.server.store.packing import unpack_record
 
@@ -112,8 +113,8 @@ async def _load_ladder(engine: Engine, event: str) -> StoredLadder:
     query = sa.select(schema.ladders).where(schema.ladders.c.event == event)
     matches, records = schema.matches, schema.records
     row = (await database.fetch(engine, query)).one()
-    is_finished_match = (matches.c.event == row.event) & matches.c.finished.is_not(None)
-    finished_query = sa.select(matches.c.match, records.c.packed, matches.c.finished).where(is_finished_match)
+    finished_query = sa.select(matches.c.match, records.c.packed, matches.c.finished)
+    finished_query = finished_query.where(matches.c.event == row.event, IS_FINISHED)
     finished_query = finished_query.join(records, records.c.number == matches.c.number)
     finished_query = finished_query.order_by(matches.c.finished, matches.c.number)
     rows = (await database.fetch(engine, finished_query)).all()

@@ -27,6 +27,7 @@ from arena.server.store.aggregates.standings import make_rating_key, store_base_
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.files import replace_on_success
+from arena.server.store.finished_matches import IS_FINISHED
 from arena.server.store.personal_data import remove_expired
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
 
@@ -126,22 +127,21 @@ async def _find_last_expired(engine: Engine, retention: Retention, now: datetime
     Arrival numbers give the order in which the store received the matches. Matches that are not yet counted in the
     ratings have higher numbers than the returned one.
     """
-    is_finished = matches.c.finished.is_not(None)
     arrival = matches.c.arrival
     async with open_query_connection(engine) as connection:
         if retention.max_matches is not None:
-            newest_query = sa.select(arrival).where(is_finished).order_by(arrival.desc())
+            newest_query = sa.select(arrival).where(IS_FINISHED).order_by(arrival.desc())
             last_arrival = await connection.scalar(newest_query.limit(1).offset(retention.max_matches))
         else:
             oldest = database.format_timestamp(now - timedelta(days=retention.days or 0))
             # A match with a time years ahead, from a wrong clock, must not keep all later matches in the store.
             latest = database.format_timestamp(now + MAX_CLOCK_SKEW)
             young_query = sa.select(sa.func.min(arrival)).where(
-                is_finished, matches.c.finished.between(oldest, latest)
+                IS_FINISHED, matches.c.finished.between(oldest, latest)
             )
             first_kept = await connection.scalar(young_query)
             last_arrival = (
-                await connection.scalar(sa.select(sa.func.max(arrival)).where(is_finished))
+                await connection.scalar(sa.select(sa.func.max(arrival)).where(IS_FINISHED))
                 if first_kept is None
                 else first_kept - 1
             )
@@ -168,7 +168,7 @@ async def _load_oldest(engine: Engine, after: int, last: int) -> Sequence[Any]:
             records.c.packed,
         )
         .join(records, records.c.number == matches.c.number)
-        .where(matches.c.finished.is_not(None), matches.c.arrival > after, matches.c.arrival <= last)
+        .where(IS_FINISHED, matches.c.arrival > after, matches.c.arrival <= last)
         .where(matches.c.event.not_in(unfinished))
         .order_by(matches.c.arrival)
         .limit(MATCHES_PER_FILE)

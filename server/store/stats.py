@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena.server.store import lease
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import Engine
+from arena.server.store.finished_matches import IS_FINISHED
 from arena.server.store.schema import matches, metadata, records
 
 VACUUM_SECONDS = 7 * 86_400.0
@@ -42,13 +43,12 @@ class StoreStats(Struct, frozen=True):
 
 async def load_stats(engine: Engine) -> StoreStats:
     """Return the size and contents of a store. This takes long on a large store, because it reads whole tables."""
-    is_finished = matches.c.finished.is_not(None)
     query = sa.select(
         sa.func.count(), sa.func.min(matches.c.finished), sa.func.max(matches.c.finished)
-    ).where(is_finished)
+    ).where(IS_FINISHED)
     async with engine.connect() as connection:
         count, oldest, newest = (await connection.execute(query)).one()
-        in_progress = await connection.scalar(sa.select(sa.func.count()).where(~is_finished))
+        in_progress = await connection.scalar(sa.select(sa.func.count()).where(~IS_FINISHED))
         packed = await connection.scalar(sa.select(sa.func.count()).where(records.c.whole))
         is_sqlite = engine.dialect.name == "sqlite"
         size, free = await (_measure_sqlite_size if is_sqlite else _measure_postgresql_size)(connection)

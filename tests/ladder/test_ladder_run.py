@@ -62,7 +62,9 @@ class WatchStore(Watch):
             store.backup(copy)
 
 
-def ladder(record: Path, *bots: BotPlan, rounds: int = 1, concurrency: int = 0) -> Ladder:
+def ladder(
+    record: Path, *bots: BotPlan, rounds: int = 1, concurrency: int = 0, format: str = "round-robin"
+) -> Ladder:
     plan = LadderPlan(
         bots,
         event="test",
@@ -70,6 +72,7 @@ def ladder(record: Path, *bots: BotPlan, rounds: int = 1, concurrency: int = 0) 
         time_control=TimeControl(120_000),
         rounds=rounds,
         concurrency=concurrency,
+        format=format,
         folder=ROOT,
     )
     return Ladder(plan, [game_of()], record, restart_policy=QUICK)
@@ -99,9 +102,8 @@ async def test_every_match_is_in_the_file_before_it_is_told_and_the_page_has_the
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     watch = WatchStore(tmp_path)
-    knockout = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), concurrency=2)
-    finished_ladder = Ladder(
-        replace(knockout.plan, format="knockout"), knockout.starts, knockout.record, restart_policy=QUICK
+    finished_ladder = ladder(
+        tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), concurrency=2, format="knockout"
     )
     with anyio.fail_after(500):
         await run_ladder(finished_ladder, watch)

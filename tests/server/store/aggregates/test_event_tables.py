@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from arena.match.referee import SEATS
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
-from arena.protocol.values import Seat
 from arena.rating.standings import make_standings
 from arena.server.store import queries
 from arena.server.store.aggregates.event_tables import (
@@ -28,8 +28,6 @@ from tests.server.core.test_event import begin_event
 from tests.server.matches import record
 from tests.server.played import KINDS, day, events, keep, keep_event
 from tests.server.store.test_archive import line
-
-SEATS: tuple[Seat, Seat] = ("maxie", "minnie")
 
 
 @pytest.mark.parametrize("seed", seeds(2))
@@ -101,7 +99,7 @@ async def test_the_table_of_an_event_has_the_ranks_and_points_that_its_bots_are_
     await keep_event(engine, event.state)
     lines = []
     while due := event.list_due_matches():
-        winner = chance.choice(SEATS)
+        winner = chance.choice(list(SEATS.values()))
         reason = EndReason.RESIGNATION if chance.random() < 0.5 else EndReason.NO_SHOW
         kept = record(
             event.start_match(due[0]), maxie=due[0].maxie, minnie=due[0].minnie, winner=winner, reason=reason
