@@ -53,5 +53,5 @@ def read_token(bot_file: TomlFile, token_file: str, token_env: str) -> str:
     try:
         return file_beside_bot.read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise bot_file.locate_error(["token-file"], f"cannot read {file_beside_bot}: {why}") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise bot_file.locate_error(["token-file"], f"cannot read {file_beside_bot}: {reason}") from None

@@ -252,8 +252,8 @@ def _describe_misuse(problem: typer.TyperException) -> str:
     return message
 
 
-def _print_version(requested: bool) -> None:  # noqa: FBT001 - typer passes it by position
-    if requested:
+def _print_version(is_requested: bool) -> None:  # noqa: FBT001 - typer passes it by position
+    if is_requested:
         typer.echo(f"arena {metadata.version('riskless-arena')}")
         raise typer.Exit
 

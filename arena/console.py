@@ -217,7 +217,7 @@ def write_text(text: str, path: Path) -> None:
 Justify = Literal["left", "right"]
 
 MIN_TEXT_WIDTH = 9
-"""Width to which a column of text may be folded, in characters."""
+"""Minimum width of a column of text in which lines are wrapped, in characters."""
 MAX_WIDTH = 1_000_000
 """Width within which a table is measured, in characters: more than any table has."""
 
@@ -252,7 +252,7 @@ def print_result(
 
 
 def fits_terminal(table: Table, console: Console) -> bool:
-    """Return True if `console` is a terminal with room for the columns of numbers, which are not wrapped, and for text."""
+    """Return True if `console` is a terminal that is wide enough for the unwrapped columns and for folded columns of text."""
     if not console.is_terminal:
         return False
     folded = Table(box=table.box, padding=table.padding, pad_edge=table.pad_edge)

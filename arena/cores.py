@@ -27,7 +27,7 @@ class Mount:
     root: PurePosixPath
     """Group that is mounted at `point`; in a container, not necessarily the root of the tree."""
     point: Path
-    unified: bool
+    is_unified: bool
     """True for version 2 of control groups, where one tree has all controllers."""
 
 
@@ -49,7 +49,8 @@ def find_cpu_limit(cgroup: Path = CGROUP_FILE, mounts: Path = MOUNTINFO_FILE) ->
     limits = [math.inf]
     for mount, path in _find_groups(cgroup, mounts, "cpu"):
         limits += [
-            _read_group_limit(folder, unified=mount.unified) for folder in _list_group_folders(mount, path)
+            _read_group_limit(folder, is_unified=mount.is_unified)
+            for folder in _list_group_folders(mount, path)
         ]
     return min(limits)
 
@@ -62,7 +63,7 @@ def measure_container_cpu_ms(container: str, cgroup: Path, mounts: Path = MOUNTI
     """
     for mount, path in _find_groups(cgroup, mounts, "cpuacct"):
         if container in path:
-            return _read_group_cpu_ms(next(_list_group_folders(mount, path)), unified=mount.unified)
+            return _read_group_cpu_ms(next(_list_group_folders(mount, path)), is_unified=mount.is_unified)
     return None
 
 
@@ -83,8 +84,8 @@ def _find_groups(cgroup: Path, mounts: Path, controller: str) -> Iterator[tuple[
     for line in cgroups.splitlines():
         _, controllers, path = line.split(":", 2)
         for mount in hierarchy:
-            if mount.unified == (controllers == "") and (
-                mount.unified or controller in controllers.split(",")
+            if mount.is_unified == (controllers == "") and (
+                mount.is_unified or controller in controllers.split(",")
             ):
                 yield mount, path
 
@@ -116,14 +117,14 @@ def _list_group_folders(mount: Mount, path: str) -> Iterator[Path]:
         yield from (mount.point / folder for folder in (relative_path, *relative_path.parents))
 
 
-def _read_group_limit(folder: Path, *, unified: bool) -> float:
+def _read_group_limit(folder: Path, *, is_unified: bool) -> float:
     """Return the CPU limit of one control group, in cores; infinity if it sets no limit or its files are missing.
 
     folder    folder of the control group
-    unified   True for version 2 of control groups, False for version 1
+    is_unified  True for version 2 of control groups, False for version 1
     """
     with suppress(OSError, ValueError):
-        if unified:
+        if is_unified:
             amount, period = (folder / "cpu.max").read_text().split()
         else:
             amount, period = (
@@ -134,14 +135,14 @@ def _read_group_limit(folder: Path, *, unified: bool) -> float:
     return math.inf
 
 
-def _read_group_cpu_ms(folder: Path, *, unified: bool) -> float | None:
+def _read_group_cpu_ms(folder: Path, *, is_unified: bool) -> float | None:
     """Return the CPU time that one control group has used, in ms; None if its accounting files are missing.
 
     folder    folder of the control group
-    unified   True for version 2 of control groups, False for version 1
+    is_unified  True for version 2 of control groups, False for version 1
     """
     with suppress(OSError, ValueError):
-        if not unified:
+        if not is_unified:
             return int((folder / "cpuacct.usage").read_text()) / 1e6
         for line in (folder / "cpu.stat").read_text().splitlines():
             if line.startswith("usage_usec "):

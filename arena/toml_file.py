@@ -117,12 +117,12 @@ class TomlFile:
         except ValueError as error:
             raise self.locate_error(keys, str(error)) from None
 
-    def locate_error(self, keys: KeyPath, why: str) -> BadTomlFile:
-        """Return an error that names the file, the value's line, its `keys`, and the reason `why`."""
+    def locate_error(self, keys: KeyPath, reason: str) -> BadTomlFile:
+        """Return an error that names the file, the value's line, its `keys`, and the reason `reason`."""
         line = self.find_line(keys)
         place = f"{self.path}:{line}" if line else str(self.path)
         name = ".".join(f"{key:.40}" for key in keys if isinstance(key, str))
-        return BadTomlFile(": ".join(part for part in (place, name, why) if part))
+        return BadTomlFile(": ".join(part for part in (place, name, reason) if part))
 
     def find_line(self, keys: KeyPath) -> int:
         """Return the number, from 1, of the line on which the statement of a value begins; 0 if there is none.
@@ -161,14 +161,18 @@ def escape_unprintable(message: str) -> str:
 
 
 def explain_mismatch(error: msgspec.ValidationError) -> str:
-    """Return what a value must be, in words of TOML, such as `expected a whole number >= 1`.
+    """Return the requirement that a value violates, in words of TOML, such as `expected a whole number >= 1`.
 
     The alternative `null` is left out, because TOML has no null: a key is left out instead.
     """
-    why = str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "").replace(" | ", " or ")
-    why = re.sub("^Object missing required field (.*)", r"the key \1 is missing", why)
-    why = why.replace(f"matching regex {NOT_BLANK!r}", "that is not blank")
-    return why[0].lower() + re.sub(r"\b\w+\b", lambda word: TYPE_NAMES.get(word[0], word[0]), why[1:])
+    expectation = (
+        str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "").replace(" | ", " or ")
+    )
+    expectation = re.sub("^Object missing required field (.*)", r"the key \1 is missing", expectation)
+    expectation = expectation.replace(f"matching regex {NOT_BLANK!r}", "that is not blank")
+    return expectation[0].lower() + re.sub(
+        r"\b\w+\b", lambda word: TYPE_NAMES.get(word[0], word[0]), expectation[1:]
+    )
 
 
 def _list_tables(value: Any, *, in_list: bool) -> list[tuple[KeyPath, dict[str, Any]]]:

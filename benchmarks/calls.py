@@ -2,9 +2,9 @@
 
     python -m benchmarks.calls [--list]
 
-A complete server with SQLite on a disk runs in this process, and its clients too. A profiler counts each call of a
-function of the package `arena`, in the event loop and in the journal's thread, until all work for a request is done.
-Each resumption of a coroutine counts as a call. The exit code is 1 if there are more calls than promised.
+A complete server with SQLite on a disk runs in this process, with its clients. A profiler counts the calls of functions
+of the package `arena`, in the event loop and in the journal's thread, until all work for a request is done. Each
+resumption of a coroutine counts as a call. The exit code is 1 if there are more calls than promised.
 """
 
 from __future__ import annotations

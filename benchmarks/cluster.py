@@ -57,7 +57,10 @@ The CPU time per move is without the CPU time while bots are idle. The column `i
 def measure_cpu_seconds(
     members: Sequence[ServerProcess], postgresql: Postgresql, nats: NatsServer
 ) -> list[float]:
-    """Return the CPU seconds used so far by the core or single process, all edges, PostgreSQL and NATS, in this order."""
+    """Return the CPU seconds that four parts of the arena have used so far.
+
+    The parts are the core (or the single process), all edges together, PostgreSQL and NATS, in this order.
+    """
     return [
         sum(process_cpu_seconds(member.pid) for member in members if member.role != "edge"),
         sum(process_cpu_seconds(member.pid) for member in members if member.role == "edge"),
@@ -68,14 +71,14 @@ def measure_cpu_seconds(
 
 @asynccontextmanager
 async def run_members(
-    edges: int, folder: Path, url: str, nats: NatsServer
+    edge_count: int, folder: Path, url: str, nats: NatsServer
 ) -> AsyncIterator[list[ServerProcess]]:
-    """Run one core and `edges` edges, or a single process if `edges` is 0, until the end of the block.
+    """Run one core and `edge_count` edges, or a single process if `edge_count` is 0, until the end of the block.
 
     folder: folder of the logs; url: URL of the database
     """
-    roles: list[Role] = ["core", *["edge"] * edges] if edges else ["all"]  # type: ignore[list-item]
-    bus = (f"--set=bus.url={nats.url}",) if edges else ()
+    roles: list[Role] = ["core", *["edge"] * edge_count] if edge_count else ["all"]  # type: ignore[list-item]
+    bus = (f"--set=bus.url={nats.url}",) if edge_count else ()
     members: list[ServerProcess] = []
     try:
         for number, role in enumerate(roles):
@@ -92,9 +95,9 @@ async def run_members(
 
 
 async def measure_once(
-    edges: int, arguments: argparse.Namespace, url: str, postgresql: Postgresql, nats: NatsServer
+    edge_count: int, arguments: argparse.Namespace, url: str, postgresql: Postgresql, nats: NatsServer
 ) -> RoundCost:
-    """Start one core and `edges` edges, or a single process if `edges` is 0, and return the cost of a move.
+    """Start one core and `edge_count` edges, or a single process if `edge_count` is 0, and return the cost of a move.
 
     arguments: command line of this benchmark; url: URL of the database
 
@@ -103,28 +106,28 @@ async def measure_once(
     load = Load()
     pause_seconds = float(arguments.bots / 2 / arguments.rate)  # one of two bots is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
-        async with run_members(edges, Path(folder), url, nats) as members:
+        async with run_members(edge_count, Path(folder), url, nats) as members:
             entrance_urls = [member.url for member in members if member.role != "core"]
 
-            def make_bots(prefix: str, *, pool: bool) -> list[Coroutine[Any, Any, None]]:
+            def make_bots(prefix: str, *, join_pool: bool) -> list[Coroutine[Any, Any, None]]:
                 return [
                     run_arena_bot(
                         entrance_urls[number % len(entrance_urls)],
                         f"{prefix} {number}",
                         load,
                         pause_seconds,
-                        pool=pool,
+                        join_pool=join_pool,
                     )
                     for number in range(arguments.bots)
                 ]
 
-            async with run_bots(load, make_bots("idle", pool=False)):
+            async with run_bots(load, make_bots("idle", join_pool=False)):
                 await asyncio.sleep(1)
                 cpu_before = measure_cpu_seconds(members, postgresql, nats)
                 await asyncio.sleep(IDLE_SECONDS)
                 cpu_after = measure_cpu_seconds(members, postgresql, nats)
                 idle_cpu = [b - a for a, b in zip(cpu_before, cpu_after, strict=True)]
-                async with run_bots(load, make_bots("bot", pool=True)):
+                async with run_bots(load, make_bots("bot", join_pool=True)):
                     await asyncio.sleep(WARM_SECONDS)
                     load.seconds.clear()
                     cpu_before, moves = measure_cpu_seconds(members, postgresql, nats), load.moves
@@ -133,7 +136,7 @@ async def measure_once(
                     moves, seconds = load.moves - moves, list(load.seconds)
     if load.forfeits:
         raise RuntimeError(
-            f"with {edges} edges, {len(load.forfeits)} matches were forfeited, the first by {load.forfeits[0]}"
+            f"with {edge_count} edges, {len(load.forfeits)} matches were forfeited, the first by {load.forfeits[0]}"
         )
     idle_periods = arguments.seconds / IDLE_SECONDS
     core_us, edges_us, postgresql_us, nats_us = [
@@ -153,7 +156,7 @@ async def measure_once(
 
 
 def make_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
-    """Return the figures by place in CLUSTER.md. `costs`: all rounds by configuration."""
+    """Return the figures, by placeholder in CLUSTER.md. `costs`: all rounds by configuration."""
     rows, server_us = [], {}
     for configuration, rounds in costs.items():
         medians = {name: statistics.median(cost[name] for cost in rounds) for name in rounds[0]}
@@ -165,10 +168,10 @@ def make_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
     ratios = [
         us / single_us for us, single_us in zip(server_us[last], server_us[SINGLE_PROCESS], strict=True)
     ]
-    kept = statistics.median(ratios) <= MAX_RATIO
+    is_kept = statistics.median(ratios) <= MAX_RATIO
     return {
         "cost.table": make_table(["", *rounds[0]], rows),
-        "cost.ratio": format_verdict(f"{format_spread(ratios, 2)} ×", kept=kept),
+        "cost.ratio": format_verdict(f"{format_spread(ratios, 2)} ×", is_kept=is_kept),
     }
 
 

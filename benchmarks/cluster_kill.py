@@ -42,7 +42,7 @@ SERVE_OPTIONS = (
     *("--game", "riskless", "--map", "italy", "--tc", "60+1", "--set=pool.pause_seconds=0"),
     *("--set=pool.concurrency=1000", "--set=log.verbose=true"),
 )
-FAILURES = 100
+FAILURE_COUNT = 100
 """Default number of failures. The promise is that a run with this number of failures loses nothing."""
 GOAL_SECONDS = 3.0
 """Promised upper bound of the p99 of the time until play continues after a core fails, in seconds."""
@@ -79,7 +79,7 @@ def recovery_seconds(report: FailureReport, kinds: Sequence[str]) -> list[float]
 
 
 def make_figures(report: FailureReport, kinds: Sequence[str]) -> dict[str, str]:
-    """Return the figures by place in CLUSTER.md. `kinds`: kinds of failure in the order of the table."""
+    """Return the figures, by placeholder in CLUSTER.md. `kinds`: kinds of failure in the order of the table."""
     result, rows = report.result, []
     for kind in kinds:
         faults_of_kind = [fault for fault in report.injected if fault.kind == kind]
@@ -94,8 +94,8 @@ def make_figures(report: FailureReport, kinds: Sequence[str]) -> dict[str, str]:
     p50, p99 = percentile(core_seconds, 0.5), percentile(core_seconds, 0.99)
     return {
         "failures.table": make_table(headings, rows),
-        "failures.effect": format_verdict(effect, kept=not result.faults),
-        "failures.recovery": format_verdict(f"p50 {p50:.2f} s, p99 {p99:.2f} s", kept=p99 <= GOAL_SECONDS),
+        "failures.effect": format_verdict(effect, is_kept=not result.faults),
+        "failures.recovery": format_verdict(f"p50 {p50:.2f} s, p99 {p99:.2f} s", is_kept=p99 <= GOAL_SECONDS),
     }
 
 
@@ -105,7 +105,7 @@ def main() -> int:
     Return the exit code: 1 if anything was lost or a match got stuck.
     """
     parser = CLUSTER.make_parser(__doc__)
-    parser.add_argument("--rounds", type=int, default=FAILURES, help="number of failures")
+    parser.add_argument("--rounds", type=int, default=FAILURE_COUNT, help="number of failures")
     parser.add_argument("--edges", type=int, default=2, help="number of edges in the cluster")
     parser.add_argument("--bots", type=int, default=40, help="number of bots that play")
     parser.add_argument(

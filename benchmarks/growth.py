@@ -15,14 +15,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from benchmarks.kit.filling import NAMES, create_database, create_filled_store
+from benchmarks.kit.filling import STORE_TITLES, create_database, create_filled_store
 from benchmarks.kit.flat import LIMIT_OPTIONS, WARM_SECONDS, measure_moves
 from benchmarks.kit.load_processes import ARENA, IDLE, LoadProcesses, run_loads
 from benchmarks.kit.measure import format_spread, make_table
 from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import RunningServer, raise_file_limit, run_arena_server, server_cores
 
-CONNECTIONS = (10, 100, 1_000, 5_000, 10_000)
+CONNECTION_COUNTS = (10, 100, 1_000, 5_000, 10_000)
 """Numbers of connections with which the cost of a move is measured."""
 PLAYING_CONNECTIONS = 10
 """Number of bots that play while the other connections are idle."""
@@ -32,7 +32,7 @@ PLAYERS_ON_STORE = 100
 """Number of bots that play on each store."""
 CONSTANT_FROM = 100
 """Number of connections beyond which the cost of a move must no longer grow."""
-MAX_RATIO, MAX_SECONDS = 1.3, 2.0
+MAX_RATIO, MAX_START_SECONDS = 1.3, 2.0
 """Promised upper bounds: growth of the cost of a move, and start-up time with the largest store in seconds."""
 
 
@@ -82,10 +82,10 @@ def measure_beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> It
 
 
 def measure_rounds(
-    running: RunningServer, load: LoadProcesses, players: int, seconds: float, rounds: int
+    running: RunningServer, load: LoadProcesses, player_count: int, seconds: float, rounds: int
 ) -> tuple[list[float], list[float]]:
-    """Wait until `players` bots have connected. Return the CPU µs per move and the moves per second of each round."""
-    load.wait_until_all_connected(players)
+    """Wait until `player_count` bots have connected. Return the CPU µs per move and the moves per second of each round."""
+    load.wait_until_all_connected(player_count)
     time.sleep(WARM_SECONDS)
     figures = [measure_moves(running, load, seconds) for _ in range(rounds)]
     return [figure.server for figure in figures], [figure.rate for figure in figures]
@@ -119,13 +119,13 @@ def _start_server(url: str) -> Iterator[tuple[RunningServer, float]]:
 
 
 def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[CostOnStore]) -> dict[str, str]:
-    """Return the figures by place in SERVER.md."""
+    """Return the figures, by placeholder in SERVER.md."""
     idle_rows = [
         [f"{cost.connections:,}", format_spread(cost.cpu), f"{cost.rate:,.0f}"] for cost in idle_costs
     ]
     store_rows = [
         [
-            *(NAMES[cost.store], f"{cost.matches:,}", format_spread(cost.cpu)),
+            *(STORE_TITLES[cost.store], f"{cost.matches:,}", format_spread(cost.cpu)),
             *(f"{cost.start:.1f}", f"{cost.recovery:.1f}"),
         ]
         for cost in store_costs
@@ -143,15 +143,19 @@ def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[Cos
         }
         worst_count = max(ratios, key=lambda count: ratios[count])
         text = f"at most {ratios[worst_count]:.2f} ×, with {worst_count:,} connections"
-        figures["growth.ratio connections"] = format_verdict(text, kept=ratios[worst_count] <= MAX_RATIO)
+        figures["growth.ratio connections"] = format_verdict(text, is_kept=ratios[worst_count] <= MAX_RATIO)
     for store in dict.fromkeys(cost.store for cost in store_costs):
         costs = [cost for cost in store_costs if cost.store == store]
         ratio = max(statistics.median(cost.cpu) for cost in costs) / statistics.median(costs[0].cpu)
-        figures[f"growth.ratio {store}"] = format_verdict(f"at most {ratio:.2f} ×", kept=ratio <= MAX_RATIO)
+        figures[f"growth.ratio {store}"] = format_verdict(
+            f"at most {ratio:.2f} ×", is_kept=ratio <= MAX_RATIO
+        )
     if store_costs:
         largest = max(cost.matches for cost in store_costs)
         slowest = max(max(cost.start, cost.recovery) for cost in store_costs if cost.matches == largest)
-        figures["growth.start"] = format_verdict(f"at most {slowest:.1f} s", kept=slowest < MAX_SECONDS)
+        figures["growth.start"] = format_verdict(
+            f"at most {slowest:.1f} s", is_kept=slowest < MAX_START_SECONDS
+        )
     return figures
 
 
@@ -169,16 +173,18 @@ def main() -> None:
     parser.add_argument(
         "--most-connections",
         type=int,
-        default=CONNECTIONS[-1],
+        default=CONNECTION_COUNTS[-1],
         help="maximum number of connections (default %(default)s)",
     )
     parser.add_argument(
-        "--stores", default=",".join(NAMES), help="kinds of store, comma-separated (default %(default)s)"
+        "--stores",
+        default=",".join(STORE_TITLES),
+        help="kinds of store, comma-separated (default %(default)s)",
     )
     arguments = SERVER.parse_arguments(parser)
     raise_file_limit()
     conditions, beside = start_measurement(), []
-    sizes = [size for size in CONNECTIONS if size <= arguments.most_connections]
+    sizes = [size for size in CONNECTION_COUNTS if size <= arguments.most_connections]
     for cost_beside_idle in measure_beside_idle(sizes, arguments.seconds, arguments.rounds):
         print(cost_beside_idle, flush=True)
         beside.append(cost_beside_idle)

@@ -36,18 +36,18 @@ class FixedIndexBot(Bot):
         return moves[{index} % len(moves)]
 """
 
-PAUSE = 0.02
+MOVE_SECONDS = 0.02
 """Seconds that a bot takes for a move, long enough for an event of 200 matches to last until the 50th kill."""
 
 MOVE_INDEXES = (0, 1, 2, 3, -1)
-"""For each bot, the index of the move that it always chooses, modulo the number of legal moves."""
+"""Index in the list of legal moves, modulo its length, of the move that each bot of the event always chooses."""
 
 
 def make_event(folder: Path, rounds: int) -> LadderEvent:
     """Write deterministic bots to a folder, and return an event of `rounds` rounds in which they play."""
     for index in MOVE_INDEXES:
         (folder / f"bot{index}.py").write_text(
-            BOT_SOURCE.format(index=index, seconds=PAUSE), encoding="utf-8"
+            BOT_SOURCE.format(index=index, seconds=MOVE_SECONDS), encoding="utf-8"
         )
     bots = [word for index in MOVE_INDEXES for word in ("--bot", f"bot{index}.py")]
     terms = ("--game", "tictactoe", "--tc", "60+1", "--openings", "3", "--event", "kills")
@@ -66,7 +66,7 @@ def kill_ladder(arguments: argparse.Namespace, folder: Path) -> list[str]:
     for number in range(1, arguments.kills + 1):
         # Most kills happen during play, some during the start.
         if rng.random() < 0.2:
-            event.continue_and_kill("killed", rng.uniform(0, 3), starting=True)
+            event.continue_and_kill("killed", rng.uniform(0, 3), from_start=True)
         else:
             event.continue_and_kill("killed", rng.uniform(0, 0.1))
         matches_after = event.load_finished_matches("killed")

@@ -32,7 +32,7 @@ from benchmarks.kit.results import make_parser
 MAP = "italy"
 BATCH_SIZE = 4096
 """Number of matches that `arena.batch` plays in parallel."""
-RUNS = 3
+RUN_COUNT = 3
 """Number of measurements of `arena.play_match` and of `arena match`. The table shows their median."""
 GAMES = {"tic-tac-toe": ("tictactoe", "tic_tac_toe"), f"Riskless on {MAP}": ("riskless", "")}
 """Games by title, each as (name in this project, name in OpenSpiel); the latter is empty if OpenSpiel has no such game."""
@@ -159,7 +159,8 @@ def main() -> None:
     print(make_table(["", *GAMES], rows))
     local = partial(play_local_match, arena.make("riskless", map=MAP, opening=4), count())
     pairs = [
-        (measure_rate(local, arguments.seconds), measure_command_rate(arguments.rounds)) for _ in range(RUNS)
+        (measure_rate(local, arguments.seconds), measure_command_rate(arguments.rounds))
+        for _ in range(RUN_COUNT)
     ]
     local_rate, command_rate = map(Ratio, zip(*pairs, strict=True))
     matches = {

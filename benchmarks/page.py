@@ -1,8 +1,8 @@
 """Cost of the web pages for a browser: the first view, moving armies, and many live boards.
 
     first       bytes over the network, and time until the start page shows matches and bots
-    slow        the same page on a slow network that the browser simulates (round trip of 400 ms, 400 kbit/s): time of
-                the first paint, time until the large board shows a match, and time until that board is live
+    slow        the start page on a slow network that the browser simulates (round trip of 400 ms, 400 kbit/s): time of
+                the first paint, time until the large board shows a match, and time until this board shows live moves
     frames      frame rate while armies move on the map usa at their highest speed, and CPU time of the page's thread
                 for each frame, which does not depend on other load of the machine
     shift       layout shift of every view while bots play a hundred moves a second
@@ -43,7 +43,7 @@ from tests.web.screenshots import made_up
 
 LATENCY_MS = 400
 """Round trip time of the simulated slow network, in ms."""
-BYTES_A_SECOND = 400_000 / 8
+BYTES_PER_SECOND = 400_000 / 8
 """Speed of the simulated slow network in each direction, in bytes per second."""
 MIN_MATCHES = 25
 """Number of matches that must be in progress before live boards are measured. The bots can play 30 in parallel."""
@@ -53,7 +53,7 @@ MOVE_SECONDS = 1.0
 """Pause before each move of the bots whose matches the live boards show, in seconds."""
 SHIFT_SECONDS = 30.0
 """Time for which the layout shift of a view is measured, in seconds."""
-AT_ONCE = 6
+MAX_OPEN_VIEWS = 6
 """Number of views that are open at the same time while their layout shift is measured."""
 FRAME_MS = 1000 / 60
 """Time from one frame of the screen to the next, in ms."""
@@ -132,9 +132,9 @@ def measure_shift(browser: Browser, folder: Path, _loads: int) -> None:
         addresses = [view.format(match=match) for view in VIEWS]
         worst = 0.0
         for width, height in ((1280, 800), (390, 844)):
-            for first in range(0, len(addresses), AT_ONCE):
+            for first in range(0, len(addresses), MAX_OPEN_VIEWS):
                 pages = {}
-                for address in addresses[first : first + AT_ONCE]:
+                for address in addresses[first : first + MAX_OPEN_VIEWS]:
                     pages[address] = page = browser.new_page(viewport={"width": width, "height": height})
                     page.add_init_script(MEASURE_SHIFT_SCRIPT)
                     page.goto(f"{running.url}{address}")
@@ -156,13 +156,13 @@ def run_fast_server(folder: Path) -> Iterator[tuple[BrowserArena, str]]:
         yield running, wait_until(lambda: running.fetch_json("records")["matches"], 600)[0]["match"]
 
 
-def measure_first_view(browser: Browser, folder: Path, loads: int) -> None:
-    """Measure and print the size and the time of the start page, `loads` times with an empty cache."""
+def measure_first_view(browser: Browser, folder: Path, load_count: int) -> None:
+    """Measure and print the size and the time of the start page, `load_count` times with an empty cache."""
     with run_arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait_until(lambda: running.fetch_json("records")["matches"])
-        results = [load_page(browser, running.url) for _ in range(loads)]
+        results = [load_page(browser, running.url) for _ in range(load_count)]
     seconds, sizes, counts = zip(*results, strict=True)
-    print(f"first view, {loads} loads with an empty cache:")
+    print(f"first view, {load_count} loads with an empty cache:")
     print(f"  {max(sizes) / 1000:.1f} kB over the wire at most, in {counts[0]} answers")
     print(f"  complete after {statistics.median(seconds):.2f} s (median), {max(seconds):.2f} s at most")
 
@@ -189,17 +189,17 @@ def load_page(browser: Browser, url: str) -> tuple[float, int, int]:
     return seconds, size, len(answers)
 
 
-def measure_slow_network(browser: Browser, folder: Path, loads: int) -> None:
-    """Measure and print the times of the start page on a simulated slow network, `loads` times with an empty cache."""
+def measure_slow_network(browser: Browser, folder: Path, load_count: int) -> None:
+    """Measure and print the times of the start page on a simulated slow network, `load_count` times with an empty cache."""
     paint_times, board_times, live_times = [], [], []
     with run_arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait_until(lambda: running.fetch_json("records")["matches"])  # the first request starts a process
-        for _ in range(loads):
+        for _ in range(load_count):
             context = browser.new_context()
             page = context.new_page()
             session = context.new_cdp_session(page)
             session.send("Network.enable")
-            throughput = {"downloadThroughput": BYTES_A_SECOND, "uploadThroughput": BYTES_A_SECOND}
+            throughput = {"downloadThroughput": BYTES_PER_SECOND, "uploadThroughput": BYTES_PER_SECOND}
             session.send(
                 "Network.emulateNetworkConditions", {"offline": False, "latency": LATENCY_MS, **throughput}
             )
@@ -211,7 +211,7 @@ def measure_slow_network(browser: Browser, folder: Path, loads: int) -> None:
             live_times.append(time.perf_counter() - start_time)
             paint_times.append(page.evaluate(FIRST_PAINT_SCRIPT) / 1000)
             context.close()
-    print(f"first view at {LATENCY_MS} ms and 400 kbit/s, {loads} loads with an empty cache:")
+    print(f"first view at {LATENCY_MS} ms and 400 kbit/s, {load_count} loads with an empty cache:")
     print(
         f"  painted after {statistics.median(paint_times):.2f} s (median), {max(paint_times):.2f} s at most"
     )
@@ -266,7 +266,7 @@ def measure_boards(browser: Browser, folder: Path, _loads: int) -> None:
     """Measure and print the CPU time of the live boards on a start page that lists many matches in progress."""
     with run_arena(folder, "--map", "usa", "--tc", "20/move", "--set=pool.concurrency=40") as running:
         for number in range(6):
-            running.connect_slow_bot(f"bot-{number}", MOVE_SECONDS, matches=10)
+            running.connect_slow_bot(f"bot-{number}", MOVE_SECONDS, max_matches=10)
         page = browser.new_page(viewport={"width": 1440, "height": 2400})
         page.goto(running.url)
         cards, drawn = page.locator(".cards.boards > *"), page.locator(".small-board")

@@ -24,11 +24,11 @@ MAX_ROUND_SECONDS = 1.0
 
 def play_event(rng: random.Random) -> list[float]:
     """Play a Swiss event with random results. Return the CPU time of the pairing of each round, in seconds."""
-    event = SwissFormat([f"bot {number:03}" for number in range(BOTS)], ROUNDS, starts=1)
+    event = SwissFormat([f"bot {number:03}" for number in range(BOTS)], ROUNDS, start_count=1)
     seconds = []
     for _ in range(ROUNDS):
         start_time = time.process_time()
-        pairs = event.make_next_pairs(queue_empty=True)
+        pairs = event.make_next_pairs(is_queue_empty=True)
         seconds.append(time.process_time() - start_time)
         for pair in pairs:
             points = rng.choice((0.0, 0.5, 1.0, 1.5, 2.0))

@@ -36,7 +36,7 @@ from arena.server.store.journal.sqlite_writer import WriterThread
 
 TURN, ANSWER = 0x81, 0x82
 """First byte of the payload of a turn and of an answer, by which bots tell these two messages apart."""
-ROW = "x" * 200
+ROW_TEXT = "x" * 200
 """Text of a stored row, as large as the row that the server stores for a move."""
 HOST = "127.0.0.1"
 RELAY_LIMITS = replace(PRIVATE_LIMITS, hello_seconds=60.0)
@@ -78,7 +78,7 @@ class RelayStore:
     def _commit(self) -> None:
         sessions, self._waiting, self._is_committing = self._waiting, [], True
         insert = f"INSERT INTO rows (text) VALUES {', '.join(['(?)'] * len(sessions))}"
-        committed = self._thread.call(partial(self._connection.execute, insert, [ROW] * len(sessions)))
+        committed = self._thread.call(partial(self._connection.execute, insert, [ROW_TEXT] * len(sessions)))
         committed.add_done_callback(partial(self._answer, sessions))
 
     def _answer(self, sessions: list[RelaySession], committed: asyncio.Future[sqlite3.Cursor]) -> None:
@@ -138,10 +138,10 @@ class RelaySession(Session):
         self._store = store
         self._other: RelaySession | None = None
 
-    def pair_with(self, other: RelaySession) -> None:
+    def pair_with(self, partner: RelaySession) -> None:
         """Pair this session with another one, and send that one the first turn."""
-        self._other, other._other = other, self
-        other.write_message(self._turn)
+        self._other, partner._other = partner, self
+        partner.write_message(self._turn)
 
     def write_message(self, data: bytes) -> None:
         """Write a message in a websocket frame like the server's."""

@@ -35,7 +35,7 @@ from benchmarks.kit.running_server import (
     raise_file_limit,
     run_arena_server,
 )
-from benchmarks.relay import ROW, open_row_table
+from benchmarks.relay import ROW_TEXT, open_row_table
 
 QUANTILES = (0.5, 0.99, 0.999)
 """Quantiles of the latency at a given rate of moves: p50, p99 and p99.9."""
@@ -68,19 +68,22 @@ class PacedFigures:
     playing_kib: float
 
 
-async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures:
-    """Run `bots` idle bots, then as many that together play `rate` moves per second, and measure both for `seconds`."""
+async def _measure_paced(bot_count: int, rate: float, seconds: float) -> PacedFigures:
+    """Run `bot_count` idle bots, then as many that together play `rate` moves per second, and measure both for `seconds`."""
     load = Load()
     # In each match, one of the two bots is to move.
-    pause_seconds = bots / 2 / rate
-    with run_arena_server(bots // 2, *LIMIT_OPTIONS) as running:
+    pause_seconds = bot_count / 2 / rate
+    with run_arena_server(bot_count // 2, *LIMIT_OPTIONS) as running:
         empty_bytes = running.memory_bytes
-        idle = [run_arena_bot(running.url, f"idle {number}", load, pool=False) for number in range(bots)]
+        idle = [
+            run_arena_bot(running.url, f"idle {number}", load, join_pool=False) for number in range(bot_count)
+        ]
         async with run_bots(load, idle):
             await asyncio.sleep(1)
             idle_bytes = running.memory_bytes
             playing = [
-                run_arena_bot(running.url, f"bot {number}", load, pause_seconds) for number in range(bots)
+                run_arena_bot(running.url, f"bot {number}", load, pause_seconds)
+                for number in range(bot_count)
             ]
             async with run_bots(load, playing):
                 await asyncio.sleep(min(5.0, 2 * pause_seconds))
@@ -93,13 +96,13 @@ async def _measure_paced(bots: int, rate: float, seconds: float) -> PacedFigures
     counts = {bound: after[bound] - before.get(bound, 0) for bound in after}
     latencies = [1000 * interpolate_quantile(counts, quantile) for quantile in QUANTILES]
     return PacedFigures(
-        bots,
+        bot_count,
         rate,
         measured_rate,
         latencies,
         len(load.forfeits),
-        (idle_bytes - empty_bytes) / bots / 1024,
-        (playing_bytes - idle_bytes) / bots / 1024,
+        (idle_bytes - empty_bytes) / bot_count / 1024,
+        (playing_bytes - idle_bytes) / bot_count / 1024,
     )
 
 
@@ -113,7 +116,7 @@ def measure_disk(count: int) -> list[float]:
         for _ in range(count):
             time.sleep(PAUSE_SECONDS)
             start_time = time.perf_counter()
-            connection.execute("INSERT INTO rows (text) VALUES (?)", (ROW,))
+            connection.execute("INSERT INTO rows (text) VALUES (?)", (ROW_TEXT,))
             durations.append(1000 * (time.perf_counter() - start_time))
     return durations
 
@@ -132,7 +135,7 @@ async def measure_answers(
 async def measure_lone_moves(seconds: float) -> dict[str, str]:
     """Measure the latency of a lone move on the server and on the relays, and that of a commit on the disk alone.
 
-    Each is measured for `seconds` in total, in turn with the others. Return the figures by place in SERVER.md.
+    Each is measured for `seconds` in total, in turn with the others. Return the figures, by placeholder in SERVER.md.
     """
     disk, relay, storing, answer = list[float](), list[float](), list[float](), list[float]()
     each_seconds = seconds / MEASUREMENTS
@@ -160,18 +163,21 @@ async def measure_lone_moves(seconds: float) -> dict[str, str]:
     ]
     return {
         "lone.table": make_table(["", "p50", "p90", "p99"], rows),
-        "lone.answer": format_verdict(figure, kept=answer_p50 - disk_p50 <= MAX_MS),
+        "lone.answer": format_verdict(figure, is_kept=answer_p50 - disk_p50 <= MAX_MS),
     }
 
 
 async def measure_all_paced(seconds: float, max_bots: int) -> dict[str, str]:
-    """Measure 10, 100 and 1,000 bots, at most half of `max_bots`, at a fixed rate. Return the figures by place in SERVER.md."""
+    """Measure 10, 100 and 1,000 bots, at most half of `max_bots`, at a fixed rate of moves.
+
+    Return the figures, by placeholder in SERVER.md.
+    """
     figures = []
     for bots in (number for number in (10, 100, 1000) if number <= max_bots // 2):
         figures.append(await _measure_paced(bots, float(bots), 2 * seconds))
         print(figures[-1], flush=True)
-    head = ["playing", "moves/s asked", "moves/s", "p50 ms", "p99 ms", "p99.9 ms", "false forfeits"]
-    head += ["KiB per idle connection", "KiB more per playing connection"]
+    headings = ["playing", "moves/s asked", "moves/s", "p50 ms", "p99 ms", "p99.9 ms", "false forfeits"]
+    headings += ["KiB per idle connection", "KiB more per playing connection"]
     rows = [
         [
             *(figure.bots, f"{figure.asked:,.0f}", f"{figure.rate:,.0f}"),
@@ -180,7 +186,7 @@ async def measure_all_paced(seconds: float, max_bots: int) -> dict[str, str]:
         ]
         for figure in figures
     ]
-    table = {"paced.table": make_table(head, rows)}
+    table = {"paced.table": make_table(headings, rows)}
     if not figures or figures[-1].bots < 1000:
         return table
     paced = figures[-1]
@@ -189,9 +195,9 @@ async def measure_all_paced(seconds: float, max_bots: int) -> dict[str, str]:
     idle, playing = f"{paced.idle_kib:.1f} KiB", f"{paced.playing_kib:.1f} KiB"
     return {
         **table,
-        "paced.p99": format_verdict(text, kept=p99 <= MAX_P99_MS and not paced.forfeits),
-        "paced.idle": format_verdict(idle, kept=paced.idle_kib <= MAX_IDLE_KIB),
-        "paced.playing": format_verdict(playing, kept=paced.playing_kib <= MAX_PLAYING_KIB),
+        "paced.p99": format_verdict(text, is_kept=p99 <= MAX_P99_MS and not paced.forfeits),
+        "paced.idle": format_verdict(idle, is_kept=paced.idle_kib <= MAX_IDLE_KIB),
+        "paced.playing": format_verdict(playing, is_kept=paced.playing_kib <= MAX_PLAYING_KIB),
     }
 
 

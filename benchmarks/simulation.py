@@ -78,13 +78,13 @@ def _print_failure(results: SimulationResult, arguments: argparse.Namespace) -> 
     print(f"  at {results.seconds:.3f} s: {results.failure}", flush=True)
 
 
-def _make_figures(results: list[SimulationResult], cpu_seconds: float, bots: int) -> dict[str, str]:
+def _make_figures(results: list[SimulationResult], cpu_seconds: float, bot_count: int) -> dict[str, str]:
     faults: Counter[str] = sum((result.fault_counts for result in results), Counter())
     reasons: Counter[str] = sum((result.reasons for result in results), Counter())
     hours = sum(result.seconds for result in results) / 3600
     return {
         "runs.counts": (
-            f"{len(results)} seeds, for {hours:.2f} simulated hours of {bots} bots in {cpu_seconds:.0f} s of CPU time: "
+            f"{len(results)} seeds, for {hours:.2f} simulated hours of {bot_count} bots in {cpu_seconds:.0f} s of CPU time: "
             f"{sum(result.matches for result in results):,} matches, {sum(result.moves for result in results):,} acknowledged moves "
             f"and {faults.total():,} injected faults. {sum(bool(result.failure) for result in results)} of the seeds failed"
         ),
@@ -106,10 +106,10 @@ def _find_planted_defects() -> dict[str, str]:
         slowest = max(slowest, cpu if result.failure else float("inf"))
         failure = (result.failure or "not found").partition("\n")[0]
         rows.append([name, result.plan.seed, f"{cpu:.1f}", f"{result.seconds:.0f}", failure])
-    head = ["defect", "seed", "CPU s", "fails after, simulated s", "failure"]
+    headings = ["defect", "seed", "CPU s", "fails after, simulated s", "failure"]
     return {
-        "planted.table": make_table(head, rows),
-        "planted.cpu": format_verdict(f"at most {slowest:.0f} s", kept=slowest <= MAX_DEFECT_SECONDS),
+        "planted.table": make_table(headings, rows),
+        "planted.cpu": format_verdict(f"at most {slowest:.0f} s", is_kept=slowest <= MAX_DEFECT_SECONDS),
     }
 
 

@@ -29,10 +29,10 @@ from arena.server.web.request_queue import MAX_CORE_SHARE
 from arena.server.web.routes import ROUTES, find_route
 from benchmarks.hostile.stranger import TrafficCounts, send_get
 from benchmarks.kit.filling import (
-    BOTS,
+    BOT_COUNT,
     EVENT,
-    LADDERS,
-    NAMES,
+    LADDER_COUNT,
+    STORE_TITLES,
     create_database,
     create_filled_store,
     replace_sample_records,
@@ -41,18 +41,18 @@ from benchmarks.kit.measure import make_table
 from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import run_arena_server
 
-AT_ONCE = 6
+CLIENT_COUNT = 6
 """Number of clients that send requests in parallel."""
-UNLIMITED = (
+UNLIMITED_OPTIONS = (
     "--set=limits.connections=10000",
     "--set=limits.connections_per_address=10000",
     "--set=limits.work_ms_per_second=1e9",
     "--set=limits.cut_offs=100000",
 )
 """Options of `arena serve` that practically lift its rate limits."""
-ROUNDS = 40
-"""Minimum number of requests of each kind from each of the AT_ONCE parallel clients."""
-TRUE_MATCHES = 200
+MIN_REQUESTS_PER_CLIENT = 40
+"""Minimum number of requests of each kind from each of the CLIENT_COUNT parallel clients."""
+OWN_RECORD_COUNT = 200
 """Number of matches with records of their own, which the requests for a record read. All others share sample records."""
 
 LARGEST_STORE_SIZE = 1_000_000
@@ -73,14 +73,14 @@ class StoreLatencies:
     match_bytes: float
     """Average size of a match's compressed record and journal, in bytes."""
     milliseconds: dict[str, tuple[float, float, float]] = field(default_factory=dict)
-    """Latencies in ms, by kind of request, as (p50 and p95 of all answers, slowest of the first AT_ONCE answers)."""
+    """Latencies in ms, by kind of request, as (p50 and p95 of all answers, slowest of the first CLIENT_COUNT answers)."""
 
 
 def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
     """Return functions that make random URL paths, by kind of request. `matches`: each (id, end time, Maxie's name)."""
 
     def choose_bot(rng: random.Random) -> str:
-        return quote(f"bot {rng.randrange(BOTS)}")
+        return quote(f"bot {rng.randrange(BOT_COUNT)}")
 
     def choose_position(rng: random.Random) -> str:
         match, finished, _ = rng.choice(matches)
@@ -90,9 +90,9 @@ def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, 
         "table": lambda _: "/api/table",
         "table of an event": lambda _: f"/api/table?event={EVENT}",
         "table of a ladder": lambda rng: (
-            f"/api/table?event={quote(f'ladder {rng.randrange(1, LADDERS, 5)}')}"
+            f"/api/table?event={quote(f'ladder {rng.randrange(1, LADDER_COUNT, 5)}')}"
         ),
-        "event": lambda rng: f"/api/event?name={quote(f'ladder {rng.randrange(1, LADDERS, 5)}')}",
+        "event": lambda rng: f"/api/event?name={quote(f'ladder {rng.randrange(1, LADDER_COUNT, 5)}')}",
         "versus": lambda rng: f"/api/versus?bot={choose_bot(rng)}&opponent={choose_bot(rng)}",
         "search of two bots": lambda rng: (
             f"/api/search?limit=50&bot={choose_bot(rng)}&opponent={choose_bot(rng)}"
@@ -118,8 +118,8 @@ def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, 
         "records of a game": lambda rng: (
             f"/api/records?limit=50&game=tictactoe&before={choose_position(rng)}"
         ),
-        "record": lambda rng: f"/api/record/{rng.choice(matches[:TRUE_MATCHES])[0]}",
-        "log": lambda rng: f"/api/log/{rng.choice(matches[:TRUE_MATCHES])[0][:16]}",
+        "record": lambda rng: f"/api/record/{rng.choice(matches[:OWN_RECORD_COUNT])[0]}",
+        "log": lambda rng: f"/api/log/{rng.choice(matches[:OWN_RECORD_COUNT])[0][:16]}",
     }
 
 
@@ -138,15 +138,15 @@ async def measure_latency(url: str, path: str, credentials: str) -> float:
 async def measure_request_kind(
     url: str, make_target: MakeTarget, credentials: str, seconds: float
 ) -> list[float]:
-    """Send one kind of request from AT_ONCE parallel clients for at least `seconds`. Return the latencies in ms.
+    """Send one kind of request from CLIENT_COUNT parallel clients for at least `seconds`. Return the latencies in ms.
 
-    Each client gets at least ROUNDS answers, for the p95. `credentials`: value of the Authorization header.
+    Each client gets at least MIN_REQUESTS_PER_CLIENT answers, for the p95. `credentials`: value of the Authorization header.
     """
     durations: list[float] = []
     rng = random.Random(1)
     end_time = time.monotonic() + seconds
-    while time.monotonic() < end_time or len(durations) < ROUNDS * AT_ONCE:
-        paths = [make_target(rng) for _ in range(AT_ONCE)]
+    while time.monotonic() < end_time or len(durations) < MIN_REQUESTS_PER_CLIENT * CLIENT_COUNT:
+        paths = [make_target(rng) for _ in range(CLIENT_COUNT)]
         durations += [
             1000 * seconds
             for seconds in await asyncio.gather(*(measure_latency(url, path, credentials) for path in paths))
@@ -176,24 +176,24 @@ async def measure_store(store: str, database: str, count: int, seconds: float) -
     async with open_store(database) as engine:
         stats = await load_stats(engine)
         sample_matches = await load_sample_matches(engine, count)
-        await replace_sample_records(engine, [match for match, _, _ in sample_matches[:TRUE_MATCHES]])
+        await replace_sample_records(engine, [match for match, _, _ in sample_matches[:OWN_RECORD_COUNT]])
         async with engine.connect() as connection:
             length = sa.func.avg(sa.func.length(records.c.packed))
             match_bytes = float((await connection.execute(sa.select(length))).scalar_one())
         token = await tokens.create_token(engine, "host", "admin")
-    with run_arena_server(1, *UNLIMITED, database=database) as running:
+    with run_arena_server(1, *UNLIMITED_OPTIONS, database=database) as running:
         latencies = StoreLatencies(store, count, stats, match_bytes)
         target_functions = make_target_functions(sample_matches)
         for name, make_target in target_functions.items():
             times = await measure_request_kind(running.url, make_target, f"host:{token}", seconds)
             percentiles = statistics.quantiles(times, n=20)
-            latencies.milliseconds[name] = percentiles[9], percentiles[18], max(times[:AT_ONCE])
+            latencies.milliseconds[name] = percentiles[9], percentiles[18], max(times[:CLIENT_COUNT])
     return latencies
 
 
 def make_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
-    """Return the figures by place in SERVER.md."""
-    most = max(latency.count for latency in latencies)
+    """Return the figures, by placeholder in SERVER.md."""
+    largest_count = max(latency.count for latency in latencies)
     names = list(latencies[0].milliseconds)
     tables = {}
     for store in dict.fromkeys(latency.store for latency in latencies):
@@ -208,15 +208,15 @@ def make_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
             ["bytes of the store", *(f"{each.stats.bytes / 1e6:,.0f} MB" for each in columns)],
         ]
         tables[f"size.{store}"] = make_table(["", *(f"{each.count:,}" for each in columns)], rows)
-    largest = [latency for latency in latencies if latency.count == most]
+    largest = [latency for latency in latencies if latency.count == largest_count]
     slowest = max(latency.milliseconds[name][1] for latency in largest for name in names)
     match_bytes = max(latency.match_bytes for latency in largest)
     match_bytes_with_rows = max(latency.stats.bytes_a_match or 0 for latency in largest)
     size = f"{match_bytes / 1000:.1f} KB; {match_bytes_with_rows / 1000:.1f} KB with its rows and all indices"
     return {
         **tables,
-        "size.p95": format_verdict(f"at most {slowest:.0f} ms", kept=slowest < MAX_P95_MS),
-        "size.match": format_verdict(size, kept=match_bytes < MAX_MATCH_BYTES),
+        "size.p95": format_verdict(f"at most {slowest:.0f} ms", is_kept=slowest < MAX_P95_MS),
+        "size.match": format_verdict(size, is_kept=match_bytes < MAX_MATCH_BYTES),
     }
 
 
@@ -232,7 +232,9 @@ def main() -> None:
         "--most", type=int, default=LARGEST_STORE_SIZE, help="number of matches in the largest store"
     )
     parser.add_argument(
-        "--stores", default=",".join(NAMES), help="kinds of store, comma-separated (default %(default)s)"
+        "--stores",
+        default=",".join(STORE_TITLES),
+        help="kinds of store, comma-separated (default %(default)s)",
     )
     parser.add_argument(
         "--seconds", type=float, default=5.0, help="minimum time for each kind of request, in seconds"

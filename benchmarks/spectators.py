@@ -40,11 +40,14 @@ async def measure_p99(load: Load) -> float:
     return 1000 * percentile(load.seconds, 0.99)
 
 
-async def measure_rounds(spectators: int, rounds: int) -> tuple[list[float], list[float]]:
-    """Let two bots play, alternately without and with spectators. Return the p99 of each round without, and with them, in ms."""
+async def measure_rounds(spectator_count: int, round_count: int) -> tuple[list[float], list[float]]:
+    """Let two bots play, alternately without and with spectators.
+
+    Return two lists: the p99 of each round without spectators, and with spectators, in ms.
+    """
     # All spectators come from one address.
     limits = (
-        f"--set=limits.connections_per_address={spectators + 10}",
+        f"--set=limits.connections_per_address={spectator_count + 10}",
         "--set=limits.work_ms_per_second=1000000",
     )
     load, p99_without, p99_with = Load(), list[float](), list[float]()
@@ -53,10 +56,12 @@ async def measure_rounds(spectators: int, rounds: int) -> tuple[list[float], lis
             load, [run_arena_bot(server.url, name, load, PAUSE_SECONDS) for name in ("a", "b")]
         ):
             await measure_p99(load)
-            for _ in range(rounds):
+            for _ in range(round_count):
                 p99_without.append(await measure_p99(load))
-                with run_loads(server.url, spectators, kind=WATCH, names="spectator") as spectator_processes:
-                    await asyncio.to_thread(spectator_processes.wait_until_all_connected, spectators)
+                with run_loads(
+                    server.url, spectator_count, kind=WATCH, names="spectator"
+                ) as spectator_processes:
+                    await asyncio.to_thread(spectator_processes.wait_until_all_connected, spectator_count)
                     p99_with.append(await measure_p99(load))
     return p99_without, p99_with
 
@@ -71,11 +76,11 @@ def main() -> None:
     p99_without, p99_with = uvloop.run(measure_rounds(arguments.spectators, arguments.rounds))
     ratio = Ratio([with_them / without for without, with_them in zip(p99_without, p99_with, strict=True)])
     without, with_them = (f"{statistics.median(figures):.2f} ms" for figures in (p99_without, p99_with))
-    head = ["spectators", "p99 without them", "p99 with them", "ratio"]
+    headings = ["spectators", "p99 without them", "p99 with them", "ratio"]
     text = f"{without} without, {with_them} with them: {ratio.describe('×')}"
     figures = {
-        "spectators.table": make_table(head, [[arguments.spectators, without, with_them, ratio]]),
-        "spectators.ratio": format_verdict(text, kept=ratio.median <= MAX_RATIO),
+        "spectators.table": make_table(headings, [[arguments.spectators, without, with_them, ratio]]),
+        "spectators.ratio": format_verdict(text, is_kept=ratio.median <= MAX_RATIO),
     }
     SERVER.publish("spectators", figures, conditions, write=arguments.write)
 

@@ -21,7 +21,7 @@ MAX_FRAMES = 8
 MAX_FRAME_TEXT = 160
 """Maximum length of a frame's text in a report, in characters. The rest is cut off."""
 EARLY_MESSAGE_SECONDS = 0.1
-"""Seconds between the bot's hello and the welcome. Meanwhile, the bot must send nothing."""
+"""Seconds between the bot's hello and the server's welcome, during which the bot must send nothing."""
 
 
 class ProtocolFault(Exception):

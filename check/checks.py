@@ -35,19 +35,19 @@ MATCH_MOVES = 8
 """Maximum number of moves that the bot plays in an ordinary match."""
 LONG_MATCH_PLIES = 300
 """Number of random plies before the bot's first turn in a long match."""
-AWAY_SECONDS = 0.5
+OUTAGE_SECONDS = 0.5
 """Seconds for which the server is unavailable between its crash and its restart."""
 SETTLE_SECONDS = 0.15
 """Seconds for which the bot must stay silent if nothing was requested; also the pause between a turn and a ping."""
-PONG_SECONDS = 0.5
+MAX_PONG_SECONDS = 0.5
 """Thinking time in seconds above which a pong that arrives only with the move is a fault.
 
 If the bot moves sooner, a late pong may also come from a busy machine.
 """
-CLOSE_SECONDS = 2.0
+MAX_CLOSE_SECONDS = 2.0
 """Seconds within which a bot must complete the closing handshake."""
 RUSH_SECONDS, MAX_RECONNECTS = 1.0, 8
-"""Length in seconds of the period after the server's goodbye, and maximum number of the bot's connections in it."""
+"""Length in seconds of the period after the server's goodbye, and maximum number of connections by the bot in this period."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ async def check_restarted(context: CheckContext) -> None:
     await match.begin()
     await match.play_move_pair()
     await context.server.crash()
-    await MONOTONIC.sleep(AWAY_SECONDS)
+    await MONOTONIC.sleep(OUTAGE_SECONDS)
     await context.server.listen()
     match.play_random_move()
     await _resume_match(context, match)
@@ -276,7 +276,7 @@ async def check_alive(context: CheckContext) -> None:
     if waiting.cancelled_caught:
         raise ProtocolFault(f"the bot must answer a ping within {context.server.patience:g} s")
     # A bot that moves immediately may send its move before the pong.
-    if pong_seconds > PONG_SECONDS and latency > 0.9 * pong_seconds:
+    if pong_seconds > MAX_PONG_SECONDS and latency > 0.9 * pong_seconds:
         raise ProtocolFault(
             f"the bot must answer pings while it thinks: a pong took {1000 * pong_seconds:.0f} ms"
         )
@@ -301,12 +301,12 @@ async def check_shut_down(context: CheckContext) -> None:
     context.server.reject_connections()
     connections_before = context.server.connection_count
     close_task = asyncio.ensure_future(peer.connection.close(1001, "shutting_down"))
-    with anyio.move_on_after(CLOSE_SECONDS) as scope:
+    with anyio.move_on_after(MAX_CLOSE_SECONDS) as scope:
         await asyncio.shield(close_task)
     if scope.cancelled_caught or peer.connection.close_code == 1006:
         peer.connection.transport.abort()
         await close_task
-        raise ProtocolFault(f"the bot must complete the close handshake within {CLOSE_SECONDS:g} s")
+        raise ProtocolFault(f"the bot must complete the close handshake within {MAX_CLOSE_SECONDS:g} s")
     await MONOTONIC.sleep(RUSH_SECONDS)
     if context.server.connection_count - connections_before > MAX_RECONNECTS:
         raise ProtocolFault(

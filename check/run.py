@@ -112,7 +112,9 @@ async def check_bot(
     return results
 
 
-async def _make_failed_result(name: str, requirement: str, why: str, server: ScriptedServer) -> CheckResult:
+async def _make_failed_result(
+    name: str, requirement: str, reason: str, server: ScriptedServer
+) -> CheckResult:
     printed: list[str] = []
     if server.bot_process is not None:
         with anyio.move_on_after(EXIT_SECONDS):
@@ -120,4 +122,4 @@ async def _make_failed_result(name: str, requirement: str, why: str, server: Scr
         if server.bot_process.exit_code is not None:
             await server.bot_process.read_remaining_output()
         printed = list(server.bot_process.output_tail)
-    return CheckResult(name, "failed", requirement, why, server.frames.list_recent(), printed)
+    return CheckResult(name, "failed", requirement, reason, server.frames.list_recent(), printed)

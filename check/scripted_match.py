@@ -120,9 +120,9 @@ class ScriptedMatch:
             raise ProtocolFault(f"the move must be for ply {len(self.moves)}, not {message.ply}")
         seconds_used = max(0.0, received_at - self._turn_sent_at)
         if seconds_used > allowed_seconds:
-            limit_text = f"{self.control.base_ms} ms and a margin of {self.margin_ms} ms"
             raise ProtocolFault(
-                f"the move at ply {message.ply} took {1000 * seconds_used:.0f} ms; the limit was {limit_text}"
+                f"the move at ply {message.ply} took {1000 * seconds_used:.0f} ms; the limit was {1000 * allowed_seconds:.0f} ms"
+                f" ({self.control.base_ms} ms plus a margin of {self.margin_ms} ms)"
             )
         self.play_bot_move(message.move)
         accepted = Accepted(self.match, message.ply, round(1000 * seconds_used, 3), self.control.base_ms)

@@ -15,18 +15,18 @@ class BotPool(Protocol):
     """
 
     def reserve(self, bot: str) -> str | None:
-        """Reserve a free connection of the bot, and return its name; None if no connection is free."""
+        """Reserve a free connection of the bot, and return the connection's name, such as `greedy#2`; None if none is free."""
 
     def release(self, connection: str) -> None:
         """Release a reserved connection without a match. `connection` is the name that `reserve` returned."""
 
     def finish_match(
-        self, bot: str, connection: str, *, answered: bool | None, give_up_verb: str = ""
+        self, bot: str, connection: str, *, made_move: bool | None, give_up_verb: str = ""
     ) -> None:
         """Release a connection after a match of the bot.
 
         connection    name that `reserve` returned
-        answered      True if the bot made a move, False if it made none when it had to, None if it never had to
+        made_move     True if the bot made a move, False if it made none when it had to, None if it never had to
         give_up_verb  `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
         """
 

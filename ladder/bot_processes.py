@@ -52,15 +52,15 @@ class BotProcesses:
         self._playing_connections.discard(connection)
 
     def finish_match(
-        self, bot: str, connection: str, *, answered: bool | None, give_up_verb: str = ""
+        self, bot: str, connection: str, *, made_move: bool | None, give_up_verb: str = ""
     ) -> None:
         self._playing_connections.discard(connection)
         process = next(process for process in self._processes[bot] if process.name == connection)
         if give_up_verb:
             process.report_resignation(give_up_verb)
-        if answered is True:
+        if made_move is True:
             process.record_active_match()
-        elif answered is False:
+        elif made_move is False:
             process.record_silent_match()
         self.notify_changed()
 

@@ -39,10 +39,10 @@ from arena.rating.schedule import Schedule
 if TYPE_CHECKING:
     from distributed import Client
 
-CHECK_SECONDS = 2.0
+WORKER_CHECK_SECONDS = 2.0
 """Seconds between counts of the cluster's workers while no pair ends."""
 
-MAX_IDLE_SECONDS = 60
+MAX_SECONDS_WITHOUT_WORKER = 60
 """Number of seconds without any worker after which the event ends."""
 
 MAX_WORKERS_PER_PAIR = 4
@@ -108,7 +108,7 @@ class ClusterRunner:
         self._terms = terms
         self._bots = {bot.name: bot for bot in plan.bots}
         # A bot whose plan sets no number of threads has one, because other pairs may run on the same machine.
-        self._threads = ThreadAllocation(plan.bots, cores=1, fixed_concurrency=1)
+        self._threads = ThreadAllocation(plan.bots, core_count=1, fixed_concurrency=1)
         self._on_result = on_result
         self._on_void = on_void
         self._on_notice = on_notice
@@ -138,15 +138,20 @@ class ClusterRunner:
                     break
                 threads = await self._count_threads()
                 no_workers_since = None if threads else no_workers_since or MONOTONIC.now()
-                if no_workers_since is not None and MONOTONIC.now() - no_workers_since > MAX_IDLE_SECONDS:
-                    raise ClusterUnavailable(f"the cluster has had no worker for {MAX_IDLE_SECONDS:g} s")
+                if (
+                    no_workers_since is not None
+                    and MONOTONIC.now() - no_workers_since > MAX_SECONDS_WITHOUT_WORKER
+                ):
+                    raise ClusterUnavailable(
+                        f"the cluster has had no worker for {MAX_SECONDS_WITHOUT_WORKER:g} s"
+                    )
                 while seconds > 0 and self._running_pair_count < (min(self._concurrency, threads) or threads):
                     pairings = start_next_pair(schedule)
                     if not pairings:
                         break
                     self._running_pair_count += 1
                     tasks.start_soon(self._play_pair, schedule, pairings)
-                with anyio.move_on_after(min(max(seconds, 0) or math.inf, CHECK_SECONDS)):
+                with anyio.move_on_after(min(max(seconds, 0) or math.inf, WORKER_CHECK_SECONDS)):
                     await self._changed.wait()
                 self._changed = anyio.Event()
 
@@ -173,7 +178,7 @@ class ClusterRunner:
         max_seconds = MAX_WORKERS_PER_PAIR * (
             self._restart_policy.settle_seconds
             + sum(map(compute_max_match_seconds, terms_by_match_id.values()))
-            + event_terms.SLACK_SECONDS
+            + event_terms.EXTRA_MATCH_SECONDS
         )
         pair_result, reason = PairResult(), f"no worker completed the pair within {max_seconds:.0f} s"
         with anyio.move_on_after(max_seconds):

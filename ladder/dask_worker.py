@@ -24,7 +24,7 @@ from arena.ladder.runner import (
     MatchHost,
     finish_match,
     make_forfeit_record,
-    play_in_time,
+    play_with_time_limit,
     reserve_connections,
 )
 from arena.match.terms import Terms, from_json
@@ -127,7 +127,7 @@ async def _play_match(terms: Terms, host: MatchHost, pool: BotPool) -> Record:
             break
         await pool.wait_for_change()
     if len(bots) == 2:
-        record = await play_in_time(terms, host)
+        record = await play_with_time_limit(terms, host)
         finish_match(record, pool, terms.players)
     else:
         for name in names:

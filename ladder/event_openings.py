@@ -19,7 +19,7 @@ from arena.rating.pairing import shuffle
 SHIPPED_OPENINGS: Final = "shipped"
 """Value of the option `--openings`, and of its key in a plan, for the openings shipped with each map."""
 
-MAX_ATTEMPTS = 64
+MAX_OPENING_DRAWS = 64
 """Number of random openings tried to find a new one for a start position.
 
 After each search without success, the number is halved for this position, because small games have few openings.
@@ -35,7 +35,7 @@ class RandomOpenings:
         self._seed = seed
         self._openings: list[list[Opening]] = [[] for _ in games]
         self._texts: list[set[str]] = [set() for _ in games]
-        self._attempts = [MAX_ATTEMPTS for _ in games]
+        self._attempts = [MAX_OPENING_DRAWS for _ in games]
 
     def get_opening(self, round: int, start: int) -> Opening:
         """Return the opening of a round (from 0) on the start position with the index `start`.

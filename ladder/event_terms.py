@@ -15,9 +15,9 @@ from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 
-SLACK_SECONDS = 60.0
+EXTRA_MATCH_SECONDS = 60.0
 """Seconds that a match may last beyond its longest possible duration before it is given up as void."""
-LONG_MATCH_PLIES = 1000
+ASSUMED_MAX_PLIES = 1000
 """Number of plies that the time limit of a match allows for if the match has no ply limit."""
 
 
@@ -73,7 +73,7 @@ def make_unplayed_record(terms: Terms, result: Result) -> Record:
 def compute_max_match_seconds(terms: Terms) -> float:
     """Return the longest possible duration of a match by its clocks, in seconds."""
     ply_limit = terms.game.setup().get("ply_limit")
-    plies = ply_limit if isinstance(ply_limit, int) else LONG_MATCH_PLIES
+    plies = ply_limit if isinstance(ply_limit, int) else ASSUMED_MAX_PLIES
     clocks = plies * terms.margin_ms
     for control in (terms.get_time_control("maxie"), terms.get_time_control("minnie")):
         # Each player has half of the plies, or one more.

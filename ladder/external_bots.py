@@ -21,7 +21,7 @@ COMPOSE_NEW_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begi
 """Advice for users of Docker Compose whose event cannot be resumed."""
 
 
-NOTICE_SECONDS = 30
+MISSING_NOTICE_SECONDS = 30
 """Number of seconds without a new bot after which a waiting ladder reports which bots are missing."""
 MIN_BOTS = 2
 """Minimum number of bots with which a ladder begins after the waiting time."""
@@ -65,9 +65,9 @@ class ExternalBot:
         """Return True if the bot is not away and can begin a match."""
         return not (self.is_playing or self.is_lost or self._away_since is not None)
 
-    def record_match(self, *, answered: bool) -> None:
+    def record_match(self, *, made_move: bool) -> None:
         """Record whether the bot made a move in its last match."""
-        self._silent_matches = 0 if answered else self._silent_matches + 1
+        self._silent_matches = 0 if made_move else self._silent_matches + 1
         self.is_lost = self.is_lost or self._silent_matches >= MAX_SILENT_MATCHES
 
     def record_presence(self, now: float, *, is_present: bool) -> None:
@@ -112,12 +112,12 @@ class ExternalBots:
         bot: str,
         connection: str,
         *,
-        answered: bool | None,
+        made_move: bool | None,
         give_up_verb: str = "",  # noqa: ARG002  the bot's output is on its owner's machine
     ) -> None:
         self.release(connection)
-        if answered is not None:
-            self._bots[bot].record_match(answered=answered)
+        if made_move is not None:
+            self._bots[bot].record_match(made_move=made_move)
         self._notify_changed()
 
     def count_reported_threads(self, bot: str) -> int:
@@ -174,7 +174,7 @@ async def gather_bots(
     start_time = clock.now()
     with anyio.move_on_after(settings.wait_seconds):
         while not _are_enough(connected, settings, names):
-            with anyio.move_on_after(NOTICE_SECONDS) as notice_timeout:
+            with anyio.move_on_after(MISSING_NOTICE_SECONDS) as notice_timeout:
                 connected = await _wait_for_other_bots(host, game, connected)
             waited_seconds = round(clock.now() - start_time)
             if notice_timeout.cancelled_caught and waited_seconds < settings.wait_seconds:
@@ -226,9 +226,9 @@ def _describe_missing_bots(
 
 
 async def wait_without_playing(host: Host, game: str, settings: ExternalBotSettings) -> None:
-    """Wait for bots as `gather_bots` does, although no match is left, so that they learn that the event is over.
+    """Wait for the bots of an event that has no match left, so that they learn that the event is over.
 
-    The server tells them when it closes. Without a server, the bots would keep trying to connect.
+    The server tells the connected bots when it closes. Without a server, they would keep trying to connect.
     """
     with suppress(TooFewBots):
         await gather_bots(host, game, settings)
@@ -242,7 +242,7 @@ async def _wait_for_other_bots(host: Host, game: str, known_bots: set[str]) -> s
 
 
 async def _wait_for_new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
-    """Wait for connected bots that are not in `known_bots`, and return them; empty if none connects soon."""
+    """Wait for bots that are not in `known_bots`, and return those that connect within SETTLE_SECONDS."""
     with anyio.move_on_after(SETTLE_SECONDS):
         while not (new_bots := host.list_players_of(game) - known_bots):
             await host.wait_for_change()

@@ -80,15 +80,17 @@ class Ladder:
     def set_name(self, event: str) -> None:
         self.plan = replace(self.plan, event=event)
 
-    def choose_record_file(self, started: str) -> Path:
-        """Return `record`. If it is None, first set it to a file named after the start of the event (ISO 8601).
+    def choose_record_file(self, started_at: str) -> Path:
+        """Return the file `record`. If it is None, first set it to a file named after the start of the event.
+
+        started_at  time of the start of the event, ISO 8601
 
         Raises OSError if the folder of the file cannot be created.
         """
         if self.record is None:
             folder = Path(os.environ.get(RECORDS_VARIABLE, ""))
             folder.mkdir(parents=True, exist_ok=True)
-            start_time = datetime.fromisoformat(started).astimezone()
+            start_time = datetime.fromisoformat(started_at).astimezone()
             self.record = folder / f"{self.kind}-{start_time:%Y%m%d-%H%M%S}.jsonl"
         return self.record
 

@@ -49,7 +49,7 @@ EXTERNAL_GRACE_MS = 10_000
 READY_MS = 120_000
 """Milliseconds that a bot has to get ready for a match. On a busy machine, loading a compiled search takes long."""
 
-CLUSTER_SECONDS = 10
+SCHEDULER_TIMEOUT_SECONDS = 10
 """Maximum number of seconds to wait for the answer of a cluster's scheduler."""
 
 
@@ -242,7 +242,7 @@ class _LadderRun:
         schedule = self._resume_schedule()
         if self._is_finished(schedule):
             return
-        async with open_cluster(address, CLUSTER_SECONDS) as client:
+        async with open_cluster(address, SCHEDULER_TIMEOUT_SECONDS) as client:
             self._observer.show_address(self._ladder, self._host.url)
             runner = ClusterRunner(
                 client,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-MAX_PASSES = 8
+MAX_PINNING_PASSES = 8
 """Maximum number of passes over the threads of a process. Each pass pins the threads that started during the last."""
 
 
@@ -76,7 +76,7 @@ class CorePinning:
 
 def pin_process(process_id: int, cores: frozenset[int]) -> None:
     """Pin all threads of a process, and of its child processes, to these cores."""
-    for _ in range(MAX_PASSES):
+    for _ in range(MAX_PINNING_PASSES):
         pinned_any = False
         for thread in _list_thread_ids(process_id):
             # The thread or the whole process may end at any time.

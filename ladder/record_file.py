@@ -12,7 +12,8 @@ from arena.protocol.record import BadRecord, Record, from_line, to_line
 class RecordFile:
     """Record file, open for appending. Closing it deletes the file if it is empty.
 
-    Opening and writing raise OSError. Opening cuts off an incomplete last line, left by a full disk or a power loss.
+    Opening removes an incomplete last line, left by a full disk or a power loss. Opening and writing raise OSError if
+    they fail.
     """
 
     def __init__(self, path: Path) -> None:

@@ -169,7 +169,7 @@ class MatchRunner:
 
     async def _play_match(self, schedule: Schedule, pairing: Pairing, terms: Terms, match_load: int) -> None:
         with self._pin_to_cores(terms):
-            record = await play_in_time(terms, self._host)
+            record = await play_with_time_limit(terms, self._host)
         self._running_match_count -= 1
         self._load -= match_load
         self._record_result(schedule, pairing, record)
@@ -204,9 +204,9 @@ def reserve_connections(pool: BotPool, bots: Sequence[str]) -> list[str] | None:
     return connection_names
 
 
-async def play_in_time(terms: Terms, host: MatchHost) -> Record:
+async def play_with_time_limit(terms: Terms, host: MatchHost) -> Record:
     """Play a match, and return its record. A match that lasts too long is void."""
-    max_seconds = compute_max_match_seconds(terms) + event_terms.SLACK_SECONDS
+    max_seconds = compute_max_match_seconds(terms) + event_terms.EXTRA_MATCH_SECONDS
     reason = f"the match was not over after {max_seconds:.0f} s"
     void = make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, reason))
     with anyio.move_on_after(max_seconds):
@@ -237,7 +237,7 @@ def finish_match(record: Record, pool: BotPool, bots: Players) -> None:
         give_up_verb = (
             "" if record.result.winner == seat.value else GIVE_UP_VERBS.get(record.result.reason, "")
         )
-        pool.finish_match(bot, name, answered=has_moved(record, seat), give_up_verb=give_up_verb)
+        pool.finish_match(bot, name, made_move=has_moved(record, seat), give_up_verb=give_up_verb)
 
 
 def replace_connection_names(pairing: Pairing, record: Record) -> Record:

@@ -19,11 +19,11 @@ class ThreadAllocation:
     """Allocation of the cores to the bots and the parallel matches of one event."""
 
     bots: Sequence[BotPlan]
-    cores: int
+    core_count: int
     """Number of cores for the bots."""
     fixed_concurrency: int = 0
     """Number of parallel matches set by the user; 0: as many as the cores allow."""
-    matches: int | None = None
+    total_matches: int | None = None
     """Total number of matches; None if unknown."""
     is_local: bool = True
     """True if the bots run on these cores. If False, they run on other machines and choose their threads."""
@@ -33,10 +33,10 @@ class ThreadAllocation:
     @property
     def capacity(self) -> int:
         """Maximum total weight (`compute_weight`) of parallel matches: the number set by the user, or else of cores."""
-        return self.fixed_concurrency or self.cores
+        return self.fixed_concurrency or self.core_count
 
     @property
-    def max_per_match(self) -> int:
+    def max_threads_per_match(self) -> int:
         """Largest number of threads that a match needs by the plan. A bot whose number is unknown counts as 1."""
         return max((self._count_required_threads(bot) for bot in self.bots), default=1)
 
@@ -49,14 +49,18 @@ class ThreadAllocation:
             if self.fixed_concurrency
             else max(1, self.capacity // max(smallest_threads, default=1))
         )
-        return max_concurrency if self.matches is None else max(1, min(max_concurrency, self.matches))
+        return (
+            max_concurrency
+            if self.total_matches is None
+            else max(1, min(max_concurrency, self.total_matches))
+        )
 
     @property
     def max_load(self) -> int:
-        """Largest number of threads that all running matches can use together."""
-        if self.matches is None:
+        """Maximum number of threads of all running matches together."""
+        if self.total_matches is None:
             return max(self.capacity, self._max_threads)
-        return max(self._max_threads, min(self.capacity, self.matches * self._max_threads))
+        return max(self._max_threads, min(self.capacity, self.total_matches * self._max_threads))
 
     def count_processes(self, bot: BotPlan) -> int:
         """Return the number of processes that a bot needs for the maximum number of parallel matches."""
@@ -86,23 +90,25 @@ class ThreadAllocation:
         if not self.is_local:
             return ThreadLimits()
         if self.fixed_concurrency:
-            share = max(1, self.cores // self.concurrency)
+            share = max(1, self.core_count // self.concurrency)
         else:
             # If no bot reports its number of threads, spare cores go to bots that can use them.
-            spare = max(1, self.cores // self.concurrency) if self.max_per_match == 1 else 1
+            spare = max(1, self.core_count // self.concurrency) if self.max_threads_per_match == 1 else 1
             share = max(spare, self.compute_weight(maxie, minnie))
         return ThreadLimits(*(self._count_planned_threads(name) or share for name in (maxie, minnie)))
 
     @property
     def _max_threads(self) -> int:
-        return 1 if self.fixed_concurrency else self.max_per_match
+        return 1 if self.fixed_concurrency else self.max_threads_per_match
 
     def _count_required_threads(self, bot: BotPlan) -> int:
-        return bot.count_required_threads(self.cores) or 1
+        return bot.count_required_threads(self.core_count) or 1
 
     def _count_used_threads(self, name: str) -> int:
         """Return the number of threads of a bot by its plan, or else as the bot reported it."""
-        planned = next((bot.count_required_threads(self.cores) for bot in self.bots if bot.name == name), 0)
+        planned = next(
+            (bot.count_required_threads(self.core_count) for bot in self.bots if bot.name == name), 0
+        )
         return planned or self.count_reported_threads(name) or 1
 
     def _count_planned_threads(self, name: str) -> int:

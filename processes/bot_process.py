@@ -29,7 +29,7 @@ class RestartPolicy:
     """Limits that decide when a bot's process is restarted, killed or given up."""
 
     start_seconds: float = 60
-    """Time within which the started process must connect to the server, in seconds. After that, it counts as hung."""
+    """Time within which a started process must connect to the server, in seconds. Otherwise it counts as hung."""
     settle_seconds: float = 20
     """Maximum time that the first matches wait for all bots to connect, in seconds.
 
@@ -169,8 +169,8 @@ class BotProcess:
         if self._silent_matches >= self._policy.max_silent_matches and self.state is BotState.UP:
             self._report_hang(f"it did not answer in {self._silent_matches} matches in a row")
 
-    def _report_hang(self, why: str) -> None:
-        self._hang_report = why
+    def _report_hang(self, reason: str) -> None:
+        self._hang_report = reason
         self._set_state(BotState.STARTING)
         self._kill_requested.set()
 
@@ -200,7 +200,7 @@ class BotProcess:
             self._host.report_bot_exit(self.name, f"its process ended ({_describe_exit(exit_code)})")
             self._failures += 1
             is_lost = self._failures > self._policy.max_restarts
-            self._on_failure(self._make_exit_report(exit_code, lost=is_lost))
+            self._on_failure(self._make_exit_report(exit_code, is_lost=is_lost))
             if is_lost:
                 break
             self._set_state(BotState.STARTING)
@@ -242,14 +242,14 @@ class BotProcess:
         await self._kill_requested.wait()
         await child.kill()
 
-    def _make_exit_report(self, code: int, *, lost: bool) -> str:
+    def _make_exit_report(self, code: int, *, is_lost: bool) -> str:
         """Return one line about the end of the process, followed by the bot's last output."""
         description = (
             f"hung: {self._hang_report}"
             if self._hang_report
             else f"ended unexpectedly ({_describe_exit(code)})"
         )
-        consequence = "it is lost, and so are its matches" if lost else "it is started again"
+        consequence = "it is lost, and so are its matches" if is_lost else "it is started again"
         return "\n    ".join([f"bot {self.name} {description}; {consequence}", *self._output_tail])
 
 

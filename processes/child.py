@@ -16,13 +16,13 @@ import anyio.abc
 
 from arena.processes.supervisor import make_supervised_command
 
-TAIL_LINES = 20
+MAX_KEPT_LINES = 20
 """Number of a bot's last output lines that are kept for reports."""
 MAX_LINE_BYTES = 500
 """Maximum number of bytes that are kept of each output line."""
 STOP_SECONDS = 2.0
 """Time from the request to stop until a bot is killed, in seconds."""
-OUTPUT_SECONDS = 5.0
+MAX_OUTPUT_WAIT_SECONDS = 5.0
 """Maximum time to read the remaining output of an ended process, in seconds.
 
 The limit is needed because another process may have inherited the output pipe and keep it open.
@@ -34,8 +34,8 @@ class ChildProcess:
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self._process = process
-        self.output_tail: deque[str] = deque(maxlen=TAIL_LINES)
-        """Last lines that the process printed, at most TAIL_LINES, the oldest first. Empty lines are left out."""
+        self.output_tail: deque[str] = deque(maxlen=MAX_KEPT_LINES)
+        """Last lines that the process printed, at most MAX_KEPT_LINES, the oldest first. Empty lines are left out."""
         self._output_read = anyio.Event()
 
     @classmethod
@@ -75,8 +75,8 @@ class ChildProcess:
         return await self._process.wait()
 
     async def read_remaining_output(self) -> None:
-        """Wait until all output of the ended process has been read, for OUTPUT_SECONDS at most."""
-        with anyio.move_on_after(OUTPUT_SECONDS):
+        """Wait until all output of the ended process has been read, for MAX_OUTPUT_WAIT_SECONDS at most."""
+        with anyio.move_on_after(MAX_OUTPUT_WAIT_SECONDS):
             await self._output_read.wait()
 
     async def kill(self) -> None:

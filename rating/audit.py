@@ -24,11 +24,11 @@ from arena.rating.standings import is_void, is_walkover, list_losers
 
 MAX_CHANCE = 0.01
 """Significance level: a case is a finding if chance produces it in fewer than this share of audits."""
-MIN_MATCHES = 6
+MIN_DIRECT_MATCHES = 6
 """Minimum number of matches between two bots for a check of their results."""
-MIN_PLIES = 20
+MIN_COMPARED_PLIES = 20
 """Minimum number of moves after the opening for a match to be compared: shorter matches can be alike by chance."""
-MIN_COPIES = 2
+MIN_IDENTICAL_MATCHES = 2
 """Minimum number of matches that two bots must both have played with exactly the same moves, for a finding."""
 
 BotPair = tuple[str, str]
@@ -60,7 +60,7 @@ class _AuditedMatch(NamedTuple):
     maxie: str
     minnie: str
     digest: bytes
-    """Digest of the setup and the moves; empty if the match has fewer than MIN_PLIES moves after its opening."""
+    """Digest of the setup and the moves; empty if the match has fewer than MIN_COMPARED_PLIES moves after its opening."""
 
 
 class Audit:
@@ -92,7 +92,7 @@ class Audit:
         maxie, minnie = record.players.maxie, record.players.minnie
         moves = [move.move for move in record.moves]
         digest = b""
-        if sum(not move.opening for move in record.moves) >= MIN_PLIES:
+        if sum(not move.opening for move in record.moves) >= MIN_COMPARED_PLIES:
             digest = sha256(msgspec.json.encode([record.setup, moves], order="deterministic")).digest()[:16]
         self._audited_matches[record.game].append(_AuditedMatch(maxie, minnie, digest))
         if not rated:
@@ -134,7 +134,7 @@ class Audit:
             for game, pairs in sorted(self._tallies.items())
         }
         tested_pair_count = sum(
-            tally.games >= MIN_MATCHES for pairs in tallies.values() for tally in pairs.values()
+            tally.games >= MIN_DIRECT_MATCHES for pairs in tallies.values() for tally in pairs.values()
         )
         for game, pairs in tallies.items():
             bots = sorted({bot for pair in pairs for bot in pair})
@@ -145,7 +145,7 @@ class Audit:
                 # `ratings` include these matches, so they fit them better than ratings without them would.
                 # Results that are likely by `ratings` need no closer test.
                 if (
-                    n < MIN_MATCHES
+                    n < MIN_DIRECT_MATCHES
                     or 2 * _compute_score_tail(n, points, difference, 0.0) * tested_pair_count >= MAX_CHANCE
                 ):
                     continue
@@ -196,7 +196,7 @@ class Audit:
                 if not same_owner(*pair)
             )
             for (bot, opponent), count in sorted(identical_match_counts.items()):
-                if count >= MIN_COPIES:
+                if count >= MIN_IDENTICAL_MATCHES:
                     detail = f"{count} matches move by move alike, against the same opponents"
                     yield AuditFinding(
                         "identical", game, bot, opponent, min(matches[bot], matches[opponent]), detail, None

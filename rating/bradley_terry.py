@@ -133,10 +133,10 @@ def _compute_standard_errors(theta: FloatArray, graph: _ResultGraph) -> FloatArr
 
 
 def _compute_variances(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
-    """Return the variance of the score of each pair of players: the sum over its matches of E (1 - E), where E is the
-    expected score, less a quarter per draw.
+    """Return, for each pair of players, the variance of the sum of their scores in their matches.
 
-    The variance is computed as if each pair had played two more matches without draws, so that it is never 0.
+    A match adds E (1 - E), where E is its expected score at the ratings `theta`, less a quarter if it was drawn. As a
+    prior, each pair is assumed to have played two more matches without draws, so that the variance is never 0.
     """
     shrinkage = graph.games / (graph.games + 2)
     decisive_variances = _compute_decisive_variance(theta[graph.a] - theta[graph.b])

@@ -1,4 +1,4 @@
-"""Breakdown of a ladder by seat, map and opponent, the value of the first move, and the share of draws. Pure."""
+"""Results of a ladder by seat, map and opponent, the value of the first move, and the share of draws. Pure."""
 
 from __future__ import annotations
 

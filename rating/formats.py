@@ -32,18 +32,21 @@ CHAMPION = "champion"
 
 KNOCKOUT = "knockout"
 FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT)
-"""Names of the formats that a ladder can have. An event of a server can also have the format ARENA."""
+"""Names of the formats of a ladder. An event of a server can also have the format ARENA."""
 
 
 FORMATS_WITHOUT_ELO = ("swiss", KNOCKOUT)
-"""Formats of which the rules decide a ladder. The other ladders, which may be stopped midway, are decided by Elo."""
+"""Formats that rank the bots of a ladder by points or rounds. Ladders of the other formats are ranked by Elo."""
 
 ARENA = "arena"
 """Name of the format in which a server pairs whichever bots are free."""
 
 
 class RosterChange(NamedTuple):
-    """Change to the bots of a Swiss: from `round` (from 0) on, `bot` takes part if `joins` is True, otherwise not."""
+    """Entry or withdrawal of a bot in a Swiss event, from round number `round` (counted from 0) on.
+
+    joins   True if the bot takes part from this round on, False if it no longer does
+    """
 
     bot: str
     round: int
@@ -144,10 +147,10 @@ class Format(Protocol):
     def total_matches(self) -> int | None:
         """Return the total number of matches, with the tie-breaks known so far; None for an endless event."""
 
-    def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:
+    def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:
         """Return the pairs of matches that can now be played, except those returned earlier.
 
-        queue_empty   True if two bots have no scheduled match against each other left to start, so that a round-robin
+        is_queue_empty  True if two bots have no scheduled match against each other left to start, so that a round-robin
                       or gauntlet can begin its next round
         """
 
@@ -168,21 +171,21 @@ class RoundRobinFormat:
     """Round-robin, in which each bot meets every other, or gauntlet, in which the first bot plays all others.
 
     rounds   number of rounds; None for an endless event
-    starts   number of start positions; every two bots play a pair on each of them in every round
+    start_count  number of start positions; every two bots play a pair on each of them in every round
     """
 
     bots: Sequence[str]
     rounds: int | None
-    starts: int
+    start_count: int
     seed: int
-    gauntlet: bool = False
+    is_gauntlet: bool = False
     _rounds_started: int = 0
     _pairs_finished: Counter[str] = field(default_factory=Counter)
     """Number of finished pairs of each bot."""
     _absences: Absences = field(default_factory=Absences)
 
     def __post_init__(self) -> None:
-        check_entrants(self.bots, self.starts)
+        check_entrants(self.bots, self.start_count)
 
     @property
     def withdrawn(self) -> frozenset[str]:
@@ -192,23 +195,25 @@ class RoundRobinFormat:
     def total_matches(self) -> int | None:
         bot_count = len(self.bots)
         matches_per_round = (
-            bot_count - 1 if self.gauntlet else bot_count * (bot_count - 1) // 2
-        ) * self.starts
+            bot_count - 1 if self.is_gauntlet else bot_count * (bot_count - 1) // 2
+        ) * self.start_count
         return None if self.rounds is None else 2 * self.rounds * matches_per_round
 
-    def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:
-        if not queue_empty or (self.rounds is not None and self._rounds_started >= self.rounds):
+    def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:
+        if not is_queue_empty or (self.rounds is not None and self._rounds_started >= self.rounds):
             return []
         round = self._rounds_started
         self._rounds_started += 1
         bot_count = len(self.bots)
-        if not self.gauntlet:
-            pairs_per_round = bot_count * (bot_count - 1) // 2 * self.starts
-            return make_round_robin_round(self.bots, round, self.starts, self.seed, round * pairs_per_round)
+        if not self.is_gauntlet:
+            pairs_per_round = bot_count * (bot_count - 1) // 2 * self.start_count
+            return make_round_robin_round(
+                self.bots, round, self.start_count, self.seed, round * pairs_per_round
+            )
         champion, *opponents = self.bots
-        first_number = round * (bot_count - 1) * self.starts
+        first_number = round * (bot_count - 1) * self.start_count
         pairs: list[Pair] = []
-        for start in range(self.starts):
+        for start in range(self.start_count):
             for opponent in shuffle(opponents, f"{self.seed}/{round}/{start}"):
                 pairs.append(Pair(first_number + len(pairs), round, start, champion, opponent))
         return pairs
@@ -224,7 +229,7 @@ class RoundRobinFormat:
         self._absences.record_pair(pair, absent)
 
     def get_rank(self, bot: str, points: float) -> FormatRank:
-        if self.gauntlet and bot == self.bots[0]:
+        if self.is_gauntlet and bot == self.bots[0]:
             # The first bot plays in every match; an opponent ranks above it by scoring more than half against it.
             # Half of the two points of each finished pair is one point.
             points = max(self._pairs_finished[opponent] for opponent in self.bots[1:])
@@ -241,7 +246,7 @@ class SwissFormat:
 
     bots: list[str]
     rounds: int | None
-    starts: int
+    start_count: int
     rounds_started: int = 0
     """Number of rounds whose pairs were scheduled."""
     _next_number: int = 0
@@ -258,7 +263,7 @@ class SwissFormat:
     _absences: Absences = field(default_factory=Absences)
 
     def __post_init__(self) -> None:
-        check_entrants(self.bots, self.starts)
+        check_entrants(self.bots, self.start_count)
 
     @property
     def withdrawn(self) -> frozenset[str]:
@@ -274,9 +279,9 @@ class SwissFormat:
 
     @property
     def total_matches(self) -> int | None:
-        return None if self.rounds is None else 2 * self.rounds * (len(self.bots) // 2) * self.starts
+        return None if self.rounds is None else 2 * self.rounds * (len(self.bots) // 2) * self.start_count
 
-    def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  a round is paired when the previous one is over
+    def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:  # noqa: ARG002  a round is paired when the previous one is over
         if self._open_pairs or (self.rounds is not None and self.rounds_started >= self.rounds):
             return []
         round = self.rounds_started
@@ -289,7 +294,7 @@ class SwissFormat:
         )
         if swiss_round.bye is not None:
             self._byes[swiss_round.bye] += 1
-            self._points[swiss_round.bye] += 2 * self.starts
+            self._points[swiss_round.bye] += 2 * self.start_count
         paired_bots = {bot for meeting in swiss_round.meetings for bot in meeting}
         for bot in self.bots:
             self._idle_rounds[bot] += bot not in paired_bots
@@ -297,7 +302,7 @@ class SwissFormat:
         for first, second in swiss_round.meetings:
             self._opponents[first].append(second)
             self._opponents[second].append(first)
-            for start in range(self.starts):
+            for start in range(self.start_count):
                 pairs.append(Pair(self._next_number + len(pairs), round, start, first, second))
         self._next_number += len(pairs)
         self._open_pairs = {pair.number for pair in pairs}
@@ -320,7 +325,7 @@ class SwissFormat:
         self._open_pairs.discard(pair.number)
 
     def get_rank(self, bot: str, points: float) -> FormatRank:
-        byes = self._byes[bot] * 2 * self.starts
+        byes = self._byes[bot] * 2 * self.start_count
         buchholz = sum(self._points[other] for other in self._opponents[bot])
         return FormatRank((-points - byes, -buchholz), byes, buchholz)
 
@@ -331,7 +336,7 @@ class ArenaFormat:
     total_matches = None
     withdrawn: frozenset[str] = frozenset()
 
-    def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  the server pairs the bots
+    def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:  # noqa: ARG002  the server pairs the bots
         return []
 
     def record_pair(
@@ -388,7 +393,7 @@ class KnockoutFormat:
 
     bots: Sequence[str]
     rounds: int
-    starts: int
+    start_count: int
     _nodes: list[_EncounterNode] = field(default_factory=list)
     _new_encounters: list[int] = field(default_factory=list)
     _tie_breaks: int = 0
@@ -398,14 +403,14 @@ class KnockoutFormat:
     withdrawn: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        check_entrants(self.bots, self.starts)
+        check_entrants(self.bots, self.start_count)
         self._seed = {bot: place for place, bot in enumerate(self.bots)}
         self._add_encounters(list(_make_bracket_seeds(len(self.bots))), None, 0, 0)
 
     def _add_encounters(self, seeds: list[int], parent: int | None, parent_slot: int, depth: int) -> None:
         """Create the encounter that decides between the bots with these seeds, and all encounters that lead to it.
 
-        The other arguments are as in `_EncounterNode`. A seed without a bot is a free place.
+        A seed that is not lower than the number of bots is a bye. The other arguments are fields of `_EncounterNode`.
         """
         index = len(self._nodes)
         node = _EncounterNode([None, None], parent, parent_slot, depth)
@@ -422,17 +427,17 @@ class KnockoutFormat:
 
     @property
     def total_matches(self) -> int | None:
-        return 2 * ((len(self.bots) - 1) * self.rounds * self.starts + self._tie_breaks)
+        return 2 * ((len(self.bots) - 1) * self.rounds * self.start_count + self._tie_breaks)
 
     @property
     def _pair_numbers_per_encounter(self) -> int:
         """Count of the pair numbers reserved for an encounter: one for each scheduled pair and each possible tie-break."""
-        return self.rounds * self.starts + MAX_TIE_BREAKS
+        return self.rounds * self.start_count + MAX_TIE_BREAKS
 
-    def make_next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
+    def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
         pairs: list[Pair] = []
         for index in sorted(self._new_encounters):
-            pairs += [self._make_next_pair(index) for _ in range(self.rounds * self.starts)]
+            pairs += [self._make_next_pair(index) for _ in range(self.rounds * self.start_count)]
         for index, node in enumerate(self._nodes):
             if (
                 node.pairs_started
@@ -452,7 +457,11 @@ class KnockoutFormat:
             raise ValueError(f"the bots of encounter {index} are not known yet")
         number = index * self._pair_numbers_per_encounter + node.pairs_started
         pair = Pair(
-            number, node.pairs_started // self.starts, node.pairs_started % self.starts, first, second
+            number,
+            node.pairs_started // self.start_count,
+            node.pairs_started % self.start_count,
+            first,
+            second,
         )
         node.start_pair()
         return pair
@@ -529,7 +538,7 @@ def make_format(
     name: str,
     bots: Sequence[str],
     rounds: int | None,
-    starts: int,
+    start_count: int,
     seed: int,
     changes: Iterable[RosterChange] = (),
 ) -> Format:
@@ -537,16 +546,16 @@ def make_format(
 
     bots      names of the bots in order of seeding; in a gauntlet, the first one plays all others
     rounds    number of rounds; None for an endless event
-    starts    number of start positions
+    start_count  number of start positions
     seed      seed that determines the order of the pairings
     changes   bots that join or leave a Swiss; unused by the other formats
     """
     makers: dict[str, Callable[[], Format]] = {
-        "round-robin": lambda: RoundRobinFormat(bots, rounds, starts, seed),
-        "gauntlet": lambda: RoundRobinFormat(bots, rounds, starts, seed, gauntlet=True),
-        "swiss": lambda: SwissFormat([*bots], rounds, starts),
+        "round-robin": lambda: RoundRobinFormat(bots, rounds, start_count, seed),
+        "gauntlet": lambda: RoundRobinFormat(bots, rounds, start_count, seed, is_gauntlet=True),
+        "swiss": lambda: SwissFormat([*bots], rounds, start_count),
         ARENA: ArenaFormat,
-        "knockout": lambda: KnockoutFormat(bots, rounds or 1, starts),
+        "knockout": lambda: KnockoutFormat(bots, rounds or 1, start_count),
     }
     if name not in makers:
         raise ValueError(f"no format is called {name!r:.40}: choose from {', '.join(FORMATS)}")

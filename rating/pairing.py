@@ -44,18 +44,18 @@ class Pairing:
     minnie: str
 
 
-def check_entrants(bots: Sequence[str], starts: int) -> None:
+def check_entrants(bots: Sequence[str], start_count: int) -> None:
     """Raise ValueError unless there are at least two bots, all names differ, and there is a start position."""
     if len(bots) < 2 or len(set(bots)) != len(bots):
         raise ValueError("an event needs at least two bots, with different names")
-    if starts < 1:
+    if start_count < 1:
         raise ValueError("an event needs at least one start position")
 
 
 def make_round_robin_round(
-    bots: Sequence[str], round: int, starts: int, seed: int, first_number: int
+    bots: Sequence[str], round: int, start_count: int, seed: int, first_number: int
 ) -> list[Pair]:
-    """Return one round of a round-robin: a pair of every two bots on each of `starts` start positions.
+    """Return one round of a round-robin: a pair of every two bots on each of `start_count` start positions.
 
     On each start position the order follows the circle method, so that all bots take turns and few are idle. The
     seats of the circle are shuffled by the seed, differently for each round and start position. The same arguments
@@ -63,7 +63,7 @@ def make_round_robin_round(
     """
     pairings = [
         (start, first, second)
-        for start in range(starts)
+        for start in range(start_count)
         for first, second in _list_circle_pairs(shuffle(bots, f"{seed}/{round}/{start}"))
     ]
     return [

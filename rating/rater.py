@@ -74,7 +74,7 @@ def get_rated_outcome(result: Result, seat: Seat) -> tuple[RatedOutcome, bool]:
 
 
 class RatingCategory(NamedTuple):
-    """Group of matches that share a rating: all matches of a game in a season, or only those on one map at one pace."""
+    """Group of matches that share a rating: all matches of a game in a season, or only those on one map and time control."""
 
     game: str
     map: str = ""

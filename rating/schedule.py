@@ -1,4 +1,4 @@
-"""Remaining matches of an event: the pairs that its format schedules, less those already played.
+"""Remaining matches of an event: the pairs that its tournament format schedules, without the matches already played.
 
 The id of a match is derived from its event, pair, leg and attempt. A resumed event therefore finds its played matches
 in the store by their ids.
@@ -45,7 +45,7 @@ class Schedule:
         self._legs: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
         """Results of the unfinished pairs: for each match the points of its bots, and the absent bots."""
         self._queued_count = 0
-        self._add_pairs(queue_empty=True)
+        self._add_pairs(is_queue_empty=True)
 
     def __len__(self) -> int:
         """Return the number of matches waiting to be played."""
@@ -77,9 +77,9 @@ class Schedule:
                         break
                     void_records.append(record)
             if records and not has_progressed:
-                has_progressed = self._add_pairs(queue_empty=True)
+                has_progressed = self._add_pairs(is_queue_empty=True)
         if len(self._queues) < len(self._playing_pairs):
-            self._add_pairs(queue_empty=True)
+            self._add_pairs(is_queue_empty=True)
         record_indexes = {match: index for index, match in enumerate(finished_records)}
         return sorted(
             counted_matches, key=lambda match_and_record: record_indexes[match_and_record[1].match]
@@ -97,7 +97,7 @@ class Schedule:
     def mark_started(self, pairing: Pairing) -> None:
         """Mark a startable match as started."""
         self._remove_pairing(pairing)
-        self._add_pairs(queue_empty=frozenset((pairing.maxie, pairing.minnie)) not in self._queues)
+        self._add_pairs(is_queue_empty=frozenset((pairing.maxie, pairing.minnie)) not in self._queues)
 
     def record_result(self, pairing: Pairing, record: AnyFinishedMatch) -> bool:
         """Record a finished match. Return True if the result counts, False if the match must be played again."""
@@ -121,10 +121,10 @@ class Schedule:
             bots = pair.first, pair.second
             first_points, second_points = (sum(points[bot] for points, _ in legs) for bot in bots)
             self.format.record_pair(pair, first_points, second_points, legs[0][1] & legs[1][1])
-            self._add_pairs(queue_empty=False)
+            self._add_pairs(is_queue_empty=False)
 
-    def _add_pairs(self, *, queue_empty: bool) -> bool:
-        pairs = self.format.make_next_pairs(queue_empty=queue_empty)
+    def _add_pairs(self, *, is_queue_empty: bool) -> bool:
+        pairs = self.format.make_next_pairs(is_queue_empty=is_queue_empty)
         for pair in pairs:
             self._add_pair(pair)
         return bool(pairs)

@@ -107,12 +107,12 @@ class Sprt:
         pair_count = sum(smoothed)
         shares = [n / pair_count for n in smoothed]
         under0, under1 = (
-            self._find_likeliest_distribution_at(shares, self.elo0),
-            self._find_likeliest_distribution_at(shares, self.elo1),
+            self._find_likeliest_distribution_for_elo(shares, self.elo0),
+            self._find_likeliest_distribution_for_elo(shares, self.elo1),
         )
         return sum(n * math.log(p1 / p0) for n, p0, p1 in zip(smoothed, under0, under1, strict=True))
 
-    def _find_likeliest_distribution_at(self, shares: Sequence[float], elo: float) -> list[float]:
+    def _find_likeliest_distribution_for_elo(self, shares: Sequence[float], elo: float) -> list[float]:
         """Return the distribution of scores that makes the observed `shares` most likely, if the Elo difference is `elo`."""
         if self.model == LOGISTIC:
             return _find_likeliest_distribution(shares, compute_expected_score(elo))

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from arena.rating.matching import find_maximum_matching
 
-MAX_ATTEMPTS = 500
-"""Maximum number of choices of bots to move down that are tried; then the whole group is joined with the next one."""
+MAX_FLOATER_CHOICES = 500
+"""Maximum number of choices of bots to move down to the next group. After that, the whole group joins the next one."""
 
 
 class SwissRound(NamedTuple):
@@ -106,7 +106,7 @@ class _RoundPairing:
         attempts = 0
         for count in range(self._count_min_unpaired(group), len(group), 2):
             options: list[tuple[int, list[str]]] = []
-            for floaters in islice(combinations(reversed(group), count), MAX_ATTEMPTS - attempts):
+            for floaters in islice(combinations(reversed(group), count), MAX_FLOATER_CHOICES - attempts):
                 attempts += 1
                 ordered_floaters = list(reversed(floaters))
                 if self.can_pair_all(

@@ -78,7 +78,7 @@ class Dawdler(Bot):
 """
 PATIENCE = 150
 """Seconds for which a test waits for a browser or a server. Only a hang takes longer."""
-STILL = 50.0
+STANDSTILL_SECONDS = 50.0
 """Seconds for which a bot sleeps before each move to make its match stand still: a little less than its limit of 60 s."""
 LOG_LINES = 15
 """Number of lines from the end of each log that the report of a failed test shows."""
@@ -113,9 +113,9 @@ def open_chromium() -> Iterator[Browser]:
 class BrowserArena:
     """Process of `arena serve` with its store in a folder, and the processes of its bots."""
 
-    def __init__(self, folder: Path, *options: str, private: bool = True) -> None:
+    def __init__(self, folder: Path, *options: str, is_private: bool = True) -> None:
         self._folder = folder
-        self._private = private
+        self._private = is_private
         self._options = options
         self._bots: list[ForkedCommand] = []
         self._logs: list[Path] = []
@@ -153,11 +153,11 @@ class BrowserArena:
         )
         self.port = int(address[1])
 
-    def connect_bot(self, engine: str, name: str = "", matches: int = 1, token: str = "") -> None:
+    def connect_bot(self, engine: str, name: str = "", max_matches: int = 1, token: str = "") -> None:
         """Start `arena bot ENGINE` in a separate process, which connects to the server.
 
         name: name of the bot; empty for the default name
-        matches: number of matches that the bot plays at the same time
+        max_matches: number of matches that the bot plays at the same time
         token: token of the name; empty for none
         """
         identity_options = ["--name", name] if name else []
@@ -168,7 +168,7 @@ class BrowserArena:
             "--url",
             f"ws://127.0.0.1:{self.port}",
             "--matches",
-            str(matches),
+            str(max_matches),
             *identity_options,
         ]
         log = self._create_log(f"bot-{name or engine.partition(':')[0]}")
@@ -176,7 +176,7 @@ class BrowserArena:
             ForkedCommand(*command, "--reconnect", "100", cwd=self._folder, stdout=log, stderr=log)
         )
 
-    def connect_slow_bot(self, name: str, seconds: float, matches: int = 1) -> None:
+    def connect_slow_bot(self, name: str, seconds: float, max_matches: int = 1) -> None:
         """Connect a bot that sleeps for `seconds` before each random move.
 
         Fast bots would keep the cores busy, which other tests need.
@@ -184,12 +184,12 @@ class BrowserArena:
         file = self._folder / f"dawdler{len(self._slow_bot_files)}.py"
         write_slow_bot(file, seconds)
         self._slow_bot_files.append(file)
-        self.connect_bot(str(file), name, matches)
+        self.connect_bot(str(file), name, max_matches)
 
-    def slow_down_bots(self, seconds: float = STILL) -> None:
+    def slow_down_bots(self, seconds: float = STANDSTILL_SECONDS) -> None:
         """Let all slow bots sleep for `seconds` before each move from now on.
 
-        Matches that stand still leave the cores to the browser, and do not end while a test looks at them.
+        Such matches leave the cores to the browser, and do not end while a test looks at them.
         """
         for file in self._slow_bot_files:
             set_sleep(file, seconds)
@@ -280,17 +280,17 @@ RUNNING_ARENAS: list[BrowserArena] = []
 
 @contextmanager
 def run_arena(
-    folder: Path, *options: str, bots: tuple[str, ...] = (), private: bool = True
+    folder: Path, *options: str, bots: tuple[str, ...] = (), is_private: bool = True
 ) -> Iterator[BrowserArena]:
     """Run a server and a bot for each engine in `bots` until the end of the block.
 
     options: further options of `arena serve`
-    private: True for a server that accepts any name and has no bots of its own
+    is_private: True for a server that accepts any name and has no bots of its own
 
     An exception in the block gets a note with the state of all processes.
     """
     assert {bot.partition(":")[0] for bot in bots} <= set(ENGINES)
-    running = BrowserArena(folder, *options, private=private)
+    running = BrowserArena(folder, *options, is_private=is_private)
     RUNNING_ARENAS.append(running)
     try:
         running.start_server()

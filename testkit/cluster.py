@@ -84,11 +84,17 @@ class Cluster:
 
 @asynccontextmanager
 async def run_cluster(
-    edges: int, cores: int, folder: Path, nats: NatsServer, postgresql: Path, database: str, *options: str
+    edge_count: int,
+    core_count: int,
+    folder: Path,
+    nats: NatsServer,
+    postgresql: Path,
+    database: str,
+    *options: str,
 ) -> AsyncIterator[Cluster]:
     """Run a cluster until the end of the block, which begins once all processes are ready.
 
-    edges, cores: number of processes of each role
+    edge_count, cores: number of processes of each role
     folder: folder of the logs
     postgresql: folder of PostgreSQL's Unix socket
     database: name of an empty database, to which the PostgreSQL role `arena` has access
@@ -96,9 +102,9 @@ async def run_cluster(
     """
     cluster = Cluster(folder, nats, postgresql, database, options)
     try:
-        for _ in range(cores):
+        for _ in range(core_count):
             await (await cluster.add_member("core")).wait_ready()  # the first core creates the tables
-        for _ in range(edges):
+        for _ in range(edge_count):
             await cluster.add_member("edge")
         for member in cluster.members:
             await member.wait_ready()

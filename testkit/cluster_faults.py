@@ -94,7 +94,7 @@ def make_players(
 
 @dataclass
 class FaultInjector:
-    """Object that causes failures in a cluster. `rng` determines targets and durations."""
+    """Injector of failures into a running cluster. `rng` determines their targets and durations."""
 
     cluster: Cluster
     nats: NatsServer
@@ -188,9 +188,9 @@ class FaultInjector:
                 return member.restore_lines
 
 
-def _signal(process: int, number: signal.Signals) -> None:
+def _signal(pid: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError):  # a process of PostgreSQL ends with its client
-        os.kill(process, number)
+        os.kill(pid, number)
 
 
 async def inject_faults(
@@ -209,11 +209,11 @@ async def inject_faults(
     max_seconds: seconds after which no further failure begins
     """
     report, cluster, rng = FailureReport(), injector.cluster, injector.rng
-    end_time = time.monotonic() + max_seconds
+    injection_deadline = time.monotonic() + max_seconds
     async with asyncio.TaskGroup() as tasks:
         play_tasks = [tasks.create_task(player.run()) for player in players]
         for number, kind in enumerate(kinds):
-            if time.monotonic() > end_time:
+            if time.monotonic() > injection_deadline:
                 break
             await wait_until_playing(players, report, cluster)
             await asyncio.sleep(rng.uniform(0.0, 2.0))

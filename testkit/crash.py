@@ -48,10 +48,14 @@ class CrashResult:
 class KillableServer(ServerProcess):
     """Server in one process, with its store and its log in a folder, and a matchmaker of its own."""
 
-    def __init__(self, folder: Path, matches: int, *options: str) -> None:
-        """Prepare the process. `matches`: number of matches in parallel; `options`: further options of `arena serve`."""
+    def __init__(self, folder: Path, max_matches: int, *options: str) -> None:
+        """Prepare the process. `max_matches`: number of matches in parallel; `options`: further options of `arena serve`."""
         self.database = f"sqlite:///{folder / 'arena.db'}"
-        pool = ("--set=pool.pause_seconds=0", "--set=pool.openings=none", f"--set=pool.concurrency={matches}")
+        pool = (
+            "--set=pool.pause_seconds=0",
+            "--set=pool.openings=none",
+            f"--set=pool.concurrency={max_matches}",
+        )
         drain = f"--set=server.drain_seconds={DRAIN_SECONDS}"
         super().__init__(
             "all",
@@ -62,30 +66,30 @@ class KillableServer(ServerProcess):
 
 
 async def kill_repeatedly(
-    kills: int, matches: int, *, folder: Path, options: tuple[str, ...] = (), max_uptime: float = 1.5
+    kill_count: int, match_count: int, *, folder: Path, options: tuple[str, ...] = (), max_uptime: float = 1.5
 ) -> CrashResult:
-    """Kill a server `kills` times during play, and compare what its bots received with the store.
+    """Kill a server `kill_count` times during play, and compare what its bots received with the store.
 
-    matches: number of matches in parallel
+    match_count: number of matches in parallel
     folder: folder of the server's store and log
     options: further options of `arena serve`
     max_uptime: longest random time from the return of the bots to the next kill, in seconds
     """
-    server = KillableServer(folder, matches, *options)
+    server = KillableServer(folder, match_count, *options)
     players = [
         RandomPlayer(server.url, f"bot {number}", lambda: random.uniform(0.005, 0.15))
-        for number in range(2 * matches)
+        for number in range(2 * match_count)
     ]
-    result, interrupted = CrashResult(kills), set[str]()
+    result, interrupted = CrashResult(kill_count), set[str]()
     try:
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(player.run()) for player in players]
-            for number in range(kills + 1):
+            for number in range(kill_count + 1):
                 server.start()
                 await server.wait_ready()
                 await _wait_until_back(players, number + 1)
                 await asyncio.sleep(random.uniform(0.0, max_uptime))
-                if number < kills:
+                if number < kill_count:
                     await server.stop(signal.SIGKILL)
                     interrupted |= await _list_matches_in_progress(server.database)
             exit_code = await server.stop()
@@ -101,16 +105,16 @@ async def kill_repeatedly(
     return result
 
 
-async def _wait_until_back(players: list[RandomPlayer], connections: int) -> None:
-    """Wait until 90 % of the bots have connected `connections` times and one of them plays, up to START_TIMEOUT_SECONDS.
+async def _wait_until_back(players: list[RandomPlayer], connection_count: int) -> None:
+    """Wait until 90 % of the bots have connected `connection_count` times and one of them plays.
 
-    The last bots are not awaited, so that a kill also hits bots that are connecting.
+    Wait for START_TIMEOUT_SECONDS at most. The other bots may still be connecting, so that a kill also hits such bots.
     """
     end_time = time.monotonic() + START_TIMEOUT_SECONDS
     needed = max(2, len(players) * 9 // 10)
 
     def are_back() -> bool:
-        return sum(player.connections >= connections for player in players) >= needed and any(
+        return sum(player.connections >= connection_count for player in players) >= needed and any(
             player.turns for player in players
         )
 

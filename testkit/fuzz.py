@@ -218,8 +218,8 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
     return result
 
 
-async def _check_freed_state(result: FuzzResult, players: int) -> None:
-    """Check that in the end the server holds only the state of the honest bots, `players` in number.
+async def _check_freed_state(result: FuzzResult, player_count: int) -> None:
+    """Check that in the end the server holds only the state of the honest bots, `player_count` in number.
 
     If it still holds more after FREE_SECONDS, add a fault to the result.
     """
@@ -230,7 +230,7 @@ async def _check_freed_state(result: FuzzResult, players: int) -> None:
         counts = Counter(
             type(tracked).__name__ for tracked in gc.get_objects() if issubclass(type(tracked), CHECKED_TYPES)
         )
-        counts_over_limit = {name: count for name, count in counts.items() if count > players}
+        counts_over_limit = {name: count for name, count in counts.items() if count > player_count}
         if not counts_over_limit:
             return
         if time.monotonic() > end_time:

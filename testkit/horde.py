@@ -30,9 +30,9 @@ BROWSE_SECONDS = 1 / 40
 """Seconds between two requests for a listing, just long enough to stay within the server's rate limit."""
 DRIP_SECONDS = 0.1
 """Seconds between two bytes of a slow handshake."""
-TRIP_SECONDS = 0.02
+RECONNECT_SECONDS = 0.02
 """Seconds from the end of a client's connection to its next one, as long as a realistic network latency."""
-numbers = itertools.count()
+attack_numbers = itertools.count()
 """Numbers that make names and tokens of attackers unique, and alternate between two forms of an attack."""
 
 
@@ -75,7 +75,7 @@ class AttackerConnection:
     async def open_and_say_hello(self, host: str, role: str = "bot") -> None:
         """Perform the handshake and send a hello, under a new name each time. Raises OSError or EOFError on failure."""
         await self.perform_handshake(host)
-        name = f"attacker {os.getpid()} {next(numbers)}"
+        name = f"attacker {os.getpid()} {next(attack_numbers)}"
         await self.send(make_message_frame(type="hello", name=name, role=role, pool=False))
 
     async def perform_handshake(self, host: str) -> None:
@@ -95,7 +95,7 @@ def make_message_frame(**content: object) -> bytes:
 
 async def attack_slow_loris(connection: AttackerConnection, host: str) -> None:
     """Begin a handshake that never ends, or finish it and send no hello, alternately."""
-    if next(numbers) % 2:
+    if next(attack_numbers) % 2:
         await connection.perform_handshake(host)
         await connection.read_to_end()
         return
@@ -123,7 +123,7 @@ async def attack_messages(connection: AttackerConnection, host: str) -> None:
 async def attack_frames(connection: AttackerConnection, host: str) -> None:
     """Send pings or empty fragments of an endless message as fast as possible, alternately."""
     await connection.open_and_say_hello(host)
-    if next(numbers) % 2:
+    if next(attack_numbers) % 2:
         await send_repeatedly(connection, make_masked_frame(b"", 9) * FRAMES_PER_WRITE)
     await connection.send(make_masked_frame(b"", 2, 0))
     await send_repeatedly(connection, make_masked_frame(b"", 0, 0) * FRAMES_PER_WRITE)
@@ -147,7 +147,9 @@ async def attack_connections(connection: AttackerConnection, _host: str) -> None
 async def attack_guessing(connection: AttackerConnection, host: str) -> None:
     """Complete the handshake, send a hello with a guessed token, and wait for the answer."""
     await connection.perform_handshake(host)
-    await connection.send(make_message_frame(type="hello", name="victim", token=f"guess {next(numbers)}"))
+    await connection.send(
+        make_message_frame(type="hello", name="victim", token=f"guess {next(attack_numbers)}")
+    )
     await connection.receive_available()
 
 
@@ -184,17 +186,17 @@ async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCount
                 counts.lost += 1
             finally:
                 counts.longest = max(counts.longest, time.monotonic() - start_time)
-        await asyncio.sleep(TRIP_SECONDS)
+        await asyncio.sleep(RECONNECT_SECONDS)
 
 
-async def run_attack(kind: str, url: str, source: str, clients: int, seconds: float) -> ConnectionCounts:
-    """Attack with `clients` parallel clients for `seconds`, and return their counts.
+async def run_attack(kind: str, url: str, source: str, client_count: int, seconds: float) -> ConnectionCounts:
+    """Attack with `client_count` parallel clients for `seconds`, and return their counts.
 
     kind: name in KINDS; source: local address to connect from
     """
     tally = ConnectionCounts()
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks:
-            for _ in range(clients):
+            for _ in range(client_count):
                 tasks.create_task(run_attacker(kind, url, source, tally))
     return tally

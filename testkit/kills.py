@@ -66,18 +66,18 @@ class LadderEvent:
         data: dict[str, Any] = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
         return data
 
-    def continue_and_kill(self, name: str, after: float, *, starting: bool = False) -> None:
+    def continue_and_kill(self, name: str, after: float, *, from_start: bool = False) -> None:
         """Continue the event in a process, and kill that process.
 
-        after: seconds from the next finished match to the kill, or from the start of the process if `starting`
-        starting: True to count from the start, so that the kill may come before the event has continued
+        after: seconds from the next finished match to the kill, or from the start of the process if `from_start`
+        from_start: True to count from the start, so that the kill may come before the event has continued
         """
         count_before = len(self.load_finished_matches(name))
         with subprocess.Popen(
             self.make_command(name), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as process:
             deadline = time.monotonic() + START_TIMEOUT_SECONDS
-            while not starting and len(self.load_finished_matches(name)) == count_before:
+            while not from_start and len(self.load_finished_matches(name)) == count_before:
                 if process.poll() is not None or time.monotonic() > deadline:
                     break
                 time.sleep(POLL_SECONDS)

@@ -51,7 +51,7 @@ async def _measure_sleep_delays(seconds: float) -> list[float]:
 
 
 def _stop_at(deadline: float, is_stopped: Callable[[], bool] = lambda: False) -> Callable[[], bool]:
-    """Return a function that tells whether the time is up or `is_stopped` returns True."""
+    """Return a function that returns True once `deadline` (monotonic seconds) has passed or `is_stopped` returns True."""
     return lambda: time.perf_counter() >= deadline or is_stopped()
 
 
@@ -122,10 +122,10 @@ def _format_quantiles(delays: Sequence[float]) -> list[str]:
 
 
 def make_figures(data: dict[str, Any]) -> dict[str, str]:
-    """Return the quantiles of all delays, by place in RESULTS.md. `data`: result of `measure`."""
-    head = ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"]
+    """Return the quantiles of all delays, by placeholder in RESULTS.md. `data`: result of `measure`."""
+    headings = ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"]
     p99 = data["ms"][TABLE_ROWS[1]][2]
     return {
-        "delay.table": make_table(head, [[name, *cells] for name, cells in data["ms"].items()]),
-        "delay.loop": format_verdict(f"{p99} ms", kept=float(p99) <= MAX_MS),
+        "delay.table": make_table(headings, [[name, *cells] for name, cells in data["ms"].items()]),
+        "delay.loop": format_verdict(f"{p99} ms", is_kept=float(p99) <= MAX_MS),
     }

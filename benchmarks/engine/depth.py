@@ -52,7 +52,7 @@ def measure() -> dict[str, Any]:
 
 
 def make_figures(data: dict[str, Any]) -> dict[str, str]:
-    """Return the depth reached for each position, by place in RESULTS.md. `data`: result of `measure`."""
+    """Return the depth reached for each position, by placeholder in RESULTS.md. `data`: result of `measure`."""
     depths = data["depths"]
     exact_gain = Ratio([a - b for a, b in zip(depths[EXACT], depths[REFERENCE], strict=True)])
     selective_gain = Ratio([a - b for a, b in zip(depths[SELECTIVE], depths[EXACT], strict=True)])
@@ -61,5 +61,7 @@ def make_figures(data: dict[str, Any]) -> dict[str, str]:
     rows.append([f"{SELECTIVE}, more than {EXACT}", str(selective_gain)])
     return {
         "depth.table": make_table(["search", "depth of each position"], rows),
-        "depth.gain": format_verdict(exact_gain.describe("plies more"), kept=exact_gain.median >= MIN_GAIN),
+        "depth.gain": format_verdict(
+            exact_gain.describe("plies more"), is_kept=exact_gain.median >= MIN_GAIN
+        ),
     }

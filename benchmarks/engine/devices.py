@@ -66,15 +66,15 @@ def measure() -> dict[str, Any]:
 
 
 def make_figures(data: dict[str, Any]) -> dict[str, str]:
-    """Return the comparison of the sets of techniques, by place in RESULTS.md. `data`: result of `measure`."""
+    """Return the comparison of the sets of techniques, by placeholder in RESULTS.md. `data`: result of `measure`."""
     plain, breadths = data["nodes"][ADDED_TECHNIQUES[0][0]], data["moves"]
     rows = []
     for name, row in data["nodes"].items():
         fewer = Ratio([first / nodes for first, nodes in zip(plain, row, strict=True)])
         minimal = Ratio([n / count_minimal_tree_leaves(b, DEPTH) for n, b in zip(row, breadths, strict=True)])
         rows.append([name, format_short(Ratio(row).median), str(fewer), format_short(minimal.median)])
-    head = ["techniques", "nodes, median", "fewer than plain by", "of the minimal tree's leaves, median"]
+    headings = ["techniques", "nodes, median", "fewer than plain by", "of the minimal tree's leaves, median"]
     return {
-        "devices.table": make_table(head, rows),
-        "devices.fewer": format_verdict(fewer.describe("× fewer"), kept=fewer.median >= MIN_RATIO),
+        "devices.table": make_table(headings, rows),
+        "devices.fewer": format_verdict(fewer.describe("× fewer"), is_kept=fewer.median >= MIN_RATIO),
     }

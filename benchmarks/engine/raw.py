@@ -1,7 +1,7 @@
 """Raw results of the engine's benchmarks, from which the figures of RESULTS.md are generated.
 
 Each benchmark is a module `benchmarks.engine.NAME` with two functions: `measure()` returns the measurements as plain
-data, and `make_figures(data)` returns the figures by place in RESULTS.md. `results/NAME.json` stores the data with the
+data, and `make_figures(data)` returns the figures, by placeholder in RESULTS.md. `results/NAME.json` stores the data with the
 conditions of the measurement.
 """
 
@@ -43,7 +43,7 @@ def load_results(name: str) -> RawResults:
 
 
 def make_figures(name: str) -> dict[str, str]:
-    """Return the figures of a benchmark by place in RESULTS.md, from its saved raw results."""
+    """Return the figures of a benchmark, by placeholder in RESULTS.md, from its saved raw results."""
     raw = load_results(name)
     figures: dict[str, str] = importlib.import_module(f"benchmarks.engine.{name}").make_figures(raw.data)
     return figures | {f"{name}.measured": raw.describe(f"python -m benchmarks {name}")}

@@ -149,15 +149,15 @@ def measure() -> dict[str, Any]:
 
 
 def make_figures(data: dict[str, Any]) -> dict[str, str]:
-    """Return each variant's speedup and extra nodes, by place in RESULTS.md. `data`: result of `measure`."""
+    """Return each variant's speedup and extra nodes, by placeholder in RESULTS.md. `data`: result of `measure`."""
     rows = [
         [name, str(Ratio(faster)), format_short(Ratio(work).median) if (work := data["work"][name]) else ""]
         for name, faster in data["faster"].items()
     ]
     ratio = Ratio(data["faster"]["original, 2"])
-    head = ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"]
+    headings = ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"]
     return {
         "threads.cores": str(data["cores"]),
-        "threads.table": make_table(head, rows),
-        "threads.speedup": format_verdict(ratio.describe("×"), kept=round(ratio.median, 2) >= MIN_SPEEDUP),
+        "threads.table": make_table(headings, rows),
+        "threads.speedup": format_verdict(ratio.describe("×"), is_kept=round(ratio.median, 2) >= MIN_SPEEDUP),
     }

@@ -25,9 +25,9 @@ import uvloop
 
 from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.rounds import (
-    CLIENTS,
-    SECONDS,
-    STRANGER_ADDRESSES,
+    CLIENTS_PER_ADDRESS,
+    HOSTILE_SECONDS,
+    STRANGER_ADDRESS_COUNT,
     list_faults,
     make_figures,
     play_all_rounds,
@@ -42,9 +42,14 @@ DISK_IN_MEMORY = Path("/dev/shm")  # noqa: S108  a folder in memory
 def main() -> int:
     """Measure the kinds, and publish the figures in SERVER.md. Return the exit code: 1 if any kind failed."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="seconds of each hostile period")
     parser.add_argument(
-        "--clients", type=int, default=CLIENTS, help=f"clients at each of the {STRANGER_ADDRESSES} addresses"
+        "--seconds", type=float, default=HOSTILE_SECONDS, help="seconds of each hostile period"
+    )
+    parser.add_argument(
+        "--clients",
+        type=int,
+        default=CLIENTS_PER_ADDRESS,
+        help=f"clients at each of the {STRANGER_ADDRESS_COUNT} addresses",
     )
     parser.add_argument(
         "--kinds",

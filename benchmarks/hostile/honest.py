@@ -14,16 +14,16 @@ from benchmarks.kit.measure import percentile
 from benchmarks.kit.running_server import RunningServer
 from benchmarks.kit.script import make_script
 
-RATE = 300.0
+MOVES_PER_SECOND = 300.0
 """Moves per second of all honest bots together."""
-BOTS = 100
+HONEST_BOT_COUNT = 100
 """Number of honest bots."""
-PAUSE_SECONDS = BOTS / 2 / RATE
+PAUSE_SECONDS = HONEST_BOT_COUNT / 2 / MOVES_PER_SECOND
 """Average pause of an honest bot before a move, in seconds. In each match, one of the two bots is to move."""
-HONEST_NAMES = [f"bot {number}" for number in range(BOTS)]
+HONEST_NAMES = [f"bot {number}" for number in range(HONEST_BOT_COUNT)]
 """Names of the honest bots."""
-HONEST_ADDRESSES = 4
-"""Number of addresses from which the honest bots connect, because the server allows 64 connections per address."""
+HONEST_ADDRESS_COUNT = 4
+"""Number of addresses from which the honest bots connect. The server allows 64 connections per address."""
 
 
 MOVES_PER_RUN = 100
@@ -46,17 +46,17 @@ class PeriodFigures:
 
 
 def make_honest_bots(url: str, load: Load, tokens: Mapping[str, str]) -> list[Coroutine[Any, Any, None]]:
-    """Return BOTS bots, which together play RATE moves per second.
+    """Return HONEST_BOT_COUNT bots, which together play MOVES_PER_SECOND moves per second.
 
     The bots connect evenly over the duration of a match. Otherwise all matches would end, and be stored and counted, in
-    the same few seconds, and a period with these seconds would have twice the p99 of one without.
+    the same few seconds, and a measured period with these seconds would have twice the p99 of other periods.
 
     load: counters to which the bots add their moves; tokens: token of each bot, by name
     """
 
     async def run_bot(number: int, name: str) -> None:
-        await asyncio.sleep(len(make_script()) * PAUSE_SECONDS * number / BOTS)
-        source = f"127.0.1.{1 + number % HONEST_ADDRESSES}"
+        await asyncio.sleep(len(make_script()) * PAUSE_SECONDS * number / HONEST_BOT_COUNT)
+        source = f"127.0.1.{1 + number % HONEST_ADDRESS_COUNT}"
         await run_arena_bot(url, name, load, PAUSE_SECONDS, token=tokens[name], source=source)
 
     return [run_bot(number, name) for number, name in enumerate(HONEST_NAMES)]
@@ -78,7 +78,7 @@ async def measure_period(server: RunningServer, load: Load, seconds: float) -> P
 def median_percentile_99_of_runs(values: Sequence[float]) -> float:
     """Return the median of the 99th percentiles of all runs of MOVES_PER_RUN consecutive values.
 
-    Values that do not fill another run belong to the last one.
+    The values after the last full run belong to that run.
     """
     run_count = max(1, len(values) // MOVES_PER_RUN)
     return statistics.median(

@@ -34,7 +34,7 @@ REFUSED_SECONDS = 0.1
 THINKERS = "thinker-a", "thinker-b"
 """Players of the finished matches in which every move has analysis (`thinking`) of maximum size."""
 HOUSE_BOT = "house-random"
-REVOKED = [f"revoked {number}" for number in range(20)]
+REVOKED_NAMES = [f"revoked {number}" for number in range(20)]
 """Names of bots whose tokens were revoked before the benchmark."""
 TIME_CONTROL = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
 """Time control of the strangers' own matches, as in a `challenge` message."""
@@ -120,7 +120,7 @@ def connect_repeatedly(make_hello: Callable[[Stranger], dict[str, object]]) -> R
             stranger.counts.sent += 1
             hello = make_hello(stranger)
             with closing(await connect(stranger.subjects.url, stranger.source, **hello)):
-                if hello["name"] in REVOKED:
+                if hello["name"] in REVOKED_NAMES:
                     raise RuntimeError("the server accepted a revoked token")
                 stranger.counts.answered += 1
 
@@ -304,7 +304,7 @@ def attack_kind(*names: str) -> RequestKind:
     return RequestKind("", run_attacks, role="", options=options)
 
 
-GETS: dict[str, str | MakeTarget] = {
+GET_PATHS: dict[str, str | MakeTarget] = {
     "/": "/",
     "/match/": lambda subjects, number: f"/match/{_choose(subjects.finished, number)}/{number}",
     "/embed/": lambda subjects, number: f"/embed/{_choose(subjects.finished, number)}",
@@ -350,7 +350,7 @@ GETS: dict[str, str | MakeTarget] = {
     "/host/": "/host",
 }
 """URL path of a GET for each route that needs no token, or a function that returns it."""
-POSTS = {
+POST_PATHS = {
     "/api/host": "/api/host",
     "/api/me": "/api/me",
     "/api/me/enter": "/api/me/enter?event=none&name=one",
@@ -379,7 +379,7 @@ KINDS: dict[str, RequestKind] = {
         lambda _: {"name": f"guest-{random.randrange(10**6)}", "pool": False}
     ),
     "names whose token was revoked": connect_repeatedly(
-        lambda stranger: {"name": REVOKED[stranger.number % len(REVOKED)], "token": "x" * 32}
+        lambda stranger: {"name": REVOKED_NAMES[stranger.number % len(REVOKED_NAMES)], "token": "x" * 32}
     ),
     "ready": play_each_other("ready", send_ready_repeatedly, game="tictactoe"),
     "move": play_each_other("move", send_ready, play_move, "accepted", map="m2"),
@@ -405,7 +405,7 @@ KINDS: dict[str, RequestKind] = {
     "enter": send_repeatedly("enter", event="none"),
     "leave": send_repeatedly("leave", event="none"),
     "ping": send_repeatedly("ping", "pong", role="spectator"),
-    **{f"GET {route}": get_repeatedly(route, target) for route, target in GETS.items()},
+    **{f"GET {route}": get_repeatedly(route, target) for route, target in GET_PATHS.items()},
     "GET /api/records, thinking at its bound": get_repeatedly(
         "/api/records", lambda _, number: f"/api/records?limit={1 + number % 50}&bot={THINKERS[0]}"
     ),
@@ -419,7 +419,7 @@ KINDS: dict[str, RequestKind] = {
     ),
     **{
         f"POST {route}": get_repeatedly(route, target, _make_credentials, "POST")
-        for route, target in POSTS.items()
+        for route, target in POST_PATHS.items()
     },
     "POST /api/join": get_repeatedly("/api/join", "/api/join?name=one", method="POST"),
     "guests": RequestKind("challenge", play_house_engines, frozenset({"challenged"}), "guest"),

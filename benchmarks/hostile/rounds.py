@@ -43,7 +43,7 @@ from benchmarks.kit.running_server import RunningServer, fetch_histogram, run_se
 from benchmarks.kit.script import MAP
 from testkit import horde
 
-SECONDS = 2.5
+HOSTILE_SECONDS = 2.5
 """Default length of a hostile period, in seconds. Honest bots play 750 moves in it. All kinds take 40 to 45 minutes."""
 QUIET_SECONDS = 2.5
 """Length of the quiet period before each hostile one, in seconds, if the hostile one is not long."""
@@ -52,9 +52,9 @@ NEIGHBOURS = 8
 
 The p99 of one quiet period has a standard error of 13%, and the median of 17 periods one of 4%.
 """
-STRANGER_ADDRESSES = 10
+STRANGER_ADDRESS_COUNT = 10
 """Number of addresses from which strangers connect."""
-CLIENTS = 8
+CLIENTS_PER_ADDRESS = 8
 """Default number of strangers' clients at each address."""
 MAX_MATCHES = 1000
 """Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
@@ -83,7 +83,7 @@ REAL_TIME = os.SCHED_RR | os.SCHED_RESET_ON_FORK
 """Scheduling policy of the server's and the honest bots' threads. Processes that they start do not inherit it."""
 VICTIM = "victim"
 """Name of the bot whose token attackers guess."""
-MAX_SECONDS = 8.0
+MAX_ATTACKER_SECONDS = 8.0
 """Seconds within which the server must disconnect an attacker.
 
 They include three waits. The server reads what clients without a match send in slices of its fair queue, so it takes up to
@@ -157,11 +157,11 @@ class KindRounds:
         """Return the sum over all rounds of the field `name` of TrafficCounts."""
         return sum(getattr(tally, name) for tally in self.tallies)
 
-    def list_faults(self, max_seconds: float | None, *, silent: bool = False) -> list[str]:
+    def list_faults(self, max_seconds: float | None, *, is_control: bool = False) -> list[str]:
         """Return a line of text for each bound that the rounds exceed; none if all is well.
 
         max_seconds: upper bound of the length of an attacker's connection; None if the kind is no attack
-        silent: True for the control, in which nothing is sent
+        is_control: True for the control, in which the strangers send nothing
         """
         ratio = self.ratio()
         faults = []
@@ -175,7 +175,7 @@ class KindRounds:
             faults.append(
                 f"p99 of all moves is {format_short(self.recurring_ratio)} times the quiet one or more"
             )
-        if not silent and not self.sum_counts("sent"):
+        if not is_control and not self.sum_counts("sent"):
             faults.append("nothing was sent")
         if self.memory_growth >= MAX_MEMORY_RATIO:
             faults.append(f"memory is {format_short(self.memory_growth)} times what it was before")
@@ -230,18 +230,18 @@ def prioritize(pid: int) -> None:
         os.sched_setscheduler(int(thread.name), REAL_TIME, os.sched_param(1))
 
 
-async def play_all_rounds(folder: str, kinds: list[str], seconds: float, clients: int) -> RoundResults:
+async def play_all_rounds(folder: str, kinds: list[str], seconds: float, client_count: int) -> RoundResults:
     """Play the rounds of these kinds, and further rounds of those with high ratios.
 
-    folder: for the servers' stores; seconds: length of a hostile period; clients: strangers at each address
+    folder: for the servers' stores; seconds: length of a hostile period; client_count: strangers at each address
     """
-    stranger_names = [f"stranger {number:03}" for number in range(STRANGER_ADDRESSES * clients)]
+    stranger_names = [f"stranger {number:03}" for number in range(STRANGER_ADDRESS_COUNT * client_count)]
     results = RoundResults()
     for number, options in enumerate(sorted({KINDS[kind].options for kind in kinds})):
         kinds_on_server = [kind for kind in kinds if KINDS[kind].options == options]
         database = f"sqlite:///{folder}/{number}.db"
         tokens = await fill_store(database, [*HONEST_NAMES, *stranger_names, VICTIM])
-        await _play_rounds(database, results, kinds_on_server, seconds, clients, tokens, options)
+        await _play_rounds(database, results, kinds_on_server, seconds, client_count, tokens, options)
     return results
 
 
@@ -250,7 +250,7 @@ async def _play_rounds(
     results: RoundResults,
     kinds: list[str],
     seconds: float,
-    clients: int,
+    client_count: int,
     tokens: dict[str, str],
     options: tuple[str, ...],
 ) -> None:
@@ -258,7 +258,7 @@ async def _play_rounds(
 
     database: URL of the server's store
     seconds: length of a hostile period
-    clients: number of strangers at each address
+    client_count: number of strangers at each address
     tokens: tokens of honest bots and strangers, by name
     """
     command = ("arena", "serve", "--port", "PORT", "--map", MAP, *options)
@@ -274,7 +274,7 @@ async def _play_rounds(
                 await asyncio.to_thread(strangers.recv)
                 await asyncio.sleep(seconds if seconds < LONG_SECONDS else QUIET_SECONDS)
                 results.memory = results.memory or server.memory_bytes
-                round_player = RoundPlayer(server, strangers, results, seconds, clients)
+                round_player = RoundPlayer(server, strangers, results, seconds, client_count)
                 for _ in range(ROUNDS if seconds < LONG_SECONDS else 1):
                     for kind in kinds:
                         await round_player.play(kind)
@@ -316,20 +316,20 @@ class RoundPlayer:
         strangers: Connection,
         results: RoundResults,
         seconds: float,
-        clients: int,
+        client_count: int,
     ) -> None:
         self._server = server
         self._strangers = strangers
         self._results = results
         self._seconds = seconds
-        self._clients = clients
+        self._clients = client_count
         self._number = 0
         self._quiet: list[PeriodFigures] = []
 
     async def play(self, kind: str) -> None:
         """Play a round: a quiet period, then a hostile one, in which the strangers send requests of this kind."""
         rounds = self._results.rounds.setdefault(kind, KindRounds(self._quiet))
-        seconds, address_count, clients = self._seconds, STRANGER_ADDRESSES, self._clients
+        seconds, address_count, clients = self._seconds, STRANGER_ADDRESS_COUNT, self._clients
         if KINDS[kind].is_attack:
             seconds, clients = attack_seconds(seconds), ATTACKERS
             address_count = len(horde.KINDS) if kind == ALL_ATTACKS else 1
@@ -364,7 +364,7 @@ def max_connection_seconds(kind: str) -> float | None:
     """Return the upper bound of the length of an attacker's connection in seconds; None if the kind is no attack."""
     if not KINDS[kind].is_attack:
         return None
-    return math.inf if kind == ALL_ATTACKS else MAX_SECONDS
+    return math.inf if kind == ALL_ATTACKS else MAX_ATTACKER_SECONDS
 
 
 def attack_seconds(seconds: float) -> float:
@@ -372,7 +372,7 @@ def attack_seconds(seconds: float) -> float:
 
     seconds: length of the hostile period
     """
-    return max(seconds + SETTLE_SECONDS, MAX_SECONDS + MORE_ATTACK_SECONDS)
+    return max(seconds + SETTLE_SECONDS, MAX_ATTACKER_SECONDS + MORE_ATTACK_SECONDS)
 
 
 def list_faults(results: RoundResults) -> list[str]:
@@ -380,36 +380,38 @@ def list_faults(results: RoundResults) -> list[str]:
     faults = [f"an honest bot was told {error}" for error in results.load.errors]
     faults += [f"an honest bot's match ended by {forfeit}" for forfeit in results.load.forfeits]
     for kind in results.rounds:
-        kind_faults = results.rounds[kind].list_faults(max_connection_seconds(kind), silent=kind == CONTROL)
+        kind_faults = results.rounds[kind].list_faults(
+            max_connection_seconds(kind), is_control=kind == CONTROL
+        )
         faults += [f"{kind}: {fault}" for fault in kind_faults]
     return faults
 
 
 def make_figures(results: RoundResults) -> dict[str, str]:
-    """Return the figures by place in SERVER.md."""
+    """Return the figures, by placeholder in SERVER.md."""
     costliest_kind = max(
         results.rounds, key=lambda name: results.rounds[name].cpu[1] - results.rounds[name].cpu[0]
     )
     quiet, hostile = results.rounds[costliest_kind].cpu
     memory_growth = max(rounds.memory_growth for rounds in results.rounds.values())
     most_sessions = max(max(rounds.sessions) for rounds in results.rounds.values())
-    head = ["request", "p99 ms quiet", "hostile", "ratio", "all moves"]
-    head += ["CPU", "sent", "answered", "refused", "lost", "MiB"]
+    headings = ["request", "p99 ms quiet", "hostile", "ratio", "all moves"]
+    headings += ["CPU", "sent", "answered", "refused", "lost", "MiB"]
     return {
         "hostile.table": make_table(
-            head, [_make_row(kind, rounds) for kind, rounds in results.rounds.items()]
+            headings, [_make_row(kind, rounds) for kind, rounds in results.rounds.items()]
         ),
         "hostile.memory": f"{results.memory / 2**20:.0f} MiB",
         "hostile.collector": f"{1000 * results.collector:g} ms",
         "hostile.sessions": str(most_sessions),
         "hostile.cpu": f"{hostile - quiet:.0%} of a core in the server, with `{costliest_kind}`",
         **_make_verdicts(results),
-        "hostile.growth": format_verdict(f"{memory_growth:.2f} ×", kept=memory_growth < MAX_MEMORY_RATIO),
+        "hostile.growth": format_verdict(f"{memory_growth:.2f} ×", is_kept=memory_growth < MAX_MEMORY_RATIO),
     }
 
 
 def _make_verdicts(results: RoundResults) -> dict[str, str]:
-    """Return the delays of honest bots by place in SERVER.md: for requests within the limits, and for attacks."""
+    """Return the delays of honest bots, by placeholder in SERVER.md: for requests within the limits, and for attacks."""
     attacks = {kind: rounds for kind, rounds in results.rounds.items() if KINDS[kind].is_attack}
     requests = {kind: rounds for kind, rounds in results.rounds.items() if kind not in {CONTROL, *attacks}}
     verdicts = {}
@@ -423,7 +425,7 @@ def _make_verdicts(results: RoundResults) -> dict[str, str]:
         verdicts[place] = format_verdict(
             f"at worst a median of {format_short(median)} (`{median_kind}`), a second highest ratio of "
             f"{format_short(repeated)} (`{repeated_kind}`), and a single round of {format_short(highest)}",
-            kept=median < MAX_MEDIAN_RATIO and repeated < MAX_RATIO,
+            is_kept=median < MAX_MEDIAN_RATIO and repeated < MAX_RATIO,
         )
     return verdicts
 

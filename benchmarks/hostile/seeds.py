@@ -17,10 +17,10 @@ from arena.protocol.values import Players, Thinking
 from arena.server.store import tokens
 from arena.server.store.archive import import_lines
 from arena.server.store.database import close_engine, make_engine, prepare_store
-from benchmarks.hostile.kinds import REVOKED, THINKERS
+from benchmarks.hostile.kinds import REVOKED_NAMES, THINKERS
 from benchmarks.kit.script import make_longest_match
 
-LONG_MATCHES = 40
+LONG_MATCH_COUNT = 40
 """Number of finished matches with analysis of maximum size."""
 
 
@@ -57,10 +57,10 @@ async def fill_store(database: str, names: Sequence[str]) -> dict[str, str]:
     engine = make_engine(database)
     try:
         await prepare_store(engine)
-        counts = await import_lines(engine, make_long_records(LONG_MATCHES))
+        counts = await import_lines(engine, make_long_records(LONG_MATCH_COUNT))
         if counts.rejected:
             raise RuntimeError(f"the store rejected records of the benchmark: {counts.rejected}")
-        for name in REVOKED:
+        for name in REVOKED_NAMES:
             await tokens.create_token(engine, name, "bot")
             await tokens.revoke_token(engine, name)
         return {name: await tokens.create_token(engine, name, "bot") for name in names}

@@ -17,8 +17,8 @@ from testkit.horde import ConnectionCounts
 MESSAGES_AT_ONCE = 150
 """Number of messages that a stranger may send at once, fewer than the 200 that count as a flood."""
 MESSAGES_PER_SECOND = 45.0
-"""Messages per second after this burst, fewer than the 50 that count as a flood."""
-KNOCK_SECONDS = 0.02
+"""Messages per second after these MESSAGES_AT_ONCE, fewer than the 50 that count as a flood."""
+RECONNECT_SECONDS = 0.02
 """Seconds from the end of a stranger's connection to its next one, as long as a realistic network latency."""
 
 
@@ -160,7 +160,7 @@ async def send_get(
 
 
 async def repeat_until_cancelled(
-    action: Callable[[], Awaitable[object]], counts: TrafficCounts, pause: float = KNOCK_SECONDS
+    action: Callable[[], Awaitable[object]], counts: TrafficCounts, pause: float = RECONNECT_SECONDS
 ) -> None:
     """Repeat an action until cancelled. Count each OSError or EOFError of the action as a lost connection.
 

@@ -1,7 +1,7 @@
-"""Process of strangers who send as many requests as a server's limits allow.
+"""Process of strangers: clients that send as many requests as a server's limits allow.
 
-Once the process knows what to request, it sends a message through its pipe. For each order, it connects the clients, sends
-a message, waits for one, sends requests for the ordered duration, and sends the counts.
+The process gets its orders through a pipe. It reports when it knows what to request. For each order, it connects the
+clients, reports this, waits for the signal to start, sends requests for the ordered duration, and returns the counts.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from benchmarks.hostile.stranger import RequestSubjects, Stranger, TrafficCounts
 from benchmarks.kit.client import connect
 from benchmarks.kit.script import make_script
 
-LEARNER = "127.9.9.9"
+LOOKUP_ADDRESS = "127.9.9.9"
 """Address from which the process looks up ids and URL paths to request. No measured client uses it."""
 
 MAX_WATCHED_MATCHES = 64
 """Number of matches that one connection may watch."""
 
-LEARN_TRIES = 100
+MAX_LOOKUP_TRIES = 100
 """Maximum number of attempts to request a list of matches, one every half a second, until the server answers."""
 
 
@@ -46,7 +46,7 @@ async def fill_request_subjects(subjects: RequestSubjects) -> None:
 
     Raises RuntimeError if the server does not answer as expected.
     """
-    _, page = await send_get(subjects.url, LEARNER, "/", TrafficCounts())
+    _, page = await send_get(subjects.url, LOOKUP_ADDRESS, "/", TrafficCounts())
     script_path = re.search(r"/web/\w+/js/main\.bundle\.js", page.decode())
     if script_path is None:
         raise RuntimeError("the page / does not load main.bundle.js")
@@ -65,8 +65,8 @@ async def load_finished_matches(subjects: RequestSubjects, query: str) -> list[s
 
     Raises RuntimeError if the server does not answer with JSON.
     """
-    for _ in range(LEARN_TRIES):
-        _, answer = await send_get(subjects.url, LEARNER, f"/api/records?{query}", TrafficCounts())
+    for _ in range(MAX_LOOKUP_TRIES):
+        _, answer = await send_get(subjects.url, LOOKUP_ADDRESS, f"/api/records?{query}", TrafficCounts())
         if answer.startswith(b"{"):
             return [row["match"] for row in json.loads(answer)["matches"]]
         await asyncio.sleep(0.5)  # on a busy machine the page process starts slowly
@@ -77,7 +77,7 @@ async def _play_own_match(subjects: RequestSubjects) -> None:
     """Play one match between two clients of this process, to its end."""
     tally, kind = TrafficCounts(), KINDS["move"]
     with ExitStack() as stack:
-        players = [Stranger(subjects, number, LEARNER, tally, kind.answers) for number in range(2)]
+        players = [Stranger(subjects, number, LOOKUP_ADDRESS, tally, kind.answers) for number in range(2)]
         for player in players:
             stack.callback(player.close)
             await _connect(player, kind.role)
@@ -93,7 +93,7 @@ async def _play_own_match(subjects: RequestSubjects) -> None:
 
 async def track_live_matches(subjects: RequestSubjects) -> None:
     """Keep `subjects.live` up to date with the matches in progress, at most MAX_WATCHED_MATCHES of them, until cancelled."""
-    with closing(await connect(subjects.url, LEARNER, name="learner", role="spectator")) as learner:
+    with closing(await connect(subjects.url, LOOKUP_ADDRESS, name="learner", role="spectator")) as learner:
         await learner.send(type="browse")
         while True:
             message = await learner.receive()

@@ -24,21 +24,21 @@ from testkit.parts import find_postgresql_folder
 from testkit.sample_match import make_sample_match, make_terms_json
 from tests.server.databases import running_postgresql
 
-NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+STORE_TITLES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 """Name of each kind of store for reports, by URL scheme."""
-BOTS = 40
+BOT_COUNT = 40
 """Number of bots in the generated matches. In one match in ten, a guest plays against a bot."""
-OPENINGS = 200
+OPENING_COUNT = 200
 """Number of different openings among the generated matches."""
-EVENT, LADDERS = "serve", 200
-"""Name of the event of most generated matches. One match in five belongs to `ladder N` instead, with N below LADDERS."""
-PLIES = 100
+EVENT, LADDER_COUNT = "serve", 200
+"""Name of the event of most generated matches. One match in five belongs to `ladder N` instead, with N below LADDER_COUNT."""
+PLIES_PER_MATCH = 100
 """Number of plies of each generated match."""
-SAMPLES = 16
+SAMPLE_COUNT = 16
 """Number of different records, each of which many of the generated matches share."""
-SLICE = 50_000
+MATCHES_PER_STATEMENT = 50_000
 """Number of matches that one SQL statement inserts."""
-SECONDS = 20
+MATCH_INTERVAL_SECONDS = 20
 """Seconds from the end of one generated match to the end of the next."""
 
 
@@ -79,8 +79,8 @@ async def fill_store(engine: AsyncEngine, count: int) -> None:
     """
     kind = engine.dialect.name
     pieces = []
-    for seed in range(SAMPLES):
-        match = make_sample_match(PLIES, seed)
+    for seed in range(SAMPLE_COUNT):
+        match = make_sample_match(PLIES_PER_MATCH, seed)
         match_data = MatchData(to_line(match.record), make_terms_json(match), match.rows)
         pieces.append({"place": seed, "packed": pack_match(match_data)})
     async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
@@ -90,9 +90,9 @@ async def fill_store(engine: AsyncEngine, count: int) -> None:
         table = f"CREATE TEMPORARY TABLE samples (place INTEGER PRIMARY KEY, packed {_BLOB[kind]})"
         await connection.execute(sa.text(table))
         await connection.execute(sa.text("INSERT INTO samples VALUES (:place, :packed)"), pieces)
-        first = int(time.time()) - SECONDS * count
-        for low in range(1, count + 1, SLICE):
-            variables = {"low": low, "high": min(low + SLICE - 1, count)}
+        first = int(time.time()) - MATCH_INTERVAL_SECONDS * count
+        for low in range(1, count + 1, MATCHES_PER_STATEMENT):
+            variables = {"low": low, "high": min(low + MATCHES_PER_STATEMENT - 1, count)}
             await connection.execute(sa.text(_matches_statement(kind)), variables | {"first": first})
             for statement in (_RECORDS, *_STEPS):
                 await connection.execute(sa.text(statement), variables)
@@ -111,7 +111,10 @@ async def replace_sample_records(engine: AsyncEngine, names: Sequence[str]) -> N
     query = sa.select(columns.number, columns.match, columns.event, columns.maxie, columns.minnie)
     async with engine.begin() as connection:
         for row in (await connection.execute(query.where(columns.match.in_(names)))).all():
-            sample, players = make_sample_match(PLIES, row.number % SAMPLES), Players(row.maxie, row.minnie)
+            sample, players = (
+                make_sample_match(PLIES_PER_MATCH, row.number % SAMPLE_COUNT),
+                Players(row.maxie, row.minnie),
+            )
             fields = {"match": row.match, "event": row.event, "players": players}
             terms, record = replace(sample.terms, **fields), replace(sample.record, **fields)
             packed = pack_match(MatchData(to_line(record), to_json(terms), sample.rows))
@@ -123,24 +126,24 @@ _BLOB = {"sqlite": "BLOB", "postgresql": "BYTEA"}
 _ID = {"sqlite": "lower(hex(randomblob(16)))", "postgresql": "md5(i::text)"}
 _DIGEST = {"sqlite": "randomblob(16)", "postgresql": "decode(md5(i::text), 'hex')"}
 _TIME = {
-    "sqlite": f"strftime('%Y-%m-%dT%H:%M:%S.000Z', :first + i * {SECONDS}, 'unixepoch')",
-    "postgresql": f"to_char(to_timestamp(:first + i * {SECONDS}) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\".000Z\"')",
+    "sqlite": f"strftime('%Y-%m-%dT%H:%M:%S.000Z', :first + i * {MATCH_INTERVAL_SECONDS}, 'unixepoch')",
+    "postgresql": f"to_char(to_timestamp(:first + i * {MATCH_INTERVAL_SECONDS}) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\".000Z\"')",
 }
 
 
 def _matches_statement(dialect: str) -> str:
-    maxie = f"CASE WHEN i % 10 = 0 THEN 'guest ' || (i / 30) ELSE 'bot ' || (i % {BOTS}) END"
-    minnie = f"'bot ' || ((i % {BOTS} + 1 + i % {BOTS - 1}) % {BOTS})"
+    maxie = f"CASE WHEN i % 10 = 0 THEN 'guest ' || (i / 30) ELSE 'bot ' || (i % {BOT_COUNT}) END"
+    minnie = f"'bot ' || ((i % {BOT_COUNT} + 1 + i % {BOT_COUNT - 1}) % {BOT_COUNT})"
     return (
         "INSERT INTO matches (number, match, event, game, maxie, minnie, terms, started, rated, finished, counted,"
         " server, arrival, map, time_control, plies, winner, reason, detail, played, opening)"
         " WITH RECURSIVE series (i) AS (SELECT CAST(:low AS INTEGER) UNION ALL SELECT i + 1 FROM series WHERE i < :high)"
-        f" SELECT i, {_ID[dialect]}, CASE WHEN i % 5 = 1 THEN 'ladder ' || (i % {LADDERS}) ELSE '{EVENT}' END,"
+        f" SELECT i, {_ID[dialect]}, CASE WHEN i % 5 = 1 THEN 'ladder ' || (i % {LADDER_COUNT}) ELSE '{EVENT}' END,"
         f" CASE WHEN i % 7 = 0 THEN 'tictactoe' ELSE 'riskless' END, {maxie}, {minnie}, '', {_TIME[dialect]}, i % 10 <> 0,"
-        f" {_TIME[dialect]}, true, '', i, 'm2', '10+0.1', {PLIES},"
+        f" {_TIME[dialect]}, true, '', i, 'm2', '10+0.1', {PLIES_PER_MATCH},"
         " CASE i % 3 WHEN 0 THEN 'maxie' WHEN 1 THEN 'minnie' END,"
         " CASE i % 3 WHEN 2 THEN 'ply_limit' ELSE 'armies' END, '',"
-        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST[dialect]} END, CAST(i % {OPENINGS} AS VARCHAR(16)) FROM series"
+        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST[dialect]} END, CAST(i % {OPENING_COUNT} AS VARCHAR(16)) FROM series"
     )
 
 
@@ -156,15 +159,13 @@ def _step_query(seat: str) -> str:
 _STEPS = (_step_query("maxie"), _step_query("minnie"))
 _RECORDS = (
     "INSERT INTO records (number, packed, whole) SELECT number, samples.packed, true FROM matches"
-    f" JOIN samples ON place = number % {SAMPLES} WHERE number BETWEEN :low AND :high"
+    f" JOIN samples ON place = number % {SAMPLE_COUNT} WHERE number BETWEEN :low AND :high"
 )
 
 
-def _scored_query(seat: str, other: str) -> str:
+def _scored_query(seat: str, other_seat: str) -> str:
     won = f"CASE WHEN winner IS NULL THEN 0 WHEN winner = '{seat}' THEN 1 ELSE -1 END"
-    return (
-        f"SELECT game, {seat} AS bot, {other} AS opponent, {won} AS score, finished FROM matches WHERE rated"
-    )
+    return f"SELECT game, {seat} AS bot, {other_seat} AS opponent, {won} AS score, finished FROM matches WHERE rated"
 
 
 _SCORED = f"({_scored_query('maxie', 'minnie')} UNION ALL {_scored_query('minnie', 'maxie')}) AS scored"

@@ -56,9 +56,9 @@ RunServer = Callable[[int], AbstractContextManager[RunningServer]]
 """Function that runs a server, or a relay in its place, for a number of bots."""
 
 
-def serve_arena(bots: int) -> AbstractContextManager[RunningServer]:
-    """Run a server on which `bots` bots can play at the same time."""
-    return run_arena_server(bots // 2, *LIMIT_OPTIONS, cores=server_cores())
+def serve_arena(bot_count: int) -> AbstractContextManager[RunningServer]:
+    """Run a server on which `bot_count` bots can play at the same time."""
+    return run_arena_server(bot_count // 2, *LIMIT_OPTIONS, cores=server_cores())
 
 
 def serve_relay(_bots: int) -> AbstractContextManager[RunningServer]:
@@ -83,19 +83,19 @@ SERVERS: tuple[RunServer, ...] = (serve_arena, serve_relay, serve_storing_relay)
 
 
 def measure_full_speed(
-    run_server_or_relay: RunServer, bots: int, seconds: float, pause: float = 0.0
+    run_server_or_relay: RunServer, bot_count: int, seconds: float, pause: float = 0.0
 ) -> FullSpeedFigures:
-    """Run a server or a relay and `bots` bots, and measure both for `seconds`.
+    """Run a server or a relay and `bot_count` bots, and measure both for `seconds`.
 
     pause: average pause of a bot before a move, in seconds
     """
     with (
-        run_server_or_relay(bots) as running,
+        run_server_or_relay(bot_count) as running,
         run_loads(
-            running.url, bots, kind=ARENA if run_server_or_relay is serve_arena else RELAY, pause=pause
+            running.url, bot_count, kind=ARENA if run_server_or_relay is serve_arena else RELAY, pause=pause
         ) as load,
     ):
-        load.wait_until_all_connected(bots)
+        load.wait_until_all_connected(bot_count)
         time.sleep(WARM_SECONDS)
         return measure_moves(running, load, seconds)
 
@@ -125,12 +125,12 @@ def measure_moves(running: RunningServer, load: LoadProcesses, seconds: float) -
 def measure_all_at_full_speed(seconds: float, rounds: int) -> dict[str, str]:
     """Measure the server and the relays with each number of bots in BOT_COUNTS, in `rounds` rounds of `seconds` each.
 
-    Return the figures by place in SERVER.md. The column *storing* is about the storing relay. The column *floor* is the
-    CPU time of the storing relay divided by that of the relay without a store: no server that stores moves through the
-    same libraries can have a lower ratio.
+    Return the figures, by placeholder in SERVER.md. The column *storing* of their table is about the storing relay. The
+    column *floor* is the CPU time of the storing relay divided by that of the relay without a store: no server that
+    stores moves through the same libraries can have a lower ratio.
     """
-    head = ["bots", "CPU, arena", "relay", "ratio", "storing", "floor", "as often"]
-    head += ["moves/s, arena", "relay", "storing", "load"]
+    headings = ["bots", "CPU, arena", "relay", "ratio", "storing", "floor", "as often"]
+    headings += ["moves/s, arena", "relay", "storing", "load"]
     rows, verdicts = [], {}
     for bots in BOT_COUNTS:
         runs, paced_cpu = [], []
@@ -156,9 +156,9 @@ def measure_all_at_full_speed(seconds: float, rounds: int) -> dict[str, str]:
             ]
         )
         print(rows[-1], flush=True)
-        kept = statistics.median(ratios) <= MAX_RATIO[bots]
-        verdicts[f"speed.ratio {bots}"] = format_verdict(f"{format_spread(ratios, 1)} ×", kept=kept)
-    return {"speed.table": make_table(head, rows), **verdicts}
+        is_kept = statistics.median(ratios) <= MAX_RATIO[bots]
+        verdicts[f"speed.ratio {bots}"] = format_verdict(f"{format_spread(ratios, 1)} ×", is_kept=is_kept)
+    return {"speed.table": make_table(headings, rows), **verdicts}
 
 
 def _format_share(shares: list[float]) -> str:

@@ -28,7 +28,7 @@ JOINING_SECONDS = 0.5
 MAX_PARALLEL_CONNECTS = 50
 """Number of bots per process that may connect at once. With more, the last of a thousand would time out."""
 
-MOVE = encode(Move(ID, 50, make_script()[50]))
+RELAY_MOVE_PAYLOAD = encode(Move(ID, 50, make_script()[50]))
 """Payload of a frame to a relay, as large as a typical `move` message."""
 
 
@@ -48,14 +48,14 @@ class Load:
     errors: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     """Time from sending a move to its acknowledgement, in seconds, for each move."""
-    joining: bool = False
+    is_joining: bool = False
     """True while some bots have not connected yet. Until then, all bots pause longer before their moves."""
     connecting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CONNECTS))
     """Semaphore that each bot holds while it connects, which limits the number of these bots."""
 
     def draw_pause(self, seconds: float) -> float:
-        """Return a random pause of `seconds` on average, more if `joining`, so that bots do not move in step."""
-        mean = max(seconds, JOINING_SECONDS) if self.joining else seconds
+        """Return a random pause of `seconds` on average, more if `is_joining`, so that bots do not move in step."""
+        mean = max(seconds, JOINING_SECONDS) if self.is_joining else seconds
         return mean and mean * random.uniform(0.2, 1.8)
 
 
@@ -66,14 +66,14 @@ async def run_arena_bot(
     pause: float = 0.0,
     *,
     token: str = "",
-    pool: bool = True,
+    join_pool: bool = True,
     source: str | None = None,
 ) -> None:
     """Play match after match by `benchmarks.kit.script` until cancelled. Connection errors are added to `load.errors`.
 
     pause     average pause before each move, in seconds
     token     token of the name; empty for none
-    pool      True if the server's matchmaker may pair the bot
+    join_pool  True if the server's matchmaker may pair the bot
     source    local address to connect from; None for the default
     """
 
@@ -97,7 +97,7 @@ async def run_arena_bot(
                 case "error":
                     load.errors.append(message.code)
 
-    await _run_client(load, lambda: connect(url, source, name=name, token=token, pool=pool), play)
+    await _run_client(load, lambda: connect(url, source, name=name, token=token, pool=join_pool), play)
 
 
 async def run_spectator(url: str, name: str, load: Load) -> None:
@@ -129,7 +129,7 @@ async def run_relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
                 await asyncio.sleep(wait)
             load.moves += 1
             sent_at = time.perf_counter()
-            await client.send_payload(MOVE)
+            await client.send_payload(RELAY_MOVE_PAYLOAD)
 
     await _run_client(load, lambda: open_client(url), play)
 

@@ -55,33 +55,33 @@ class LoadProcesses:
         """Return the CPU time that each load process has used so far, in seconds."""
         return [process_cpu_seconds(process.pid) for process in self.processes if process.pid is not None]
 
-    def wait_until_all_connected(self, bots: int) -> None:
-        """Wait until `bots` bots have connected. Raises RuntimeError after CONNECT_SECONDS."""
+    def wait_until_all_connected(self, bot_count: int) -> None:
+        """Wait until `bot_count` bots have connected. Raises RuntimeError after CONNECT_SECONDS."""
         deadline = time.monotonic() + CONNECT_SECONDS
-        while self.connected < bots:
+        while self.connected < bot_count:
             if time.monotonic() > deadline:
                 raise RuntimeError(
-                    f"only {self.connected} of {bots} bots connected, with {self.errors} errors"
+                    f"only {self.connected} of {bot_count} bots connected, with {self.errors} errors"
                 )
             time.sleep(UPDATE_SECONDS)
 
 
 @contextmanager
 def run_loads(
-    url: str, bots: int, *, kind: str, names: str = "bot", pause: float = 0.0
+    url: str, bot_count: int, *, kind: str, names: str = "bot", pause: float = 0.0
 ) -> Iterator[LoadProcesses]:
-    """Run `bots` bots until the end of the block, in as many processes as there are cores for them.
+    """Run `bot_count` bots until the end of the block, in as many processes as there are cores for them.
 
     kind: ARENA, IDLE, RELAY or WATCH; names: prefix of the bots' names; pause: average before a move, in seconds, which
     is longer until all bots have connected
     """
     cores = load_cores()
-    number = max(1, min(len(cores), bots // 2))
+    number = max(1, min(len(cores), bot_count // 2))
     running = LoadProcesses(PROCESSES.RawArray("q", COUNTERS_PER_PROCESS * number))
     try:
         with pin_to_cores(cores):
             for slot in range(number):
-                arguments = (url, kind, names, pause, running.counts, slot, number, bots)
+                arguments = (url, kind, names, pause, running.counts, slot, number, bot_count)
                 process = PROCESSES.Process(target=_run_share, args=arguments, daemon=True)
                 process.start()
                 running.processes.append(process)
@@ -98,23 +98,26 @@ def _run_share(*arguments: Any) -> None:
 
 
 async def _run_bots(
-    url: str, kind: str, names: str, pause: float, counts: Any, slot: int, number: int, bots: int
+    url: str, kind: str, names: str, pause: float, counts: Any, slot: int, process_count: int, bot_count: int
 ) -> None:
-    """Run every `number`-th of the bots, from number `slot` on, and update the counters of process `slot`, until killed."""
-    load = Load(joining=True)
+    """Run the bots of load process `slot`, and update its counters in `counts`, until killed.
+
+    Of all `bot_count` bots, these are number `slot`, `slot + process_count` and so on.
+    """
+    load = Load(is_joining=True)
     first = COUNTERS_PER_PROCESS * slot
     async with asyncio.TaskGroup() as tasks:
-        for bot in range(slot, bots, number):
+        for bot in range(slot, bot_count, process_count):
             name = f"{names} {bot}"
             tasks.create_task(
                 run_relay_bot(url, load, pause)
                 if kind == RELAY
                 else run_spectator(url, name, load)
                 if kind == WATCH
-                else run_arena_bot(url, name, load, pause, pool=kind == ARENA)
+                else run_arena_bot(url, name, load, pause, join_pool=kind == ARENA)
             )
         while True:
             counts[first : first + COUNTERS_PER_PROCESS] = load.connected, load.moves, len(load.errors)
             load.seconds.clear()
-            load.joining = sum(counts[0::COUNTERS_PER_PROCESS]) < bots
+            load.is_joining = sum(counts[0::COUNTERS_PER_PROCESS]) < bot_count
             await asyncio.sleep(UPDATE_SECONDS)

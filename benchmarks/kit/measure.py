@@ -42,10 +42,10 @@ def format_short(number: float) -> str:
     return f"{number:.0f}" if number >= 100 else f"{number:.1f}" if number >= 20 else f"{number:.2f}"
 
 
-def format_spread(values: Sequence[float], digits: int = 0) -> str:
-    """Format the median of the values, with the smallest and the greatest in brackets. `digits`: number of decimals."""
+def format_spread(values: Sequence[float], decimals: int = 0) -> str:
+    """Format the median of the values, with the smallest and the greatest in brackets. `decimals`: number of decimals."""
     median, low, high = (
-        f"{value:.{digits}f}" for value in (statistics.median(values), min(values), max(values))
+        f"{value:.{decimals}f}" for value in (statistics.median(values), min(values), max(values))
     )
     return f"{median} ({low} to {high})"
 
@@ -55,9 +55,9 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[int(share * (len(values) - 1))] if values else float("nan")
 
 
-def make_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table in Markdown, with an empty line before and after it. `head`: column headings."""
-    lines = [f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows)]
+def make_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown, with an empty line before and after it. `headings`: column headings."""
+    lines = [f"| {' | '.join(map(str, row))} |" for row in (headings, ["---"] * len(headings), *rows)]
     return "\n\n" + "\n".join(lines) + "\n\n"
 
 

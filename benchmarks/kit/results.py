@@ -1,7 +1,7 @@
 """Pages of results (RESULTS.md, SERVER.md, CLUSTER.md and SIMULATION.md), and a benchmark's output.
 
-People write the text of a page, with the promises. Programs write figures, tables and verdicts, each at a place of the
-page that has a name.
+People write the text of a page, with the promises. Programs write figures, tables and verdicts, each into a placeholder of
+the page.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ FOLDER = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class ResultsPage:
-    """Markdown file with places for figures. The place NAME is the text between `<!-- NAME -->` and `<!-- /NAME -->`."""
+    """Markdown file with placeholders for figures.
+
+    The placeholder NAME is the text between `<!-- NAME -->` and `<!-- /NAME -->`.
+    """
 
     path: Path
 
@@ -51,7 +54,7 @@ class ResultsPage:
         return arguments
 
     def fill(self, figures: Mapping[str, str]) -> str:
-        """Return the text of the page with these figures, by place. Raises ValueError if the page lacks a place."""
+        """Return the text of the page with these figures, by placeholder. Raises ValueError if the page lacks one of them."""
         text = self.path.read_text(encoding="utf-8")
         for name, figure in figures.items():
             begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
@@ -59,7 +62,7 @@ class ResultsPage:
             _, found, tail = rest.partition(end)
             if not found:
                 raise ValueError(
-                    f"{self.path}: there is no place {begin}{end}; add it where the figure belongs"
+                    f"{self.path}: there is no placeholder {begin}{end}; add it where the figure belongs"
                 )
             text = head + begin + figure + end + tail
         return text
@@ -67,7 +70,10 @@ class ResultsPage:
     def publish(
         self, part: str, figures: Mapping[str, str], conditions: Callable[[], Conditions], *, write: bool
     ) -> None:
-        """Print figures by place. If `write` is True, write them to the page, and the conditions to the place PART.measured."""
+        """Print figures by placeholder. If `write` is True, also write them to the page.
+
+        The conditions of the measurement are then written to the placeholder PART.measured.
+        """
         for name, figure in figures.items():
             print(f"{name}: {figure}")
         if write:
@@ -88,9 +94,9 @@ def make_parser(docstring: str | None) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(prog=program, description=docstring, formatter_class=formatter)
 
 
-def format_verdict(figure: str, *, kept: bool) -> str:
-    """Return the text of a figure in the column beside its promised bound. `kept`: True if the figure is within the bound."""
-    return figure if kept else f"**missed:** {figure}"
+def format_verdict(figure: str, *, is_kept: bool) -> str:
+    """Return the text of a figure in the column beside its promised bound. `is_kept`: True if the figure is within the bound."""
+    return figure if is_kept else f"**missed:** {figure}"
 
 
 class Conditions(Struct, frozen=True):

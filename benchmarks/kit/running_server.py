@@ -124,11 +124,11 @@ SCRIPT_OPTIONS = ("--map", MAP, "--tc", "60+1", "--set=pool.pause_seconds=0", "-
 
 @contextmanager
 def run_arena_server(
-    matches: int, *options: str, database: str = "", cores: set[int] | None = None
+    max_matches: int, *options: str, database: str = "", cores: set[int] | None = None
 ) -> Iterator[RunningServer]:
     """Run `arena serve` with further `options`, which accepts any name, until the end of the block.
 
-    matches: limit on parallel matches; database: URL, empty for a temporary SQLite file; cores: None for all
+    max_matches: limit on parallel matches; database: URL, empty for a temporary SQLite file; cores: None for all
     """
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         database = database or f"sqlite:///{folder}/arena.db"
@@ -142,7 +142,7 @@ def run_arena_server(
             database,
         )
         with run_server(
-            *serve, "--port", "PORT", f"--set=pool.concurrency={matches}", *options, cores=cores
+            *serve, "--port", "PORT", f"--set=pool.concurrency={max_matches}", *options, cores=cores
         ) as running:
             running.database = database
             yield running

@@ -12,7 +12,7 @@ from arena.protocol.messages import Accepted, Turn
 from arena.protocol.values import Clocks, Data
 
 GAME, MAP = "riskless", "m2"
-PLIES = range(80, 121)
+ALLOWED_PLIES = range(80, 121)
 """Allowed lengths of the match in plies, as usual between engines on this map."""
 ID = "0" * 32
 """Match id in the messages whose size is measured."""
@@ -20,16 +20,16 @@ ID = "0" * 32
 
 @cache
 def make_script() -> list[Data]:
-    """Return the moves of the match as data of the protocol: the first random match, by seed, with a length in PLIES."""
+    """Return the moves of the match as data of the protocol: the first random match, by seed, with a length in ALLOWED_PLIES."""
     game: Any = make_game_on_map(GAME, MAP)
     for seed in range(10_000):
         rng, position = random.Random(seed), game.start()
         moves: list[Data] = []
-        while game.outcome(position) is None and len(moves) <= PLIES.stop:
+        while game.outcome(position) is None and len(moves) <= ALLOWED_PLIES.stop:
             move = rng.choice(game.moves(position))
             moves.append(game.move_to_data(move))
             position = game.play(position, move)
-        if len(moves) in PLIES:
+        if len(moves) in ALLOWED_PLIES:
             return moves
     raise RuntimeError("no random match has the wanted length")
 

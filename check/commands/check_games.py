@@ -33,17 +33,17 @@ class RuleFinding(Struct, frozen=True):
     """Moves from the start to the fault, as text; empty if there is none."""
 
 
-def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None) -> None:
+def check_games(specs: Sequence[str], match_count: int, seed: int, json: Path | None) -> None:
     """Check each game by random matches against the rules of all games, and print the findings.
 
     specs    games, as names or FILE.py:Class
-    matches  number of random matches for each game
+    match_count  number of random matches for each game
     seed     seed of the random moves
     json     file to write the findings to instead; None to print them
 
     Raises CommandError if a game breaks a rule, and UsageError for an unknown game.
     """
-    findings = [finding for spec in specs for finding in _check_game(spec, matches, seed)]
+    findings = [finding for spec in specs for finding in _check_game(spec, match_count, seed)]
     if json is not None:
         write_json(findings, json)
     else:
@@ -57,16 +57,16 @@ def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None
         failed_names = ", ".join(finding.check for finding in failed_findings)
         raise CommandError(f"{len(failed_findings)} of {len(findings)} checks failed: {failed_names}")
     games = " and ".join(dict.fromkeys(finding.game for finding in findings))
-    out.print(f"{games}: no fault was found in {matches} random matches")
+    out.print(f"{games}: no fault was found in {match_count} random matches")
 
 
-def _check_game(spec: str, matches: int, seed: int) -> list[RuleFinding]:
+def _check_game(spec: str, match_count: int, seed: int) -> list[RuleFinding]:
     try:
         game: Any = CATALOGUE.load(spec).from_setup({})
     except GameError as error:
         raise UsageError(f"--game: {error}") from None
     match_lengths: list[int] = []
-    findings = check_rules(game, Random(seed).randrange, matches, match_lengths.append)
+    findings = check_rules(game, Random(seed).randrange, match_count, match_lengths.append)
     faults_by_rule: dict[str, BrokenRule] = {finding.rule: finding for finding in findings}
     if game.is_too_long(max(match_lengths, default=0)):
         err.print(

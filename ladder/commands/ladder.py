@@ -53,7 +53,7 @@ def ladder(
             help="Ladder file (TOML) with bots and settings; default: the built-in bots.",
         ),
     ] = None,
-    bot: Annotated[
+    engines: Annotated[
         list[str] | None,
         typer.Option(
             "--bot",
@@ -159,7 +159,7 @@ def ladder(
     Example: arena ladder --format swiss --rounds 5 --openings 2 --map m2,path4 --db sqlite:///ladder.db
     """
     external_bots = _make_external_settings(
-        context, external, host, 8765 if port is None else port, wait, no_bots=not (bot or file)
+        context, external, host, 8765 if port is None else port, wait, is_roster_empty=not (engines or file)
     )
     try:
         plan = read_ladder(file) if file else LadderPlan(plan_engine_bots(DEFAULT_ENGINES))
@@ -169,10 +169,10 @@ def ladder(
         raise UsageError(str(error)) from None
     except GameError as error:
         raise UsageError(f"{file}: game: {error}") from None
-    if bot:
-        if len(bot) < 2:
+    if engines:
+        if len(engines) < 2:
             raise UsageError("a ladder needs at least two bots; give --bot once for each")
-        plan = dataclasses.replace(plan, bots=plan_engine_bots(bot))
+        plan = dataclasses.replace(plan, bots=plan_engine_bots(engines))
     overrides: dict[str, Any] = {
         "game": game,
         "map": map,
@@ -207,17 +207,28 @@ def ladder(
 
 
 def _make_external_settings(
-    context: typer.Context, bots: int, host: str, port: int, wait: float, *, no_bots: bool
+    context: typer.Context,
+    bot_count: int,
+    host: str,
+    port: int,
+    wait_seconds: float,
+    *,
+    is_roster_empty: bool,
 ) -> ExternalBotSettings | None:
-    """Return the settings of --external, or None if the ladder starts the bots itself. Raises UsageError for invalid options."""
-    if bots:
-        if bots < 2:
-            raise UsageError(f"--external: a ladder needs at least two bots, not {bots}")
-        if not no_bots:
+    """Return the settings of --external; None if the ladder starts the bots itself.
+
+    is_roster_empty  True if neither --bot nor a ladder file names bots
+
+    Raises UsageError for invalid options.
+    """
+    if bot_count:
+        if bot_count < 2:
+            raise UsageError(f"--external: a ladder needs at least two bots, not {bot_count}")
+        if not is_roster_empty:
             raise UsageError(
                 "--external cannot be combined with --bot or a file: external bots name themselves"
             )
-        return ExternalBotSettings(host, port, bots, wait)
+        return ExternalBotSettings(host, port, bot_count, wait_seconds)
     for name in ("host", "wait"):
         if is_option_given(context, name):
             raise UsageError(f"--{name} is used only with --external N")

@@ -119,7 +119,7 @@ def match(
     first, second = (bot.name for bot in plan.bots)
     reports = ReportFiles(json, html, csv)
 
-    ladder_run = play_plan(plan, "match", record, db, status=_format_progress_line, test=test)
+    ladder_run = play_plan(plan, "match", record, db, format_status=_format_progress_line, test=test)
     pairs = ladder_run.count_pair_scores()
     elo = estimate_elo_difference(pairs)
     crashes = describe_crashes(ladder_run)

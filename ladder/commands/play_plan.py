@@ -48,7 +48,7 @@ def play_plan(
     external: ExternalBotSettings | None = None,
     cluster: str | None = None,
     port: int = 0,
-    status: Callable[[Ladder], str] = lambda _: "",
+    format_status: Callable[[Ladder], str] = lambda _: "",
     test: Sprt | None = None,
 ) -> Ladder:
     """Play the plan and return the ladder with its results. Raises CommandError or UsageError if it cannot be played.
@@ -56,7 +56,7 @@ def play_plan(
     kind    `ladder` or `match`
     record  file for finished matches; None to choose one
     db      URL of a store, in which an interrupted event is resumed; None for a temporary store
-    status  returns the result so far in one line, for the progress display
+    format_status  returns the result so far in one line, for the progress display
     test    sequential test of two bots, which ends the match when it is decided
 
     The other arguments are as for `ladder.ladder_run.run_ladder`.
@@ -83,7 +83,7 @@ def play_plan(
         raise UsageError(str(error)) from None
     # Import NumPy now: otherwise the first table would be slow, and the page caches slow results for a minute.
     import_module("arena.rating.bradley_terry")
-    with open_display(ladder, err, status) as display:
+    with open_display(ladder, err, format_status) as display:
         try:
             with interpreter.tune_interpreter():
                 anyio.run(

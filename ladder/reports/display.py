@@ -32,10 +32,10 @@ REDRAW_SECONDS = 0.5
 class ProgressDisplay:
     """Progress display of a ladder, which `run_ladder` uses as its observer. Created by `open_display`."""
 
-    def __init__(self, console: Console, ladder: Ladder, status: Callable[[Ladder], str]) -> None:
-        """Create a display. `status` returns the result so far in one line; empty if there is none."""
+    def __init__(self, console: Console, ladder: Ladder, format_status: Callable[[Ladder], str]) -> None:
+        """Create a display. `format_status` returns the result so far in one line; empty if there is none."""
         self._console = console
-        self._status = status
+        self._status = format_status
         self._last_status = ""
         self._last_draw = 0.0
         self._live: Live | None = None
@@ -88,7 +88,7 @@ class ProgressDisplay:
 
     def render(self) -> RenderableType:
         """Return the table, the status and the bar for a terminal; only the bar if the terminal is narrow."""
-        table = make_table(self._rows, plain=False)
+        table = make_table(self._rows, as_markdown=False)
         if not self._rows or not fits_terminal(table, self._console):
             return self._bar
         return Group(
@@ -103,13 +103,13 @@ class ProgressDisplay:
 
 @contextmanager
 def open_display(
-    ladder: Ladder, console: Console, status: Callable[[Ladder], str] = lambda _: ""
+    ladder: Ladder, console: Console, format_status: Callable[[Ladder], str] = lambda _: ""
 ) -> Iterator[ProgressDisplay]:
     """Yield a progress display: drawn on a terminal, and cleared at the end; otherwise printed line by line.
 
-    status  returns the result so far in one line; empty if there is none
+    format_status  returns the result so far in one line; empty if there is none
     """
-    display = ProgressDisplay(console, ladder, status)
+    display = ProgressDisplay(console, ladder, format_status)
     if not console.is_terminal:
         yield display
         return

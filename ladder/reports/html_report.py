@@ -35,7 +35,7 @@ MAX_SECTION_MATCHES = 3
 MAX_PLOT_PLIES = 200
 """Maximum number of plies in the plots of depth and time by ply."""
 
-STYLE = """
+REPORT_CSS = """
 body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:1rem auto;padding:0 .8rem;color:#1d2530;background:#fff;
 overflow-wrap:break-word}
 table{border-collapse:collapse;margin:.5rem 0}td,th{padding:.2rem .5rem;text-align:right;border-bottom:1px solid #d8dde4;
@@ -53,7 +53,7 @@ input[type=range]{width:100%;max-width:30rem}
 td:first-child{max-width:7.5rem;overflow:hidden;text-overflow:ellipsis}}
 """
 
-SCRIPT = """
+REPORT_SCRIPT = """
 for(const box of document.querySelectorAll('.replay')){const at=box.querySelector('input'),all=box.querySelectorAll('pre');
 const show=()=>all.forEach((each,ply)=>each.hidden=ply!=at.value);at.oninput=show;show();}
 """
@@ -105,7 +105,7 @@ def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(ladder.plan.event)}</title>'
         '<meta name="viewport" content="width=device-width">'
     )
-    return f"{head}<style>{STYLE}</style>{''.join(body)}<script>{SCRIPT}</script></html>\n"
+    return f"{head}<style>{REPORT_CSS}</style>{''.join(body)}<script>{REPORT_SCRIPT}</script></html>\n"
 
 
 def describe_time_controls(ladder: Ladder) -> str:
@@ -170,7 +170,7 @@ def _describe_openings(plan: LadderPlan) -> str:
 
 
 def _render_deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
-    """Return a section with the decisive pairs of the two best bots: those in which one bot scored more than the other."""
+    """Return a section with the pairs of matches in which one of the two best bots scored more than the other."""
     if len(bots) < 2:
         return []
     first, second = bots[:2]
@@ -229,17 +229,19 @@ def _render_name_cell(bot: str, colour: Mapping[str, str]) -> str:
     )
 
 
-def _render_table(head: Iterable[str], rows: Iterable[Sequence[object]], colour: Mapping[str, str]) -> str:
+def _render_table(
+    headings: Iterable[str], rows: Iterable[Sequence[object]], colour: Mapping[str, str]
+) -> str:
     """Return an HTML table in which the first cell of each row is a bot's name.
 
-    head    headings of all columns
+    headings  headings of all columns
     colour  colour of each bot
     """
     body = (
         f"<tr>{_render_name_cell(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
         for bot, *cells in rows
     )
-    return _render_scrolling_table(f"<table>{_render_head(head)}{''.join(body)}</table>")
+    return _render_scrolling_table(f"<table>{_render_head(headings)}{''.join(body)}</table>")
 
 
 def _render_standings(
@@ -254,9 +256,9 @@ def _render_losses_on_solved_maps(blunders: Sequence[BlunderReport], colour: Map
     """Return an HTML table of wins and draws that bots gave away on solved maps; empty if no solved map was played."""
     if not blunders:
         return ""
-    head = ("bot", "matches on solved maps", "moves", "lost the win", "lost the draw", "blunders a match")
+    headings = ("bot", "matches on solved maps", "moves", "lost the win", "lost the draw", "blunders a match")
     lines = ((b.bot, b.matches, b.moves, b.lost_wins, b.lost_draws, f"{b.per_match:.2f}") for b in blunders)
-    return _render_table(head, lines, colour)
+    return _render_table(headings, lines, colour)
 
 
 def _render_duels(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
@@ -264,11 +266,11 @@ def _render_duels(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
     comparable = [duel for duel in duels if duel.superiority is not None]
     if not comparable:
         return ""
-    head = ("bot", "against", "0", "½", "1", "1½", "2", "likelihood of superiority")
+    headings = ("bot", "against", "0", "½", "1", "1½", "2", "likelihood of superiority")
     lines = ((d.bot, d.opponent, *d.pairs, f"{d.superiority:.1%}") for d in comparable)
     return (
         "<p>Pairs of matches by the points of the first bot, and the likelihood that it is the stronger one.</p>"
-        + _render_table(head, lines, colour)
+        + _render_table(headings, lines, colour)
     )
 
 
@@ -302,12 +304,12 @@ def _render_opponents_heat_map(
 
 
 def _render_group_scores(scores: Sequence[GroupScore], colour: Mapping[str, str]) -> str:
-    head = ("bot", "of", "games", "won", "drawn", "lost", "score")
+    headings = ("bot", "of", "games", "won", "drawn", "lost", "score")
     lines = (
         (score.bot, score.group, score.games, score.wins, score.draws, score.losses, f"{score.score:.1%}")
         for score in scores
     )
-    return _render_table(head, lines, colour)
+    return _render_table(headings, lines, colour)
 
 
 def _render_move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> str:

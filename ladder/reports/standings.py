@@ -74,14 +74,16 @@ def _format_tournament_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str
     return {"reached": [row.reached for row in rows]} if any(row.reached for row in rows) else {}
 
 
-def make_table(rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = (), *, plain: bool) -> Table:
-    """Return the table of standings, as Markdown if `plain`; otherwise without columns of forfeits that are all 0."""
+def make_table(
+    rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = (), *, as_markdown: bool
+) -> Table:
+    """Return the table of standings, as Markdown if `as_markdown`; otherwise without columns of forfeits that are all 0."""
     # Without padding the table fits into 80 columns; the box separates columns by a space.
-    table = Table(box=box.MARKDOWN) if plain else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
+    table = Table(box=box.MARKDOWN) if as_markdown else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("bot", overflow="fold", min_width=9)
     cells = make_cells(rows, columns)
-    if not plain:
+    if not as_markdown:
         cells = {
             heading: column
             for heading, column in cells.items()
@@ -115,11 +117,11 @@ def print_standings(
     rows: Sequence[StandingsRow], console: Console, columns: Sequence[ExtraColumn] = ()
 ) -> None:
     """Print the table of standings, and below it the legends of the columns that need one."""
-    table = make_table(rows, columns, plain=False)
+    table = make_table(rows, columns, as_markdown=False)
     if fits_terminal(table, console):
         console.print(table)
     else:
-        print_markdown(make_table(rows, columns, plain=True), console)
+        print_markdown(make_table(rows, columns, as_markdown=True), console)
     if any(getattr(row, name) for row in rows for name in FORFEIT_COLUMNS.values()):
         console.print(FORFEITS_LEGEND, markup=False, highlight=False, soft_wrap=True)
     for column in columns:

@@ -12,7 +12,7 @@ from random import Random
 from arena.server.edge.edge import Edge
 from arena.server.store import migrations
 from arena.server.store.journal.journal import Journal
-from testkit.simulation.bots import HABITS, ClientBot, ScriptedBot, SimulatedBot
+from testkit.simulation.bots import SCRIPTED_HABITS, ClientBot, ScriptedBot, SimulatedBot
 from testkit.simulation.bus import SimulatedExchange
 from testkit.simulation.faults import SimulatedFault, draw_faults, inject_fault
 from testkit.simulation.invariants import InvariantMonitor, WatchedCore
@@ -22,14 +22,14 @@ from testkit.simulation.store import SimulatedStore
 from testkit.simulation.world import SECOND, InvariantViolated, SimulatedProcess, World
 
 CHECK_INTERVAL_NS = 10 * SECOND
-"""Virtual nanoseconds between two checks of the servers: for example, that they hold no more objects than they need."""
+"""Virtual time between two checks of the servers, for example that they hold no more objects than they need, in ns."""
 CHECKS_PER_COLLECTION = 30
 """Number of checks of the servers between two garbage collections.
 
 Automatic collection is off during a run, because its times would differ between runs of the same seed.
 """
 LEAVE_NS = 300 * SECOND
-"""Virtual nanoseconds within which all bots must finish their matches and leave once they want no more matches."""
+"""Virtual time within which all bots must finish their matches and leave after the end of a run, in ns."""
 TIME_CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
 """Time controls of which a run uses one, as (time control, seconds per move).
 
@@ -127,7 +127,7 @@ class SimulatedArena:
             if number % 2 == 0:
                 bots.append(ClientBot(self, number))
             else:
-                bots.append(ScriptedBot(self, number, HABITS[number // 2 % len(HABITS)]))
+                bots.append(ScriptedBot(self, number, SCRIPTED_HABITS[number // 2 % len(SCRIPTED_HABITS)]))
         return bots
 
     # queries of other modules
@@ -180,16 +180,16 @@ class SimulatedArena:
         world.add_story_line("no more matches are wanted")
         for bot in self.bots:
             bot.leave()
-        self._run_until(world.now + LEAVE_NS, until_left=True)
+        self._run_until(world.now + LEAVE_NS, stop_when_empty=True)
         remaining = [bot.name for bot in self.bots if not bot.left]
         self.monitor.require_true(not remaining, f"bots that did not leave the arena: {remaining}")
         self._run_until(world.now + 60 * SECOND)
         self.monitor.check_servers()
         self.monitor.check_end_state()
 
-    def _run_until(self, until: int, *, until_left: bool = False) -> None:
-        while self.world.now < until and not (until_left and all(bot.left for bot in self.bots)):
-            self.world.run(min(until, self.world.now + CHECK_INTERVAL_NS))
+    def _run_until(self, end_ns: int, *, stop_when_empty: bool = False) -> None:
+        while self.world.now < end_ns and not (stop_when_empty and all(bot.left for bot in self.bots)):
+            self.world.run(min(end_ns, self.world.now + CHECK_INTERVAL_NS))
             self.monitor.check_servers()
             self._looks += 1
             if self._looks % CHECKS_PER_COLLECTION == 0:

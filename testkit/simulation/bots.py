@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 URL = f"ws://127.0.0.1:{PUBLIC_PORT}"
 HONEST_HABITS = frozenset({"client", "plain", "quota", "watcher"})
 """Habits of the bots that must never forfeit a match. `client` stands for the real client."""
-HABITS = (
+SCRIPTED_HABITS = (
     "late",
     "brink",
     "quota",

@@ -24,7 +24,7 @@ class SimulatedExchange:
     """
 
     def __init__(self, world: World, *, stalls: float = 0.005) -> None:
-        """Create an exchange without faults. `stalls`: probability that a message takes up to 150 ms, not 2 ms."""
+        """Create an exchange without faults. `stalls`: probability that a message takes up to 150 ms instead of 2 ms."""
         self.world = world
         self.away = False
         self.loss = 0.0

@@ -46,18 +46,18 @@ class SimulatedFault:
         return f"at {self.at / SECOND:.3f} s {self.kind} for {self.duration_ns / SECOND:.3f} s"
 
 
-def draw_faults(rng: random.Random, until: int, *, first: int = 10 * SECOND) -> list[SimulatedFault]:
-    """Draw the faults of a run, in order of time, after time `first` and before time `until`, both in virtual ns."""
+def draw_faults(rng: random.Random, end_ns: int, *, first_ns: int = 10 * SECOND) -> list[SimulatedFault]:
+    """Draw the faults of a run, in order of time, after time `first_ns` and before time `end_ns`, both in virtual ns."""
     faults: list[SimulatedFault] = []
-    at = first
+    at_ns = first_ns
     while True:
-        at += round(rng.uniform(*PAUSE_SECONDS) * SECOND * (0.05 if rng.random() < 0.2 else 1))
-        if at >= until:
+        at_ns += round(rng.uniform(*PAUSE_SECONDS) * SECOND * (0.05 if rng.random() < 0.2 else 1))
+        if at_ns >= end_ns:
             return faults
         seconds = rng.uniform(0.05, 1.5) if rng.random() < 0.4 else rng.uniform(0.5, 7.0)
         kind = rng.choice(KINDS)
         faults.append(
-            SimulatedFault(len(faults) + 1, at, kind, rng.randrange(1 << 16), round(seconds * SECOND))
+            SimulatedFault(len(faults) + 1, at_ns, kind, rng.randrange(1 << 16), round(seconds * SECOND))
         )
 
 

@@ -84,9 +84,9 @@ class MatchAccount:
 
 
 class InvariantMonitor:
-    """Observer of one arena, which keeps an account of its matches, bots and messages.
+    """Observer of one arena, which records its matches, bots and messages, and checks the invariants.
 
-    Each method may raise InvariantViolated.
+    Each method raises InvariantViolated if an invariant is violated.
     """
 
     def __init__(self, arena: SimulatedArena) -> None:
@@ -130,9 +130,9 @@ class InvariantMonitor:
         world.failure = world.failure or reason
         raise InvariantViolated(reason)
 
-    def require_true(self, holds: bool, reason: str) -> None:
-        """Raise InvariantViolated with `reason` unless `holds` is true."""
-        if not holds:
+    def require_true(self, is_true: bool, reason: str) -> None:
+        """Raise InvariantViolated with `reason` unless `is_true` is true."""
+        if not is_true:
             self.raise_failure(reason)
 
     # the store
@@ -221,7 +221,7 @@ class InvariantMonitor:
         self._check_end(match, record)
 
     def _check_end(self, match: MatchAccount, record: Record) -> None:
-        """Check that a match ended for a reason that its position and the behaviour of its bots allow."""
+        """Check that the end reason of a match fits its final position and the habits of its bots."""
         game, reason = match.terms.game, record.result.reason
         position = game.start()
         for move in record.moves:

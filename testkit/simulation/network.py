@@ -359,9 +359,9 @@ class ConnectionEnd(asyncio.Transport):
                 lambda end=end: end.lose(ConnectionResetError(104, "Connection reset by peer"))  # type: ignore[misc]
             )
 
-    def stall_until(self, until: int) -> None:
-        """Let no data that is sent from now on arrive, in either direction, before virtual time `until`, in ns."""
-        self.held_until = self.peer.held_until = until
+    def stall_until(self, end_ns: int) -> None:
+        """Let no data that is sent from now on arrive, in either direction, before virtual time `end_ns`, in ns."""
+        self.held_until = self.peer.held_until = end_ns
 
     def _reset_peer(self) -> None:
         peer = self.peer

@@ -79,11 +79,11 @@ def make_settings(role: str, control: str) -> tuple[ArenaSettings, Pool]:
 class RestartedServer:
     """Server whose process is started again whenever it ends, as by an init system."""
 
-    def __init__(self, arena: SimulatedArena, name: str, kind: str) -> None:
-        """Prepare a server without starting it. `kind`: `edge`, `core`, or `host` for a server that is both."""
+    def __init__(self, arena: SimulatedArena, name: str, role: str) -> None:
+        """Prepare a server without starting it. `role`: `edge`, `core`, or `host` for a server that is both."""
         self.arena = arena
         self.name = name
-        self.kind = kind
+        self.kind = role
         self.starts = 0
         self.process: SimulatedProcess
         self.down = False
@@ -93,7 +93,7 @@ class RestartedServer:
         self._patience_s = 0.0
 
     def start(self) -> None:
-        """Start a new process. Its clock runs fast in a share `arena.fast_clocks` of all starts."""
+        """Start a new process. Its clock runs too fast with the probability `arena.fast_clocks`."""
         self.down = False
         self.starts += 1
         ppm = FAST_PPM if self._rng.random() < self.arena.fast_clocks else 0
@@ -108,7 +108,7 @@ class RestartedServer:
         self._restart_later()
 
     def stop(self) -> None:
-        """Cancel the main task of the process, so that it ends gracefully. The server starts again, unless `down` is true."""
+        """Cancel the main task of the process, so that the process ends gracefully. Start a new one soon, unless `down` is true."""
         self.process.stop()
 
     def upgrade(self, seconds: float) -> None:
@@ -178,12 +178,12 @@ class StallLag(LoopLag):
     def start(self) -> None:
         pass
 
-    def begin_stall(self, at: int) -> None:
-        """Record that the process was frozen at time `at`, by its own clock in ns.
+    def begin_stall(self, start_ns: int) -> None:
+        """Record that the process was frozen at time `start_ns`, by its own clock in ns.
 
         The next measurement counts as due half an interval later.
         """
-        self.due = at + MEASURE_INTERVAL_NS // 2
+        self.due = start_ns + MEASURE_INTERVAL_NS // 2
 
     def end_stall(self) -> None:
         """Measure the lag that the freeze has caused, now that the process runs again."""

@@ -29,7 +29,7 @@ UNIX_DAY = 2440587.5
 class SimulatedStore:
     """Database that all processes of a simulated arena share.
 
-    While `away` is true, no process can reach it. While `full` is true, writes fail. Until the virtual time
+    While `away` is true, no process can reach the database. While `full` is true, writes fail. Before the virtual time
     `stalled_until`, in ns, no call is answered.
     """
 

@@ -34,7 +34,7 @@ SECOND = 1_000 * MS
 EPOCH_NS = 1_790_000_000 * SECOND
 """Unix time at which each simulation begins, in ns."""
 FAST_PPM = 10_000
-"""Parts per million by which a fast clock gains on the world's time: 1 %."""
+"""Rate at which a fast clock gains on the world's virtual time, in parts per million: 1 %."""
 
 
 FOREVER_S = 1e12
@@ -98,21 +98,23 @@ class World:
 
     # time
 
-    def call_at(self, at: int, call: Callable[[], object], process: SimulatedProcess | None = None) -> None:
-        """Schedule a call at virtual time `at`, in ns, or now if that time has passed.
+    def call_at(
+        self, at_ns: int, call: Callable[[], object], process: SimulatedProcess | None = None
+    ) -> None:
+        """Schedule a call at virtual time `at_ns`, in ns, or now if that time has passed.
 
         process: process in which to run the call, if it is alive then; None to run it outside of all processes
         """
         self._count += 1
-        heapq.heappush(self._heap, (max(at, self.now), self._count, process, call))
+        heapq.heappush(self._heap, (max(at_ns, self.now), self._count, process, call))
 
     def call_after(self, ns: int, call: Callable[[], object]) -> None:
         """Schedule a call outside of all processes, `ns` nanoseconds from now."""
         self.call_at(self.now + ns, call)
 
-    def run(self, until: int) -> None:
-        """Run until virtual time `until`, in ns. Raises InvariantViolated if the run fails."""
-        self.loop.run(partial(self._run, until))
+    def run(self, end_ns: int) -> None:
+        """Run until virtual time `end_ns`, in ns. Raises InvariantViolated if the run fails."""
+        self.loop.run(partial(self._run, end_ns))
         if self.failure:
             raise InvariantViolated(self.failure)
 
@@ -120,9 +122,9 @@ class World:
         """Run for `ns` nanoseconds of virtual time. Raises InvariantViolated if the run fails."""
         self.run(self.now + ns)
 
-    def _run(self, until: int) -> None:
+    def _run(self, end_ns: int) -> None:
         heap = self._heap
-        while heap and heap[0][0] <= until:
+        while heap and heap[0][0] <= end_ns:
             self.now, _, process, call = heapq.heappop(heap)
             if process is None:
                 call()
@@ -130,7 +132,7 @@ class World:
                 process.run(call)
             if self.failure:
                 return
-        self.now = until
+        self.now = end_ns
 
     def close(self) -> None:
         """Kill all processes that have scheduled calls, drop all calls, and close the event loop."""
@@ -209,12 +211,12 @@ class SimulatedProcess:
         if error is not None:
             self.fail_run("the main task raised an exception", error)
 
-    def schedule(self, call: Callable[[], object], at: int | None = None) -> None:
-        """Schedule a call in this process, now or at virtual time `at`, in ns.
+    def schedule(self, call: Callable[[], object], at_ns: int | None = None) -> None:
+        """Schedule a call in this process, now or at virtual time `at_ns`, in ns.
 
         The call runs later if the process is frozen then, and never if the process is dead.
         """
-        self.world.call_at(self.world.now if at is None else at, call, self)
+        self.world.call_at(self.world.now if at_ns is None else at_ns, call, self)
 
     def run(self, *calls: Callable[[], object]) -> None:
         """Run calls in this process, and then all calls that they schedule for immediate execution.
@@ -288,8 +290,8 @@ class SimulatedProcess:
 class StallObserver(Protocol):
     """Observer that is told of each freeze of a simulated process once the process is resumed."""
 
-    def begin_stall(self, at: int) -> None:
-        """Record that the process was frozen at time `at`, by its own clock in ns."""
+    def begin_stall(self, start_ns: int) -> None:
+        """Record that the process was frozen at time `start_ns`, by its own clock in ns."""
         ...
 
     def end_stall(self) -> None:

@@ -22,7 +22,7 @@ from benchmarks.hostile.kinds import (
     KINDS,
 )
 from benchmarks.hostile.rounds import (
-    MAX_SECONDS,
+    MAX_ATTACKER_SECONDS,
     KindRounds,
     RoundResults,
     attack_seconds,
@@ -128,19 +128,19 @@ ATTACKS = [kind for kind in KINDS if KINDS[kind].is_attack]
 def test_only_attackers_connections_must_end_unless_all_attack_at_once() -> None:
     most = {kind: max_connection_seconds(kind) for kind in KINDS}
     assert {kind for kind, seconds in most.items() if seconds is not None} == set(ATTACKS)
-    assert most[ALL_ATTACKS] == math.inf > MAX_SECONDS == most["attack: messages"]
+    assert most[ALL_ATTACKS] == math.inf > MAX_ATTACKER_SECONDS == most["attack: messages"]
     # Who never says hello is told so in time, and has as long again as a closing handshake may take.
-    assert MAX_SECONDS > HELLO_SECONDS + CLOSE_SECONDS
+    assert MAX_ATTACKER_SECONDS > HELLO_SECONDS + CLOSE_SECONDS
 
 
 @pytest.mark.parametrize("seconds", [0.5, 3.0, 10.0, 60.0])
 def test_an_attack_lasts_until_its_slowest_can_have_been_cut_off(seconds: float) -> None:
-    assert attack_seconds(seconds) > max(seconds, MAX_SECONDS)
+    assert attack_seconds(seconds) > max(seconds, MAX_ATTACKER_SECONDS)
 
 
 def test_an_attack_that_is_not_cut_off_is_a_fault() -> None:
-    cut = TrafficCounts(sent=20, lost=ATTACKERS, longest=MAX_SECONDS)
-    late = TrafficCounts(sent=20, lost=ATTACKERS - 1, longest=MAX_SECONDS + 0.1)
+    cut = TrafficCounts(sent=20, lost=ATTACKERS, longest=MAX_ATTACKER_SECONDS)
+    late = TrafficCounts(sent=20, lost=ATTACKERS - 1, longest=MAX_ATTACKER_SECONDS + 0.1)
     attacked = play_rounds(1.0)
     attacked.tallies = [cut]
     assert list_faults(RoundResults({"attack: frames": attacked})) == []

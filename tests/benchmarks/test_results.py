@@ -27,7 +27,7 @@ PROMISES = {
     "paced.idle": f"at most {server.MAX_IDLE_KIB:g} KiB",
     "paced.playing": f"at most {server.MAX_PLAYING_KIB:g} KiB",
     "growth.ratio connections": (
-        f"with {growth.CONSTANT_FROM} to {growth.CONNECTIONS[-1]:,} connections, "
+        f"with {growth.CONSTANT_FROM} to {growth.CONNECTION_COUNTS[-1]:,} connections, "
         f"compared with {growth.CONSTANT_FROM} connections | at most {growth.MAX_RATIO:g} ×"
     ),
     **{
@@ -38,7 +38,7 @@ PROMISES = {
         for store in ("SQLite", "PostgreSQL")
     },
     "growth.start": (
-        f"with {growth.STORE_SIZES[-1]:,} finished matches, also after a kill | under {growth.MAX_SECONDS:g} s"
+        f"with {growth.STORE_SIZES[-1]:,} finished matches, also after a kill | under {growth.MAX_START_SECONDS:g} s"
     ),
     "size.p95": f"with {size.LARGEST_STORE_SIZE:,} matches and six clients at once | under {size.MAX_P95_MS:g} ms",
     "size.match": f"under {size.MAX_MATCH_BYTES / 1000:g} KB",
@@ -55,7 +55,7 @@ PROMISES = {
     "hostile.growth": f"less than {rounds.MAX_MEMORY_RATIO:g} ×",
     "cost.ratio": f"at most {cluster.MAX_RATIO:g} × that of one process",
     "failures.effect": (
-        f"effect of {cluster_kill.FAILURES} failures during matches of Riskless on italy | "
+        f"effect of {cluster_kill.FAILURE_COUNT} failures during matches of Riskless on italy | "
         "no acknowledged move lost, no match doubled, no wrong forfeit"
     ),
     "failures.recovery": f"p99 within {cluster_kill.GOAL_SECONDS:g} s",
@@ -105,7 +105,7 @@ def test_a_figure_replaces_only_the_text_of_its_place(tmp_path: Path) -> None:
     page = ResultsPage(tmp_path / "PAGE.md")
     page.path.write_text("p99: <!-- a.p99 -->1 ms<!-- /a.p99 --> of 2 ms", encoding="utf-8")
     assert page.fill({"a.p99": "3 ms"}) == "p99: <!-- a.p99 -->3 ms<!-- /a.p99 --> of 2 ms"
-    with pytest.raises(ValueError, match="no place <!-- a"):
+    with pytest.raises(ValueError, match="no placeholder <!-- a"):
         page.fill({"a.p50": "3 ms"})
 
 

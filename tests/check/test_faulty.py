@@ -48,7 +48,7 @@ CAUGHT = [
     ("own_board", "catch up", "illegal move"),
     ("stuck", "ended in thought", "must send ready within"),
     ("mixed_up", "two at once", "the move must be for match"),
-    ("slow", "tiny clock", "the limit was 100 ms and a margin of 50 ms"),
+    ("slow", "tiny clock", "the limit was 150 ms (100 ms plus a margin of 50 ms)"),
     ("deaf", "alive", "the bot must answer pings while it thinks"),
     ("forgets_session", "dropped", "with the session"),
     ("deserter", "dropped", "after a lost connection: the bot ended"),
@@ -62,8 +62,8 @@ CAUGHT = [
 @pytest.fixture(autouse=True)
 def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a bot answer a ping and the close of its connection as late as a busy machine does."""
-    monkeypatch.setattr("arena.check.checks.PONG_SECONDS", 2.0)
-    monkeypatch.setattr("arena.check.checks.CLOSE_SECONDS", 100.0)
+    monkeypatch.setattr("arena.check.checks.MAX_PONG_SECONDS", 2.0)
+    monkeypatch.setattr("arena.check.checks.MAX_CLOSE_SECONDS", 100.0)
 
 
 async def checked(

@@ -9,7 +9,7 @@ from arena.ladder.bot_pool import BotRefused
 from arena.ladder.bot_processes import BotProcesses, make_start_command, open_bot_processes
 from arena.ladder.plan import BotPlan
 from arena.processes.bot_process import RestartPolicy
-from arena.processes.child import TAIL_LINES
+from arena.processes.child import MAX_KEPT_LINES
 from arena.server.host import Host
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 
@@ -28,7 +28,7 @@ async def test_bots_are_taken_once_and_given_back(host: Host) -> None:
         assert fleet.reserve("a") == "a"
         assert fleet.reserve("a") is None
         assert fleet.reserve("b") == "b"
-        fleet.finish_match("a", "a", answered=True)
+        fleet.finish_match("a", "a", made_move=True)
         fleet.release("b")
         assert (fleet.reserve("a"), fleet.reserve("b")) == ("a", "b")
 
@@ -107,8 +107,8 @@ async def test_the_last_lines_of_a_bots_output_are_kept(host: Host) -> None:
         await until_lost(fleet, "a")
     first, *kept = lines[0].split("\n")
     assert first == "bot a ended unexpectedly (exit code 3); it is started again"
-    assert len(kept) == TAIL_LINES
-    assert kept[0].startswith(f"    {1000 - TAIL_LINES + 1} xxx")
+    assert len(kept) == MAX_KEPT_LINES
+    assert kept[0].startswith(f"    {1000 - MAX_KEPT_LINES + 1} xxx")
     assert kept[-1].startswith("    yyy")
     assert max(map(len, kept)) < 600
 
@@ -120,7 +120,7 @@ async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -
     ) as fleet:
         await fleet.wait_until_connected()
         assert fleet.reserve("a") == "a"
-        fleet.finish_match("a", "a", answered=False)
+        fleet.finish_match("a", "a", made_move=False)
         assert fleet.reserve("a") is None  # not before it is back
         with anyio.fail_after(500):
             while fleet.reserve("a") is None:
@@ -137,7 +137,7 @@ async def test_an_answer_resets_the_count_of_silent_matches(host: Host) -> None:
         await fleet.wait_until_connected()
         for answered in (False, None, True, False):
             assert fleet.reserve("a") == "a"
-            fleet.finish_match("a", "a", answered=answered)
+            fleet.finish_match("a", "a", made_move=answered)
         assert fleet.reserve("a") == "a"
 
 

@@ -75,7 +75,7 @@ def distributed_is_loaded() -> None:
 @pytest.fixture(autouse=True)
 def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the scheduler answer as late as a busy machine does."""
-    monkeypatch.setattr("arena.ladder.ladder_run.CLUSTER_SECONDS", 150)
+    monkeypatch.setattr("arena.ladder.ladder_run.SCHEDULER_TIMEOUT_SECONDS", 150)
 
 
 @dataclass
@@ -341,7 +341,7 @@ async def test_a_missing_cluster_is_reported_in_one_line(address: str) -> None:
 async def test_a_cluster_without_workers_is_waited_for_and_given_up(
     tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.ladder.dask_runner.MAX_IDLE_SECONDS", 0.1)
+    monkeypatch.setattr("arena.ladder.dask_runner.MAX_SECONDS_WITHOUT_WORKER", 0.1)
     games = [game_of()]
     terms = EventTerms("test", games, TimeControl(5000), margin_ms=100, ready_ms=5000)
     async with cluster(tmp_path, workers=0) as made:

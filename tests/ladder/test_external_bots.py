@@ -204,7 +204,7 @@ async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:
         assert bots.reserve("b") == "b"
         bots.release("a")
         assert bots.reserve("a") == "a"
-        bots.finish_match("a", "a", answered=True)
+        bots.finish_match("a", "a", made_move=True)
         assert bots.reserve("a") == "a"
 
 
@@ -213,10 +213,10 @@ async def test_a_bot_that_answers_nothing_is_lost_but_not_one_that_does_in_betwe
         bots = await gather_bots(host, "tictactoe", terms(2))
         for answered in (False, True, False, None):
             assert bots.reserve("a") == "a"
-            bots.finish_match("a", "a", answered=answered)
+            bots.finish_match("a", "a", made_move=answered)
             assert not bots.is_lost("a")
         bots.reserve("a")
-        bots.finish_match("a", "a", answered=False)
+        bots.finish_match("a", "a", made_move=False)
         assert bots.is_lost("a")
         assert bots.reserve("a") is None
 
@@ -264,7 +264,7 @@ async def test_a_bot_that_takes_no_more_matches_forfeits_the_rest(
                 host,
                 bots,
                 EventTerms("test", (game_of(),), TimeControl(120_000), margin_ms=100, ready_ms=120_000),
-                ThreadAllocation([bot("a"), bot("b")], cores=2),
+                ThreadAllocation([bot("a"), bot("b")], core_count=2),
                 lambda _pairing, record: records.append(record),
             )
             schedule = Schedule("1", RoundRobinFormat(["a", "b"], 1, 1, 0))
@@ -281,7 +281,7 @@ async def test_a_bot_that_takes_no_more_matches_forfeits_the_rest(
 def test_only_silent_matches_in_a_row_lose_a_bot(answered: list[bool]) -> None:
     known = ExternalBot()
     for each in answered:
-        known.record_match(answered=each)
+        known.record_match(made_move=each)
     marks = "".join("x" if each else "s" for each in answered)
     assert known.is_lost == ("s" * MAX_SILENT_MATCHES in marks)
 

@@ -92,7 +92,7 @@ async def run(
         try:
             with anyio.fail_after(500):
                 await fleet.wait_until_connected()
-                threads = ThreadAllocation(bots, cores=2, fixed_concurrency=concurrency)
+                threads = ThreadAllocation(bots, core_count=2, fixed_concurrency=concurrency)
                 runner = MatchRunner(host, fleet, terms, threads, lambda *each: matches.append(each))
                 await runner.run(
                     Schedule(
@@ -184,7 +184,7 @@ async def test_absent_bots_lose_their_matches(host: Host) -> None:
 
 
 async def test_a_host_that_fails_ends_no_wait(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_terms, "SLACK_SECONDS", 0.05)
+    monkeypatch.setattr(event_terms, "EXTRA_MATCH_SECONDS", 0.05)
     terms = EventTerms("test", (game_of(),), TimeControl(1), 0, 0)
     stuck = Stuck(host)
     # A day goes by during each match. Every match is tried three times, and begins before its day has gone by.

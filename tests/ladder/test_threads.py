@@ -65,7 +65,7 @@ class Bots:
         self.taken.discard(connection)
 
     def finish_match(
-        self, bot: str, connection: str, *, answered: bool | None, give_up_verb: str = ""
+        self, bot: str, connection: str, *, made_move: bool | None, give_up_verb: str = ""
     ) -> None:
         self.release(connection)
         self.freed.set()
@@ -127,7 +127,7 @@ async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
     path.write_text(FILE)
     ladder = ladder_of(read_ladder(path), 16)
     assert ladder.concurrency == 16
-    assert ladder.threads.max_per_match == 8
+    assert ladder.threads.max_threads_per_match == 8
     counts = {bot.name: ladder.threads.count_processes(bot) for bot in ladder.plan.bots}
     assert counts == {"jamboree": 2, "alphabeta:depth=4": 7, "minimax": 7, "four": 4, "three": 5}
     table = await play(ladder)
@@ -221,13 +221,17 @@ def test_number_of_parallel_matches_of_two_engines(
     engines: tuple[str, ...], cores: int, matches: int | None, expected: tuple[int, int, list[int]]
 ) -> None:
     bots = [plan_engine_bot(engine) for engine in engines]
-    threads = ThreadAllocation(bots, cores, matches=matches)
-    assert (threads.concurrency, threads.max_per_match, list(map(threads.count_processes, bots))) == expected
+    threads = ThreadAllocation(bots, cores, total_matches=matches)
+    assert (
+        threads.concurrency,
+        threads.max_threads_per_match,
+        list(map(threads.count_processes, bots)),
+    ) == expected
 
 
 def test_left_over_cores_go_to_engines_that_use_them() -> None:
     bots = [plan_engine_bot("one.py"), plan_engine_bot("two.py")]
-    few = ThreadAllocation(bots, 16, matches=2)
+    few = ThreadAllocation(bots, 16, total_matches=2)
     assert few.make_thread_limits("one", "two") == ThreadLimits(8, 8)
     by_hand = ThreadAllocation(
         [plan_engine_bot("jamboree"), plan_engine_bot("alphabeta")], 16, fixed_concurrency=4

@@ -146,7 +146,7 @@ def stop_clock(page: Page, url: str) -> None:
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server on which some matches were played and rated."""
     with run_arena(tmp_path_factory.mktemp("played"), "--map", "path4", "--tc", "60/move") as running:
-        running.connect_bot("greedy", matches=2)  # one of them against whoever challenges it
+        running.connect_bot("greedy", max_matches=2)  # one of them against whoever challenges it
         running.connect_slow_bot("random", 0.005)
         wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 4, 3 * PATIENCE)
         running.slow_down_bots(2.0)  # a match goes on, and seldom ends while a test looks at it

@@ -194,12 +194,12 @@ def main() -> None:
                 folder, "--map", "world,italy,usa,poland", "--tc", "60/move", "--set=pool.concurrency=8"
             ) as running:
                 for engine in ("alphabeta:depth=4", "greedy"):
-                    running.connect_bot(engine, matches=4)
-                running.connect_slow_bot("marvin", 0.6, matches=8)
+                    running.connect_bot(engine, max_matches=4)
+                running.connect_slow_bot("marvin", 0.6, max_matches=8)
                 played(running, browser, given.folder, wanted)
         if given.all or wanted & {*QUIET}:
             (folder / "quiet").mkdir()
-            with run_arena(folder / "quiet", "--set=pool.matchmaker=false", private=False) as running:
+            with run_arena(folder / "quiet", "--set=pool.matchmaker=false", is_private=False) as running:
                 quiet(running, browser, given.folder, folder, wanted)
                 if given.all:
                     maps(running, browser, given.folder)

@@ -26,7 +26,7 @@ def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server whose bot waits for challenges and takes its time over moves, and which waits long for who is gone."""
     settings = ("--set=pool.matchmaker=false", "--set=matches.grace_seconds=300")
     with run_arena(tmp_path_factory.mktemp("idle"), *settings) as running:
-        running.connect_slow_bot("random", 0.3, matches=20)
+        running.connect_slow_bot("random", 0.3, max_matches=20)
         yield running
 
 
@@ -409,7 +409,7 @@ def test_no_click_is_dead_while_the_server_is_away(tmp_path: Path, page: Page) -
 
 
 def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: Path, mortal: Page) -> None:
-    with run_arena(tmp_path, "--set=pool.matchmaker=false", private=False) as running:
+    with run_arena(tmp_path, "--set=pool.matchmaker=false", is_private=False) as running:
         token = running.create_token("ada")
         mortal.goto(f"{running.url}#/play/house-greedy")
         mortal.get_by_text("Advanced").click()

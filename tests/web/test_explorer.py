@@ -28,7 +28,7 @@ ANSWER_MS = 1000 * (ENGINE_SECONDS + 10)
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server where guests may play the house, and where all tests may ask as much as they like."""
     budget = "--set=limits.work_ms_per_second=1000"
-    with run_arena(tmp_path_factory.mktemp("explorer"), budget, private=False) as running:
+    with run_arena(tmp_path_factory.mktemp("explorer"), budget, is_private=False) as running:
         yield running
 
 

@@ -50,7 +50,7 @@ def play_out(page: Page, choice: str) -> None:
 
 def test_connect_four_is_played_with_the_mouse_and_seen_again(tmp_path: Path, page: Page) -> None:
     spec = f"{EXAMPLES / 'connect4.py'}:ConnectFour"
-    with run_arena(tmp_path, "--game", spec, "--set=house.engines=greedy", private=False) as running:
+    with run_arena(tmp_path, "--game", spec, "--set=house.engines=greedy", is_private=False) as running:
         begin(page, running.url, "connect4")
         expect(page.locator(".viewer h1")).to_contain_text("connect4")
         cells = page.locator(".declared .cell")
@@ -82,7 +82,7 @@ def test_connect_four_is_played_with_the_mouse_and_seen_again(tmp_path: Path, pa
 )
 def test_other_boards(changes: tuple[tuple[str, str], ...], choice: str, tmp_path: Path, page: Page) -> None:
     with run_arena(
-        tmp_path, "--game", str(nim(tmp_path, *changes)), "--set=house.engines=greedy", private=False
+        tmp_path, "--game", str(nim(tmp_path, *changes)), "--set=house.engines=greedy", is_private=False
     ) as running:
         begin(page, running.url, "nim")
         if changes:

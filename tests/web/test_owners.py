@@ -17,7 +17,7 @@ from tests.bots.command_line import arena as command
 def test_a_person_takes_a_name_connects_a_bot_and_looks_after_it(tmp_path: Path, page: Page) -> None:
     database = f"sqlite:///{tmp_path / 'arena.db'}"
     rest = "--set=pool.pause_seconds=1000"  # after one match, which leaves the cores to the browser
-    with run_arena(tmp_path, "--map", "path4", "--tc", "60/move", rest, private=False) as running:
+    with run_arena(tmp_path, "--map", "path4", "--tc", "60/move", rest, is_private=False) as running:
         opponent = offline("token", "create", "lion", "--db", database)
         words = ("invite", "ada", "--bots", "2", "--url", running.url, "--db", database)
         link = re.search(r"http://\S+/join/\S+", offline(*words))

@@ -30,14 +30,14 @@ from tests.web.wire import Guest, against
 def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server whose bot waits for challenges."""
     with run_arena(tmp_path_factory.mktemp("idle"), "--set=pool.matchmaker=false") as running:
-        running.connect_bot("random", matches=20)
+        running.connect_bot("random", max_matches=20)
         yield running
 
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     """A server as `arena serve` starts it, to which nobody has connected."""
-    with run_arena(tmp_path_factory.mktemp("fresh"), "--map", "path4", private=False) as running:
+    with run_arena(tmp_path_factory.mktemp("fresh"), "--map", "path4", is_private=False) as running:
         yield running
 
 

@@ -11,7 +11,7 @@ from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.queries import load_event_table, load_rating_tables
 from arena.server.store.schema import event_totals
 from arena.server.web.match_log import load_log
-from benchmarks.kit.filling import BOTS, EVENT, PLIES, fill_store, replace_sample_records
+from benchmarks.kit.filling import BOT_COUNT, EVENT, PLIES_PER_MATCH, fill_store, replace_sample_records
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 COUNT = 700
@@ -26,16 +26,18 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         shown = (await search_matches(engine, SearchFilter(), 50)).matches
         assert len(shown) == 50
         happened = await load_events_of_match(engine, shown[0].match)
-        assert sum(isinstance(event, MoveReceived) for _, event in happened) == PLIES == shown[0].plies
+        assert (
+            sum(isinstance(event, MoveReceived) for _, event in happened) == PLIES_PER_MATCH == shown[0].plies
+        )
         assert await load_record(engine, shown[0].match)
         name = shown[1].match
         await replace_sample_records(engine, [name])
         log = await load_log(engine, name[:16])
         assert (log.match, log.maxie) == (name, shown[1].players.maxie)
-        assert sum(step.ply is not None for step in log.steps) == PLIES
+        assert sum(step.ply is not None for step in log.steps) == PLIES_PER_MATCH
         assert f'"match":"{name}"' in (await load_record(engine, name) or "")
         tables = await load_rating_tables(engine)
-        assert len({each.bot for each in tables.standings}) == BOTS
+        assert len({each.bot for each in tables.standings}) == BOT_COUNT
         assert sum(each.matches for each in tables.standings) == 2 * (COUNT - COUNT // 10)
         assert await load_event_table(engine, EVENT)
         # What is counted afterwards goes on from there.
