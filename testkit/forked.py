@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from subprocess import TimeoutExpired
 
@@ -91,7 +92,9 @@ class ForkedCommand:
     def send_signal(self, number: int) -> None:
         """Send a signal to the command, unless it has ended."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            # the fork server learns of the end earlier
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Send SIGTERM to the command."""

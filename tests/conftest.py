@@ -86,8 +86,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the page first, skip tests whose parts this machine lacks, mark those of `make test-all` as slow, and watch loops."""
-    # One worker has the page's tests from the start, so that hardly another one starts a browser and servers for them.
-    items.sort(key=lambda item: not item.path.is_relative_to(TESTS / "web"))
+    # One worker has the page's tests from the start, so that hardly another one starts a browser and servers for them. Next come
+    # the tests that wait for processes most of the time: as the last ones they would leave the cores idle.
+    items.sort(key=lambda item: [not item.path.is_relative_to(TESTS / folder) for folder in ("web", "e2e")])
     for item in items:
         parts = parts_of(item)
         for reason in filter(None, map(missing_reason, parts)):
