@@ -37,7 +37,10 @@ class UsageError(CommandError):
 
 
 def check_output_file(context: typer.Context, file: Path | None) -> Path | None:
-    """Return `file`, or reject it before the command does its work: a folder, a file in a missing folder, or one given twice."""
+    """Return `file`. Raises BadParameter, before the command does its work, if the file cannot be written.
+
+    A file that another option names too is also rejected.
+    """
     if file is None:
         return None
     earlier_files = context.meta.setdefault("output files", [])

@@ -22,8 +22,8 @@ def fetch(server: str, request: Request, max_bytes: int) -> bytes:
             body: bytes = response.read(max_bytes)
     except HTTPError as error:
         with error:
-            why = error.read(1000).decode(errors="replace").strip()
-        raise CommandError(f"{server} refused the request with status {error.code}: {why}") from None
+            explanation = error.read(1000).decode(errors="replace").strip()
+        raise CommandError(f"{server} refused the request with status {error.code}: {explanation}") from None
     except (OSError, HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise CommandError(

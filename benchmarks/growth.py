@@ -67,15 +67,15 @@ def measure_beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> It
         run_arena_server(PLAYING_CONNECTIONS // 2, *LIMIT_OPTIONS, cores=server_cores()) as running,
         ExitStack() as stack,
     ):
-        idle = 0
+        idle_count = 0
         for size in sizes:
-            more = size - PLAYING_CONNECTIONS - idle
-            if more > 0:
+            missing_count = size - PLAYING_CONNECTIONS - idle_count
+            if missing_count > 0:
                 names = f"idle {size}"
                 stack.enter_context(
-                    run_loads(running.url, more, kind=IDLE, names=names)
-                ).wait_until_all_connected(more)
-                idle += more
+                    run_loads(running.url, missing_count, kind=IDLE, names=names)
+                ).wait_until_all_connected(missing_count)
+                idle_count += missing_count
             with run_loads(running.url, PLAYING_CONNECTIONS, kind=ARENA) as load:
                 cpu, rates = measure_rounds(running, load, PLAYING_CONNECTIONS, seconds, rounds)
             yield CostBesideIdle(size, cpu, statistics.median(rates))
@@ -152,9 +152,11 @@ def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[Cos
         )
     if store_costs:
         largest = max(cost.matches for cost in store_costs)
-        slowest = max(max(cost.start, cost.recovery) for cost in store_costs if cost.matches == largest)
+        longest_start_seconds = max(
+            max(cost.start, cost.recovery) for cost in store_costs if cost.matches == largest
+        )
         figures["growth.start"] = format_verdict(
-            f"at most {slowest:.1f} s", is_kept=slowest < MAX_START_SECONDS
+            f"at most {longest_start_seconds:.1f} s", is_kept=longest_start_seconds < MAX_START_SECONDS
         )
     return figures
 
@@ -163,7 +165,7 @@ def main() -> None:
     """Measure all costs, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="length of a round, in seconds")
-    parser.add_argument("--rounds", type=int, default=3, help="measurements of each cost of a move")
+    parser.add_argument("--rounds", type=int, default=3, help="number of measurements of each cost")
     parser.add_argument(
         "--most",
         type=int,

@@ -144,7 +144,10 @@ def main() -> None:
         "--seconds", type=float, default=3, help="CPU time to measure each row of the tables, in seconds"
     )
     parser.add_argument(
-        "--rounds", type=int, default=100, help="pairs of matches that `arena match` plays for its row"
+        "--rounds",
+        type=int,
+        default=100,
+        help="pairs of matches to play with `arena match` for its row of the table",
     )
     arguments = parser.parse_args()
     speeds: dict[str, dict[str, float]] = {}

@@ -186,15 +186,15 @@ async def measure_all_paced(seconds: float, max_bots: int) -> dict[str, str]:
         ]
         for figure in figures
     ]
-    table = {"paced.table": make_table(headings, rows)}
+    table_figures = {"paced.table": make_table(headings, rows)}
     if not figures or figures[-1].bots < 1000:
-        return table
+        return table_figures
     paced = figures[-1]
     p99 = paced.milliseconds[1]
     text = f"p99 {p99:.1f} ms, {paced.forfeits} forfeits at {paced.rate:,.0f} moves/s"
     idle, playing = f"{paced.idle_kib:.1f} KiB", f"{paced.playing_kib:.1f} KiB"
     return {
-        **table,
+        **table_figures,
         "paced.p99": format_verdict(text, is_kept=p99 <= MAX_P99_MS and not paced.forfeits),
         "paced.idle": format_verdict(idle, is_kept=paced.idle_kib <= MAX_IDLE_KIB),
         "paced.playing": format_verdict(playing, is_kept=paced.playing_kib <= MAX_PLAYING_KIB),
@@ -205,7 +205,7 @@ def main() -> None:
     """Measure the server and the relays, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="length of each measurement, in seconds")
-    parser.add_argument("--rounds", type=int, default=3, help="measurements at full speed")
+    parser.add_argument("--rounds", type=int, default=3, help="number of measurements at full speed")
     parser.add_argument("--most", type=int, default=2000, help="maximum number of connections")
     arguments = SERVER.parse_arguments(parser)
     raise_file_limit()

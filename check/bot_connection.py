@@ -66,10 +66,10 @@ class BotConnection:
     A wait for a message raises ProtocolFault if the bot closes the connection or sends a frame that is not a message.
     """
 
-    def __init__(self, connection: ServerConnection, frames: FrameLog, patience: float) -> None:
+    def __init__(self, connection: ServerConnection, frames: FrameLog, patience_seconds: float) -> None:
         self.connection = connection
         self.frames = frames
-        self.patience = patience
+        self.patience_seconds = patience_seconds
         """Time limit for a message of the bot while no clock runs, in seconds."""
 
     async def send(self, message: ServerMessage, **unknown: object) -> None:
@@ -92,14 +92,16 @@ class BotConnection:
         """Return the next message other than a status request, and its arrival time in monotonic seconds.
 
         expectation: message that the bot must send, in words, for the text of a fault
-        seconds: time limit; None for `patience`, the usual limit of the checks
+        seconds: time limit; None for `patience_seconds`, the usual limit of the checks
 
         Raises ProtocolFault if no message arrives in time.
         """
-        message = await self.receive_within(expectation, self.patience if seconds is None else seconds)
+        message = await self.receive_within(
+            expectation, self.patience_seconds if seconds is None else seconds
+        )
         if message is None:
             raise ProtocolFault(
-                f"the bot must send {expectation} within {self.patience if seconds is None else seconds:g} s"
+                f"the bot must send {expectation} within {self.patience_seconds if seconds is None else seconds:g} s"
             )
         return message
 

@@ -271,10 +271,10 @@ async def check_alive(context: CheckContext) -> None:
     pong = await match.peer.connection.ping()
     await match.receive_move()
     pong_seconds = MONOTONIC.now() - ping_time
-    with anyio.move_on_after(context.server.patience) as waiting:
+    with anyio.move_on_after(context.server.patience_seconds) as waiting:
         latency = await pong
     if waiting.cancelled_caught:
-        raise ProtocolFault(f"the bot must answer a ping within {context.server.patience:g} s")
+        raise ProtocolFault(f"the bot must answer a ping within {context.server.patience_seconds:g} s")
     # A bot that moves immediately may send its move before the pong.
     if pong_seconds > MAX_PONG_SECONDS and latency > 0.9 * pong_seconds:
         raise ProtocolFault(

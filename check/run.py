@@ -53,7 +53,7 @@ async def check_bot(
     *,
     tiny_time_control: TimeControl,
     margin_ms: int,
-    patience: float,
+    patience_seconds: float,
     only: Collection[str] = (),
     host: str = "127.0.0.1",
     port: int = 0,
@@ -65,7 +65,7 @@ async def check_bot(
     command: command that starts the bot; None if the bot is started elsewhere. The bot connects to the URL in the
         environment variable ARENA_URL.
     tiny_time_control, margin_ms: time control and network margin of the check "tiny clock"
-    patience: time limit in seconds for each step of the bot that no clock limits
+    patience_seconds: time limit in seconds for each step of the bot that no clock limits
     only: names of the checks to run, besides the handshake; empty for all
     host, port: address on which the scripted server listens; port 0 for any free port
     on_listening: function that is called with the server's URL before the first check
@@ -75,7 +75,7 @@ async def check_bot(
     with exit code 2 instead of connecting, and OSError if the port cannot be used.
     """
     results: list[CheckResult] = []
-    async with open_scripted_server(command, patience, host, port) as server:
+    async with open_scripted_server(command, patience_seconds, host, port) as server:
         on_listening(server.url)
         context = CheckContext(server, tiny_time_control, margin_ms)
         is_usable = True

@@ -54,7 +54,7 @@ class ScriptedMatch:
     def start_message(self) -> Start:
         """The `start` message of the match."""
         players = Players("checked", "script") if self.seat is Player.MAXIE else Players("script", "checked")
-        ready_ms = int(1000 * self.peer.patience)
+        ready_ms = int(1000 * self.peer.patience_seconds)
         return Start(
             self.match,
             self.game.name,
@@ -104,7 +104,9 @@ class ScriptedMatch:
             if self._early_message is not None:
                 (message, received_at), self._early_message = self._early_message, None
             else:
-                message, received_at = await self.peer.receive("move", allowed_seconds + self.peer.patience)
+                message, received_at = await self.peer.receive(
+                    "move", allowed_seconds + self.peer.patience_seconds
+                )
             if not self._is_repeat(message):
                 break
         if isinstance(message, Resign):

@@ -31,10 +31,15 @@ class ScriptedServer:
     """Server for one bot under test, whose messages the checks choose. Use `open_scripted_server` to open one."""
 
     def __init__(
-        self, command: Sequence[str] | None, patience: float, tasks: anyio.abc.TaskGroup, host: str, port: int
+        self,
+        command: Sequence[str] | None,
+        patience_seconds: float,
+        tasks: anyio.abc.TaskGroup,
+        host: str,
+        port: int,
     ) -> None:
         """Prepare the server. `tasks`: group for the task that reads the bot's output."""
-        self.patience = patience
+        self.patience_seconds = patience_seconds
         self.frames = FrameLog()
         self.hello: Hello | None = None
         """Latest hello of the bot; None before the first."""
@@ -104,13 +109,13 @@ class ScriptedServer:
             return self._peer
         if self.bot_process is not None and self.bot_process.exit_code is not None:
             raise ProtocolFault(f"the bot ended unexpectedly (exit code {self.bot_process.exit_code})")
-        seconds = self.patience
+        max_seconds = self.patience_seconds
         if self.bot_process is None and self._command is not None:
-            seconds = max(seconds, START_TIMEOUT_SECONDS)
+            max_seconds = max(max_seconds, START_TIMEOUT_SECONDS)
             self.bot_process = await ChildProcess.start(self._command, self.url, "checked", "check-token")
             self._tasks.start_soon(self.bot_process.read_output)
-        connection = await self._wait_for_connection(seconds)
-        self._peer = BotConnection(connection, self.frames, self.patience)
+        connection = await self._wait_for_connection(max_seconds)
+        self._peer = BotConnection(connection, self.frames, self.patience_seconds)
         self.session = secrets.token_hex(8)
         self.hello = await self._peer.exchange_hello(self.session)
         return self._peer
@@ -188,18 +193,18 @@ class ScriptedServer:
 
 @asynccontextmanager
 async def open_scripted_server(
-    command: Sequence[str] | None, patience: float, host: str = "127.0.0.1", port: int = 0
+    command: Sequence[str] | None, patience_seconds: float, host: str = "127.0.0.1", port: int = 0
 ) -> AsyncIterator[ScriptedServer]:
     """Open a listening server for the block.
 
     command: command that starts the bot at the first `connect_bot`; None if the bot is started elsewhere
-    patience: time limit in seconds for each step of the bot that no clock limits
+    patience_seconds: time limit in seconds for each step of the bot that no clock limits
     host, port: address on which to listen; port 0 for any free port
 
     Raises OSError if the port cannot be used.
     """
     async with open_background_tasks() as tasks:
-        server = ScriptedServer(command, patience, tasks, host, port)
+        server = ScriptedServer(command, patience_seconds, tasks, host, port)
         await server.listen()
         try:
             yield server

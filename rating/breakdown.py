@@ -114,9 +114,9 @@ def _count_duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]])
     duels = []
     for i, bot in enumerate(bots):
         for opponent in bots[i + 1 :]:
-            pairs = count_pair_scores(compute_pair_scores(bot, meetings[frozenset((bot, opponent))]))
-            elo = estimate_elo_difference(pairs)
-            duels.append(Duel(bot, opponent, pairs, elo.superiority if elo else None))
+            pair_counts = count_pair_scores(compute_pair_scores(bot, meetings[frozenset((bot, opponent))]))
+            elo = estimate_elo_difference(pair_counts)
+            duels.append(Duel(bot, opponent, pair_counts, elo.superiority if elo else None))
     return duels
 
 

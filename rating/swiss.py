@@ -20,7 +20,7 @@ MAX_FLOATER_CHOICES = 500
 
 
 class SwissRound(NamedTuple):
-    """The pairings of a round."""
+    """Pairings of one round of a Swiss event, and its bye."""
 
     meetings: list[tuple[str, str]]
     """Pairs from the top; in each pair the bot with more points, or else the better seed, is first."""

@@ -70,11 +70,11 @@ class Cluster:
         return next((core for core in self.cores if core.process is not None and core.pid == pid), None)
 
     async def wait_for_leader(
-        self, other_than: ServerProcess | None = None, seconds: float = START_TIMEOUT_SECONDS
+        self, excluded: ServerProcess | None = None, seconds: float = START_TIMEOUT_SECONDS
     ) -> ServerProcess:
-        """Wait until a core other than `other_than` leads, and return that core. Raises TimeoutError after `seconds`."""
+        """Wait until a core other than `excluded` leads, and return that core. Raises TimeoutError after `seconds`."""
         async with asyncio.timeout(seconds):
-            while (leader := await self.find_leader()) is None or leader is other_than:  # noqa: ASYNC110  the store tells nobody
+            while (leader := await self.find_leader()) is None or leader is excluded:  # noqa: ASYNC110  the store tells nobody
                 await asyncio.sleep(POLL_SECONDS)
         return leader
 
@@ -94,7 +94,7 @@ async def run_cluster(
 ) -> AsyncIterator[Cluster]:
     """Run a cluster until the end of the block, which begins once all processes are ready.
 
-    edge_count, cores: number of processes of each role
+    edge_count, core_count: number of processes of each role
     folder: folder of the logs
     postgresql: folder of PostgreSQL's Unix socket
     database: name of an empty database, to which the PostgreSQL role `arena` has access

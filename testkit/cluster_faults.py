@@ -74,12 +74,15 @@ class FailureReport:
 
 
 def make_players(
-    edges: Sequence[ServerProcess], count: int, think: Callable[[], float], keepalive: float = 2.0
+    edges: Sequence[ServerProcess],
+    count: int,
+    draw_think_seconds: Callable[[], float],
+    keepalive_seconds: float = 2.0,
 ) -> list[RandomPlayer]:
     """Return `count` bots, which start at different edges and try the next edge when theirs is down.
 
-    think: function that returns the thinking time before a move, in seconds
-    keepalive: seconds between two pings of a bot, and maximum wait for the answer to each
+    draw_think_seconds: function that returns the thinking time before a move, in seconds
+    keepalive_seconds: seconds between two pings of a bot, and maximum wait for the answer to each
     """
     urls = [edge.url for edge in edges]
     players = []
@@ -87,7 +90,13 @@ def make_players(
         first = number % len(urls)
         others = (*urls[first + 1 :], *urls[:first])
         players.append(
-            RandomPlayer(urls[first], f"bot {number}", think, other_urls=others, keepalive=keepalive)
+            RandomPlayer(
+                urls[first],
+                f"bot {number}",
+                draw_think_seconds,
+                other_urls=others,
+                keepalive_seconds=keepalive_seconds,
+            )
         )
     return players
 

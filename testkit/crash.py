@@ -66,14 +66,19 @@ class KillableServer(ServerProcess):
 
 
 async def kill_repeatedly(
-    kill_count: int, match_count: int, *, folder: Path, options: tuple[str, ...] = (), max_uptime: float = 1.5
+    kill_count: int,
+    match_count: int,
+    *,
+    folder: Path,
+    options: tuple[str, ...] = (),
+    max_uptime_seconds: float = 1.5,
 ) -> CrashResult:
     """Kill a server `kill_count` times during play, and compare what its bots received with the store.
 
     match_count: number of matches in parallel
     folder: folder of the server's store and log
     options: further options of `arena serve`
-    max_uptime: longest random time from the return of the bots to the next kill, in seconds
+    max_uptime_seconds: longest random time from the return of the bots to the next kill, in seconds
     """
     server = KillableServer(folder, match_count, *options)
     players = [
@@ -88,7 +93,7 @@ async def kill_repeatedly(
                 server.start()
                 await server.wait_ready()
                 await _wait_until_back(players, number + 1)
-                await asyncio.sleep(random.uniform(0.0, max_uptime))
+                await asyncio.sleep(random.uniform(0.0, max_uptime_seconds))
                 if number < kill_count:
                     await server.stop(signal.SIGKILL)
                     interrupted |= await _list_matches_in_progress(server.database)

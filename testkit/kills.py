@@ -66,10 +66,10 @@ class LadderEvent:
         data: dict[str, Any] = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
         return data
 
-    def continue_and_kill(self, name: str, after: float, *, from_start: bool = False) -> None:
+    def continue_and_kill(self, name: str, delay_seconds: float, *, from_start: bool = False) -> None:
         """Continue the event in a process, and kill that process.
 
-        after: seconds from the next finished match to the kill, or from the start of the process if `from_start`
+        delay_seconds: seconds from the next finished match to the kill, or from the start of the process if `from_start`
         from_start: True to count from the start, so that the kill may come before the event has continued
         """
         count_before = len(self.load_finished_matches(name))
@@ -81,5 +81,5 @@ class LadderEvent:
                 if process.poll() is not None or time.monotonic() > deadline:
                     break
                 time.sleep(POLL_SECONDS)
-            time.sleep(after)
+            time.sleep(delay_seconds)
             process.kill()

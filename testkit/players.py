@@ -54,7 +54,7 @@ class RandomPlayer:
 
     url: str
     name: str
-    think: Callable[[], float] = lambda: 0.0
+    draw_think_seconds: Callable[[], float] = lambda: 0.0
     """Function that returns the thinking time before a move, in seconds."""
     acknowledged: dict[tuple[str, int], Any] = field(default_factory=dict)
     """Moves of this bot that the server has acknowledged, by (match, ply)."""
@@ -65,7 +65,7 @@ class RandomPlayer:
     connections: int = 0
     other_urls: tuple[str, ...] = ()
     """Further URLs, such as those of other edges. The bot tries `url` and then these in turn."""
-    keepalive: float = 20.0
+    keepalive_seconds: float = 20.0
     """Seconds between two pings, and maximum wait for the answer to a ping and for a new connection."""
     turns: dict[str, float] = field(default_factory=dict)
     """Time of the last message about each match in progress, in monotonic seconds."""
@@ -91,9 +91,9 @@ class RandomPlayer:
                     subprotocols=[Subprotocol(SUBPROTOCOL)],
                     compression=None,
                     proxy=None,
-                    open_timeout=self.keepalive,
-                    ping_interval=self.keepalive,
-                    ping_timeout=self.keepalive,
+                    open_timeout=self.keepalive_seconds,
+                    ping_interval=self.keepalive_seconds,
+                    ping_timeout=self.keepalive_seconds,
                     close_timeout=1,
                 ) as connection:
                     await self._handle_messages(connection, quota)
@@ -137,7 +137,7 @@ class RandomPlayer:
     async def _answer_turn(self, connection: ClientConnection, turn: Turn) -> None:
         sent = self._sent.get(turn.match)
         if sent is None or sent.ply != turn.ply:
-            pause_seconds = self.think()
+            pause_seconds = self.draw_think_seconds()
             if pause_seconds:
                 # A bot that loses its connection stops thinking, and reconnects.
                 with suppress(TimeoutError):
@@ -156,14 +156,14 @@ class RandomPlayer:
         await connection.send(encode(message))
 
 
-async def run_players(url: str, count: int, think: float, name: str) -> None:
-    """Play until cancelled with `count` bots, which think up to `think` seconds per move.
+async def run_players(url: str, count: int, max_think_seconds: float, name: str) -> None:
+    """Play until cancelled with `count` bots, which think up to `max_think_seconds` seconds per move.
 
     name: prefix of the bots' names, before the number
     """
     async with asyncio.TaskGroup() as tasks:
         for number in range(count):
-            player = RandomPlayer(url, f"{name} {number}", lambda: random.uniform(0, think))
+            player = RandomPlayer(url, f"{name} {number}", lambda: random.uniform(0, max_think_seconds))
             tasks.create_task(player.run())
 
 

@@ -43,16 +43,16 @@ def make_variants(counts: Sequence[int]) -> dict[str, dict[str, Any]]:
 
 
 def search_to_depth(
-    searcher: Searcher[Any, Any], position: Any, depth: int, patience: float
+    searcher: Searcher[Any, Any], position: Any, depth: int, max_seconds: float
 ) -> tuple[float, Report[Any]]:
     """Search to a depth with an empty transposition table. Return the time in seconds, and the search's last report.
 
-    patience: seconds after which the search is stopped, so that the last report may be of a smaller depth
+    max_seconds: seconds after which the search is stopped, so that the last report may be of a smaller depth
     """
     searcher.clear()
     start_time = time.perf_counter()
     *_, last = searcher.deepen(
-        position, max_depth=depth, stop=lambda: time.perf_counter() > start_time + patience
+        position, max_depth=depth, stop=lambda: time.perf_counter() > start_time + max_seconds
     )
     return time.perf_counter() - start_time, last
 

@@ -160,15 +160,15 @@ async def send_get(
 
 
 async def repeat_until_cancelled(
-    action: Callable[[], Awaitable[object]], counts: TrafficCounts, pause: float = RECONNECT_SECONDS
+    action: Callable[[], Awaitable[object]], counts: TrafficCounts, pause_seconds: float = RECONNECT_SECONDS
 ) -> None:
     """Repeat an action until cancelled. Count each OSError or EOFError of the action as a lost connection.
 
-    pause: seconds between two actions
+    pause_seconds: seconds between two actions
     """
     for _ in itertools.count():
         try:
             await action()
         except (OSError, EOFError):
             counts.lost += 1
-        await asyncio.sleep(pause)
+        await asyncio.sleep(pause_seconds)

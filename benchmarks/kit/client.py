@@ -104,7 +104,7 @@ async def open_client(url: str, source: str | None = None) -> Client:
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError:
-        raise EOFError("the server has ended the connection") from None
+        raise EOFError("the server closed the connection before it answered the handshake") from None
     if b" 101 " not in head.partition(b"\r\n")[0]:
         raise EOFError("the server refused the websocket handshake")
     return Client(reader, writer)

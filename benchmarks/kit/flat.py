@@ -83,16 +83,19 @@ SERVERS: tuple[RunServer, ...] = (serve_arena, serve_relay, serve_storing_relay)
 
 
 def measure_full_speed(
-    run_server_or_relay: RunServer, bot_count: int, seconds: float, pause: float = 0.0
+    run_server_or_relay: RunServer, bot_count: int, seconds: float, pause_seconds: float = 0.0
 ) -> FullSpeedFigures:
     """Run a server or a relay and `bot_count` bots, and measure both for `seconds`.
 
-    pause: average pause of a bot before a move, in seconds
+    pause_seconds: average pause of a bot before a move, in seconds
     """
     with (
         run_server_or_relay(bot_count) as running,
         run_loads(
-            running.url, bot_count, kind=ARENA if run_server_or_relay is serve_arena else RELAY, pause=pause
+            running.url,
+            bot_count,
+            kind=ARENA if run_server_or_relay is serve_arena else RELAY,
+            pause_seconds=pause_seconds,
         ) as load,
     ):
         load.wait_until_all_connected(bot_count)

@@ -63,7 +63,7 @@ async def run_arena_bot(
     url: str,
     name: str,
     load: Load,
-    pause: float = 0.0,
+    pause_seconds: float = 0.0,
     *,
     token: str = "",
     join_pool: bool = True,
@@ -71,7 +71,7 @@ async def run_arena_bot(
 ) -> None:
     """Play match after match by `benchmarks.kit.script` until cancelled. Connection errors are added to `load.errors`.
 
-    pause     average pause before each move, in seconds
+    pause_seconds  average pause before each move, in seconds
     token     token of the name; empty for none
     join_pool  True if the server's matchmaker may pair the bot
     source    local address to connect from; None for the default
@@ -85,7 +85,7 @@ async def run_arena_bot(
                 case "start":
                     await client.send(type="ready", match=message.match)
                 case "turn":
-                    if wait := load.draw_pause(pause):
+                    if wait := load.draw_pause(pause_seconds):
                         await asyncio.sleep(wait)
                     sent_at, move = time.perf_counter(), make_script()[message.ply]
                     await client.send(type="move", match=message.match, ply=message.ply, move=move)
@@ -115,8 +115,8 @@ async def run_spectator(url: str, name: str, load: Load) -> None:
     await _run_client(load, lambda: connect(url, name=name, role="spectator"), watch)
 
 
-async def run_relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
-    """Play through a relay until cancelled: send a frame as large as a move `pause` s, on average, after each turn."""
+async def run_relay_bot(url: str, load: Load, pause_seconds: float = 0.0) -> None:
+    """Play through a relay until cancelled: send a frame as large as a move `pause_seconds` s, on average, after each turn."""
 
     async def play(client: Client) -> None:
         sent_at = 0.0
@@ -125,7 +125,7 @@ async def run_relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
             if frame[0] == ANSWER:
                 load.seconds.append(time.perf_counter() - sent_at)
                 continue
-            if wait := load.draw_pause(pause):
+            if wait := load.draw_pause(pause_seconds):
                 await asyncio.sleep(wait)
             load.moves += 1
             sent_at = time.perf_counter()

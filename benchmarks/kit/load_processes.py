@@ -68,11 +68,11 @@ class LoadProcesses:
 
 @contextmanager
 def run_loads(
-    url: str, bot_count: int, *, kind: str, names: str = "bot", pause: float = 0.0
+    url: str, bot_count: int, *, kind: str, names: str = "bot", pause_seconds: float = 0.0
 ) -> Iterator[LoadProcesses]:
     """Run `bot_count` bots until the end of the block, in as many processes as there are cores for them.
 
-    kind: ARENA, IDLE, RELAY or WATCH; names: prefix of the bots' names; pause: average before a move, in seconds, which
+    kind: ARENA, IDLE, RELAY or WATCH; names: prefix of the bots' names; pause_seconds: average before a move, in seconds, which
     is longer until all bots have connected
     """
     cores = load_cores()
@@ -81,7 +81,7 @@ def run_loads(
     try:
         with pin_to_cores(cores):
             for slot in range(number):
-                arguments = (url, kind, names, pause, running.counts, slot, number, bot_count)
+                arguments = (url, kind, names, pause_seconds, running.counts, slot, number, bot_count)
                 process = PROCESSES.Process(target=_run_share, args=arguments, daemon=True)
                 process.start()
                 running.processes.append(process)
@@ -98,7 +98,14 @@ def _run_share(*arguments: Any) -> None:
 
 
 async def _run_bots(
-    url: str, kind: str, names: str, pause: float, counts: Any, slot: int, process_count: int, bot_count: int
+    url: str,
+    kind: str,
+    names: str,
+    pause_seconds: float,
+    counts: Any,
+    slot: int,
+    process_count: int,
+    bot_count: int,
 ) -> None:
     """Run the bots of load process `slot`, and update its counters in `counts`, until killed.
 
@@ -110,11 +117,11 @@ async def _run_bots(
         for bot in range(slot, bot_count, process_count):
             name = f"{names} {bot}"
             tasks.create_task(
-                run_relay_bot(url, load, pause)
+                run_relay_bot(url, load, pause_seconds)
                 if kind == RELAY
                 else run_spectator(url, name, load)
                 if kind == WATCH
-                else run_arena_bot(url, name, load, pause, join_pool=kind == ARENA)
+                else run_arena_bot(url, name, load, pause_seconds, join_pool=kind == ARENA)
             )
         while True:
             counts[first : first + COUNTERS_PER_PROCESS] = load.connected, load.moves, len(load.errors)

@@ -31,7 +31,7 @@ def make_script() -> list[Data]:
             position = game.play(position, move)
         if len(moves) in ALLOWED_PLIES:
             return moves
-    raise RuntimeError("no random match has the wanted length")
+    raise RuntimeError(f"no random match has {ALLOWED_PLIES.start} to {ALLOWED_PLIES.stop - 1} plies")
 
 
 @cache

@@ -50,7 +50,7 @@ def check(
         typer.Option(
             "--command",
             metavar="COMMAND",
-            help="Program that connects with the variables ARENA_URL, ARENA_NAME and ARENA_TOKEN.",
+            help="Program that connects by itself, by its variables ARENA_URL, ARENA_NAME and ARENA_TOKEN.",
         ),
     ] = "",
     dial_in: Annotated[
@@ -64,7 +64,7 @@ def check(
         typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0: any free port."),
     ] = 0,
     game: OwnGamesOption = None,
-    matches: Annotated[
+    match_count: Annotated[
         int,
         typer.Option(
             "--matches",
@@ -110,7 +110,7 @@ def check(
     Example: arena check --game connect4.py:ConnectFour
     """
     if game and not any((bot, program, command, dial_in)):
-        check_games(game, matches, seed, json)
+        check_games(game, match_count, seed, json)
         return
     game_options = [word for spec in register_games(game) for word in ("--game", CATALOGUE.get_spec(spec))]
     if sum(map(bool, (bot, program, command, dial_in))) != 1:
@@ -135,7 +135,7 @@ def check(
             command_line,
             tiny_time_control=tiny_time_control,
             margin_ms=margin,
-            patience=patience,
+            patience_seconds=patience,
             only=only or (),
             host=host,
             port=port,

@@ -33,10 +33,10 @@ class Breakthrough(Game[Pawns, tuple[int, int]]):
     @classmethod
     def from_setup(cls, setup):
         size = {"columns": 8, "rows": 8} | dict(setup)
-        right = all(isinstance(side, int) and 5 <= side <= 12 for side in size.values())
-        if len(size) > 2 or not right:
+        is_valid = all(isinstance(side, int) and 5 <= side <= 12 for side in size.values())
+        if len(size) > 2 or not is_valid:
             raise BadData(
-                f"the setup of breakthrough is columns and rows, each from 5 to 12, not {setup!r:.60}"
+                f"the setup of breakthrough must be columns and rows, each from 5 to 12, not {setup!r:.60}"
             )
         return cls(size["columns"], size["rows"])
 

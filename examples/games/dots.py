@@ -55,8 +55,8 @@ class DotsAndBoxes(Game[Drawing, int]):
             letter if mark == "." and all(sides[side] == "#" for side in box) else mark
             for mark, box in zip(position.boxes, self.boxes, strict=True)
         )
-        again = boxes != position.boxes
-        return Drawing(sides, boxes, position.player if again else position.player.opponent)
+        moves_again = boxes != position.boxes
+        return Drawing(sides, boxes, position.player if moves_again else position.player.opponent)
 
     def estimate(self, position):
         return position.boxes.count("X") - position.boxes.count("O")

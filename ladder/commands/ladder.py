@@ -125,7 +125,7 @@ def ladder(
             metavar="PORT",
             min=0,
             max=65535,
-            help="Web page port (0: any); default: none, or 8765 with --external.",
+            help="Port of the web page; 0: any free port; default: no page, or 8765 with --external.",
         ),
     ] = None,
     wait: Annotated[

@@ -160,11 +160,11 @@ class ClientBot(SimulatedBot):
         return ClientSettings(URL, self.name, matches=1 + self._number % 2, wait=1e6)
 
     async def _main(self) -> None:
-        options = self.make_settings()
+        settings = self.make_settings()
         make: Any = None  # the simulation's workers create no bots
         self.client = Client(
             make,
-            options,
+            settings,
             on_status=lambda _line: None,
             on_problem=self._handle_client_line,
             clock=self.process.clock,

@@ -23,8 +23,8 @@ class SimulatedExchange:
     `loss`, `repeats` and `reorderings` are fault probabilities for each message, 0 to 1.
     """
 
-    def __init__(self, world: World, *, stalls: float = 0.005) -> None:
-        """Create an exchange without faults. `stalls`: probability that a message takes up to 150 ms instead of 2 ms."""
+    def __init__(self, world: World, *, stall_probability: float = 0.005) -> None:
+        """Create an exchange without faults. `stall_probability`: probability that a message takes up to 150 ms instead of 2 ms."""
         self.world = world
         self.away = False
         self.loss = 0.0
@@ -34,7 +34,7 @@ class SimulatedExchange:
         self.cut: set[str] = set()
         """Names of the processes whose connections to the exchange are cut."""
         self.carried = 0
-        self._stalls = stalls
+        self._stalls = stall_probability
         self._subscriptions: dict[str, list[tuple[SimulatedBus, Handler]]] = {}
         self._last: dict[tuple[str, str], int] = {}
         self._rng = world.random_generator("bus")

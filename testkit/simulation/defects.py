@@ -51,8 +51,8 @@ def skip_lease_check() -> AbstractContextManager[Any]:
 def renew_lease_by_name() -> AbstractContextManager[Any]:
     """Defect: a core whose process was frozen renews its lease although another core has taken it meanwhile."""
 
-    def renew_by_name(connection: sa.Connection, held: lease.Lease, values: dict[str, Any]) -> None:
-        connection.execute(sa.update(servers).where(servers.c.name == held.name).values(values))
+    def renew_by_name(connection: sa.Connection, held_lease: lease.Lease, values: dict[str, Any]) -> None:
+        connection.execute(sa.update(servers).where(servers.c.name == held_lease.name).values(values))
 
     return patch(lease, "_update_lease", renew_by_name)
 

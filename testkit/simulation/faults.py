@@ -93,7 +93,7 @@ def _choose_server(arena: SimulatedArena, fault: SimulatedFault) -> RestartedSer
 
 
 def _fail_server(
-    arena: SimulatedArena, server: RestartedServer, kind: str, ns: int
+    arena: SimulatedArena, server: RestartedServer, kind: str, duration_ns: int
 ) -> Callable[[], None] | None:
     process, cut = server.process, arena.exchange.cut
     match kind:
@@ -124,14 +124,14 @@ def _fail_server(
             server.stop()
             return server.restart
         case "upgrade":
-            server.upgrade(ns / SECOND)
+            server.upgrade(duration_ns / SECOND)
     return None
 
 
-def _fail_store(arena: SimulatedArena, kind: str, ns: int) -> Callable[[], None] | None:
+def _fail_store(arena: SimulatedArena, kind: str, duration_ns: int) -> Callable[[], None] | None:
     store = arena.store
     if kind == "stalled":
-        store.stalled_until = arena.world.now + min(ns, 4 * SECOND)
+        store.stalled_until = arena.world.now + min(duration_ns, 4 * SECOND)
         return None
     name = {"away": "away", "full": "full", "in doubt": "doubtful"}[kind]
     setattr(store, name, True)

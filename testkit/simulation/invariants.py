@@ -148,24 +148,24 @@ class InvariantMonitor:
         for row in changes.closed_matches:
             self._check_close(row)
 
-    def record_write(self, process: SimulatedProcess, increase: int) -> None:
+    def record_write(self, process: SimulatedProcess, token_increase: int) -> None:
         """Check a transaction other than a commit of the journal, and the matches that it has counted in the tables.
 
-        increase: 1 if the transaction has taken the lease again, which raises its fencing token by 1; otherwise 0
+        token_increase: 1 if the transaction has taken the lease again, which raises its fencing token by 1; otherwise 0
         """
-        self._check_fencing_token(process, increase)
+        self._check_fencing_token(process, token_increase)
         self._tables.compare_new_matches()
 
-    def _check_fencing_token(self, process: SimulatedProcess, increase: int) -> None:
+    def _check_fencing_token(self, process: SimulatedProcess, token_increase: int) -> None:
         """Check that the writer holds the current lease.
 
-        increase: expected fencing token in the store, minus that of the lease that the process's journal holds
+        token_increase: expected fencing token in the store, minus that of the lease that the process's journal holds
         """
         journal = self.arena.journals.get(process)
         if journal is None:
             return  # the process has not acquired the name yet
         current_token = self.arena.store.fencing_token(journal.lease.name)
-        held_token = journal.lease.number + increase
+        held_token = journal.lease.number + token_increase
         self.require_true(
             current_token == held_token,
             f"{process} wrote with fencing token {held_token}, although the store has {current_token}",

@@ -158,19 +158,19 @@ class SimulatedWriterThread:
         store, process = self._store, self._process
         inner = _unwrap_call(operation)
         kind = getattr(getattr(inner, "func", inner), "__func__", None)
-        writes = kind in (SqliteWriter._commit, SqliteWriter._write)
+        is_write = kind in (SqliteWriter._commit, SqliteWriter._write)
         try:
             if kind is not sa.Connection.close:
                 store.require_reachable(process)
-            if writes and store.full:
+            if is_write and store.full:
                 raise sqlite3.OperationalError("database or disk is full")  # noqa: TRY301  as the driver raises it
             result = operation()
         except Exception as raised:  # noqa: BLE001  raised where the call is waited for
             error = raised
         else:
-            if writes:
+            if is_write:
                 self._notify_observer(kind, inner)
-            if writes and store.doubtful:
+            if is_write and store.doubtful:
                 error = sqlite3.OperationalError("disk I/O error")
         deliver = partial(self._deliver_result, future, result, error)
         self._process.schedule(deliver, store.world.now + store._rng.randrange(MS // 10, MS))

@@ -108,9 +108,9 @@ class World:
         self._count += 1
         heapq.heappush(self._heap, (max(at_ns, self.now), self._count, process, call))
 
-    def call_after(self, ns: int, call: Callable[[], object]) -> None:
-        """Schedule a call outside of all processes, `ns` nanoseconds from now."""
-        self.call_at(self.now + ns, call)
+    def call_after(self, delay_ns: int, call: Callable[[], object]) -> None:
+        """Schedule a call outside of all processes, `delay_ns` nanoseconds from now."""
+        self.call_at(self.now + delay_ns, call)
 
     def run(self, end_ns: int) -> None:
         """Run until virtual time `end_ns`, in ns. Raises InvariantViolated if the run fails."""
@@ -118,9 +118,9 @@ class World:
         if self.failure:
             raise InvariantViolated(self.failure)
 
-    def run_for(self, ns: int) -> None:
-        """Run for `ns` nanoseconds of virtual time. Raises InvariantViolated if the run fails."""
-        self.run(self.now + ns)
+    def run_for(self, duration_ns: int) -> None:
+        """Run for `duration_ns` nanoseconds of virtual time. Raises InvariantViolated if the run fails."""
+        self.run(self.now + duration_ns)
 
     def _run(self, end_ns: int) -> None:
         heap = self._heap

@@ -69,7 +69,9 @@ def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 async def checked(
     command: Sequence[str], *only: str, patience: float = 150, margin_ms: int = 60_000
 ) -> list[CheckResult]:
-    return await check_bot(command, tiny_time_control=TINY, margin_ms=margin_ms, patience=patience, only=only)
+    return await check_bot(
+        command, tiny_time_control=TINY, margin_ms=margin_ms, patience_seconds=patience, only=only
+    )
 
 
 def keeps_silent(case: tuple[str, str, str]) -> bool:

@@ -22,7 +22,7 @@ pytestmark = [
 async def test_nothing_is_lost_or_doubled_by_kill_9(kills: int, tmp_path: Path) -> None:
     random.seed(5)
     outcome = await kill_repeatedly(
-        kills, 6, folder=tmp_path, options=("--game", "tictactoe"), max_uptime=1.0
+        kills, 6, folder=tmp_path, options=("--game", "tictactoe"), max_uptime_seconds=1.0
     )
     assert not outcome.faults
     assert outcome.acknowledged > 0
@@ -61,7 +61,7 @@ async def test_positions_from_before_a_kill_are_counted_after_it(tmp_path: Path)
     random.seed(6)
     (tmp_path / "circle.toml").write_text(CIRCLE)
     options = ("--map", str(tmp_path / "circle.toml"))
-    outcome = await kill_repeatedly(4, 6, folder=tmp_path, options=options, max_uptime=2.0)
+    outcome = await kill_repeatedly(4, 6, folder=tmp_path, options=options, max_uptime_seconds=2.0)
     assert not outcome.faults
     assert outcome.interrupted > 0
     assert outcome.reasons[EndReason.ADJUDICATED] > 0

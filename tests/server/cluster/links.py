@@ -30,7 +30,7 @@ def exchanging(seed: int) -> Iterator[SimulatedExchange]:
     """Make an exchange in a world of its own."""
     world = World(seed)
     world.network = SimulatedNetwork(world)
-    yield SimulatedExchange(world, stalls=0.0)
+    yield SimulatedExchange(world, stall_probability=0.0)
     world.close()
 
 
