@@ -30,7 +30,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server import loop_lag
 from arena.server.core import core
 from arena.server.core.limits import PRIVATE_LIMITS
-from arena.server.core.matchmaker import GATHER_NS
+from arena.server.core.matchmaker import PAIRING_DELAY_NS
 from arena.server.core.settings import Pool, PoolGame
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
@@ -130,10 +130,10 @@ async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType
         await read_type(clients[number], "welcome")
 
     await send_hello(SERIES * REPETITIONS)  # the first one finds nothing prepared
-    # A real matchmaker pairs all bots that arrived within GATHER_NS at once, so its work is not part of a hello.
-    vars(core)["GATHER_NS"] = 10**12
+    # A real matchmaker pairs all bots that arrived within PAIRING_DELAY_NS at once, so its work is not part of a hello.
+    vars(core)["PAIRING_DELAY_NS"] = 10**12
     counts = await calls.count_calls(send_hello)
-    vars(core)["GATHER_NS"] = GATHER_NS
+    vars(core)["PAIRING_DELAY_NS"] = PAIRING_DELAY_NS
     return counts
 
 

@@ -41,7 +41,7 @@ def choose_pause_seconds(grace_seconds: float) -> float:
 
 
 class FailedLogins:
-    """Limit on wrong tokens: after too many of them in `WINDOW_SECONDS`, an address is refused for `pause` seconds.
+    """Limit on wrong tokens: after too many of them in `WINDOW_SECONDS`, an address is refused for `pause_seconds`.
 
     IPv6 addresses of the same /64 network count as one.
     """

@@ -94,13 +94,13 @@ LOCAL_EDGE_NUMBER = 1
 """Number of the edge in the same process as the core."""
 POLL_SECONDS = 1.0
 """Interval between checks of the store for new directives (bans and notices) and requests, in seconds."""
-RATING_SECONDS = 1.0
+RATING_INTERVAL_SECONDS = 1.0
 """Interval between updates of the ratings, in seconds. Matches that finish close together are counted in one update."""
-PACK_SECONDS = 2.0
+PACK_INTERVAL_SECONDS = 2.0
 """Interval between checks for finished matches to pack, in seconds."""
-ADDRESS_SECONDS = 10.0
+ADDRESS_INTERVAL_SECONDS = 10.0
 """Interval between two writes of addresses, in seconds."""
-PRUNE_SECONDS = 3600.0
+PRUNE_INTERVAL_SECONDS = 3600.0
 """Interval between checks for old matches and expired personal data to remove, in seconds."""
 STANDBY_LEASE_SECONDS = 2.0
 """Duration of a core's lease if it has standbys, in seconds. It is short, so that a standby takes over quickly."""
@@ -135,14 +135,14 @@ def make_core_settings(
 
 
 class Host:
-    """Running server: a shell with its core, their background jobs, and an edge. Created by `open_host`."""
+    """Running server: a core with the shell that does its I/O, their background jobs, and an edge. Created by `open_host`."""
 
     edge: Edge
     """Edge with the connections of the clients."""
     url: str
     """URL at which bots connect."""
     loopback_url: str
-    """Loopback URL for house engines, without TLS; empty on a server without house engines."""
+    """Loopback URL for the server's own engines, without TLS; empty on a server without such engines."""
 
     def __init__(
         self,
@@ -175,8 +175,8 @@ class Host:
         self._authenticator = Authenticator(
             engine,
             settings.server.name,
-            anyone=settings.server.anyone,
-            guests=house.allows_guests,
+            admits_anyone=settings.server.anyone,
+            admits_guests=house.allows_guests,
             failed_logins=FailedLogins(choose_pause_seconds(settings.matches.grace_seconds)),
             clock=clock,
         )
@@ -224,11 +224,11 @@ class Host:
         addresses = AddressRecorder(self.engine, self.shell)
         pack = partial(pack_finished_matches, self.engine)
         jobs = (
-            (ratings.update, RATING_SECONDS, "the ratings cannot be updated now"),
-            (addresses.store_uses, ADDRESS_SECONDS, "addresses cannot be stored now"),
+            (ratings.update, RATING_INTERVAL_SECONDS, "the ratings cannot be updated now"),
+            (addresses.store_uses, ADDRESS_INTERVAL_SECONDS, "addresses cannot be stored now"),
             (self._request_handler.submit_stored_requests, POLL_SECONDS, "commands cannot be read now"),
-            (pack, PACK_SECONDS, "finished matches cannot be packed now"),
-            (self._remove_old_data, PRUNE_SECONDS, "old data cannot be removed now"),
+            (pack, PACK_INTERVAL_SECONDS, "finished matches cannot be packed now"),
+            (self._remove_old_data, PRUNE_INTERVAL_SECONDS, "old data cannot be removed now"),
         )
         return [partial(run_periodically, self.engine, self._clock, *job) for job in jobs]
 
@@ -281,7 +281,7 @@ class Host:
         )
         self.shell.attach(LOCAL_EDGE_NUMBER, self.edge)
         self.url, self.loopback_url = await listen(
-            self.edge, self.settings.server, tls, house=bool(self.house.engines)
+            self.edge, self.settings.server, tls, has_house=bool(self.house.engines)
         )
         log.info("listening on %s", self.url)
 
@@ -371,7 +371,7 @@ class Host:
         return False
 
     def list_players_of(self, game: str) -> set[str]:
-        """Return the names of the connected bots that play the game named `game`, and whose quota is not used up."""
+        """Return the names of the connected bots that play the game `game`, and that accept more matches."""
         return {
             bot.name
             for bot in self.shell.core.connected_bots
@@ -539,7 +539,7 @@ async def make_edge(
             proxies=settings.server.proxies,
             pause_seconds=choose_pause_seconds(settings.matches.grace_seconds),
             # Without tokens, a page of another site has no more rights than any other client.
-            any_origin=settings.server.anyone,
+            allows_any_origin=settings.server.anyone,
             unlimited_names={engine.name for engine in house.engines},
             lag=lag,
             is_storing=is_storing,
@@ -548,10 +548,10 @@ async def make_edge(
     )
     info = ServerInfo(
         PROGRAM,
-        anyone=settings.server.anyone,
-        guests=house.allows_guests,
+        admits_anyone=settings.server.anyone,
+        admits_guests=house.allows_guests,
         house=tuple(engine.name for engine in house.engines),
-        secure=uses_tls,
+        uses_tls=uses_tls,
     )
     edge.pages = pages = Pages(
         info,
@@ -585,17 +585,17 @@ async def _update_directives(edge: Edge, pages: Pages, store: Engine) -> None:
         ip_network(directive.subject): directive.text for directive in current if directive.kind == "address"
     }
     directives = Directives(names, networks, notice)
-    if directives.names != edge.directives.names:
+    if directives.banned_names != edge.directives.banned_names:
         pages.clear_cache()  # cached pages may show names that are now removed or allowed again
     edge.apply_directives(directives)
 
 
 async def listen(
-    edge: Edge, settings: ServerSettings, tls: SSLContext | None, *, house: bool
+    edge: Edge, settings: ServerSettings, tls: SSLContext | None, *, has_house: bool
 ) -> tuple[str, str]:
-    """Make an edge listen. Return the URL for bots and the URL for house engines; a URL is empty if there is none.
+    """Make an edge listen. Return the URL for bots and the URL for the server's own engines; empty if there is none.
 
-    house: True if the server runs engines of its own (house engines)
+    has_house: True if the server runs engines of its own
 
     A core in a process of its own has no URL for bots: they connect through edges. Raises CannotListen if an address is
     in use or invalid.
@@ -606,11 +606,11 @@ async def listen(
         url = make_websocket_url(settings.host, bound_address[1], tls)
         # On a shared port, the server's own bots could reach another process.
         loopback_url = None if settings.reuse_port else make_loopback_url(bound_address, tls)
-    if settings.metrics_port or (house and loopback_url is None):
+    if settings.metrics_port or (has_house and loopback_url is None):
         loopback_url = make_websocket_url(
             LOOPBACK, (await edge.listen(LOOPBACK, settings.metrics_port, None))[1]
         )
-    return url, (loopback_url or "") if house else ""
+    return url, (loopback_url or "") if has_house else ""
 
 
 async def open_store(stack: AsyncExitStack, settings: ArenaSettings) -> Engine:

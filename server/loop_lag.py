@@ -16,7 +16,7 @@ MEASURE_INTERVAL_NS = 20_000_000
 STALL_NS = 50_000_000
 """Lag of the event loop above which the process counts as stalled, in ns."""
 NEVER = 1 << 62
-"""Value of `LoopLag.due` while nothing is measured, in ns: later than any time of the clock."""
+"""Value of `LoopLag.due_ns` while nothing is measured, in ns: later than any time of the clock."""
 
 
 class LoopLag:
@@ -31,14 +31,14 @@ class LoopLag:
         self._observe = observe
         self._needs: list[Callable[[], bool]] = []
         """Functions of the parts of the server, each of which returns True while its part needs the lag."""
-        self.due = NEVER
+        self.due_ns = NEVER
         """Time at which the next measurement is due, in ns; NEVER while nothing is measured."""
         self._timer: asyncio.TimerHandle | None = None
         self._longest_lag_ns = 0
         self.stalled_ns = 0
         """Total time of all stalls up to the last measurement, in ns.
 
-        A stall in progress is not included. During such a stall, `due` is more than STALL_NS in the past.
+        A stall in progress is not included. During such a stall, `due_ns` is more than STALL_NS in the past.
         """
 
     def measure_while(self, is_needed: Callable[[], bool]) -> None:
@@ -51,25 +51,25 @@ class LoopLag:
     def start(self) -> None:
         """Start measuring, unless the lag is already measured."""
         if self._timer is None:
-            self.due = self._clock.now_ns() + MEASURE_INTERVAL_NS
+            self.due_ns = self._clock.now_ns() + MEASURE_INTERVAL_NS
             self._timer = self._clock.call_later(MEASURE_INTERVAL_NS / 1e9, self._measure)
 
     def stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self.due, self._timer = NEVER, None
+        self.due_ns, self._timer = NEVER, None
 
     def _measure(self) -> None:
-        lag_ns = max(0, self._clock.now_ns() - self.due)
+        lag_ns = max(0, self._clock.now_ns() - self.due_ns)
         self._observe(lag_ns / 1e9)
         self._longest_lag_ns = max(self._longest_lag_ns, lag_ns)
         if lag_ns > STALL_NS:
             self.stalled_ns += lag_ns
-        self.due, self._timer = NEVER, None
+        self.due_ns, self._timer = NEVER, None
         if any(is_needed() for is_needed in self._needs):
             self.start()
 
     def pop_longest_lag_ns(self) -> int:
         """Return the longest lag since the last call, in ns. A measurement that is overdue counts with its delay so far."""
-        longest, self._longest_lag_ns = self._longest_lag_ns, 0
-        return max(longest, self._clock.now_ns() - self.due)
+        longest_lag_ns, self._longest_lag_ns = self._longest_lag_ns, 0
+        return max(longest_lag_ns, self._clock.now_ns() - self.due_ns)

@@ -71,7 +71,7 @@ def add_edge_count_metric(metrics: Metrics, link: CoreLink) -> None:
 async def check_connections(settings: ArenaSettings) -> None:
     """Check that NATS and the store can be reached, and bring the store's tables up to date.
 
-    Raises BusError or StoreError if either fails.
+    Raises BusError if NATS cannot be used, and StoreError if the store cannot.
     """
     async with _open_bus(settings), AsyncExitStack() as stack:
         await open_store(stack, settings)
@@ -124,7 +124,7 @@ async def open_edge(
 
         tasks.start_soon(link.run)
         tasks.start_soon(watch_core)
-        address, _ = await listen(edge, settings.server, tls, house=False)
+        address, _ = await listen(edge, settings.server, tls, has_house=False)
         log.info("edge %d listens on %s", number, address)
         try:
             yield link, address
@@ -148,8 +148,8 @@ async def open_leader(
 
     An additional edge on a loopback address serves the server's own engines and the metrics.
 
-    Raises HouseEngineError if a house engine cannot be started, CannotListen if an address cannot be used, and BusError or
-    StoreError if NATS or the store is unavailable. Raises LeaseLost or CoreSuperseded, after cancelling the block, if this
+    Raises HouseEngineError if one of the server's own engines cannot be started, CannotListen if an address cannot be
+    used, and BusError or StoreError if NATS or the store is unavailable. Raises LeaseLost or CoreSuperseded, after cancelling the block, if this
     core no longer leads. On exit the lease is released immediately, so that a standby takes over.
     """
     superseded_error: CoreSuperseded | None = None

@@ -270,8 +270,9 @@ def make_private_host_settings(
     adjudication: Adjudication | None = None,
     limits: HostLimits | None = None,
 ) -> ArenaSettings:
-    """Return the settings of a private host, such as a ladder runs for its own bots: no matchmaker, no house engines.
+    """Return the settings of a private host, such as a ladder runs for its own bots: no matchmaker, no engines of its own.
 
+    host           address to listen on
     port           port to listen on; 0 for any free one
     database       URL of the store; None for a temporary one
     name           name of the server in its database

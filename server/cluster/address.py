@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from arena.server.cluster.bus import BusError
 
-PASSWORD_FILE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a password
+PASSWORD_FILE_VARIABLE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Environment variable with the path of a file that contains the NATS password.
 
 The file is read if `bus.url` has a user but no password. Without this variable, such a user counts as a token.
@@ -38,7 +38,7 @@ class NatsAddress:
 def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> NatsAddress:
     """Parse the value of `bus.url`: one URL, or several separated by commas.
 
-    environment: environment variables, in which PASSWORD_FILE is looked up
+    environment: environment variables, in which PASSWORD_FILE_VARIABLE is looked up
 
     Raises BusError for an invalid URL, for URLs with different credentials or schemes, and for an unreadable password
     file.
@@ -56,9 +56,9 @@ def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> Nat
     tls = urls[0].scheme == "tls"
     if user is None:
         return NatsAddress(servers, tls=tls)
-    if password is None and PASSWORD_FILE in environment:
+    if password is None and PASSWORD_FILE_VARIABLE in environment:
         # Unlike a file, the command line that contains the URL can be read by other users of this machine.
-        password = _read_password(Path(environment[PASSWORD_FILE]))
+        password = _read_password(Path(environment[PASSWORD_FILE_VARIABLE]))
     elif password is not None:
         password = unquote(password)
     if password is None:
@@ -88,4 +88,4 @@ def _read_password(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise BusError(f"{PASSWORD_FILE}={file} cannot be read: {error}") from None
+        raise BusError(f"{PASSWORD_FILE_VARIABLE}={file} cannot be read: {error}") from None

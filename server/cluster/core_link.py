@@ -1,4 +1,4 @@
-"""Link of a core process to its edges. It sends messages in frames, and passes received ones to the core's shell."""
+"""Link of a core process to its edges. It sends messages in frames, and passes received ones to the shell, which runs the core."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ShellPort(CorePort, Protocol):
         ...
 
     def detach(self, edge: int) -> None:
-        """Forget the lost edge with number `edge`, and its clients."""
+        """Forget the edge with number `edge`, which was lost, and its clients."""
         ...
 
 
@@ -55,7 +55,7 @@ class RemoteEdge:
         self.last_frame_ns = 0
         """Time of the last frame from the edge, in monotonic ns."""
         self.is_synced = False
-        """True once the shell knows the edge's clients."""
+        """True once the core knows the edge's clients."""
         self.incoming = IncomingStream[MessageToCore](TO_CORE_DECODER)
         self._bus = bus
         self._subject = subject
@@ -95,7 +95,7 @@ class RemoteEdge:
 
 
 class CoreLink:
-    """Link that passes messages from a shard's edges to the shell, and messages from the shell to the edges.
+    """Link that passes messages from a shard's edges to the shell, which runs the core, and messages back to the edges.
 
     The clocks of processes differ, so the time at which a message arrived at its edge means nothing to the shell. It is
     replaced by the time at which the message arrives at this link. Durations that an edge has measured stay unchanged.
@@ -200,7 +200,7 @@ class CoreLink:
             await self._clock.sleep(HEARTBEAT_NS / 1e9)
 
     def send_heartbeat(self) -> None:
-        """Send a heartbeat to each edge and to the core itself, and report lost edges to the shell.
+        """Send a heartbeat to each edge and to the core itself, and report to the shell the edges that were lost.
 
         Set `loss_reason` if the core's own heartbeats do not arrive. The caller must call this every HEARTBEAT_NS.
         """

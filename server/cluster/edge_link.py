@@ -32,12 +32,12 @@ MAX_RESEND_AGE_NS = 30_000_000_000
 """Maximum time for which a message waits for a core, in ns."""
 MAX_RESENT_MESSAGES = 10_000
 """Maximum number of messages that are kept for sending again."""
-RESEND_NS = 1_000_000_000
+RESEND_WINDOW_NS = 1_000_000_000
 """Resend window after a loss, in ns: the edge resends all messages since this long before the core's last frame."""
-TAKEOVER_RESEND_NS = 5_000_000_000
+TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
 """Resend window for a new core, in ns: the edge resends all messages since this long before the old core's last frame.
 
-It is longer than RESEND_NS, because the old core may have sent frames after it lost its lease.
+It is longer than RESEND_WINDOW_NS, because the old core may have sent frames after it lost its lease.
 """
 SEARCH_INTERVAL_NS = HEARTBEAT_NS // 3
 """Interval between heartbeats while no core is heard, in ns."""
@@ -83,7 +83,7 @@ class EdgeLink:
         self._core_subject = make_core_subject(shard)
         self._stream = 0
         self._resend_ns: int | None = None
-        """RESEND_NS or TAKEOVER_RESEND_NS for the next stream; None to resend no message."""
+        """RESEND_WINDOW_NS or TAKEOVER_RESEND_WINDOW_NS for the next stream; None to resend no message."""
         self._sent_frame_count = 0
         self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
         self._unsent: list[MessageToCore] = []
@@ -156,7 +156,7 @@ class EdgeLink:
     def _store_for_resend(self, message: MessageReceived) -> None:
         buffer, now = self._resend_buffer, self._now_ns()
         buffer.append((now, message))
-        oldest_kept_ns = now - (TAKEOVER_RESEND_NS if self.is_synced else MAX_RESEND_AGE_NS)
+        oldest_kept_ns = now - (TAKEOVER_RESEND_WINDOW_NS if self.is_synced else MAX_RESEND_AGE_NS)
         while buffer[0][0] < oldest_kept_ns or len(buffer) > MAX_RESENT_MESSAGES:
             buffer.popleft()
 
@@ -172,9 +172,9 @@ class EdgeLink:
         if frame.fencing_token < self.fencing_token:
             return  # from a core that lost its lease
         if frame.fencing_token > self.fencing_token:
-            self._resync(f"core {frame.fencing_token} leads", frame.fencing_token, TAKEOVER_RESEND_NS)
+            self._resync(f"core {frame.fencing_token} leads", frame.fencing_token, TAKEOVER_RESEND_WINDOW_NS)
         elif not self.is_synced:
-            self._resync(f"core {frame.fencing_token} is back", frame.fencing_token, RESEND_NS)
+            self._resync(f"core {frame.fencing_token} is back", frame.fencing_token, RESEND_WINDOW_NS)
         elif frame.stream == self._stream:  # otherwise it was sent before the core knew this stream
             self._handle_frame(frame)
             # Updated after `_handle_frame`, because a resync in it counts back from the previous frame.
@@ -182,7 +182,7 @@ class EdgeLink:
 
     def _handle_frame(self, frame: BusFrame) -> None:
         if frame.number == REQUEST_STREAM:
-            self._resync("the core asks who is connected", frame.fencing_token, RESEND_NS)
+            self._resync("the core asks who is connected", frame.fencing_token, RESEND_WINDOW_NS)
             return
         try:
             messages = self._incoming.receive(frame)
@@ -192,7 +192,7 @@ class EdgeLink:
         if not messages:
             return
         if type(messages[0]) is RequestResync:
-            self._resync("the core has restarted", frame.fencing_token, TAKEOVER_RESEND_NS)
+            self._resync("the core has restarted", frame.fencing_token, TAKEOVER_RESEND_WINDOW_NS)
             return
         self._deliver(messages)
 

@@ -174,7 +174,9 @@ def import_command(
     try:
         with _open_records(file) as lines:  # before a missing store is created
             counts = run_on_store(
-                db, lambda engine: import_lines(engine, read_lines(lines), trust=trust), create=True
+                db,
+                lambda engine: import_lines(engine, read_lines(lines), counts_rated_matches=trust),
+                create=True,
             )
     except (OSError, EOFError, zlib.error) as error:
         raise CommandError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None

@@ -31,7 +31,7 @@ A ban on such a text is rejected, because as a name it would ban nobody.
 """
 DurationOption = Annotated[
     str,
-    typer.Option("--for", metavar="TIME", help="Duration, e.g. 10m or 2h; ever: no time limit."),
+    typer.Option("--for", metavar="TIME", help="Duration, e.g. 10m or 2h, or `ever` for no time limit."),
 ]
 ReasonOption = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="Reason shown to the disconnected client.")

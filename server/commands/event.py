@@ -99,7 +99,10 @@ def new(
     ] = "swiss",
     rounds: RoundsOption = 7,
     duration: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="Duration of the event; only with --format arena.")
+        str,
+        typer.Option(
+            "--for", metavar="TIME", help="Duration of the event, e.g. 90m; only with --format arena."
+        ),
     ] = "60m",
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,

@@ -81,7 +81,7 @@ ORIGIN_PATTERN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
 
 
 def read_plan(file: Path | None, options: Sequence[CommandLineSetting]) -> HostPlan:
-    """Read the settings of a host, check them, and build its pool, its house engines and its TLS context.
+    """Read the settings of a host, check them, and build its pool, the plan of the server's own engines, and its TLS context.
 
     file     settings file; None for the defaults
     options  settings on the command line, which override the file
@@ -118,7 +118,10 @@ class ReloadableHost:
         self._host: Host | None = None
 
     async def serve(self, stop: StopSignals) -> None:
-        """Serve until stopped. Raises HouseEngineError if a house engine cannot be started, and the errors of `open_host`."""
+        """Serve until stopped.
+
+        Raises HouseEngineError if one of the server's own engines cannot be started, and the errors of `open_host`.
+        """
         async with (
             open_host(
                 self.settings,
@@ -151,8 +154,8 @@ class ReloadableHost:
     async def serve_core(self, stop: StopSignals) -> None:
         """Serve as leader or standby until stopped.
 
-        Raises HouseEngineError if a house engine cannot be started, and CannotListen if an address cannot be used. Raises
-        BusError or StoreError if NATS or the store is unavailable at the start; later, the core tries again.
+        Raises HouseEngineError if one of the server's own engines cannot be started, and CannotListen if an address cannot
+        be used. Raises BusError or StoreError if NATS or the store is unavailable at the start; later, the core tries again.
         """
         async with open_background_tasks() as tasks:
 
@@ -213,9 +216,11 @@ class ReloadableHost:
         )
         postponed_keys = [key for key in changed_keys if key not in applied_keys]
         log.warning(
-            "settings reloaded: applied %s; a restart is needed for %s",
+            "settings reloaded: applied %s; %s",
             ", ".join(applied_keys) or "none",
-            ", ".join(postponed_keys) or "none",
+            f"a restart is needed for {', '.join(postponed_keys)}"
+            if postponed_keys
+            else "no restart is needed",
         )
 
     def _switches_tls(self, key: str, plan: HostPlan) -> bool:
@@ -282,7 +287,9 @@ def _make_house_plan(house: HouseSettings) -> HousePlan:
     except HouseEngineError as error:
         raise BadSetting("house.engines", str(error)) from None
     is_custom = house.engines != HouseSettings().engines
-    return HousePlan(engines, guests=house.guests, check=is_custom, games=CATALOGUE.list_specs())
+    return HousePlan(
+        engines, admits_guests=house.guests, checks_engines=is_custom, games=CATALOGUE.list_specs()
+    )
 
 
 def _check_adjudication(settings: ArenaSettings, pool: Pool) -> None:

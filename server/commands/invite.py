@@ -31,7 +31,7 @@ def invite_command(
         typer.Option(
             "--roster",
             metavar="FILE",
-            help='CSV file, names in column 1; header "name" or "owner" is skipped.',
+            help='CSV file with owners in column 1; a header "name" or "owner" is skipped.',
         ),
     ] = None,
     bots: Annotated[

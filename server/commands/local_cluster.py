@@ -22,7 +22,7 @@ from arena.console import CommandError, err
 from arena.processes.private_nats import NatsNotStarted, open_private_nats
 from arena.processes.supervisor import make_supervised_command
 from arena.processes.tasks import open_background_tasks
-from arena.server.cluster.address import PASSWORD_FILE
+from arena.server.cluster.address import PASSWORD_FILE_VARIABLE
 from arena.server.edge.addresses import describe_listen_error, make_websocket_url
 from arena.server.host import open_store
 from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings
@@ -209,7 +209,7 @@ async def _prepare_bus(bus: str) -> AsyncIterator[tuple[str, dict[str, str]]]:
         return
     async with open_private_nats() as nats:
         # The password is in a file, because other users of this machine can read command lines.
-        yield nats.url, {**os.environ, PASSWORD_FILE: str(nats.password_file)}
+        yield nats.url, {**os.environ, PASSWORD_FILE_VARIABLE: str(nats.password_file)}
 
 
 async def _start_all(children: Sequence[ServerProcess], host: str, port: int) -> int | None:

@@ -102,11 +102,13 @@ def ratings(
     print_ratings(rows, json)
     if totals is not None:
         imported = (
-            f"; {totals.imported} were imported and have no journal: their records were replayed"
-            if totals.imported
+            f"; {totals.imported_count} were imported and have no journal: their records were replayed"
+            if totals.imported_count
             else ""
         )
-        err.print(f"recomputed from {totals.matches} matches of the journal, with the same result{imported}")
+        err.print(
+            f"recomputed from {totals.match_count} matches of the journal, with the same result{imported}"
+        )
 
 
 def print_ratings(standings: list[RatingRow], json: Path | None) -> None:

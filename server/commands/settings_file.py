@@ -198,7 +198,6 @@ def _parse_option(key: str, text: str, type: Any) -> Any:
 
 
 def _format_toml_value(value: object) -> str:
-    """Return a value in TOML syntax."""
     if isinstance(value, tuple):
         return f"[{', '.join(map(_format_toml_value, value))}]"
     return msgspec.json.encode(value).decode()

@@ -42,7 +42,7 @@ def prune_command(
         typer.Option(
             "--keep",
             metavar="DAYS|MATCHES",
-            help="Matches to keep: an age, e.g. 90d, or a number, e.g. 1000000.",
+            help="Newest matches to keep: up to an age, e.g. 90d, or a number, e.g. 1000000.",
         ),
     ],
     archive: Annotated[
@@ -83,7 +83,7 @@ def _parse_retention(keep: str, archive: Path | None) -> Retention:
 
 
 def vacuum_command(db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
-    """Pack all finished matches, and give the space of removed ones back to the disk.
+    """Compress all finished matches, and give the space of removed ones back to the disk.
 
     No server may use the store meanwhile. SQLite needs free space for a second copy of the store while it works.
 

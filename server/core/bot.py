@@ -23,8 +23,8 @@ RECENT_RESULT_NS = 15_000_000_000
 
 If a server process fails, bots may not have received the results of the last seconds.
 """
-ANSWER_NS = 2_000_000_000
-"""Time for a challenged bot to answer before the matchmaker may pair it, in ns."""
+ANSWER_PERIOD_NS = 2_000_000_000
+"""Time that a challenged bot gets to answer before the matchmaker may pair it, in ns."""
 MIN_ANSWER_INTERVAL_NS = 20_000_000_000
 """Shortest time between the starts of two answer periods of a bot, in ns.
 
@@ -41,8 +41,8 @@ class Preferences:
     maps: frozenset[str] = frozenset()
     time_controls: frozenset[str] = frozenset()
     """Time controls in canonical form, such as `10+0.1`."""
-    pool: bool = True
-    """True if the matchmaker may pair the bot; False if it plays only by challenge."""
+    accepts_pool: bool = True
+    """True if the matchmaker may pair the bot; False if the bot plays only by challenge."""
 
     def accepts(self, pool_game: PoolGame) -> bool:
         """Return True if the bot plays this game at its time control."""
@@ -67,7 +67,7 @@ def hash_secret(secret: str) -> bytes:
     return sha256(secret.encode()).digest()
 
 
-def matches_hash(secret: str, hash: bytes) -> bool:
+def has_hash(secret: str, hash: bytes) -> bool:
     """Return True if `secret` has this hash. An empty secret has no hash, and an empty hash belongs to no secret."""
     return bool(secret) and hmac.compare_digest(hash, hash_secret(secret))
 
@@ -93,9 +93,9 @@ class LobbyBot:
     quota: int | None = None
     """Number of further matches that the bot accepts; None for no limit."""
     preferences: Preferences = field(default_factory=Preferences)
-    guest: bool = False
+    is_guest: bool = False
     """True for a guest, which plays only the server's own engines."""
-    local: bool = False
+    is_local: bool = False
     """True for a bot that runs on the server's own machine."""
     ratings: dict[str, Rating] = field(default_factory=dict)
     """Ratings of the bot, by game."""
@@ -135,10 +135,10 @@ class LobbyBot:
 
         stored_hash  hash of the secret in the store, which is used only if the core has no session of this bot
         """
-        return matches_hash(secret, self.session or stored_hash)
+        return has_hash(secret, self.session or stored_hash)
 
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
-        """Apply the hello of an admitted bot. A guest plays one match at a time, and only by challenge.
+        """Take over the data in the `hello` message of an admitted bot. A guest plays one match at a time, and only by challenge.
 
         max_matches  server's limit on the parallel matches of one bot
         """
@@ -152,13 +152,13 @@ class LobbyBot:
         self.program = hello.program
         self.engine = None if hello.engine is UNSET else hello.engine
         self.quota = None if hello.quota is UNSET else hello.quota
-        self.guest, self.local = admission.guest, admission.local
+        self.is_guest, self.is_local = admission.guest, admission.local
         self.capacity = 1 if admission.guest else min(hello.matches, max_matches)
         self.preferences = Preferences(
             frozenset(hello.games),
             frozenset(hello.maps),
             frozenset(hello.time_controls),
-            pool=hello.pool and not admission.guest,
+            accepts_pool=hello.pool and not admission.guest,
         )
         self.ratings = dict(admission.ratings)
 
@@ -183,7 +183,7 @@ class LobbyBot:
         self.session, self.disconnect_time = session, now
 
     def keep_session_after_disconnect(self) -> None:
-        """From now on, keep the session for the grace period after a disconnect, instead of ending it at once."""
+        """From now on, keep the session for some time (`CoreSettings.grace_ms`) after a disconnect, instead of ending it at once."""
         self.keeps_session = True
 
     def mark_disconnected(self, now: int) -> None:
@@ -192,7 +192,6 @@ class LobbyBot:
         self.disconnect_time = now
 
     def set_quota(self, quota: int) -> None:
-        """Set the number of further matches that the bot accepts to `quota`."""
         self.quota = quota
 
     def use_quota(self) -> None:
@@ -217,19 +216,24 @@ class LobbyBot:
         return any(match == match_id and time < end_time for end_time, match_id in self.recent_matches)
 
     def open_answer_period(self, now: int) -> None:
-        """Keep the matchmaker from pairing the bot for `ANSWER_NS`, so that the bot can answer challenges.
+        """Keep the matchmaker from pairing the bot for `ANSWER_PERIOD_NS`, so that the bot can answer challenges.
 
         Do nothing if the last such period started less than `MIN_ANSWER_INTERVAL_NS` ago.
         """
         if self.answer_period_start is None or now >= self.answer_period_start + MIN_ANSWER_INTERVAL_NS:
             self.answer_period_start = now
 
-    def make_listing_entry(self, suspension_reason: str, *, house: bool) -> ListedBot:
+    def make_listing_entry(self, suspension_reason: str, *, is_house_engine: bool) -> ListedBot:
         """Return the bot's entry in the `listing` message.
 
         suspension_reason  reason for the bot's suspension; empty if the bot is not suspended
-        house              True for one of the server's own engines
+        is_house_engine    True for one of the server's own engines
         """
         return ListedBot(
-            self.name, self.program, len(self.matches), self.capacity, suspension_reason, house=house
+            self.name,
+            self.program,
+            len(self.matches),
+            self.capacity,
+            suspension_reason,
+            house=is_house_engine,
         )

@@ -13,7 +13,7 @@ from arena.server.core.event_state import EventPlan, Recurrence
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 INTERVAL_DAYS = {"day": 1, "week": 7}
-"""Number of days in each interval at which an event may repeat."""
+"""Length of each interval at which an event may repeat, in days."""
 
 _START_TIME = re.compile(r"(?:(?P<date>\d{4}-\d{2}-\d{2})|(?P<day>[A-Za-z]{3,9}))?\s*(?P<time>\d{1,2}:\d{2})")
 
@@ -53,8 +53,8 @@ def find_next_start_time(local_time: str, zone: str, after: int) -> int:
             f"{local_time!r:.40} is not a time: hours must be 0 to 23, minutes 0 to 59, and the day must exist"
         ) from None
     today = datetime.fromtimestamp(after, time_zone).date()
-    for days in range(9):
-        day_candidate = today + timedelta(days=days)
+    for days_ahead in range(9):
+        day_candidate = today + timedelta(days=days_ahead)
         if (not day or day_candidate.weekday() == WEEKDAYS.index(day)) and _make_unix_time_s(
             day_candidate, time_of_day, time_zone
         ) > after:

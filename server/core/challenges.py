@@ -22,14 +22,14 @@ from arena.protocol.messages import (
 )
 from arena.protocol.values import Players
 from arena.server.core.bot import LobbyBot
-from arena.server.core.house_engines import MAX_WAIT_MS, HouseEngines
+from arena.server.core.house_engines import MAX_CHALLENGE_WAIT_MS, HouseEngines
 from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import DRAINING_REASON, Lobby, RequestRefused
-from arena.server.core.open_challenges import CHALLENGE_MS, OpenChallenge, OpenChallenges
+from arena.server.core.open_challenges import CHALLENGE_LIFETIME_MS, OpenChallenge, OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import HOUSE_PREFIX, OPEN_EVENT
 
-MAX_COMPARED = 100
+MAX_COMPARED_NAMES = 100
 """Maximum number of bots whose names are compared with an unknown opponent's, to suggest the nearest one.
 
 A comparison takes about 10 µs.
@@ -106,7 +106,7 @@ class ChallengeHandler:
         self._lobby.mark_changed()
 
     def send_challenges_to(self, bot: LobbyBot) -> None:
-        """Send a newly connected bot the challenges that name it.
+        """Send a newly connected bot the open challenges to it.
 
         The server's own engines get their challenges from the queue instead, in turn order.
         """
@@ -118,7 +118,7 @@ class ChallengeHandler:
             self._lobby.mark_changed(bot)
 
     def close_challenges_of(self, bot: LobbyBot) -> None:
-        """Close the challenges of a disconnected bot.
+        """Close the challenges from and to a disconnected bot.
 
         Challenges to one of the server's own engines stay open, and wait until the engine reconnects.
         """
@@ -135,7 +135,7 @@ class ChallengeHandler:
             self._send_outcome(self._open_challenges.close(challenge.id), "withdrawn", why)
 
     def expire_challenge(self, id: str) -> None:
-        """Close a challenge if it has expired; otherwise schedule the next check. Ignore a closed challenge."""
+        """Close a challenge if it has expired; otherwise schedule its next check. Do nothing if it is closed already."""
         challenge = self._open_challenges.find(id)
         if challenge is None:
             return
@@ -150,7 +150,7 @@ class ChallengeHandler:
             raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REASON)
         self._open_challenges.check_new_challenge(bot.name, challenge, settings.limits.open_challenges)
         game = make_challenge_game(challenge, settings.limits.territories)
-        if bot.guest:
+        if bot.is_guest:
             self._house.check_guest(bot, challenge)
         target = lobby.bots.get(challenge.opponent)
         if target is not None and target.client is None:
@@ -164,7 +164,9 @@ class ChallengeHandler:
             self._check_target(target, challenge, game)
             if challenge.rated and bot.shares_owner(target):
                 raise RequestRefused(Code.BAD_CHALLENGE, _SAME_OWNER_REASON)
-        expiry_time = lobby.now + (MAX_WAIT_MS if is_house_engine else CHALLENGE_MS) * NS_PER_MS
+        expiry_time = (
+            lobby.now + (MAX_CHALLENGE_WAIT_MS if is_house_engine else CHALLENGE_LIFETIME_MS) * NS_PER_MS
+        )
         open_challenge = self._open_challenges.add(bot.name, challenge, game, expiry_time)
         lobby.deadlines.schedule(("challenge", open_challenge.id), expiry_time)
         lobby.mark_changed(target)  # a challenged bot may have to leave the pool for a while
@@ -179,7 +181,7 @@ class ChallengeHandler:
     def _describe_unknown_bot(self, name: str, challenger: str) -> str:
         house_names = (entry.name for entry in self._house.list_entries())
         other_names = (bot.name for bot in self._lobby.list_connected_bots() if bot.name != challenger)
-        known_names = islice(chain(house_names, other_names), MAX_COMPARED)
+        known_names = islice(chain(house_names, other_names), MAX_COMPARED_NAMES)
         return f"no bot called {name!r:.70} is connected{did_you_mean(name, known_names)}"
 
     @staticmethod
@@ -200,7 +202,7 @@ class ChallengeHandler:
         self._house.offer_next()
 
     def _handle_accept(self, bot: LobbyBot, id: str) -> None:
-        if bot.guest:
+        if bot.is_guest:
             raise RequestRefused(
                 Code.BAD_CHALLENGE, "a guest cannot accept challenges; ask the host for a token"
             )

@@ -86,7 +86,7 @@ from arena.server.core.inputs import (
 from arena.server.core.listing import Listings
 from arena.server.core.lobby import Lobby, LobbyClient, RequestRefused, make_unknown_match_refusal
 from arena.server.core.matches import Matches
-from arena.server.core.matchmaker import GATHER_NS, Matchmaker
+from arena.server.core.matchmaker import PAIRING_DELAY_NS, Matchmaker
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import CoreSettings, PoolGame
@@ -114,8 +114,8 @@ class Core:
         )
         self.next_deadline: int | None = None
         """Time at which `Tick` is due if no other input comes first, in ns; None if nothing is due."""
-        self._handled_changes = 0
-        """Value of `lobby.changes` at the last call of `_react_to_changes`."""
+        self._handled_change_count = 0
+        """Value of `lobby.change_count` at the last call of `_react_to_changes`."""
         self._input_handlers: dict[type, Callable[[Any], None]] = {
             MessageReceived: self._handle_message,
             TurnSent: self._handle_turn_sent,
@@ -161,7 +161,7 @@ class Core:
         lobby = self._lobby
         effects = lobby.begin_input(now)
         self._input_handlers[type(input)](input)
-        if lobby.changes != self._handled_changes:
+        if lobby.change_count != self._handled_change_count:
             self._react_to_changes()
         self.next_deadline = lobby.deadlines.next
         return effects
@@ -200,9 +200,9 @@ class Core:
         lobby = self._lobby
         self._matches.begin_requested()
         self._events.schedule_check()
-        self._handled_changes = lobby.changes
+        self._handled_change_count = lobby.change_count
         if lobby.changed_bots or len(self._open_challenges):
-            lobby.deadlines.schedule(("matchmaker", ""), lobby.now + GATHER_NS)
+            lobby.deadlines.schedule(("matchmaker", ""), lobby.now + PAIRING_DELAY_NS)
         self._listings.schedule_publication()
 
     def _handle_tick(self, tick: Tick) -> None:
@@ -224,7 +224,7 @@ class Core:
                     self._events.begin_due_matches()
 
     def _recheck_bot(self, name: str) -> None:
-        """Make the matchmaker consider a bot again; forget the bot if it has been away for its whole grace period."""
+        """Make the matchmaker consider a bot again; forget the bot if it has been disconnected for too long."""
         bot = self._lobby.bots.get(name)
         if bot is not None:
             self._lobby.mark_changed(bot)
@@ -252,7 +252,7 @@ class Core:
             self._lobby.add_spectator(admission)
             self._lobby.send_welcome(self._lobby.clients[admission.client], "")
             return
-        bot = self._lobby.add_bot(admission, resumes=resumes_session)
+        bot = self._lobby.add_bot(admission, resumes_session=resumes_session)
         session = admission.hello.session if resumes_session else admission.secret
         self._lobby.send_welcome(self._lobby.clients[admission.client], session)
         if not resumes_session:
@@ -265,7 +265,7 @@ class Core:
         )
         self._challenges.send_challenges_to(bot)
         pool = self._lobby.settings.pool
-        wants_pool = pool is not None and bot.preferences.pool
+        wants_pool = pool is not None and bot.preferences.accepts_pool
         if bot.ratings or (wants_pool and not any(map(bot.preferences.accepts, self._list_pool_games()))):
             self._send_standing(bot)
 
@@ -287,7 +287,7 @@ class Core:
         self._matches.handle_disconnect(bot, disconnection.fault)
 
     def _handle_edge_disconnection(self, disconnection: EdgeDisconnected) -> None:
-        """Disconnect the clients of a lost edge.
+        """Disconnect the clients of an edge (a process that holds connections) that was lost.
 
         The current turns of their matches restart once the players to move have reconnected.
         """
@@ -300,7 +300,7 @@ class Core:
         self._matches.restart_turns(matches)
 
     def _handle_edge_resync(self, resync: EdgeResynced) -> None:
-        """Adopt an edge's list of its connected clients, and resend to each bot what it may have missed."""
+        """Adopt an edge's list of its connected clients, and resend to each bot the messages that it may have missed."""
         connected = {admission.client for admission in resync.clients}
         for id in [
             id for id in self._lobby.clients if get_edge_number(id) == resync.edge and id not in connected
@@ -328,7 +328,7 @@ class Core:
             why = "the bot has another connection: reconnect"
             self._lobby.effects.append(CloseClient(admission.client, Code.SHUTTING_DOWN, why))
             return
-        self._resend_state(self._lobby.add_bot(admission, resumes=True))
+        self._resend_state(self._lobby.add_bot(admission, resumes_session=True))
 
     def _resend_state(self, bot: LobbyBot) -> None:
         """Send a bot its matches in progress again, and the results that it may have missed."""
@@ -371,13 +371,13 @@ class Core:
                 SendToClient(client.id, Error(refused.code, refused.detail, *match_and_ply))
             )
 
-    def _handle_room_message(self, bot: LobbyBot, message: Ready | Resign, at: int) -> None:
+    def _handle_room_message(self, bot: LobbyBot, message: Ready | Resign, arrival_time: int) -> None:
         player = bot.matches.get(message.match)
         if player is None:
             # The bot has missed the end of its match, or names a match that it never played.
             if message.match in self._matches.rooms:
                 raise make_unknown_match_refusal(message.match)
-            if bot.was_end_sent_after(message.match, at):
+            if bot.was_end_sent_after(message.match, arrival_time):
                 return  # the `end` was in transit when the bot sent this message
             if bot.client is not None:
                 self._lobby.effects.append(SendMissedResult(bot.client, bot.name, message.match))
@@ -386,7 +386,7 @@ class Core:
         event: RefereeEvent = PlayerReady(player)
         if isinstance(message, Resign):
             event = PlayerResigned(player, message.reason, message.detail)
-        self._matches.apply(self._matches.rooms[message.match], event, at)
+        self._matches.apply(self._matches.rooms[message.match], event, arrival_time)
 
     def _handle_status(self, bot: LobbyBot, status: Status) -> None:
         if status.quota is not UNSET:

@@ -32,14 +32,14 @@ class Deadlines:
     def __len__(self) -> int:
         return len(self._times)
 
-    def schedule(self, key: DeadlineKey, at: int) -> None:
-        """Schedule the next check of an object at time `at` (ns), unless an earlier check is scheduled."""
+    def schedule(self, key: DeadlineKey, check_time: int) -> None:
+        """Schedule the next check of an object at `check_time` (ns), unless an earlier check is scheduled."""
         scheduled_time = self._times.get(key)
-        if scheduled_time is None or at < scheduled_time:
-            self._times[key] = at
-            heapq.heappush(self._heap, (at, key))
-            if self.next is None or at < self.next:
-                self.next = at
+        if scheduled_time is None or check_time < scheduled_time:
+            self._times[key] = check_time
+            heapq.heappush(self._heap, (check_time, key))
+            if self.next is None or check_time < self.next:
+                self.next = check_time
 
     def cancel(self, key: DeadlineKey) -> None:
         """Cancel the next check of an object, if one is scheduled."""

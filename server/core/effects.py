@@ -43,7 +43,7 @@ class CloseClient(Struct, frozen=True, tag="close"):
 
 
 class PublishToTopic(Struct, frozen=True, gc=False, tag="publish"):
-    """Message to all followers of a topic. Each edge in `edges` gets one copy.
+    """Message to all followers of a topic. Each edge (process that holds connections) in `edges` gets one copy.
 
     A client follows a match from its `view` until it sends `unwatch` or the match's `end` is published. It follows the
     listing from its first `browse` on.
@@ -202,7 +202,7 @@ class LogLine(Struct, frozen=True):
 class AnalysisMovesCut(Struct, frozen=True):
     """Number of moves that were cut from the main lines in a bot's analysis, for the server's metrics."""
 
-    moves: int
+    move_count: int
 
 
 DurableEffect = (

@@ -115,11 +115,11 @@ class Event:
 
     # entries
 
-    def enter(self, bot: str, rating: float, *, by_host: bool = False) -> None:
+    def enter(self, bot: str, rating: float, *, by_host_or_owner: bool = False) -> None:
         """Enter a bot, or let it return after a withdrawal. Do nothing if the bot is already in the event.
 
-        rating   rating of the bot in the game of the event
-        by_host  True if the host or the bot's owner enters the bot, False if the bot enters itself
+        rating            rating of the bot in the game of the event
+        by_host_or_owner  True if the host or the bot's owner enters the bot, False if the bot enters itself
 
         Raises EventRefused if the event does not accept the bot.
         """
@@ -129,7 +129,7 @@ class Event:
         if state.has_ended:
             raise EventRefused(f"{self.name} accepts no more entries: it is {state.phase}")
         if bot in state.excluded:
-            if not by_host:
+            if not by_host_or_owner:
                 raise EventRefused(
                     f"{bot!r:.70} was withdrawn from {self.name}: only the host or the bot's owner can enter it again"
                 )
@@ -154,17 +154,17 @@ class Event:
         else:
             raise EventRefused(f"{self.name} has begun, and a {plan.format} accepts no late entries")
 
-    def leave(self, bot: str, *, by_host: bool = False) -> None:
+    def leave(self, bot: str, *, by_host_or_owner: bool = False) -> None:
         """Withdraw a bot. Raises EventRefused if it has not entered.
 
-        by_host  True if the host or the bot's owner withdraws the bot, which then cannot return by itself
+        by_host_or_owner  True if the host or the bot's owner withdraws the bot, which then cannot return by itself
         """
         state = self.state
         if bot not in state.bots or state.has_ended:
             raise EventRefused(
                 f"{bot!r:.70} cannot leave {self.name}: it has not entered, or the event is over"
             )
-        if by_host and bot not in state.excluded:
+        if by_host_or_owner and bot not in state.excluded:
             state = self.state = replace(state, excluded=(*state.excluded, bot))
         if not state.has_begun:
             self.state = replace(state, bots=_remove_bot(state.bots, bot))
@@ -308,7 +308,7 @@ class Event:
         return match
 
     def adopt_matches(self, matches: dict[str, Players]) -> None:
-        """Record the event's matches in progress when a restarted server resumes it. `matches`: players by match id."""
+        """Record the event's matches in progress when a restarted server resumes the event. `matches`: players by match id."""
         while self.schedule is not None:
             due_matches = [
                 pairing

@@ -54,15 +54,14 @@ NO_SHOW_NS = 45_000_000_000
 """Time that a due match waits for a disconnected bot before the bot forfeits it, in ns."""
 RECONNECT_NS = 45_000_000_000
 """Time after a core's start in which no event begins, in ns, so that bots can reconnect first."""
-GATHER_NS = 5_000_000
+CHECK_DELAY_NS = 5_000_000
 """Time from a change to the check for due matches, in ns.
 
-It is shorter than `GATHER_NS` of the matchmaker, so that event matches come first.
+It is shorter than `matchmaker.PAIRING_DELAY_NS`, so that matches of events come before matches of the pool.
 """
-MAX_LISTED = 100
+MAX_LISTED_EVENTS = 100
 """Maximum number of events in a listing."""
 SECOND_NS = 1_000_000_000
-"""Nanoseconds in a second."""
 
 
 class HostedEvent(Event):
@@ -105,7 +104,7 @@ class Events:
         return [event.state for event in self._events.values()]
 
     def is_reserved(self, bot: str) -> bool:
-        """Return True if an event keeps a bot out of the pool."""
+        """Return True if an event keeps a bot out of the pool, in which the matchmaker pairs waiting bots."""
         now = self._lobby.now_unix_ns() // SECOND_NS
         return any(
             bot in event.waiting_bots
@@ -121,7 +120,7 @@ class Events:
         return ""
 
     def list_entries(self) -> list[ListedEvent]:
-        """Return an entry of the `listing` message for each event, at most `MAX_LISTED`."""
+        """Return an entry of the `listing` message for each event, at most `MAX_LISTED_EVENTS`."""
         return [
             ListedEvent(
                 event.name,
@@ -133,7 +132,7 @@ class Events:
                 event.current_round,
                 event.state.rounds,
             )
-            for event in list(self._events.values())[:MAX_LISTED]
+            for event in list(self._events.values())[:MAX_LISTED_EVENTS]
         ]
 
     # from the store
@@ -187,17 +186,17 @@ class Events:
         self._save_event(event)
 
     def _change_event(self, command: ControlEvent) -> str:
-        event = self._find_event(command.event, command.action, command.bot, by_host=True)
+        event = self._find_event(command.event, command.action, command.bot, by_host_or_owner=True)
         match command.action:
             case "enter":
                 self._require_house_engine(command.bot)
                 rating = self._find_rating(
                     event, command.bot, command.ratings.get(event.plan.game, DEFAULT_RATING)
                 )
-                event.enter(command.bot, rating, by_host=True)
+                event.enter(command.bot, rating, by_host_or_owner=True)
                 confirmation = f"{command.bot} is in {event.name}"
             case "withdraw":
-                event.leave(command.bot, by_host=True)
+                event.leave(command.bot, by_host_or_owner=True)
                 confirmation = f"{command.bot} is withdrawn from {event.name}"
             case "stop":
                 event.change_phase("cancel")
@@ -227,7 +226,7 @@ class Events:
         """
         event = self._require_event(name, "enter", bot)
         state_before = event.state
-        if bot.guest:
+        if bot.is_guest:
             raise EventRefused("a guest cannot enter events; ask the host for a token")
         event.enter(bot.name, self._find_rating(event, bot.name))
         if event.state != state_before:
@@ -250,28 +249,32 @@ class Events:
             raise EventRefused(f"the entries of {event.name} are closed: it is about to begin")
         return event
 
-    def _find_event(self, name: str, action: EventAction, bot: str, *, by_host: bool = False) -> Event:
+    def _find_event(
+        self, name: str, action: EventAction, bot: str, *, by_host_or_owner: bool = False
+    ) -> Event:
         """Return the event that an action names, directly or by its series. Raises EventRefused if there is none.
 
         The name of a series means its next event, with two exceptions: it means the event in progress if a bot returns
         to that event or is withdrawn from it, or if the action applies only to events in progress.
 
-        name     name of the event or of its series
-        bot      bot to enter or withdraw; empty for other actions
-        by_host  True if the host or the bot's owner acts, False if the bot itself does
+        name              name of the event or of its series
+        bot               bot to enter or withdraw; empty for other actions
+        by_host_or_owner  True if the host or the bot's owner acts, False if the bot itself does
         """
 
         def accepts_action(event: Event) -> bool:
             state = event.state
-            returns = bot in state.withdrawn and (by_host or bot not in state.excluded)
-            is_possible = {"enter": returns, "withdraw": state.has_entered(bot), "stop": False}
+            may_return = bot in state.withdrawn and (by_host_or_owner or bot not in state.excluded)
+            is_possible = {"enter": may_return, "withdraw": state.has_entered(bot), "stop": False}
             return state.has_begun and is_possible.get(action, True)
 
-        matching = [event for event in self._events.values() if name in (event.name, event.plan.series)]
-        if not matching:
+        matching_events = [
+            event for event in self._events.values() if name in (event.name, event.plan.series)
+        ]
+        if not matching_events:
             raise EventRefused(f"no event {name!r:.70} is open or in progress")
         return min(
-            matching,
+            matching_events,
             key=lambda event: (not accepts_action(event), event.state.has_begun, event.plan.start_time),
         )
 
@@ -373,10 +376,10 @@ class Events:
     def schedule_check(self) -> None:
         """Schedule a check of the events after a change, before the matchmaker's next check."""
         if self._events:
-            self._schedule_check_at(self._lobby.now + GATHER_NS)
+            self._schedule_check_at(self._lobby.now + CHECK_DELAY_NS)
 
-    def _schedule_check_at(self, at: int) -> None:
-        self._lobby.deadlines.schedule(("event", ""), max(at, self._lobby.now + NS_PER_MS))
+    def _schedule_check_at(self, check_time: int) -> None:
+        self._lobby.deadlines.schedule(("event", ""), max(check_time, self._lobby.now + NS_PER_MS))
 
     def _schedule_check_at_unix(self, seconds: int) -> None:
         self._schedule_check_at(seconds * SECOND_NS - self._lobby.settings.epoch_ns)

@@ -9,21 +9,21 @@ from arena.maps.game_on_map import has_maps
 from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import TimeControl
 
-MAX_TIME_CONTROL = TimeControl(900_000, 10_000)
-"""Longest time control of a guest's match.
+MAX_GUEST_TIME_CONTROL = TimeControl(900_000, 10_000)
+"""Longest time control of a guest's match against one of the server's own engines.
 
-It is short because each house engine plays only a few matches in parallel.
+It is short because each of these engines plays only a few matches in parallel.
 """
-MAX_MOVE_MS = 60_000
+MAX_GUEST_MOVE_MS = 60_000
 """Longest time per move, in ms, of a guest's match with a fixed time for each move."""
 MAX_GUEST_TOTAL_MS = 900_000
 """Limit on the total thinking time of each player in a guest's match, in ms. Such a match takes at most half an hour."""
-START_INTERVAL_NS, START_BURST = 1_000_000_000, 10
+GUEST_START_INTERVAL_NS, GUEST_START_BURST = 1_000_000_000, 10
 """Rate limit on the matches that all guests together begin: average interval in ns, and number without a pause.
 
 The limit exists because each match is stored.
 """
-REQUEST_INTERVAL_NS, REQUEST_BURST = 5_000_000_000, 4
+GUEST_REQUEST_INTERVAL_NS, GUEST_REQUEST_BURST = 5_000_000_000, 4
 """Rate limit on the match requests of all guests at one address: average interval in ns, and number without a pause."""
 SLOTS_PER_ADDRESS = 2
 """Maximum number of parallel matches for all guests at one address."""
@@ -55,8 +55,11 @@ def find_guest_refusal_reason(
         return "a guest's match is not rated: send rated false, or ask the host for a token"
     if has_maps(challenge.game) and challenge.map not in maps:
         return "a guest plays on the built-in maps only"
-    if control.per_move and control.base_ms > MAX_MOVE_MS:
-        return f"a guest's match has at most {MAX_MOVE_MS // 1000} s a move"
-    if control.base_ms > MAX_TIME_CONTROL.base_ms or control.increment_ms > MAX_TIME_CONTROL.increment_ms:
-        return f"a guest's match has at most {MAX_TIME_CONTROL}"
+    if control.per_move and control.base_ms > MAX_GUEST_MOVE_MS:
+        return f"a guest's match has at most {MAX_GUEST_MOVE_MS // 1000} s a move"
+    if (
+        control.base_ms > MAX_GUEST_TIME_CONTROL.base_ms
+        or control.increment_ms > MAX_GUEST_TIME_CONTROL.increment_ms
+    ):
+        return f"a guest's match has at most {MAX_GUEST_TIME_CONTROL}"
     return None

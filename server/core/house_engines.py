@@ -10,24 +10,24 @@ from arena.protocol.messages import Challenge, ListedBot, Queued
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import StartHouseEngine
 from arena.server.core.guests import (
+    GUEST_REQUEST_BURST,
+    GUEST_REQUEST_INTERVAL_NS,
+    GUEST_START_BURST,
+    GUEST_START_INTERVAL_NS,
     MAX_GUEST_TOTAL_MS,
-    REQUEST_BURST,
-    REQUEST_INTERVAL_NS,
-    START_BURST,
-    START_INTERVAL_NS,
     find_guest_refusal_reason,
 )
 from arena.server.core.house_queue import HouseQueue, Requester
 from arena.server.core.lobby import Lobby, RequestRefused
-from arena.server.core.open_challenges import CHALLENGE_MS, OpenChallenge, OpenChallenges
+from arena.server.core.open_challenges import CHALLENGE_LIFETIME_MS, OpenChallenge, OpenChallenges
 from arena.server.core.rate_limit import RateLimit
 from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE
 
-MAX_WAIT_MS = 1_800_000
+MAX_CHALLENGE_WAIT_MS = 1_800_000
 """Time that a challenge may wait for a free engine, in ms: the longest duration of a guest's match."""
 MAX_BOT_TOTAL_MS = 1_800_000
-"""Longest thinking time of each player in a match between a house engine and a bot with a token, in ms."""
-CHECK_INTERVAL_NS = 500_000_000
+"""Longest thinking time of each player in a match between one of the server's own engines and a bot with a token, in ms."""
+QUEUE_CHECK_INTERVAL_NS = 500_000_000
 """Longest time between two checks of the queue while challenges wait, in ns."""
 
 
@@ -43,8 +43,8 @@ class HouseEngines:
         self._challenges = challenges
         self._engines = {engine.name: engine.engine for engine in lobby.settings.house}
         self._queue = HouseQueue()
-        self._start_limit = RateLimit(START_BURST * START_INTERVAL_NS)
-        self._request_limit = RateLimit(REQUEST_BURST * REQUEST_INTERVAL_NS)
+        self._start_limit = RateLimit(GUEST_START_BURST * GUEST_START_INTERVAL_NS)
+        self._request_limit = RateLimit(GUEST_REQUEST_BURST * GUEST_REQUEST_INTERVAL_NS)
         self._offers: dict[str, str] = {}
         """Engine that each unanswered challenge was offered to, by challenge id."""
         self._sent_positions: dict[str, int] = {}
@@ -58,14 +58,14 @@ class HouseEngines:
         return self._engines.pop(name, None) is not None
 
     def list_entries(self) -> list[ListedBot]:
-        """Return an entry of the `listing` message for each house engine, connected or not."""
+        """Return an entry of the `listing` message for each of the server's own engines, connected or not."""
         entries = []
         for name, engine in self._engines.items():
             bot = self._lobby.bots.get(name)
             if bot is None or bot.client is None:
                 entries.append(ListedBot(name, engine, 0, MATCHES_PER_HOUSE_ENGINE, house=True))
             else:
-                entries.append(bot.make_listing_entry("", house=True))
+                entries.append(bot.make_listing_entry("", is_house_engine=True))
         return entries
 
     def start(self, name: str) -> None:
@@ -79,26 +79,31 @@ class HouseEngines:
         why = find_guest_refusal_reason(challenge, self, list_map_names())
         if why is not None:
             raise RequestRefused(Code.BAD_CHALLENGE, why)
-        if self._request_limit.try_spend(bot.owner, REQUEST_INTERVAL_NS, self._lobby.now) > 0:
+        if self._request_limit.try_spend(bot.owner, GUEST_REQUEST_INTERVAL_NS, self._lobby.now) > 0:
             why = "too many requests for matches by guests from your address: try again in a moment"
             raise RequestRefused(Code.RATE_LIMITED, why)
 
     def enqueue(self, challenge: OpenChallenge, bot: LobbyBot) -> str | None:
-        """Queue the challenge of `bot` to a house engine, and start the engine.
+        """Queue the challenge of `bot` to one of the server's own engines, and start the engine.
 
         If too many challenges wait, return the id of one that must be refused; otherwise None.
         """
         self.start(challenge.request.opponent)
-        return self._queue.enqueue(challenge.id, challenge.request.opponent, Requester(bot.owner, bot.guest))
+        return self._queue.enqueue(
+            challenge.id, challenge.request.opponent, Requester(bot.owner, bot.is_guest)
+        )
 
     def forget_challenge(self, challenge: str) -> None:
-        """Forget a closed challenge, if it was to a house engine."""
+        """Forget a closed challenge, if it was to one of the server's own engines. `challenge`: id of the challenge."""
         self._queue.remove(challenge)
         self._offers.pop(challenge, None)
         self._sent_positions.pop(challenge, None)
 
     def begin_match(self, challenge: str, match: str) -> None:
-        """Transfer the slot of an accepted challenge to its match. Do nothing for a challenge to another bot."""
+        """Transfer the slot of an accepted challenge to its match. Both arguments are ids.
+
+        Do nothing unless the challenge was to one of the server's own engines.
+        """
         self._queue.begin(challenge, match)
 
     def end_match(self, match: str) -> None:
@@ -106,7 +111,7 @@ class HouseEngines:
         self._queue.remove(match)
 
     def resume(self, terms: Terms) -> None:
-        """Take a slot for a match that continues after a restart, if a house engine plays in it.
+        """Take a slot for a match that continues after a restart, if one of the server's own engines plays in it.
 
         The slot counts for the engine's opponent alone, because the opponent's owner is not known.
         """
@@ -122,7 +127,8 @@ class HouseEngines:
     def compute_match_load(self, terms: Terms) -> int:
         """Return the part of `CoreSettings.concurrency` that a resumed match takes up.
 
-        This is 1 or, with `counts_threads`, the number of its search threads; 0 if no house engine plays in it.
+        This is 1 or, with `counts_threads`, the number of its search threads; 0 if none of the server's own
+        engines plays in it.
         """
         if terms.players.maxie not in self and terms.players.minnie not in self:
             return 0
@@ -138,10 +144,10 @@ class HouseEngines:
         """Return each player's maximum total thinking time for a challenge, in ms; 0 if only the clock limits it."""
         if challenge.request.opponent not in self:
             return 0
-        return MAX_GUEST_TOTAL_MS if challenger.guest else MAX_BOT_TOTAL_MS
+        return MAX_GUEST_TOTAL_MS if challenger.is_guest else MAX_BOT_TOTAL_MS
 
     def offer_next(self) -> None:
-        """Offer the next waiting challenges to free house engines, and send the other challengers their new queue positions."""
+        """Offer the next waiting challenges to free engines, and send the other challengers their new queue positions."""
         if not len(self._queue) or self._lobby.is_draining:
             return
         self._offer_challenges()
@@ -149,7 +155,7 @@ class HouseEngines:
             if self._sent_positions.get(challenge) != place:
                 self._sent_positions[challenge] = place
                 self._lobby.send(self._find_challenger(challenge), Queued(challenge, place))
-        self._lobby.deadlines.schedule(("matchmaker", ""), self._lobby.now + CHECK_INTERVAL_NS)
+        self._lobby.deadlines.schedule(("matchmaker", ""), self._lobby.now + QUEUE_CHECK_INTERVAL_NS)
 
     def _offer_challenges(self) -> None:
         lobby, pending = self._lobby, list(self._offers.values())
@@ -160,7 +166,7 @@ class HouseEngines:
         }
         total_slots = MATCHES_PER_HOUSE_ENGINE * len(self._engines)
         for challenge, engine in self._queue.pop_next_offers(total_slots, free_slots, self._may_begin):
-            expiry_time = lobby.now + CHALLENGE_MS * NS_PER_MS
+            expiry_time = lobby.now + CHALLENGE_LIFETIME_MS * NS_PER_MS
             renewed = self._challenges.extend(challenge, expiry_time)
             lobby.deadlines.schedule(("challenge", challenge), expiry_time)
             self._offers[challenge] = engine
@@ -174,4 +180,6 @@ class HouseEngines:
         bot = self._find_challenger(challenge)
         if bot is None or not bot.is_free:
             return False
-        return not bot.guest or self._start_limit.try_spend("", START_INTERVAL_NS, self._lobby.now) == 0
+        return (
+            not bot.is_guest or self._start_limit.try_spend("", GUEST_START_INTERVAL_NS, self._lobby.now) == 0
+        )

@@ -20,7 +20,7 @@ GROUP_SHARE = Fraction(3, 4)
 """Largest share of all slots that all guests together may take, and that all bots with a token together may take."""
 OWNER_SHARE = Fraction(1, 2)
 """Largest share of all slots for the bots of one owner. Guests at one address get `SLOTS_PER_ADDRESS` instead."""
-MAX_QUEUED = 200
+MAX_QUEUED_CHALLENGES = 200
 """Maximum number of waiting challenges. If one more arrives, the challenge that is last in turn order is refused."""
 
 
@@ -29,7 +29,7 @@ class Requester(NamedTuple):
 
     owner: str
     """Name of the owner, or the address."""
-    guest: bool
+    is_guest: bool
 
 
 class _WaitingChallenge(NamedTuple):
@@ -63,7 +63,9 @@ class HouseQueue:
         """
         self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)
         return (
-            self._list_challenges_in_turn_order()[-1] if len(self._waiting_challenges) > MAX_QUEUED else None
+            self._list_challenges_in_turn_order()[-1]
+            if len(self._waiting_challenges) > MAX_QUEUED_CHALLENGES
+            else None
         )
 
     def remove(self, id: str) -> None:
@@ -144,10 +146,10 @@ class HouseQueue:
         return sorted(self._waiting_challenges, key=ranks.__getitem__)
 
     def _has_full_share(self, requester: Requester, total_slots: int) -> bool:
-        max_slots = SLOTS_PER_ADDRESS if requester.guest else max(1, int(total_slots * OWNER_SHARE))
+        max_slots = SLOTS_PER_ADDRESS if requester.is_guest else max(1, int(total_slots * OWNER_SHARE))
         max_group_slots = max(1, int(total_slots * GROUP_SHARE))
         requesters = list(self._used_slots.values())
         return (
             requesters.count(requester) >= max_slots
-            or sum(other.guest == requester.guest for other in requesters) >= max_group_slots
+            or sum(other.is_guest == requester.is_guest for other in requesters) >= max_group_slots
         )

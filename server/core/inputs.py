@@ -25,7 +25,7 @@ def get_edge_number(client: int) -> int:
 
 
 class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
-    """Hello of a client that the shell has authenticated."""
+    """Admission of a client, whose `hello` message has been authenticated."""
 
     client: int
     """Number of the connection, never reused. `get_edge_number` returns its edge."""

@@ -23,21 +23,21 @@ class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
         float,
         Meta(
             ge=1,
-            description="Unrequested messages per connection, on average; in a burst, four times as many.",
+            description="Average unrequested messages per second and connection; four times as many in a burst.",
         ),
     ] = 50.0
     moves_per_second: Annotated[
         float,
         Meta(
             ge=1,
-            description="Moves per address before other addresses have priority; costly moves count more.",
+            description="Moves per second and address before others get priority; costly moves count more.",
         ),
     ] = 100.0
     cut_offs: Annotated[
         int, Meta(ge=1, description="Misbehaving connections per minute before their address is refused.")
     ] = 20
     hello_seconds: Annotated[
-        float, Meta(ge=0.1, description="Time for a handshake, a hello or a request to arrive.")
+        float, Meta(ge=0.1, description="Time for a handshake, a hello or a request to arrive, in seconds.")
     ] = 10.0
     open_challenges: Annotated[int, Meta(ge=1, description="Open challenges per bot.")] = 8
     matches_per_bot: Annotated[int, Meta(ge=1, description="Matches in progress per bot.")] = 32
@@ -47,7 +47,8 @@ class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(ge=2, le=1000, description="Maximum number of territories of a map generated for a challenge."),
     ] = 200
     work_ms_per_second: Annotated[
-        float, Meta(ge=1, description="Server time per address for requests other than moves.")
+        float,
+        Meta(ge=1, description="Server time per address for requests other than moves, in ms per second."),
     ] = 25.0
 
 

@@ -43,8 +43,8 @@ class Listings:
         """Number of browsing clients, by edge."""
         self._latest_listing: tuple[int, Listing] | None = None
         """Latest listing, preceded by the time in ns when it was built; None before the first listing."""
-        self._published_changes = 0
-        """Value of `lobby.changes` at the last publication."""
+        self._published_change_count = 0
+        """Value of `lobby.change_count` at the last publication."""
 
     def browse(self, client: LobbyClient) -> None:
         """Send a client the listing, and then a new one after each change.
@@ -62,13 +62,13 @@ class Listings:
 
     def schedule_publication(self) -> None:
         """Schedule the publication of a new listing if something has changed and a client browses."""
-        if self._followers.edges and self._published_changes != self._lobby.changes:
+        if self._followers.edges and self._published_change_count != self._lobby.change_count:
             self._lobby.deadlines.schedule(LISTING_DEADLINE, self._lobby.now + LISTING_INTERVAL_NS)
 
     def publish(self) -> None:
-        """Publish the listing, because its publication is due, if a client still browses."""
+        """Publish a new listing if a client still browses. Called when the publication is due."""
         if self._followers.edges:
-            self._published_changes = self._lobby.changes
+            self._published_change_count = self._lobby.change_count
             self._lobby.effects.append(
                 PublishToTopic(LISTING_TOPIC, self._build_latest_listing(), self._followers.edges)
             )
@@ -81,7 +81,9 @@ class Listings:
     def build_listing(self, now: int) -> Listing:
         """Return a new listing of matches, bots, challenges and events at `now`."""
         bots = [
-            bot.make_listing_entry(self._suspensions.find_suspension_reason(bot.name, now), house=False)
+            bot.make_listing_entry(
+                self._suspensions.find_suspension_reason(bot.name, now), is_house_engine=False
+            )
             for bot in self._lobby.list_connected_bots()
             if bot.name not in self._house
         ]

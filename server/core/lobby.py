@@ -40,7 +40,7 @@ def make_unknown_match_refusal(match: str) -> RequestRefused:
 
 
 class FollowerCounts:
-    """Number of clients that follow one topic, by edge."""
+    """Number of clients that follow one topic, by edge (the process that holds a client's connection)."""
 
     def __init__(self) -> None:
         self.edges: tuple[int, ...] = ()
@@ -99,7 +99,7 @@ class Lobby:
         """Bots that are connected, play a match, or may still return to their session, by name."""
         self.is_draining = False
         """True once only requested matches begin, because the server is about to stop."""
-        self.changes = 0
+        self.change_count = 0
         """Number of changes so far that may alter a listing or concern the matchmaker."""
         self.changed_bots: dict[str, LobbyBot] = {}
         """Bots that have changed since the matchmaker last checked them."""
@@ -135,7 +135,7 @@ class Lobby:
 
     def mark_changed(self, bot: LobbyBot | None = None) -> None:
         """Record a change that may alter a listing. With `bot`, the matchmaker also checks that bot again."""
-        self.changes += 1
+        self.change_count += 1
         if bot is not None:
             self.changed_bots[bot.name] = bot
 
@@ -160,7 +160,7 @@ class Lobby:
         This is 1 or, with `counts_threads`, the number of its search threads; 0 if no bot runs on the server's own machine.
         Only one of the bots thinks at a time, so their threads are not added up.
         """
-        local_bots = [bot for bot in bots if bot.local]
+        local_bots = [bot for bot in bots if bot.is_local]
         if not self.settings.counts_threads:
             return min(1, len(local_bots))
         return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local_bots), default=0)
@@ -206,13 +206,13 @@ class Lobby:
         """Admit a client that only watches."""
         self.clients[admitted.client] = LobbyClient(admitted.client, admitted.hello.name, None)
 
-    def add_bot(self, admitted: ClientAdmitted, *, resumes: bool) -> LobbyBot:
-        """Admit a checked bot, and close its earlier connection if it has one. `resumes`: True if it resumes its session."""
+    def add_bot(self, admitted: ClientAdmitted, *, resumes_session: bool) -> LobbyBot:
+        """Admit a checked bot, and close its earlier connection if it has one."""
         bot = self.find_or_add_bot(admitted.hello.name)
         if bot.client is not None:
             self.effects.append(CloseClient(bot.client, Code.REPLACED, Code.REPLACED.meaning))
             self.drop_client(bot.client)
-        if resumes:
+        if resumes_session:
             bot.restore_session(hash_secret(admitted.hello.session), self.now)
         else:
             bot.open_session(admitted.secret)
@@ -241,15 +241,15 @@ class Lobby:
         return client_entry
 
     def handle_disconnect(self, bot: LobbyBot) -> None:
-        """Record that a bot has disconnected. The bot may return within its grace period."""
+        """Record that a bot has disconnected. The bot may return within `CoreSettings.grace_ms`."""
         bot.mark_disconnected(self.now)
         self.mark_changed(bot)
         self.forget_if_expired(bot)
 
     def forget_if_expired(self, bot: LobbyBot) -> None:
-        """Forget a bot without matches when its grace period is over; before that, schedule the next check.
+        """Forget a disconnected bot without matches once it may no longer return; before that, schedule the next check.
 
-        A bot that does not keep its session (`LobbyBot.keeps_session`) has no grace period.
+        A bot may return within `CoreSettings.grace_ms`, if it keeps its session (`LobbyBot.keeps_session`).
         """
         if bot.client is not None or bot.matches or self.bots.get(bot.name) is not bot:
             return

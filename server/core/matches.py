@@ -149,9 +149,9 @@ class Matches:
 
     # in progress
 
-    def apply(self, room: Room, event: RefereeEvent, at: int | None = None) -> None:
-        """Apply an event to a match at time `at`, by default now, and close the match if the event ends it."""
-        room.handle(event, self._lobby.now if at is None else at)
+    def apply(self, room: Room, event: RefereeEvent, event_time: int | None = None) -> None:
+        """Apply an event to a match at `event_time` (ns; None for now), and close the match if the event ends it."""
+        room.handle(event, self._lobby.now if event_time is None else event_time)
         self._close_or_schedule(room)
 
     def apply_to_bot(self, bot: LobbyBot, make_event: Callable[[Player], RefereeEvent]) -> None:
@@ -227,9 +227,9 @@ class Matches:
         if result is None:
             return
         for player, bot in room.bots.items():
-            is_loss, plies = result.winner is not player, len(room.referee.moves)
+            is_loss, ply_count = result.winner is not player, len(room.referee.moves)
             why = self._suspensions.record_result(
-                bot.name, result.reason, lost=is_loss, plies=plies, now=lobby.now
+                bot.name, result.reason, is_loss=is_loss, ply_count=ply_count, now=lobby.now
             )
             if self._challenges.list_addressed_to(bot.name):
                 bot.open_answer_period(lobby.now)

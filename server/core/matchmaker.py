@@ -15,7 +15,7 @@ from arena.games.core import AnyGame
 from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
 from arena.protocol.values import Players
-from arena.server.core.bot import ANSWER_NS, LobbyBot
+from arena.server.core.bot import ANSWER_PERIOD_NS, LobbyBot
 from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import Lobby
 from arena.server.core.open_challenges import OpenChallenges
@@ -28,11 +28,11 @@ RATING_STEP = 200.0
 """Rating difference that costs a pair of bots as much as one earlier match of the two."""
 DEFAULT_RATING = 1500.0
 """Assumed rating of a bot without a rating."""
-MAX_COMPARED = 50
+MAX_COMPARED_BOTS = 50
 """Maximum number of waiting bots compared with each other. Comparing thousands would delay every match."""
-GATHER_NS = 20_000_000
+PAIRING_DELAY_NS = 20_000_000
 """Time from a change to the next pairing, in ns. Bots that become free at about the same time are paired together."""
-RETRY_NS = 1_000_000
+NEXT_PAIRING_DELAY_NS = 1_000_000
 """Time to the next pairing while bots still wait, in ns. Inputs that arrive before it are handled first."""
 
 
@@ -63,10 +63,10 @@ def choose_pairs(
     Fewer pairs are returned if too few bots wait, if `may_meet` forbids pairs, or if there are too many bots to compare
     all of them. O(n² (log n + max_pairs)) for n bots.
     """
-    if len(bots) > MAX_COMPARED:
+    if len(bots) > MAX_COMPARED_BOTS:
         # The remaining bots are better compared with bots that arrive later.
-        max_pairs = min(max_pairs, MAX_COMPARED // 4)
-        bots = _interleave_owners(bots, get_owner)[:MAX_COMPARED]
+        max_pairs = min(max_pairs, MAX_COMPARED_BOTS // 4)
+        bots = _interleave_owners(bots, get_owner)[:MAX_COMPARED_BOTS]
     owners = {name: get_owner(name) for name in bots}
     ratings = {name: get_rating(name) for name in bots}
 
@@ -107,10 +107,10 @@ def _interleave_owners(bots: Sequence[str], get_owner: Callable[[str], str]) -> 
 
 
 def find_pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
-    """Return why the pool has no match for a bot, such as `it plays only by challenge`; None if the pool has one."""
+    """Return the reason why the pool has no match for a bot, such as `it plays only by challenge`; None if the pool has one."""
     if bot.quota == 0:
         return "it takes no more matches"
-    if not bot.preferences.pool:
+    if not bot.preferences.accepts_pool:
         return "it plays only by challenge"
     refusals = [bot.preferences.find_decline_reason(game.game, game.time_control) for game in pool.games]
     return None if None in refusals else refusals[0]
@@ -164,7 +164,7 @@ class Matchmaker:
             return False
         excluded_until = self._suspensions.find_suspension_end(bot.name)
         if bot.answer_period_start is not None and self._challenges.list_addressed_to(bot.name):
-            excluded_until = max(excluded_until, bot.answer_period_start + ANSWER_NS)
+            excluded_until = max(excluded_until, bot.answer_period_start + ANSWER_PERIOD_NS)
         if self._is_reserved(bot.name):
             return False
         if lobby.now < excluded_until:
@@ -184,10 +184,10 @@ class Matchmaker:
         matches, is_blocked = self._choose_matches(pool, self.waiting_names, load)
         if is_blocked:
             # Bots on other machines need no capacity of this one, and do not wait for it.
-            remote_names = [name for name, bot in self._waiting_bots.items() if not bot.local]
+            remote_names = [name for name, bot in self._waiting_bots.items() if not bot.is_local]
             matches += self._choose_matches(pool, remote_names, load)[0]
         if matches:
-            lobby.deadlines.schedule(("matchmaker", ""), lobby.now + RETRY_NS)
+            lobby.deadlines.schedule(("matchmaker", ""), lobby.now + NEXT_PAIRING_DELAY_NS)
         return matches
 
     def _choose_matches(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:

@@ -10,7 +10,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import Challenge, Challenged
 from arena.server.core.lobby import RequestRefused
 
-CHALLENGE_MS = 60_000
+CHALLENGE_LIFETIME_MS = 60_000
 """Lifetime of an open challenge, in ms."""
 
 
@@ -59,7 +59,6 @@ class OpenChallenges:
         return len(self._challenges)
 
     def find(self, id: str) -> OpenChallenge | None:
-        """Return the open challenge of that id; None if there is none."""
         return self._challenges.get(id)
 
     def list_oldest(self, limit: int) -> list[OpenChallenge]:
@@ -67,7 +66,7 @@ class OpenChallenges:
         return [challenge for challenge, _ in zip(self._challenges.values(), range(limit), strict=False)]
 
     def list_addressed_to(self, name: str) -> list[OpenChallenge]:
-        """Return the challenges addressed to a bot by name."""
+        """Return the challenges whose opponent is this bot, without the challenges to any bot."""
         return [self._challenges[id] for id in self._ids_by_opponent.get(name, ())]
 
     def check_new_challenge(self, challenger: str, challenge: Challenge, max_open: int) -> None:
@@ -81,7 +80,7 @@ class OpenChallenges:
             )
 
     def add(self, challenger: str, challenge: Challenge, game: AnyGame, expiry_time: int) -> OpenChallenge:
-        """Open a challenge that expires at `expiry_time` (monotonic ns), and return it. `game`: game that it names."""
+        """Open a challenge to play `game`, which expires at `expiry_time` (monotonic ns), and return it."""
         self._count += 1
         open_challenge = OpenChallenge(
             f"{self._prefix}{self._count}", challenger, challenge, game, expiry_time

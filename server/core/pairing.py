@@ -35,7 +35,7 @@ class _PairHistory:
     """Number of matches in which each of the two bots had Maxie's seat, by name."""
     pair_count: int = 0
     """Number of pairs of matches that the two bots have begun."""
-    first: NextMatch | None = None
+    first_match: NextMatch | None = None
     """First match of the current pair of matches, until the second one begins; None between pairs."""
     last_end: int | None = None
     """End time of the last match of the two bots, in ns; None if none has ended."""
@@ -82,15 +82,15 @@ class PairingHistory:
         games  games that both bots play, in a fixed order
         """
         history = self._find_or_add_history(maxie, minnie)
-        first, history.first = history.first, None
+        first, history.first_match = history.first_match, None
         if first is not None and first.game in games:
             return NextMatch(first.game, first.opening, minnie if first.maxie == maxie else maxie)
         game_index = self._compute_first_game_index(maxie, minnie) + history.pair_count
         game = games[game_index % len(games)]
         opening = game.openings[game_index // len(games) % len(game.openings)]
         history.pair_count += 1
-        history.first = NextMatch(game, opening, maxie)
-        return history.first
+        history.first_match = NextMatch(game, opening, maxie)
+        return history.first_match
 
     def _find_or_add_history(self, a: str, b: str) -> _PairHistory:
         names = (a, b) if a < b else (b, a)

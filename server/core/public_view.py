@@ -41,11 +41,13 @@ class PublicView:
         ply = self._referee.ply - 1
         move = self._referee.moves[ply]
         yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.get_clocks(now))
-        hidden_before, hidden = (find_first_hidden_ply(self._visibility, number) for number in (ply, ply + 1))
-        yield from self._list_thoughts(hidden_before, hidden)
+        first_hidden_before, first_hidden = (
+            find_first_hidden_ply(self._visibility, number) for number in (ply, ply + 1)
+        )
+        yield from self._list_thoughts(first_hidden_before, first_hidden)
 
     def make_connection_status(self, now: int) -> ConnectionStatus:
-        """Return the message that lists the absent players, each with the time that the match still waits, in ms."""
+        """Return the message with the absent players, and the time in ms that the match still waits for each of them."""
         return ConnectionStatus(self._terms.match, self._compute_absent_ms(now))
 
     def _compute_absent_ms(self, now: int) -> dict[Seat, int]:
@@ -60,8 +62,8 @@ class PublicView:
         ply = self._referee.ply
         yield from self._list_thoughts(find_first_hidden_ply(self._visibility, ply), ply)
 
-    def _list_thoughts(self, first: int, until: int) -> Iterator[Thought]:
-        for ply in range(first, until):
+    def _list_thoughts(self, first_ply: int, end_ply: int) -> Iterator[Thought]:
+        for ply in range(first_ply, end_ply):
             thinking = self._referee.moves[ply].thinking
             if thinking is not None:
                 yield Thought(self._terms.match, ply, thinking)
@@ -83,7 +85,7 @@ class PublicView:
     def make_view(self, now: int) -> View:
         """Return the whole match so far, as a `view` message for spectators."""
         terms, mover, ply = self._terms, self._referee.player_to_move, self._referee.ply
-        hidden = ply if self._referee.is_over else find_first_hidden_ply(self._visibility, ply)
+        first_hidden = ply if self._referee.is_over else find_first_hidden_ply(self._visibility, ply)
         return View(
             match=terms.match,
             event=terms.event,
@@ -92,7 +94,7 @@ class PublicView:
             players=terms.players,
             time_control=terms.time_control,
             moves=[
-                Played(move.move, move.ms, move.thinking if ply < hidden else None)
+                Played(move.move, move.ms, move.thinking if ply < first_hidden else None)
                 for ply, move in enumerate(self._referee.moves)
             ],
             clocks=self._referee.get_clocks(now),

@@ -9,7 +9,7 @@ MAX_KEYS = 10_000
 
 
 class RateLimit:
-    """Rate limit for each key: an event costs time, which the key earns as time passes and saves up to `burst`.
+    """Rate limit for each key. An event costs time, of which a key gains as much as passes, and saves at most `burst`.
 
     Costs and times have the same unit.
     """

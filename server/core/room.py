@@ -39,8 +39,11 @@ from arena.server.core.inputs import UnfinishedMatch
 from arena.server.core.lobby import FollowerCounts, Lobby
 from arena.server.core.public_view import PublicView
 
-TURN_REPORT_NS = 10_000_000_000
-"""Time for an edge to report that it has sent a turn, in ns. After that, the clock starts without a report."""
+TURN_REPORT_TIMEOUT_NS = 10_000_000_000
+"""Time in ns for an edge, the process that holds a player's connection, to report that it has sent a turn.
+
+After that, the clock starts without a report.
+"""
 
 
 class Room:
@@ -105,8 +108,8 @@ class Room:
         thinking = None if move.thinking is UNSET else move.thinking
         self.handle(MoveReceived(player, move.ply, move.move, thinking), arrival_time)
 
-    def handle(self, event: RefereeEvent, at: int) -> None:
-        """Apply `event` at time `at`, and send its effects. If the event changes the match, append it to the journal.
+    def handle(self, event: RefereeEvent, event_time: int) -> None:
+        """Apply `event` at `event_time` (ns), and send its effects. If the event changes the match, append it to the journal.
 
         An exception raised by the game voids the match.
         """
@@ -116,14 +119,14 @@ class Room:
         try:
             if type(event) is MoveReceived and event.thinking is not None:
                 event = self._limit_analysis(event)
-            effects = referee.handle(event, at)
+            effects = referee.handle(event, event_time)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything, and ends this match alone
-            event, at = self._report_bug(error), self._lobby.now
-            effects = referee.handle(event, at)
+            event, event_time = self._report_bug(error), self._lobby.now
+            effects = referee.handle(event, event_time)
         if referee.revision != revision_before:
             turn, self._unsaved_turn = self._unsaved_turn, None
             self._seq += 1 if turn is None else 2
-            self._lobby.effects.append(AppendEvent(self.terms.match, self._seq, at, event, turn))
+            self._lobby.effects.append(AppendEvent(self.terms.match, self._seq, event_time, event, turn))
         if len(referee.moves) > ply:
             # The answer to a turn that was sent again may arrive before the edge's report of the sent turn.
             self.turn_report_deadline = None
@@ -135,8 +138,8 @@ class Room:
             if referee.disconnected_at != disconnected_before and referee.result is None:
                 self.publish(self.public_view.make_connection_status(self._lobby.now))
 
-    def start_clock(self, ply: int, lag: int, at: int) -> None:
-        """Start the clock of the turn of ply `ply`, sent at time `at`. If the turn was sent again, its clock continues.
+    def start_clock(self, ply: int, lag: int, sent_time: int) -> None:
+        """Start the clock of the turn of ply `ply`, sent at `sent_time` (ns). If the turn was sent again, its clock continues.
 
         Do nothing if the turn is not the current one, or if its clock runs and the turn was not sent again. The start
         of the turn is written to the journal later, together with the next event.
@@ -146,9 +149,9 @@ class Room:
         if self.referee.turn_sent_at is not None and self.turn_report_deadline is None:
             return  # the turn was reported before
         turn = TurnStarted(ply, lag, self._clock_ran_ns)
-        deadline = self.referee.start_clock(turn, at)
+        deadline = self.referee.start_clock(turn, sent_time)
         if deadline is not None:
-            self._unsaved_turn = at, turn
+            self._unsaved_turn = sent_time, turn
             report_deadline, self.turn_report_deadline = self.turn_report_deadline, None
             deadline += self._lobby.settings.transit_ns
             # A check is already scheduled at `report_deadline`, and then schedules the next one.
@@ -175,8 +178,10 @@ class Room:
 
     def replay(self, unfinished: UnfinishedMatch) -> None:
         """Apply the stored events of a match to this new room, without effects."""
-        for at, event in unfinished.events:
-            self.referee.handle(self._trimmer.trim_event(event) if type(event) is MoveReceived else event, at)
+        for event_time, event in unfinished.events:
+            self.referee.handle(
+                self._trimmer.trim_event(event) if type(event) is MoveReceived else event, event_time
+            )
         self._seq = len(unfinished.events)
 
     # deadlines
@@ -221,7 +226,7 @@ class Room:
                     # The clock runs while the player is away.
                     self.start_clock(message.ply, 0, lobby.now)
                 elif self.turn_report_deadline is None:
-                    self.turn_report_deadline = lobby.now + TURN_REPORT_NS
+                    self.turn_report_deadline = lobby.now + TURN_REPORT_TIMEOUT_NS
                     lobby.deadlines.schedule(self.key, self.turn_report_deadline)
             if client is not None:
                 lobby.effects.append(SendToClient(client, message, clock_ran_ns))

@@ -20,7 +20,7 @@ HOUSE_PREFIX = "house-"
 It keeps the plain names free, such as `greedy`, which `arena bot greedy` uses.
 """
 MATCHES_PER_HOUSE_ENGINE = 4
-"""Number of matches that one house engine plays in parallel."""
+"""Number of matches that each of the server's own engines plays in parallel."""
 
 AnalysisVisibility = Literal["reply", "end"]
 """Time at which spectators get the analysis of a move: after the reply to the move, or after the match."""

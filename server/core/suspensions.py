@@ -21,7 +21,7 @@ MAX_TRACKED_NAMES = 10_000
 
 @dataclass(slots=True)
 class _FailureRecord:
-    failures: int = 0
+    failure_count: int = 0
     suspended_until: int = 0
     reason: str = ""
 
@@ -32,29 +32,32 @@ class BotSuspensions:
     def __init__(self) -> None:
         self._failures: OrderedDict[str, _FailureRecord] = OrderedDict()
 
-    def record_result(self, name: str, reason: EndReason, *, lost: bool, plies: int, now: int) -> str:
+    def record_result(self, name: str, reason: EndReason, *, is_loss: bool, ply_count: int, now: int) -> str:
         """Record the end of a bot's match. If this suspends the bot, return the reason; otherwise an empty string.
 
-        reason  reason why the match ended
-        lost    True if the bot did not win; both bots lose a match for which neither appeared
-        plies   number of plies played
+        reason     reason why the match ended
+        is_loss    True if the bot did not win; both bots lose a match for which neither appeared
+        ply_count  number of plies played
         """
-        is_early_loss = reason is EndReason.RESIGNATION and plies < EARLY_LOSS_PLIES
-        if not (lost and (is_early_loss or reason in FORFEIT_REASONS)):
+        is_early_loss = reason is EndReason.RESIGNATION and ply_count < EARLY_LOSS_PLIES
+        if not (is_loss and (is_early_loss or reason in FORFEIT_REASONS)):
             self._failures.pop(name, None)
             return ""
         failure_record = self._failures.setdefault(name, _FailureRecord())
         self._failures.move_to_end(name)
         if len(self._failures) > MAX_TRACKED_NAMES:
             self._failures.popitem(last=False)
-        failure_record.failures += 1
-        if failure_record.failures < MAX_FAILURES:
+        failure_record.failure_count += 1
+        if failure_record.failure_count < MAX_FAILURES:
             return ""
         seconds = min(
-            MAX_SUSPENSION_SECONDS, MIN_SUSPENSION_SECONDS << min(10, failure_record.failures - MAX_FAILURES)
+            MAX_SUSPENSION_SECONDS,
+            MIN_SUSPENSION_SECONDS << min(10, failure_record.failure_count - MAX_FAILURES),
         )
         failure_record.suspended_until = now + seconds * 1_000_000_000
-        failures_text = f"{failure_record.failures} matches in a row forfeited, the last by {reason.value}"
+        failures_text = (
+            f"{failure_record.failure_count} matches in a row forfeited, the last by {reason.value}"
+        )
         failure_record.reason = f"{failures_text}; back in {seconds} s"
         return failure_record.reason
 

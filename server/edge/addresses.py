@@ -15,20 +15,20 @@ def make_websocket_url(host: str, port: int, tls: SSLContext | None = None) -> s
     return f"{'wss' if tls else 'ws'}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def make_loopback_url(bound: tuple[Any, ...], tls: SSLContext | None) -> str | None:
+def make_loopback_url(bound_address: tuple[Any, ...], tls: SSLContext | None) -> str | None:
     """Return a loopback URL at which bots on this machine reach a listener; None if they need a second listener.
 
-    They need one if this listener uses TLS, whose certificate does not cover a loopback address, or if it is bound to
+    They need one if this listener uses TLS, whose certificate does not cover a loopback address, or if it is bound_address to
     an address of another interface.
 
-    bound  address of the listener's socket: IP address, port, and for IPv6 two more values
+    bound_address  address of the listener's socket: IP address, port, and for IPv6 two more values
     """
-    address = ip_address(bound[0])
+    address = ip_address(bound_address[0])
     if tls is not None or not (address.is_loopback or address.is_unspecified):
         return None
     if address.is_unspecified:
-        return make_websocket_url(LOOPBACK if address.version == 4 else "::1", bound[1])
-    return make_websocket_url(str(address), bound[1])
+        return make_websocket_url(LOOPBACK if address.version == 4 else "::1", bound_address[1])
+    return make_websocket_url(str(address), bound_address[1])
 
 
 def describe_listen_error(host: str, port: int, error: OSError) -> str:

@@ -22,8 +22,8 @@ log = logging.getLogger("arena.admission")
 
 BURST_SECONDS = 0.2
 """Burst of an address, in seconds: after a pause, it may send at once as much as its rate allows in this time."""
-MIN_BURST = 8
-"""Smallest number of chunks that an address may send at once, if its rate allows fewer in `BURST_SECONDS`."""
+MIN_BURST_CHUNKS = 8
+"""Smallest number of chunks (reads from a socket) that an address may send at once, if its rate allows fewer in `BURST_SECONDS`."""
 CROWDED_SHARE = 0.25
 """Share of the allowed connections that must be open before the limit per address applies.
 
@@ -74,7 +74,7 @@ class Admission:
         bucket = self._buckets.get(key)
         if bucket is None:
             rate = self.limits.moves_per_second
-            burst = max(MIN_BURST, int(rate * BURST_SECONDS))
+            burst = max(MIN_BURST_CHUNKS, int(rate * BURST_SECONDS))
             bucket = self._buckets[key] = TokenBucket(rate, burst, self._clock.now_ns())
         return bucket
 
@@ -185,8 +185,8 @@ def _read_forwarded_for(request: Request) -> str | None:
     values = request.headers.get_all("X-Forwarded-For")
     if not values:
         return None
-    last = values[-1].rpartition(",")[2].strip()
+    last_entry = values[-1].rpartition(",")[2].strip()
     try:
-        return str(ip_address(last))
+        return str(ip_address(last_entry))
     except ValueError:
         return None

@@ -46,7 +46,7 @@ SLICE_BYTES = 128
 """Number of bytes of a websocket that are parsed in one slice of the fair queue: about six short messages."""
 END_OF_REQUEST = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
-ANSWER_SECONDS = 310.0
+MAX_RESPONSE_SECONDS = 310.0
 """Longest time to prepare the response to a plain request, in seconds. Web pages have shorter limits of their own."""
 CLOSE_SECONDS = 2.0
 """Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""
@@ -58,16 +58,16 @@ MAX_AFTER_CLOSE_BYTES = 4096
 """Maximum number of bytes to read after the close frame was sent. An honest client has only a few in transit."""
 MAX_DISCARDED_BYTES = 16 * 1024 * 1024
 """Maximum number of bytes to read and discard after this side has ended its stream."""
-CONNECTION_COST = 150.0
+CONNECTION_COST_US = 150.0
 """Estimated CPU time to accept and close a connection, in µs, not counting its slices in the fair queue."""
-HELLO_COST = 600.0
+HELLO_COST_US = 600.0
 """Estimated CPU time of a hello, in µs, not counting its slice in the fair queue.
 
 It covers the lookup of the name, the core's work, the commit, and the same again for the client's departure.
 """
-MESSAGE_COST = 300.0
+MESSAGE_COST_US = 300.0
 """Estimated CPU time of any other message, in µs, not counting its slice in the fair queue."""
-REASON_BYTES = 120
+MAX_REASON_BYTES = 120
 """Maximum size of the reason in a close frame, in bytes.
 
 The frame allows 125, but it also contains a code, and truncation may split a character.
@@ -206,7 +206,7 @@ class Connection(asyncio.BufferedProtocol):
         self.update_reading()
 
     def update_reading(self) -> None:
-        """Pause or resume reading. If there is work for the fair queue, put the connection into it."""
+        """Pause or resume reading. If there is work for the fair queue, put the connection into the queue."""
         if self._unparsed:
             self.transport.pause_reading()
         elif self._bytes_after_close <= MAX_AFTER_CLOSE_BYTES:
@@ -230,7 +230,7 @@ class Connection(asyncio.BufferedProtocol):
             self._edge.fair_queue.enqueue(self._address_key, self)
 
     def run_slice(self) -> float:
-        """Parse buffered bytes, or handle a waiting message.
+        """Do one slice of work in the fair queue: parse buffered bytes, or handle a waiting message.
 
         Return the cost in µs: the CPU time of the slice, and an estimate for the work that it causes outside the slice.
         """
@@ -267,7 +267,7 @@ class Connection(asyncio.BufferedProtocol):
             return session.handle_waiting_message()
         data, self._unparsed = self._unparsed[:chunk_bytes], self._unparsed[chunk_bytes:]
         handled_before = session.handled_count
-        cost_per_message = MESSAGE_COST if session.client else HELLO_COST
+        cost_per_message = MESSAGE_COST_US if session.client else HELLO_COST_US
         self._parse(data, self._arrived_ns)
         return cost_per_message * (session.handled_count - handled_before)
 
@@ -337,8 +337,8 @@ class Connection(asyncio.BufferedProtocol):
     def _free_protocol(self) -> None:
         """Break the reference cycles of the protocol object, which otherwise wait for a run of the garbage collector.
 
-        Such runs stall all clients, and clients that connect again and again cause many. A parser refers to its protocol
-        object, and so does the traceback of an error in it.
+        Such runs stall all clients, and clients that connect again and again cause many. The
+        protocol's parser refers back to it, and so does the traceback of an error that was raised in the parser.
         """
         vars(self._protocol).clear()
 
@@ -374,10 +374,10 @@ class Connection(asyncio.BufferedProtocol):
             self._handle_request(cast("HttpRequest", event))
         writes, handshake_error = self._protocol.data_to_send(), self._protocol.handshake_exc
         if isinstance(handshake_error, InvalidMessage):  # the library has refused it without a response
-            self._write_response(handshake.refuse_unreadable(handshake_error.__cause__), last=True)
+            self._write_response(handshake.refuse_unreadable(handshake_error.__cause__), is_last=True)
         else:
             self._write_library_output(writes)
-        return CONNECTION_COST if head_end >= 0 and is_first else 0.0
+        return CONNECTION_COST_US if head_end >= 0 and is_first else 0.0
 
     def _handle_request(self, event: HttpRequest) -> None:
         edge = self._edge
@@ -387,7 +387,7 @@ class Connection(asyncio.BufferedProtocol):
         client_address = edge.admission.find_client_address(request, self.address)
         ban_reason = edge.directives.find_ban_reason(client_address)
         if ban_reason:
-            self._write_response(handshake.refuse_banned(ban_reason), last=True)
+            self._write_response(handshake.refuse_banned(ban_reason), is_last=True)
             return
         if not request.wants_websocket:
             page_response = handshake.answer_page(edge.pages, request, client_address)
@@ -395,7 +395,7 @@ class Connection(asyncio.BufferedProtocol):
                 # Most responses are cached or refusals. A task for each would cost more than the response.
                 self._send_response(request, page_response)
             else:
-                self.set_deadline(ANSWER_SECONDS, self.transport.abort)
+                self.set_deadline(MAX_RESPONSE_SECONDS, self.transport.abort)
                 edge.start_soon(self._respond_later, request, page_response)
             return
         refusal = (
@@ -403,10 +403,10 @@ class Connection(asyncio.BufferedProtocol):
             or self._count_proxied_client(client_address)
             or handshake.refuse_without_subprotocol(request)
             or (handshake.NO_CORE_RESPONSE if edge.is_cut_off else None)
-            or (None if edge.any_origin else handshake.refuse_other_origin(request))
+            or (None if edge.allows_any_origin else handshake.refuse_other_origin(request))
         )
         if refusal is not None:
-            self._write_response(refusal, last=True)
+            self._write_response(refusal, is_last=True)
             return
         response = self._protocol.accept(event)
         response.headers["Server"] = edge.program
@@ -451,7 +451,7 @@ class Connection(asyncio.BufferedProtocol):
             or self._response_count >= handshake.MAX_REQUESTS_PER_CONNECTION
             or not edge.admission.may_stay_open(self.address)
         )
-        self._write_response(response, last=is_last, bodiless=request.method == "HEAD")
+        self._write_response(response, is_last=is_last, omits_body=request.method == "HEAD")
         if not is_last:
             # The time limit of the first request applies to the next one too.
             self._free_protocol()
@@ -460,11 +460,11 @@ class Connection(asyncio.BufferedProtocol):
             self.set_deadline(edge.limits.hello_seconds, self._close_idle)
             self.update_reading()
 
-    def _write_response(self, response: Response, *, last: bool, bodiless: bool = False) -> None:
+    def _write_response(self, response: Response, *, is_last: bool, omits_body: bool = False) -> None:
         self.transport.write(
-            handshake.encode_response(response, self._edge.program, last=last, bodiless=bodiless)
+            handshake.encode_response(response, self._edge.program, is_last=is_last, omits_body=omits_body)
         )
-        if last:
+        if is_last:
             self._is_closing = True
             self._end_stream()
             self.set_deadline(self._edge.limits.hello_seconds, self.transport.abort)
@@ -571,14 +571,14 @@ class Connection(asyncio.BufferedProtocol):
         """Send a close frame. If the peer has not answered after `CLOSE_SECONDS`, reset the connection.
 
         code            websocket close code
-        reason          text for the close frame, of which at most `REASON_BYTES` are sent
+        reason          text for the close frame, of which at most `MAX_REASON_BYTES` are sent
         is_misbehaving  True to count the connection as misbehaving, which may block its address
         """
         self._is_closing = True
         if is_misbehaving:
             self._edge.admission.record_abuse(self.address)
         if self._protocol.state is OPEN:
-            self._protocol.send_close(code, reason.encode()[:REASON_BYTES].decode(errors="ignore"))
+            self._protocol.send_close(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
             self._write_library_output(self._protocol.data_to_send())
         self.set_deadline(CLOSE_SECONDS, self.transport.abort)
         self.update_reading()

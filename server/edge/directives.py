@@ -17,20 +17,20 @@ NO_NOTICE = Notice("", "")
 class Directives(Struct, frozen=True):
     """Bans and the notice that are in force now."""
 
-    names: Mapping[str, str] = {}
+    banned_names: Mapping[str, str] = {}
     """Reason for each banned name."""
-    networks: Mapping[IPv4Network | IPv6Network, str] = {}
+    banned_networks: Mapping[IPv4Network | IPv6Network, str] = {}
     """Reason for each banned network. IPv6 networks are /64 or larger."""
     notice: Notice = NO_NOTICE
 
     def find_ban_reason(self, address: str, name: str = "") -> str:
         """Return the reason why the name or the address is banned; empty if neither is. An empty name is never banned."""
-        if name in self.names:
-            return self.names[name]
-        if not self.networks:
+        if name in self.banned_names:
+            return self.banned_names[name]
+        if not self.banned_networks:
             return ""
         try:
             parsed = ip_address(make_address_key(address).partition("/")[0])
         except ValueError:
             return ""
-        return next((why for network, why in self.networks.items() if parsed in network), "")
+        return next((why for network, why in self.banned_networks.items() if parsed in network), "")

@@ -70,7 +70,7 @@ class Edge:
         program: str,
         proxies: Collection[str] = (),
         pause_seconds: float = PAUSE_SECONDS,
-        any_origin: bool = False,
+        allows_any_origin: bool = False,
         unlimited_names: Container[str] = frozenset(),
         lag: LoopLag,
         is_storing: Callable[[], bool] = lambda: False,
@@ -78,15 +78,15 @@ class Edge:
     ) -> None:
         """Make an edge that does not listen yet.
 
-        number           number of this edge: the high bits of its clients' numbers
-        core             receiver of the clients' inputs; may be replaced before the edge listens
-        program          name and version in the `Server` header of responses
-        proxies          addresses or networks whose X-Forwarded-For is trusted
-        pause_seconds    time for which an address with many misbehaving connections is refused
-        any_origin       True if browsers may connect from pages of other sites
-        unlimited_names  names of bots without rate limits: the server's own
-        lag              meter of the event loop's lag, shared with a core in this process
-        is_storing       function that returns True while this process stores moves
+        number             number of this edge: the high bits of its clients' numbers
+        core               receiver of the clients' inputs; may be replaced before the edge listens
+        program            name and version in the `Server` header of responses
+        proxies            addresses or networks whose X-Forwarded-For is trusted
+        pause_seconds      time for which an address with many misbehaving connections is refused
+        allows_any_origin  True if browsers may connect from pages of other sites
+        unlimited_names    names of bots without rate limits: the server's own
+        lag                meter of the event loop's lag, shared with a core in this process
+        is_storing         function that returns True while this process stores moves
         """
         self.number = number
         self.core = core
@@ -95,7 +95,7 @@ class Edge:
         """Function that answers plain requests; without web pages, it answers none."""
         self.metrics = metrics
         self.program = program
-        self.any_origin = any_origin
+        self.allows_any_origin = allows_any_origin
         self.unlimited_names = unlimited_names
         self.clock = clock
         self.now = clock.now_ns

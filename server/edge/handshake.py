@@ -52,7 +52,7 @@ def refuse_unless_get(request: Request) -> Response | None:
 def refuse_unreadable(error: BaseException | None) -> Response:
     """Return the response to a request that cannot be read, for example because it has a body. `error`: cause, if known."""
     return make_text_response(
-        f"this request cannot be read ({error!s:.100}): write HTTP/1.1, without a body",
+        f"this request cannot be read ({error!s:.100}): send HTTP/1.1 without a body",
         HTTPStatus.BAD_REQUEST,
     )
 
@@ -129,12 +129,12 @@ async def _make_response(make_response: MakeResponse, address: str) -> Response:
         return FAILURE_RESPONSE
 
 
-def encode_response(response: Response, program: str, *, last: bool, bodiless: bool = False) -> bytes:
+def encode_response(response: Response, program: str, *, is_last: bool, omits_body: bool = False) -> bytes:
     """Return a response as bytes.
 
-    program   name and version of the server, for the `Server` header
-    last      True if the connection ends after this response, which then says `Connection: close`
-    bodiless  True to leave out the body, as for HEAD, but still send its length (RFC 9110, section 9.3.2)
+    program     name and version of the server, for the `Server` header
+    is_last     True if the connection ends after this response, which then says `Connection: close`
+    omits_body  True to leave out the body, as for HEAD, but still send its length (RFC 9110, section 9.3.2)
     """
     fields = {
         "Date": formatdate(usegmt=True),
@@ -143,8 +143,8 @@ def encode_response(response: Response, program: str, *, last: bool, bodiless: b
         "Content-Length": str(len(response.body)),
         "Server": program,
     }
-    if last:
+    if is_last:
         fields["Connection"] = "close"
     head = "".join([f"{name}: {value}\r\n" for name, value in fields.items()])
-    body = b"" if bodiless else response.body
+    body = b"" if omits_body else response.body
     return f"HTTP/1.1 {response.status.value} {response.status.phrase}\r\n{head}\r\n".encode() + body

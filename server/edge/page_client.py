@@ -48,7 +48,7 @@ class ConnectedClient(Struct, frozen=True):
     name: str
     role: str
     address: str
-    seconds: int
+    connected_seconds: int
     """Time since the client connected, in seconds."""
 
 
@@ -114,7 +114,7 @@ class PageClient:
             and session.state in (ADMITTED, BACKLOGGED)
             and (hello := session.hello) is not None
         ]
-        return sorted(clients, key=lambda client: (-client.seconds, client.name))
+        return sorted(clients, key=lambda client: (-client.connected_seconds, client.name))
 
     async def _request(self, key: str, message: ClientMessage) -> ServerMessage | None:
         """Return the core's answer to a request; None if no answer comes within `ANSWER_SECONDS`.

@@ -35,5 +35,5 @@ class Request:
 
         A request may follow only after a GET: other methods may have a body, and the response to HEAD has none.
         """
-        closes = "close" in map(str.lower, self.list_header_values("Connection"))
-        return self.method == "GET" and self.protocol == "HTTP/1.1" and not closes
+        asks_to_close = "close" in map(str.lower, self.list_header_values("Connection"))
+        return self.method == "GET" and self.protocol == "HTTP/1.1" and not asks_to_close

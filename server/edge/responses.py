@@ -61,16 +61,16 @@ def is_compressible(response: Response) -> bool:
     return len(response.body) >= MIN_COMPRESSED_BYTES and response.content_type not in COMPRESSED_TYPES
 
 
-def apply_gzip(response: Response, *, accepted: bool, level: int = 6) -> Response:
+def apply_gzip(response: Response, *, accepts_gzip: bool, level: int = 6) -> Response:
     """Return a response with its body compressed, if the client accepts gzip and the body is worth compressing.
 
-    accepted  True if the client accepts gzip
-    level     compression level of gzip, 1 to 9
+    accepts_gzip  True if the client accepts gzip
+    level         compression level of gzip, 1 to 9
     """
     if not is_compressible(response):
         return response
     response = replace(response, headers={**response.headers, "Vary": "Accept-Encoding"})
-    if not accepted:
+    if not accepts_gzip:
         return response
     body = gzip.compress(response.body, level, mtime=0)
     return replace(response, body=body, headers={**response.headers, "Content-Encoding": "gzip"})
@@ -106,10 +106,12 @@ def make_method_not_allowed_response(allowed: str) -> Response:
     return replace(line, headers={"Allow": allowed})
 
 
-def make_unauthorized_response(why: str, *, ask: bool = True) -> Response:
+def make_unauthorized_response(why: str, *, asks_browser: bool = True) -> Response:
     """Return a 401 for a missing or wrong name and token; `why` is a one-line reason.
 
-    ask  False to keep browsers from prompting for the name and token
+    asks_browser  False to keep browsers from prompting for the name and token
     """
-    headers = {"WWW-Authenticate": 'Basic realm="a bot and its token", charset="UTF-8"'} if ask else {}
+    headers = (
+        {"WWW-Authenticate": 'Basic realm="a bot and its token", charset="UTF-8"'} if asks_browser else {}
+    )
     return replace(make_text_response(why, HTTPStatus.UNAUTHORIZED), headers=headers)

@@ -58,7 +58,7 @@ AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
 """States of a session, in order. BACKLOGGED is ADMITTED with too many queued messages, so that reading is paused."""
 IGNORING_STATES = frozenset({AWAITING_ADMISSION, CLOSED})
 """States of a session in which no message is handled. In AWAITING_ADMISSION, messages are kept for later."""
-MAX_QUEUED = 256
+MAX_QUEUED_MESSAGES = 256
 """Number of messages waiting in the fair queue at which reading is paused."""
 CONTROL_OPCODES = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
 """Opcodes of control frames."""
@@ -79,7 +79,7 @@ MESSAGE_BURST_SECONDS = 4
 """Time in which a client's unused allowance of messages grows to its maximum, in seconds."""
 ADMISSION_SECONDS = 60.0
 """Longest time for the core to answer a hello, in seconds, for example while a new core takes over."""
-CONTROLS_PER_SECOND = 10.0
+CONTROL_FRAMES_PER_SECOND = 10.0
 """Average number of control frames per second that a client may send. They are limited because pings are answered."""
 CONTROL_BURST = 100
 """Maximum number of control frames that a client may send without a pause."""
@@ -103,11 +103,11 @@ class SeatState:
         "ply",
         "stalled_ns",
         "turn_sent_ns",
-        "unanswered_starts",
+        "unanswered_start_count",
     )
 
     def __init__(self) -> None:
-        self.unanswered_starts = 0
+        self.unanswered_start_count = 0
         """Number of `start` messages that the bot has not answered with `ready`. A bot answers even repeated ones."""
         self.ply = -1
         """Ply of the open turn; -1 if none is open."""
@@ -172,7 +172,7 @@ class Session:
             limits.messages_per_second, MESSAGE_BURST_SECONDS * limits.messages_per_second, now
         )
         """Token bucket of messages that answer no message of the server."""
-        self._control_bucket = TokenBucket(CONTROLS_PER_SECOND, CONTROL_BURST, now)
+        self._control_bucket = TokenBucket(CONTROL_FRAMES_PER_SECOND, CONTROL_BURST, now)
         self._fragment_bucket: TokenBucket | None = None
         """Token bucket of message fragments; None until the first fragment."""
         self._message_parts: bytearray | None = None
@@ -230,7 +230,7 @@ class Session:
                     del self.seats[message.match]
                     return
                 # A stall of the event loop after the turn was written, even one that is still going on, does not count.
-                lateness_ns = arrived_ns - edge.lag.due
+                lateness_ns = arrived_ns - edge.lag.due_ns
                 lateness_ns = lateness_ns if lateness_ns > loop_lag.STALL_NS else 0
                 stalled_ns = edge.lag.stalled_ns + lateness_ns - seat.stalled_ns
                 elapsed_ns = max(0, arrived_ns - seat.turn_sent_ns - stalled_ns) + seat.clock_ran_ns
@@ -279,8 +279,8 @@ class Session:
             seat = None
         if self._connection.is_over and (seat is None or type(message) is Ready):
             return  # nobody waits for the answer
-        if seat is not None and seat.unanswered_starts and type(message) is Ready:
-            seat.unanswered_starts -= 1
+        if seat is not None and seat.unanswered_start_count and type(message) is Ready:
+            seat.unanswered_start_count -= 1
         elif not self._message_bucket.try_take_token(arrived_ns):
             self._handle_flood()
             return
@@ -295,7 +295,7 @@ class Session:
             self._send_error(Error(Code.RATE_LIMITED, detail, *match_and_ply))
         else:
             self.waiting_messages.append((message, arrived_ns, cost))
-            if len(self.waiting_messages) >= MAX_QUEUED:
+            if len(self.waiting_messages) >= MAX_QUEUED_MESSAGES:
                 self.state = BACKLOGGED
             self._connection.wait_in_fair_queue()
 
@@ -318,7 +318,7 @@ class Session:
         if not self.waiting_messages:
             return 0.0
         message, arrived_ns, cost = self.waiting_messages.pop(0)
-        if self.state == BACKLOGGED and len(self.waiting_messages) < MAX_QUEUED:
+        if self.state == BACKLOGGED and len(self.waiting_messages) < MAX_QUEUED_MESSAGES:
             self.state = ADMITTED
         self._submit(message, arrived_ns)
         return cost
@@ -513,7 +513,7 @@ class Session:
         edge = self._edge
         now = edge.now()
         seat.ply, seat.turn_sent_ns, seat.clock_ran_ns, seat.answer = turn.ply, now, clock_ran_ns, None
-        lateness_ns = now - edge.lag.due
+        lateness_ns = now - edge.lag.due_ns
         seat.stalled_ns = edge.lag.stalled_ns + (lateness_ns if lateness_ns > loop_lag.STALL_NS else 0)
         if self.state != CLOSED:
             lag = self._connection.pings.lag
@@ -530,7 +530,7 @@ class Session:
             self.hello = replace(self.hello, quota=self.hello.quota - 1)
         for match in [match for match, seat in self.seats.items() if seat.is_over]:
             del self.seats[match]
-        self.seats.setdefault(start.match, SeatState()).unanswered_starts += 1
+        self.seats.setdefault(start.match, SeatState()).unanswered_start_count += 1
 
     def _handle_outgoing_end(self, end: End) -> None:
         seat = self.seats.get(end.match)

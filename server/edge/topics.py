@@ -1,7 +1,7 @@
 """Topics that clients of this edge follow: a match, or the listing.
 
-A message is encoded once for all followers. Messages are gathered for `GATHER_SECONDS`, and then sent to a few
-followers at a time, spread over the next `GATHER_SECONDS`, so that a player's move waits only for a few followers. A
+A message is encoded once for all followers. Messages are gathered for `DELIVERY_DELAY_SECONDS`, and then sent to a few
+followers at a time, spread over the next `DELIVERY_DELAY_SECONDS`, so that a player's move waits only for a few followers. A
 follower that reads slowly, or whose address exceeds its budget, misses messages, and later gets the whole match again.
 """
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 MAX_BACKLOG_BYTES = 16 * 1024
 """Number of unsent bytes above which a follower is skipped until it has read more."""
-GATHER_SECONDS = 0.05
+DELIVERY_DELAY_SECONDS = 0.05
 """Delay before a message is sent, together with those that arrive meanwhile, in seconds."""
 RECHECK_SECONDS = 1.0
 """Interval between checks of followers that have missed messages, in seconds."""
-UPDATE_COST = 20
+UPDATE_COST_US = 20
 """Cost of sending a follower the latest messages of a match, in µs of its address's work budget."""
-VIEW_COST = 100
+VIEW_COST_US = 100
 """Cost of sending a follower the whole match again, in µs of its address's work budget."""
-FOLLOWERS_PER_TURN = 4
+FOLLOWERS_PER_BATCH = 4
 """Number of followers that get messages in one iteration of the event loop."""
 MISSED_MESSAGE = -1
 """Value in place of a message number: the follower has missed a message."""
@@ -86,7 +86,7 @@ class Topic:
             self._frames.append(frame)
             self._frame_count += 1
         if not self._is_delivering:
-            self._start_delivery_after(GATHER_SECONDS)
+            self._start_delivery_after(DELIVERY_DELAY_SECONDS)
 
     def _start_delivery_after(self, seconds: float) -> None:
         self._is_delivering = True
@@ -100,13 +100,13 @@ class Topic:
         self._is_delivering = True
         self._send_batch(list(self._followers), self._frame_count, self.is_over)
 
-    def _send_batch(self, batch: list[Session], until: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
+    def _send_batch(self, batch: list[Session], end_number: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
         """Send the first few followers of `batch` the messages that they lack, and the others later, batch by batch.
 
-        until    number of the first message that need not be sent to all followers in this round
-        is_last  True if the match was over when the round began, so that the round also sends its `end`
+        end_number  number of the first message that need not be sent to all followers in this round
+        is_last     True if the match was over when the round began, so that the round also sends its `end`
         """
-        for follower in batch[:FOLLOWERS_PER_TURN]:
+        for follower in batch[:FOLLOWERS_PER_BATCH]:
             number = self._followers.get(follower)
             if number is None:
                 continue
@@ -114,17 +114,17 @@ class Topic:
                 self._send_end(follower, number)
             elif number != self._frame_count:
                 self._send_latest(follower, number)
-        batch = batch[FOLLOWERS_PER_TURN:]
+        batch = batch[FOLLOWERS_PER_BATCH:]
         if batch:
-            followers = max(FOLLOWERS_PER_TURN, len(self._followers))
-            pause_seconds = GATHER_SECONDS * FOLLOWERS_PER_TURN / followers
-            self._clock.call_later(pause_seconds, self._send_batch, batch, until, is_last)
+            follower_count = max(FOLLOWERS_PER_BATCH, len(self._followers))
+            pause_seconds = DELIVERY_DELAY_SECONDS * FOLLOWERS_PER_BATCH / follower_count
+            self._clock.call_later(pause_seconds, self._send_batch, batch, end_number, is_last)
             return
         # Messages published during this round go to all followers in the next round.
-        self._frames = self._list_frames_from(until)
+        self._frames = self._list_frames_from(end_number)
         self._is_delivering = False
         if self._frames or (self.is_over and not is_last):
-            self._start_delivery_after(GATHER_SECONDS)
+            self._start_delivery_after(DELIVERY_DELAY_SECONDS)
         elif MISSED_MESSAGE in self._followers.values() and not self.is_over:
             self._clock.call_later(RECHECK_SECONDS, self._start_delivery_if_idle)
 
@@ -133,18 +133,18 @@ class Topic:
 
         `first_number` may be MISSED_MESSAGE or AWAITING_VIEW instead, as in `_followers`.
 
-        A follower that reads slowly, or whose address has used up its work budget, misses them. Once it can receive
-        again, request the whole match for it.
+        A follower that reads slowly, or whose address has used up its work budget, misses these messages. Once the
+        follower can receive again, request the whole match for it.
         """
         is_slow = follower.unsent_bytes > MAX_BACKLOG_BYTES
         if self.name == LISTING_TOPIC:
             if not is_slow:
                 self._followers[follower] = self._frame_count
                 follower.write(self._frames[-1])
-        elif first_number >= 0 and not is_slow and follower.try_spend(UPDATE_COST):
+        elif first_number >= 0 and not is_slow and follower.try_spend(UPDATE_COST_US):
             self._followers[follower] = self._frame_count
             follower.write(b"".join(self._list_frames_from(first_number)))
-        elif first_number == MISSED_MESSAGE and not is_slow and follower.try_spend(VIEW_COST):
+        elif first_number == MISSED_MESSAGE and not is_slow and follower.try_spend(VIEW_COST_US):
             self._followers[follower] = AWAITING_VIEW
             follower.request_view(self.name)
         elif first_number >= 0:

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from arena.clock import TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.values import Role
-from arena.server.core.bot import LobbyBot, matches_hash
+from arena.server.core.bot import LobbyBot, has_hash
 from arena.server.core.effects import CloseClient
 from arena.server.core.guests import is_guest_name
 from arena.server.core.inputs import (
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("arena.accounts")
 
-MAX_BATCH = 200
+MAX_CLIENTS_PER_QUERY = 200
 """Maximum number of clients that are looked up in one query of the store."""
-GATHER_SECONDS = 0.1
+QUERY_PAUSE_SECONDS = 0.1
 """Pause after a query, in seconds, in which arriving clients gather for the next query.
 
 A query takes almost 1 ms of CPU time, whether for one client or for many, and moves that arrive meanwhile wait.
 """
-GATHER_PARTS = 10
+MAX_ADMISSION_PARTS = 10
 """Maximum number of parts in which the clients of a query are admitted, spread over the pause after it.
 
 A move waits for all clients that are admitted in its round, so the clients of a query are not admitted all at once.
@@ -66,8 +66,8 @@ class Authenticator:
         engine: Engine,
         server: str,
         *,
-        anyone: bool,
-        guests: bool,
+        admits_anyone: bool,
+        admits_guests: bool,
         failed_logins: FailedLogins,
         clock: TimeSource,
     ) -> None:
@@ -75,14 +75,14 @@ class Authenticator:
 
         engine         store with tokens, owners, sessions and ratings
         server         name of the server whose stored sessions count
-        anyone         True if any client may use a name without a token, as on a private network
-        guests         True if guests need no token
+        admits_anyone  True if any client may use a name without a token, as on a private network
+        admits_guests  True if guests need no token
         failed_logins  counter of wrong tokens by address
         """
         self._engine = engine
         self._server = server
-        self._admits_anyone = anyone
-        self._admits_guests = guests
+        self._admits_anyone = admits_anyone
+        self._admits_guests = admits_guests
         self._failed_logins = failed_logins
         self._clock = clock
         self._issued_token_hashes: dict[str, str] = {}
@@ -128,18 +128,18 @@ class Authenticator:
             owner=bot.owner,
             is_owner_address=bot.is_owner_address,
             secret=secrets.token_urlsafe(24),
-            guest=bot.guest,
+            guest=bot.is_guest,
             local=self._is_local(hello.name, address),
             ratings=bot.ratings,
         )
 
     def forget_request(self, client: int) -> None:
-        """Forget the hello of a client, if it has one in the queue."""
+        """Forget the hello of a client, if one is queued. `client`: number of the client."""
         self._requests.pop(client, None)
         self._already_admitted.discard(client)
 
     def forget_edge(self, edge: int) -> None:
-        """Forget the hellos of all clients of a lost edge."""
+        """Forget the queued hellos of all clients of an edge that was lost. `edge`: number of the edge."""
         for client in [client for client in self._requests if get_edge_number(client) == edge]:
             self.forget_request(client)
 
@@ -186,8 +186,8 @@ class Authenticator:
         """Admit or refuse queued clients until cancelled. While the store does not answer, refuse new ones."""
         while True:
             await self._request_arrived.wait()
-            batch = list(self._requests.values())[:MAX_BATCH]
-            unrated_names = list(islice(self._unrated_names, MAX_BATCH))
+            batch = list(self._requests.values())[:MAX_CLIENTS_PER_QUERY]
+            unrated_names = list(islice(self._unrated_names, MAX_CLIENTS_PER_QUERY))
             if not batch and not unrated_names:
                 self._request_arrived.clear()
                 continue
@@ -214,18 +214,20 @@ class Authenticator:
                     shell.submit(OwnerResolved(name, account.owner))
                 for game, rating in account.ratings.items():
                     shell.submit(RatingChanged(game, name, rating))
-            part_count = min(GATHER_PARTS, len(batch)) if names and batch else 1
+            part_count = min(MAX_ADMISSION_PARTS, len(batch)) if names and batch else 1
             part_size = -(-len(batch) // part_count)
             for part in range(part_count):
                 for request in batch[part * part_size : (part + 1) * part_size]:
                     # an edge may have repeated the hello meanwhile
                     if self._requests.get(request.client) is request:
-                        already_admitted = request.client in self._already_admitted
+                        is_already_admitted = request.client in self._already_admitted
                         self.forget_request(request.client)
-                        if accounts is not None or not already_admitted:
-                            self._admit_or_refuse(shell, request, accounts, already_admitted=already_admitted)
+                        if accounts is not None or not is_already_admitted:
+                            self._admit_or_refuse(
+                                shell, request, accounts, is_already_admitted=is_already_admitted
+                            )
                 if names:
-                    await self._clock.sleep(GATHER_SECONDS / part_count)
+                    await self._clock.sleep(QUERY_PAUSE_SECONDS / part_count)
 
     def _admit_or_refuse(
         self,
@@ -233,7 +235,7 @@ class Authenticator:
         request: AdmissionRequest,
         accounts: dict[str, StoredAccount] | None,
         *,
-        already_admitted: bool,
+        is_already_admitted: bool,
     ) -> None:
         if accounts is None:
             shell.send(
@@ -245,7 +247,7 @@ class Authenticator:
         except RequestRefused as refused:
             shell.send(CloseClient(request.client, refused.code, refused.detail))
         else:
-            if not already_admitted:
+            if not is_already_admitted:
                 shell.submit(admission)
 
     def authenticate(self, request: AdmissionRequest, account: StoredAccount) -> ClientAdmitted:
@@ -262,7 +264,7 @@ class Authenticator:
         role: Role = hello.role
         guest, owner = False, ""
         if hello.role != "spectator" or hello.token:
-            if not matches_hash(hello.session, account.session):
+            if not has_hash(hello.session, account.session):
                 self._check_address(address)
             role, guest = self._check_token(request, account)
             owner = hello.name if hello.name in self._issued_token_hashes else account.owner
@@ -290,7 +292,7 @@ class Authenticator:
         if issued_hash is not None:
             if hmac.compare_digest(issued_hash, tokens.hash_token(token)):
                 return "bot", False
-        elif account.revoked:
+        elif account.is_revoked:
             why = f"the token of {name!r} was revoked: ask the host for a new one"
             self._count_failure(request)
             raise RequestRefused(Code.BAD_TOKEN, why)

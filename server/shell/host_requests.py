@@ -37,7 +37,7 @@ class HostRequestHandler:
         shell.add_effect_handler(CommandAnswered, self._resolve_request)
 
     async def send_request(self, server: str, request: HostRequest) -> RequestAnswer | None:
-        """Pass a request to the core, or through the store to another server. This method is a `requests.SendRequest`.
+        """Pass a request to the core, or through the store to another server. This method has the type `requests.SendRequest`.
 
         Return the answer once it is durable; None if another server does not answer in time. After a cancellation, the
         request may still be carried out.
@@ -59,7 +59,7 @@ class HostRequestHandler:
             future.set_result(RequestAnswer(answer.answer, answer.done))
 
     async def submit_stored_requests(self) -> None:
-        """Pass new requests in the store to the core. A rebuilt core gets all unanswered ones again.
+        """Pass new requests in the store to the core. A rebuilt core gets all unanswered requests again.
 
         Raises any database error.
         """

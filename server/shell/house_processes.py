@@ -40,9 +40,9 @@ log = logging.getLogger("arena.house")
 DEFAULT_ENGINES = "greedy,alphabeta:depth=6"
 """Default engines: an easy one for beginners, and a stronger one. Both answer quickly and use little CPU time."""
 NO_ENGINES = "none"
-"""Value of the engine list for a server without house engines."""
+"""Value of the engine list for a server without engines of its own."""
 RESTART_POLICY = RestartPolicy(max_restarts=100, max_backoff_seconds=60)
-"""Restart limits of house engines.
+"""Restart limits of the server's own engines.
 
 A server runs for months, so an engine is given up only after hours without a move.
 """
@@ -57,9 +57,9 @@ class HousePlan:
     """Engines that a server itself runs (house engines), and options for running them."""
 
     engines: Sequence[HouseEngine] = ()
-    guests: bool = True
+    admits_guests: bool = True
     """True if clients without a token may play the engines."""
-    check: bool = False
+    checks_engines: bool = False
     """True to start all engines when the server starts, and raise HouseEngineError if one cannot be started."""
     report_failure: Callable[[str], None] = log.warning
     """Function that is called after each crash or hang of an engine.
@@ -73,11 +73,11 @@ class HousePlan:
     @property
     def allows_guests(self) -> bool:
         """True if guests may connect: they are allowed, and there is an engine to play."""
-        return self.guests and bool(self.engines)
+        return self.admits_guests and bool(self.engines)
 
 
 NO_HOUSE = HousePlan()
-"""Plan of a server without house engines."""
+"""Plan of a server without engines of its own."""
 
 
 def parse_engines(text: str) -> list[HouseEngine]:
@@ -165,7 +165,7 @@ class HouseProcesses:
             self._tasks.start_soon(self._processes[name].run)
 
     def _record_moves(self, finished: MatchFinished) -> None:
-        """Record whether each house engine in a finished match made a move.
+        """Record whether each of the server's own engines in a finished match made a move.
 
         An engine without a move in several matches in a row counts as hung.
         """
@@ -198,12 +198,12 @@ def _make_engine_command(engine: HouseEngine, url: str, games: Sequence[str]) ->
 
 @asynccontextmanager
 async def open_house(plan: HousePlan, shell: Shell, host: BotServer, url: str) -> AsyncIterator[None]:
-    """Start the house engines of a host whenever its core requests them, and stop them at the end of the block.
+    """Start the server's own engines whenever its core requests them, and stop them at the end of the block.
 
     Raises HouseEngineError if the plan asks to try each engine first, and one of them cannot be started.
     """
     async with open_background_tasks() as tasks:
         house = HouseProcesses(plan, shell, host, url, tasks)
-        if plan.check:
+        if plan.checks_engines:
             await house.start_and_check()
         yield

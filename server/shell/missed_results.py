@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("arena.shell")
 
-MAX_QUEUED = 1_000
+MAX_QUEUED_REQUESTS = 1_000
 """Maximum number of requests that wait. Further ones are dropped; a bot asks again with its next message."""
-LOOKUP_SECONDS = 10.0
+LOOKUP_TIMEOUT_SECONDS = 10.0
 """Time limit for a lookup in the store, in seconds."""
 RETRY_SECONDS = 0.5
 """Pause before a failed lookup is repeated, in seconds."""
@@ -36,7 +36,7 @@ class MissedResultSender:
         self._find_record = find_record
         self._shell = shell
         self._clock = clock
-        self._send, self._receive = anyio.create_memory_object_stream[SendMissedResult](MAX_QUEUED)
+        self._send, self._receive = anyio.create_memory_object_stream[SendMissedResult](MAX_QUEUED_REQUESTS)
         self._requests: set[SendMissedResult] = set()
         """Unanswered requests. A repetition of one, for example after an edge has lost messages, is dropped."""
         shell.add_effect_handler(SendMissedResult, self._enqueue)
@@ -63,7 +63,7 @@ class MissedResultSender:
     async def _find_result(self, request: SendMissedResult) -> ServerMessage | None:
         """Return the answer to a request; None if the store cannot answer now."""
         try:
-            with anyio.fail_after(LOOKUP_SECONDS):
+            with anyio.fail_after(LOOKUP_TIMEOUT_SECONDS):
                 record_line = await self._find_record(request.match)
         except TimeoutError:
             log.warning(

@@ -72,7 +72,7 @@ log = logging.getLogger("arena.shell")
 
 RETRY_SECONDS = 0.5
 """Interval between attempts to reach an unavailable store, in seconds."""
-MAX_QUEUED = 20_000
+MAX_QUEUED_INPUTS = 20_000
 """Maximum number of inputs that wait for an unavailable store. If more arrive, the core is dropped and built anew."""
 MAX_ROUND_INPUTS = 256
 """Maximum number of inputs in one round. With more, the effects of the first ones would wait too long."""
@@ -154,7 +154,7 @@ class Shell:
         """True while a timer runs that starts a round for deferred inputs."""
         self._timer: asyncio.TimerHandle | None = None
         """Timer that starts a round at the core's next deadline; None if none is set."""
-        self._timer_at = NEVER
+        self._timer_time_ns = NEVER
         """Time of `_timer`, in ns; NEVER if none is set."""
         self._lag = lag
         self._lag.measure_while(lambda: self._timer is not None)
@@ -170,7 +170,7 @@ class Shell:
         self._effect_handlers: dict[type, list[Callable[[Any], None]]] = {
             MatchFinished: [self._handle_match_finished],
             LogLine: [_write_log_line],
-            AnalysisMovesCut: [lambda cut: metrics.lines_cut.inc(cut.moves)],
+            AnalysisMovesCut: [lambda cut: metrics.lines_cut.inc(cut.move_count)],
         }
 
     # inputs
@@ -230,11 +230,11 @@ class Shell:
             self._round_due.set()
 
     def attach(self, edge: int, port: EdgePort) -> None:
-        """Register the port of the edge with number `edge`, so that its clients can connect."""
+        """Register `port`, through which the shell sends messages to the edge with number `edge`."""
         self._edges[edge] = port
 
     def detach(self, edge: int) -> None:
-        """Forget the lost edge with number `edge`, and its clients. Do nothing if it is not attached."""
+        """Forget the edge with number `edge`, which was lost, and its clients. Do nothing if it is not attached."""
         if self._edges.pop(edge, None) is not None:
             self._authenticator.forget_edge(edge)
             self.submit(EdgeDisconnected(edge))
@@ -260,7 +260,7 @@ class Shell:
         return self._core
 
     def reconfigure(self, settings: CoreSettings) -> None:
-        """Apply new settings, to the core and to each core that this shell builds later."""
+        """Apply new settings to the current core, and to every core that is built later."""
         self.settings = settings
         self.submit(ApplySettings(settings))
 
@@ -430,7 +430,7 @@ class Shell:
                 if self._is_stopping:
                     return
                 # an earlier timer stays: most deadlines move before they are reached
-                if deadline is not None and not self._timer_at <= deadline:
+                if deadline is not None and not self._timer_time_ns <= deadline:
                     self._set_timer(deadline)
                 await self._round_due.wait()
         raise LeaseLost(self._journal.lease)
@@ -439,13 +439,13 @@ class Shell:
         """Wake the shell at `deadline_ns` on its clock, and cancel the timer set before."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer_at = deadline_ns
+        self._timer_time_ns = deadline_ns
         delay_seconds = (deadline_ns - self._now_ns()) / 1e9
         self._timer = self._clock.call_later(delay_seconds, self._check_deadline)
         self._lag.start()
 
     def _check_deadline(self) -> None:
-        self._timer, self._timer_at = None, NEVER
+        self._timer, self._timer_time_ns = None, NEVER
         self._round_due.set()
 
     def _release_effects(self, effects: Sequence[Effect]) -> None:
@@ -489,7 +489,7 @@ class Shell:
         give_up_time = self._now_ns() + round(self._outage_patience_s * 1e9)
         log.warning("matches are waiting for the store, at most %g s: %s", self._outage_patience_s, error)
         while True:
-            if self._is_stopping or self._now_ns() >= give_up_time or len(self._inputs) > MAX_QUEUED:
+            if self._is_stopping or self._now_ns() >= give_up_time or len(self._inputs) > MAX_QUEUED_INPUTS:
                 raise StoreFailed(error) from None
             await self._clock.sleep(RETRY_SECONDS)
             try:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("arena.webhooks")
 
-MAX_QUEUED = 1_000
+MAX_QUEUED_MESSAGES = 1_000
 """Maximum number of waiting messages. If the queue is full, a new message is dropped."""
 MAX_ATTEMPTS = 8
 """Number of failed attempts after which a message is dropped."""
@@ -43,7 +43,7 @@ RETRY_PAUSE_SECONDS = (1.0, 60.0)
 SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
 SECRET_BYTES = range(24, 65)
 """Valid lengths of a signing key, in bytes."""
-STATUS_BYTES = 1024
+MAX_STATUS_BYTES = 1024
 """Maximum number of bytes read of an answer, which must include the whole status line."""
 
 PostFunction = Callable[[SplitResult, bytes, Mapping[str, str]], Awaitable[int]]
@@ -125,13 +125,13 @@ class WebhookSender:
         self._get_unix_time = get_unix_time
         self._clock = clock
         self._post = post or post_by_http
-        self._queue: asyncio.Queue[_WebhookMessage] = asyncio.Queue(MAX_QUEUED)
+        self._queue: asyncio.Queue[_WebhookMessage] = asyncio.Queue(MAX_QUEUED_MESSAGES)
         shell.add_effect_handler(EventNews, self.enqueue)
 
     def enqueue(self, news: EventNews) -> None:
         """Queue a message with the news, or drop and log it if the queue is full."""
         if self._queue.full():
-            log.warning("webhook dropped: %d messages wait for %s", MAX_QUEUED, self._url.hostname)
+            log.warning("webhook dropped: %d messages wait for %s", MAX_QUEUED_MESSAGES, self._url.hostname)
             return
         fields = msgspec.to_builtins(news.content)
         event_type = fields.pop("type")
@@ -190,7 +190,7 @@ async def post_by_http(url: SplitResult, body: bytes, headers: Mapping[str, str]
     is_secure = url.scheme == "https"
     tls = await anyio.to_thread.run_sync(ssl.create_default_context) if is_secure else None
     port = url.port or (443 if is_secure else 80)
-    reader, writer = await asyncio.open_connection(url.hostname, port, ssl=tls, limit=STATUS_BYTES)
+    reader, writer = await asyncio.open_connection(url.hostname, port, ssl=tls, limit=MAX_STATUS_BYTES)
     try:
         fields = {
             "Host": url.netloc,

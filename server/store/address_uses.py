@@ -19,8 +19,8 @@ from arena.server.store.database import Engine
 from arena.server.store.schema import addresses, tokens
 
 RETENTION_DAYS = 30
-"""Number of days for which a row is kept."""
-MAX_OWNERS = 3
+"""Number of days for which an address use is kept."""
+MAX_OWNERS_PER_ADDRESS = 3
 """Maximum number of owners whose use of one address on a day is suspicious. More owners suggest a school or a provider."""
 
 
@@ -64,7 +64,7 @@ def remove_old_rows(connection: sa.Connection) -> None:
 async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:
     """Return the days on which two bots of different owners played from one address, by the names of the two bots.
 
-    Both the two names and the days (as YYYY-MM-DD) are sorted. An address that bots of more than MAX_OWNERS owners used
+    Both the two names and the days (as YYYY-MM-DD) are sorted. An address that bots of more than MAX_OWNERS_PER_ADDRESS owners used
     on a day is left out for that day.
     """
     query = sa.select(addresses.c.day, addresses.c.hash, addresses.c.name, tokens.c.owner)
@@ -84,7 +84,7 @@ def _group_days_by_pair(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple
         owners[day, address][name] = owner
     days: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for (day, _), bots in owners.items():
-        if len(set(bots.values())) <= MAX_OWNERS:
+        if len(set(bots.values())) <= MAX_OWNERS_PER_ADDRESS:
             for bot_a, bot_b in combinations(sorted(bots), 2):
                 if bots[bot_a] != bots[bot_b]:
                     days[bot_a, bot_b].add(day)

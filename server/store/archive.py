@@ -25,7 +25,7 @@ from arena.protocol.record import MAX_RECORD_BYTES, BadRecord, Record, from_line
 from arena.protocol.timecontrol import TimeControl
 from arena.server.store import database
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import NEXT_ARRIVAL, SAVE_RECORD, make_summary_columns
+from arena.server.store.finished_matches import NEXT_ARRIVAL_SQL, SAVE_RECORD, make_summary_columns
 from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import matches, records
 from arena.server.store.tokens import is_valid_name
@@ -52,7 +52,7 @@ class ArchivedMatch(Record, frozen=True, kw_only=True):
 
 @dataclass
 class ImportResult:
-    """Result of an import: number of lines that were added or unchanged, and of each other line, the reason.
+    """Result of an import: number of lines that were added or unchanged, and for each other line, the reason.
 
     Empty lines do not count.
     """
@@ -92,10 +92,12 @@ def format_archived_line(row: Any) -> str:
     return msgspec.json.encode(ArchivedMatch(**record, finished=row.finished, rated=row.rated)).decode()
 
 
-async def import_lines(engine: Engine, lines: Iterable[bytes], *, trust: bool = False) -> ImportResult:
+async def import_lines(
+    engine: Engine, lines: Iterable[bytes], *, counts_rated_matches: bool = False
+) -> ImportResult:
     """Import the matches in `lines` into the store. Invalid lines are skipped, and the result gives the reasons.
 
-    trust: True to count matches that are marked as rated in the ratings; False to import all as unrated, because
+    counts_rated_matches: True to count matches that are marked as rated in the ratings; False to import all as unrated, because
         anybody can write such a mark into a file
 
     The import takes one transaction for each MATCHES_PER_TRANSACTION matches, so after an error some matches may be in the store.
@@ -103,7 +105,7 @@ async def import_lines(engine: Engine, lines: Iterable[bytes], *, trust: bool = 
     counts = ImportResult()
     for chunk in database.split_into_chunks(_parse_lines(lines, counts), MATCHES_PER_TRANSACTION):
         async with database.open_exclusive_transaction(engine) as connection:
-            await _add_chunk(connection, chunk, counts, trust=trust)
+            await _add_chunk(connection, chunk, counts, counts_rated_matches=counts_rated_matches)
     return counts
 
 
@@ -145,7 +147,7 @@ def parse_line(line: bytes) -> ArchivedMatch:
     try:
         archived = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRecord(f"not a record: {error}") from None
+        raise BadRecord(f"the line is not a record: {error}") from None
     if not is_valid_name(archived.match):
         raise BadRecord("`match` must be 1 to 64 printable characters")
     if not is_valid_name(archived.game) or len(archived.event) > 128 or not archived.event.isprintable():
@@ -217,11 +219,11 @@ async def _add_chunk(
     chunk: Sequence[tuple[int, ArchivedMatch]],
     counts: ImportResult,
     *,
-    trust: bool,
+    counts_rated_matches: bool,
 ) -> None:
     """Add the matches of `chunk`, with their line numbers, to the store, and count each line in `counts`.
 
-    trust: True to count matches that are marked as rated in the ratings
+    counts_rated_matches: True to count matches that are marked as rated in the ratings
     """
     match_ids = [archived.match for _, archived in chunk]
     query = sa.select(matches.c.match, records.c.packed).where(matches.c.match.in_(match_ids))
@@ -235,7 +237,7 @@ async def _add_chunk(
     for number, archived in chunk:
         record = Record(**{name: getattr(archived, name) for name in Record.__struct_fields__})
         if archived.match not in stored_records:
-            rows.append(_make_match_row(archived, record, trust=trust))
+            rows.append(_make_match_row(archived, record, counts_rated_matches=counts_rated_matches))
             packed_match = pack_match(MatchData(to_line(record), _encode_terms(record), []))
             packed_rows.append({"match": record.match, "packed": packed_match, "whole": True})
             stored_records[archived.match] = record
@@ -251,7 +253,7 @@ async def _add_chunk(
         else:
             counts.unchanged += 1
     if rows:
-        arrival: sa.ColumnElement[int] = sa.literal_column(NEXT_ARRIVAL[connection.dialect.name])
+        arrival: sa.ColumnElement[int] = sa.literal_column(NEXT_ARRIVAL_SQL[connection.dialect.name])
         await connection.execute(sa.insert(matches).values(arrival=arrival), rows)
         await connection.execute(sa.text(SAVE_RECORD), packed_rows)
 
@@ -262,7 +264,7 @@ def _encode_terms(record: Record) -> str:
     return msgspec.json.encode(terms).decode()
 
 
-def _make_match_row(match: ArchivedMatch, record: Record, *, trust: bool) -> dict[str, Any]:
+def _make_match_row(match: ArchivedMatch, record: Record, *, counts_rated_matches: bool) -> dict[str, Any]:
     return {
         "match": record.match,
         "event": record.event,
@@ -271,6 +273,6 @@ def _make_match_row(match: ArchivedMatch, record: Record, *, trust: bool) -> dic
         "minnie": record.players.minnie,
         "terms": "",
         "started": record.started,
-        "rated": match.rated and trust,
+        "rated": match.rated and counts_rated_matches,
         "finished": match.finished,
     } | make_summary_columns(record)

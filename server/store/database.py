@@ -38,7 +38,7 @@ log = logging.getLogger("arena.store")
 Engine = AsyncEngine
 """Type of an open database."""
 
-PASSWORD_FILE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
+PASSWORD_FILE_VARIABLE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Name of the environment variable with the path of a file that holds the PostgreSQL password."""
 
 
@@ -198,15 +198,17 @@ def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
     if mode is not None:
         # sslmode is the name in libpq, and so in many URLs; asyncpg calls the option ssl
         url = url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})
-    if url.password is None and PASSWORD_FILE in os.environ:
+    if url.password is None and PASSWORD_FILE_VARIABLE in os.environ:
         # Other users and processes may see a password in a command line or in the environment.
-        file = Path(os.environ[PASSWORD_FILE])
+        file = Path(os.environ[PASSWORD_FILE_VARIABLE])
         try:
             url = url.set(password=file.read_text(encoding="utf-8").strip())
         except OSError as error:
-            raise StoreError(f"{PASSWORD_FILE}={file} cannot be read: {error.strerror}") from None
+            raise StoreError(f"{PASSWORD_FILE_VARIABLE}={file} cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise StoreError(f"{PASSWORD_FILE}={file} cannot be read: it must be UTF-8 text") from None
+            raise StoreError(
+                f"{PASSWORD_FILE_VARIABLE}={file} cannot be read: it must be UTF-8 text"
+            ) from None
     try:
         return create_async_engine(
             url.set(drivername="postgresql+asyncpg"),

@@ -58,17 +58,16 @@ def parse_subject(text: str) -> tuple[DirectiveKind, str]:
 
 
 async def issue_directive(
-    engine: Engine, kind: DirectiveKind, subject: str, text: str, seconds: float
+    engine: Engine, kind: DirectiveKind, subject: str, text: str, duration_seconds: float
 ) -> None:
-    """Issue a directive for `seconds` from now, or without an end if `seconds` is infinite.
-
-    It replaces an earlier directive of the same kind and subject.
+    """Issue a directive, which replaces an earlier one of the same kind and subject.
 
     subject: banned name, owner or network; empty for a notice
     text: reason for the ban, or the text of the notice
+    duration_seconds: time from now after which the directive ends; infinity for no end
     """
     try:
-        expiry_time = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
+        expiry_time = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=duration_seconds))
     except OverflowError:
         expiry_time = ""
     statement = database.make_upsert(engine.dialect.name, directives)

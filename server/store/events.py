@@ -145,20 +145,20 @@ async def load_unfinished_entries(engine: Engine) -> list[EventEntries]:
     return [replace(_decode_plan_with_entries(row.plan).state, server=row.server) for row in rows]
 
 
-MAX_EVENTS = 500
-"""Maximum number of events that `list_events_since` returns."""
+MAX_RECENT_EVENTS = 500
+"""Maximum number of events that `list_recent_events` returns."""
 
 
-async def list_events_since(engine: Engine, time: str) -> list[EventState]:
-    """Return the events that are unfinished, or whose start is not before `time`, in order of their start.
+async def list_recent_events(engine: Engine, time: str) -> list[EventState]:
+    """Return the events that are unfinished or started at or after `time`, in order of their start.
 
     time: time in the format of `database.format_current_time`
 
-    At most MAX_EVENTS are returned, those with the latest starts.
+    At most MAX_RECENT_EVENTS are returned, those with the latest starts.
     """
     table = ladders.c
     is_recent = (table.kind == EVENT_KIND) & (table.finished.is_(None) | (table.started >= time))
-    query = sa.select(table.plan).where(is_recent).order_by(table.started.desc()).limit(MAX_EVENTS)
+    query = sa.select(table.plan).where(is_recent).order_by(table.started.desc()).limit(MAX_RECENT_EVENTS)
     return [parse_event_state(text) for text in (await database.fetch(engine, query)).scalars()][::-1]
 
 

@@ -24,7 +24,7 @@ from arena.server.store.journal.reader import LAST_CHARACTER
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import ARRIVAL_SEQUENCE, matches, records
 
-MAX_LENGTHS = {"map": 128, "time_control": 64, "detail": 500}
+MAX_TEXT_LENGTHS = {"map": 128, "time_control": 64, "detail": 500}
 """Maximum length of the text in each of these columns of `matches`, in characters.
 
 It limits the size of a list of matches, whatever their records contain.
@@ -76,26 +76,27 @@ def make_summary_columns(record: Record) -> dict[str, Any]:
     }
     # PostgreSQL cannot store NUL in a text.
     truncated_texts = {
-        column: text[: MAX_LENGTHS[column]].replace("\0", "\ufffd") for column, text in text_columns.items()
+        column: text[: MAX_TEXT_LENGTHS[column]].replace("\0", "\ufffd")
+        for column, text in text_columns.items()
     }
-    book_moves = sum(move.opening for move in record.moves)
-    first_moves = [move.move for move in record.moves[: book_moves or OPENING_PLIES]]
-    opening = make_opening_key(record.game, record.setup, first_moves, book_moves)
+    book_move_count = sum(move.opening for move in record.moves)
+    first_moves = [move.move for move in record.moves[: book_move_count or OPENING_PLIES]]
+    opening = make_opening_key(record.game, record.setup, first_moves, book_move_count)
     result_columns = {"plies": len(record.moves), "winner": result.winner, "reason": result.reason.value}
     return truncated_texts | result_columns | {"opening": opening}
 
 
 def make_opening_key(
-    game: str, setup: Mapping[str, Any], moves: Sequence[Any], book_moves: int
+    game: str, setup: Mapping[str, Any], moves: Sequence[Any], book_move_count: int
 ) -> str | None:
     """Return 16 hexadecimal digits that identify a match's opening; None if the match ended during its opening.
 
     setup: setup of the match; only the name of its map is used
     moves: moves of the match from its start, as plain data; moves after the opening are ignored
-    book_moves: number of moves from an opening book before the bots took over; with 0, the first OPENING_PLIES plies
+    book_move_count: number of moves from an opening book before the bots took over; with 0, the first OPENING_PLIES plies
         count as the opening
     """
-    count = book_moves or OPENING_PLIES
+    count = book_move_count or OPENING_PLIES
     if len(moves) < count:
         return None
     # The key depends on the game, the name of the map, and the moves.
@@ -116,7 +117,7 @@ def compute_match_digest(record: Record) -> bytes:
     return sha256(text).digest()[:DIGEST_BYTES]
 
 
-NEXT_ARRIVAL = {
+NEXT_ARRIVAL_SQL = {
     "postgresql": f"nextval('{ARRIVAL_SEQUENCE.name}')",
     "sqlite": "(SELECT coalesce(max(arrival), 0) + 1 FROM matches WHERE finished IS NOT NULL)",
 }
@@ -164,7 +165,7 @@ async def load_results(connection: AsyncConnection, event: str) -> dict[str, Fin
     return {row.match: make_finished_match_from_row(row) for row in rows}
 
 
-MIN_PREFIX = 4
+MIN_PREFIX_LENGTH = 4
 """Minimum length of the prefix of a match id for `find_record`, in characters."""
 
 
@@ -178,13 +179,13 @@ async def load_record(engine: Engine, match: str) -> str | None:
 async def find_record(engine: Engine, match: str) -> tuple[str | None, bool]:
     """Return the record of a finished match, as one line of JSON, by its id or by the beginning of its id.
 
-    match: id of the match, or at least MIN_PREFIX characters at the beginning of its id
+    match: id of the match, or at least MIN_PREFIX_LENGTH characters at the beginning of its id
 
     The record is None if no match, or more than one, is found. The second returned value is False if `match` was looked
     up as the beginning of an id. Such an answer may change, because a later id may have the same beginning.
     """
     line = await load_record(engine, match)
-    if line is not None or len(match) < MIN_PREFIX:
+    if line is not None or len(match) < MIN_PREFIX_LENGTH:
         return line, True
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     query = query.where(matches.c.match >= match, matches.c.match < match + LAST_CHARACTER).limit(2)

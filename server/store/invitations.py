@@ -25,20 +25,22 @@ from arena.server.store.tokens import (
 )
 
 
-async def create_invitations(engine: Engine, owners: list[str], bots: int, seconds: float) -> dict[str, str]:
+async def create_invitations(
+    engine: Engine, owners: list[str], max_bots: int, valid_seconds: float
+) -> dict[str, str]:
     """Create an invitation for each owner, and return the codes by owner.
 
-    bots: maximum number of bots that an owner may have with the invitation, including earlier ones
-    seconds: time for which the invitations are valid
+    max_bots: maximum number of bots that an owner may have with the invitation, including earlier ones
+    valid_seconds: time for which the invitations are valid
 
     Raises TokenError, and creates no invitation, if an owner is not a valid name.
     """
     for owner in owners:
         require_valid_name(owner)
     codes = {owner: secrets.token_urlsafe(18) for owner in owners}
-    expiry_time = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
+    expiry_time = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=valid_seconds))
     rows = [
-        {"hash": hash_token(code), "owner": owner, "bots": bots, "expires": expiry_time}
+        {"hash": hash_token(code), "owner": owner, "bots": max_bots, "expires": expiry_time}
         for owner, code in codes.items()
     ]
     await database.write(engine, lambda connection: connection.execute(sa.insert(invitations), rows))

@@ -281,7 +281,7 @@ _SELECT_HELD_LEASE = (
 
 
 def _update_lease(connection: sa.Connection, lease: Lease, new_values: dict[str, Any]) -> None:
-    """Update the row of `lease`; `new_values` maps columns to values. Raises LeaseLost if it is no longer held."""
+    """Update the row of `lease`; `new_values` maps columns to values. Raises LeaseLost if the lease is no longer held."""
     condition = (servers.c.name == lease.name) & (servers.c.number == lease.number)
     condition &= servers.c.since == lease.since
     if connection.execute(sa.update(servers).where(condition).values(new_values)).rowcount != 1:

@@ -178,10 +178,10 @@ Conditions = tuple[sa.ColumnElement[bool], ...]
 
 
 @lru_cache(maxsize=256)
-def _build_query(index_terms: tuple[str, ...], games: int, *, before: bool) -> sa.Select[Any]:
+def _build_query(index_terms: tuple[str, ...], game_count: int, *, before: bool) -> sa.Select[Any]:
     """Return the query for the newest matches that meet the terms of an index. Its parameter `most` limits their number.
 
-    games: number of games to search in the index by bot and game; 0 if another index is used
+    game_count: number of games to search in the index by bot and game; 0 if another index is used
     before: True if the search begins after a given position, not at the newest match
 
     The queries are cached, because building one takes longer than running it. The indices contain the end times and
@@ -192,7 +192,7 @@ def _build_query(index_terms: tuple[str, ...], games: int, *, before: bool) -> s
     position_conditions = (_build_before_condition(),) if before else ()
     condition_lists = [
         (*list_conditions, *position_conditions, IS_FINISHED)
-        for list_conditions in _build_list_conditions(index_terms, games)
+        for list_conditions in _build_list_conditions(index_terms, game_count)
     ]
     if len(condition_lists) == 1:
         return sa.select(*_SUMMARY_COLUMNS).where(*condition_lists[0]).order_by(*_NEWEST_FIRST).limit(limit)
@@ -223,12 +223,12 @@ def _build_before_condition() -> sa.ColumnElement[bool]:
     return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PAGE_KEY
 
 
-def _build_list_conditions(index_terms: tuple[str, ...], games: int) -> list[Conditions]:
+def _build_list_conditions(index_terms: tuple[str, ...], game_count: int) -> list[Conditions]:
     """Return the SQL conditions of each list of matches that one search reads: one list, or several to be merged.
 
     Each list is a range of an index, such as the matches of a bot in one seat.
 
-    games: number of games to search in the index by bot and game; 0 if another index is used
+    game_count: number of games to search in the index by bot and game; 0 if another index is used
     """
     column = matches.c
 
@@ -243,6 +243,8 @@ def _build_list_conditions(index_terms: tuple[str, ...], games: int) -> list[Con
         ]
     if index_terms == ("bot", "game"):
         bot = bind_parameter("bot", column.maxie)
-        conditions = [column.game == bind_parameter(f"game{number}", column.game) for number in range(games)]
+        conditions = [
+            column.game == bind_parameter(f"game{number}", column.game) for number in range(game_count)
+        ]
         return [(seat == bot, game) for game in conditions for seat in (column.maxie, column.minnie)]
     return [tuple(column[name] == bind_parameter(name, column[name]) for name in index_terms)]

@@ -118,6 +118,6 @@ def _list_creation_statements(url: str) -> list[str]:
     schema.metadata.create_all(mock_engine, checkfirst=False)
     # Of two equally suitable indices SQLite uses the one created last, and SQLAlchemy creates them in any order. The
     # index of uncounted matches must be last, so that a search for them does not scan all matches.
-    schema.UNCOUNTED.drop(mock_engine)
-    schema.UNCOUNTED.create(mock_engine)
+    schema.UNCOUNTED_INDEX.drop(mock_engine)
+    schema.UNCOUNTED_INDEX.create(mock_engine)
     return statements

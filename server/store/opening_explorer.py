@@ -20,11 +20,11 @@ from arena.server.store.finished_matches import IS_FINISHED
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
-MAX_MATCHES = 250
+MAX_EXAMINED_MATCHES = 250
 """Maximum number of matches that one search examines: the newest ones on the map."""
-MAX_PLY = 40
+MAX_POSITION_PLY = 40
 """Maximum number of moves that may precede a position that is searched for."""
-MAX_MOVES = 12
+MAX_CONTINUATIONS = 12
 """Maximum number of different moves that a search returns: the most frequent ones."""
 
 
@@ -61,7 +61,7 @@ _decode = msgspec.json.Decoder(_Record).decode
 
 
 async def find_continuations(
-    engine: Engine, game: Riskless, position: Armies, max_matches: int = MAX_MATCHES
+    engine: Engine, game: Riskless, position: Armies, max_matches: int = MAX_EXAMINED_MATCHES
 ) -> Continuations:
     """Return the moves played from a position in the `max_matches` newest matches on the map of `game`.
 
@@ -102,5 +102,5 @@ def _count_moves(
     sorted_counts = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
     return [
         Continuation(move, results["maxie"], results[None], results["minnie"])
-        for move, results in sorted_counts[:MAX_MOVES]
+        for move, results in sorted_counts[:MAX_CONTINUATIONS]
     ]

@@ -15,7 +15,7 @@ from arena.server.store.directives import load_directives
 from arena.server.store.schema import invitations, tokens
 from arena.server.store.tokens import Token, list_tokens, make_token_from_row
 
-MAX_REVOKED = 20
+MAX_REVOKED_NAMES = 20
 """Number of revoked names at which an owner may register no further names. A revoked name stays taken forever."""
 
 
@@ -64,7 +64,7 @@ def read_owner(connection: sa.Connection, owner: str) -> OwnerAccount:
     bots = [make_token_from_row(row) for row in rows]
     invited, until = _read_open_invitations(connection, invitations.c.owner == owner).get(owner, (0, ""))
     revoked_count = sum(bot.revoked is not None for bot in bots)
-    free_places = max(0, invited - (len(bots) - revoked_count)) if revoked_count < MAX_REVOKED else 0
+    free_places = max(0, invited - (len(bots) - revoked_count)) if revoked_count < MAX_REVOKED_NAMES else 0
     return OwnerAccount(owner, bots, free_places, until)
 
 

@@ -32,7 +32,7 @@ DICTIONARY_FILE = Path(__file__).with_name("packing-1.txt")
 QUICK_LEVEL, THOROUGH_LEVEL = 3, 6
 """Zstandard's compression levels: a fast one at the end of a match, when its players wait, and a thorough one later."""
 
-MAX_BYTES = 256 * 1024 * 1024
+MAX_UNPACKED_BYTES = 256 * 1024 * 1024
 """Maximum size of the unpacked data of a match, in bytes: far more than any match that a server plays or imports."""
 
 
@@ -115,13 +115,13 @@ def _unpack(packed: bytes) -> str:
 
 def _decompress(frame: bytes) -> bytes:
     # The frame states the size of its content, so a frame that is too large is refused before memory is allocated.
-    if (zstd.get_frame_info(frame).decompressed_size or 0) > MAX_BYTES:
-        raise UnpackError(f"the packed data unpack to more than {MAX_BYTES:,} bytes")
+    if (zstd.get_frame_info(frame).decompressed_size or 0) > MAX_UNPACKED_BYTES:
+        raise UnpackError(f"the packed data unpack to more than {MAX_UNPACKED_BYTES:,} bytes")
     # Each call makes its own decompressor, because two threads must not share one.
     decompressor = zstd.ZstdDecompressor(zstd_dict=_load_dictionary())
-    data = decompressor.decompress(frame, max_length=MAX_BYTES)
+    data = decompressor.decompress(frame, max_length=MAX_UNPACKED_BYTES)
     if not decompressor.eof:
-        raise UnpackError(f"the packed data are truncated, or unpack to more than {MAX_BYTES} bytes")
+        raise UnpackError(f"the packed data are truncated, or unpack to more than {MAX_UNPACKED_BYTES} bytes")
     return data
 
 

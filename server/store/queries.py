@@ -50,7 +50,7 @@ FORMATS_BY_POINTS = ("round-robin", ARENA)
 """Event formats in which the points alone rank the bots, so that a table needs no results of single matches."""
 MAX_MATCHES_OF_BOT = 100
 """Maximum number of matches in the summary of a bot: its latest ones."""
-MAX_EVENTS = 50
+MAX_LISTED_EVENTS = 50
 """Maximum number of events in `RatingTables`: the last ones by name."""
 MAX_STANDINGS = 500
 """Maximum number of bots in the rating table of a game: those with the highest ratings."""
@@ -132,15 +132,16 @@ async def load_rating_tables(
         best_bots = [row.bot for row in islice(rows_of_game, MAX_CROSS_TABLE)]
         category = RatingCategory(game, map, time_control, seasons.get_season_number(game, season))
         crosses[game] = await standings.load_cross_scores(engine, category, best_bots)
-    events = await list_events_with_matches(engine, MAX_EVENTS)
+    events = await list_events_with_matches(engine, MAX_LISTED_EVENTS)
     categories = await standings.list_categories(engine, MAX_CATEGORIES, season, since=cutoff)
     return RatingTables(rows, crosses, events, categories, seasons.list_latest_first()[:MAX_SEASONS])
 
 
 async def load_event_table(engine: Engine, event: str, *, all_bots: bool = False) -> EventTable | None:
-    """Return the table of an event; None if the event has no match. The table is empty until a match has been counted.
+    """Return the table of an event; None if the event has no match. The table is empty until a finished match is counted.
 
-    For an event with a stored plan, the table lists all bots, and for any other event those with the most matches.
+    For an event with a stored plan, the table lists all bots. For any other event with many bots, it lists only those
+    with the most matches (`event_tables.load_event_scores`).
 
     all_bots: True to list all bots of any event
     """

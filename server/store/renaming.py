@@ -20,9 +20,9 @@ from arena.server.store.names import HIDDEN_PREFIX
 from arena.server.store.personal_data import NameInEvent, NameInUse
 from arena.server.store.tokens import TokenError
 
-NOTICE_SECONDS = 2.0
+DIRECTIVE_DELAY_SECONDS = 2.0
 """Seconds within which every server has read a new directive from the store and applied it."""
-WAIT_SECONDS = 60.0
+MAX_WAIT_SECONDS = 60.0
 """Maximum time to wait for the end of the matches that a refused name still plays, in seconds."""
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
 async def rename_bot(engine: Engine, change: NameChange) -> int:
     """Rename a bot in all stored data, its bans and its entries in events. Return the number of its matches.
 
-    This takes some seconds, and up to WAIT_SECONDS longer if the bot has a match in progress. Raises NameInUse if the
+    This takes some seconds, and up to MAX_WAIT_SECONDS longer if the bot has a match in progress. Raises NameInUse if the
     match does not end in time or the bot is in an event that has begun, and TokenError if the new name is not
     available.
     """
@@ -109,13 +109,15 @@ async def _run_when_idle(
     why: reason shown to a bot of this name
     banned: True if the host has banned the name already; it then stays banned
 
-    Raises NameInUse if the name still has a match in progress after WAIT_SECONDS, and NameInEvent immediately.
+    Raises NameInUse if the name still has a match in progress after MAX_WAIT_SECONDS, and NameInEvent immediately.
     """
     if not banned:
-        await issue_directive(engine, "name", name, why, NOTICE_SECONDS + WAIT_SECONDS + KICK_SECONDS)
+        await issue_directive(
+            engine, "name", name, why, DIRECTIVE_DELAY_SECONDS + MAX_WAIT_SECONDS + KICK_SECONDS
+        )
     try:
-        await MONOTONIC.sleep(NOTICE_SECONDS)
-        end_time = MONOTONIC.now() + WAIT_SECONDS
+        await MONOTONIC.sleep(DIRECTIVE_DELAY_SECONDS)
+        end_time = MONOTONIC.now() + MAX_WAIT_SECONDS
         while True:
             try:
                 return await operation()
@@ -124,7 +126,7 @@ async def _run_when_idle(
             except NameInUse:
                 if MONOTONIC.now() > end_time:
                     raise
-            await MONOTONIC.sleep(NOTICE_SECONDS / 4)
+            await MONOTONIC.sleep(DIRECTIVE_DELAY_SECONDS / 4)
     finally:
         if not banned:
             await lift_directive(engine, "name", name)

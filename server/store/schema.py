@@ -107,7 +107,7 @@ for _name, _columns in {
     )
 sa.Index("ix_matches_arrival", matches.c.arrival, sqlite_where=_FINISHED, postgresql_where=_FINISHED)
 _uncounted = sa.text("finished IS NOT NULL AND NOT counted")
-UNCOUNTED = sa.Index(
+UNCOUNTED_INDEX = sa.Index(
     "ix_matches_uncounted", matches.c.arrival, sqlite_where=_uncounted, postgresql_where=_uncounted
 )
 _played = sa.text("played IS NOT NULL")

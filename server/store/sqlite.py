@@ -106,7 +106,6 @@ class QueryDeadline:
         """Deadline in monotonic seconds; infinity for none."""
 
     def has_passed(self) -> bool:
-        """Return True if the deadline has passed."""
         return MONOTONIC.now() >= self._deadline
 
     @contextmanager

@@ -52,7 +52,7 @@ def require_valid_name(name: str) -> None:
     """Raise TokenError unless a bot may have this name, by `is_valid_name`."""
     if not is_valid_name(name):
         raise TokenError(
-            f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters"
+            f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters, without a space at either end"
         )
 
 

@@ -41,8 +41,8 @@ from arena.server.web.page_messages import (
 from arena.server.web.routes import BadRequest, NotFound, Route
 from arena.server.web.store_pages import StorePages
 
-MIN_CACHED, CACHED_PER_SECOND, MAX_CACHED = 1.0, 200.0, 10.0
-"""Cache time of a response in seconds: CACHED_PER_SECOND per second of work, from MIN_CACHED to MAX_CACHED."""
+MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND, MAX_CACHE_SECONDS = 1.0, 200.0, 10.0
+"""Cache time of a response in seconds: CACHE_SECONDS_PER_SECOND per second of work, from MIN_CACHE_SECONDS to MAX_CACHE_SECONDS."""
 PAGE_CACHE_SECONDS = 2.0
 """Time for which an HTML page is cached, in seconds. It is short, because pages show matches in progress."""
 LONG_CACHE_SECONDS = 3600.0
@@ -61,14 +61,14 @@ class RequestHandler:
         self._initial = InitialPage()
         self._previews = LinkPreviews(engine)
         self._store = StorePages(engine)
-        self._logs = MatchLogs(engine, anyone=setup.anyone)
-        self._guests = setup.guests
+        self._logs = MatchLogs(engine, admits_anyone=setup.admits_anyone)
+        self._admits_guests = setup.admits_guests
 
     async def handle_request(self, request: PageRequest) -> PageResponse:
         """Return the response to a request. Any exception becomes a response with an error status."""
         start_ns, fault = self._cost_ns(), ""
         try:
-            with anyio.fail_after(request.seconds):
+            with anyio.fail_after(request.seconds_left):
                 response = await self._answer(request)
         except BadRequest as bad_request:
             response = responses.make_bad_request_response(str(bad_request))
@@ -80,12 +80,12 @@ class RequestHandler:
             )
         except Exception as error:  # noqa: BLE001  the parent logs it
             response, fault = _make_failure_response(error)
-        compress = partial(responses.apply_gzip, response, accepted=request.gzip)
+        compress = partial(responses.apply_gzip, response, accepts_gzip=request.gzip)
         needs_thread = request.gzip and responses.is_compressible(response)
         response = await anyio.to_thread.run_sync(compress) if needs_thread else compress()
         cost = (self._cost_ns() - start_ns) / 1e9
-        seconds = _choose_cache_seconds(request.route_match.rules, response, cost)
-        return PageResponse(response, request.number, seconds, fault)
+        cache_seconds = _choose_cache_seconds(request.route_match.rules, response, cost)
+        return PageResponse(response, request.number, cache_seconds, fault)
 
     async def _answer(self, request: PageRequest) -> Response:
         route_match = request.route_match
@@ -102,7 +102,7 @@ class RequestHandler:
                 return await self._logs.answer_request(route_match.name, request.authorization)
             case "/api/game/":
                 return await answer_board_request(route_match.name, route_match.parameters)
-            case "/api/advice/" | "/api/review" | "/api/review/" if not self._guests:
+            case "/api/advice/" | "/api/review" | "/api/review/" if not self._admits_guests:
                 raise NotFound("this server offers no analysis, because guests may not use its engines")
             case "/api/review":
                 return await review_moves(route_match.parameters)
@@ -119,7 +119,7 @@ class RequestHandler:
         route_match, view = request.route_match, request.live.view
         initial_html = self._initial.render(view) if route_match.route == "/" else PITCH_ELEMENT
         preview = link_previews.GENERAL_PREVIEW
-        with anyio.move_on_after(HEAD_SHARE * request.seconds):
+        with anyio.move_on_after(HEAD_SHARE * request.seconds_left):
             try:
                 preview = await self._previews.find_preview(route_match.path, route_match.query, view)
             except Exception as error:
@@ -127,7 +127,9 @@ class RequestHandler:
                     raise
         head = link_previews.render_preview(preview, request.origin, route_match.path)
         is_start_page, is_embedded = route_match.route == "/", route_match.route == "/embed/"
-        return self._templates.render_page(head, initial_html, start=is_start_page, embedded=is_embedded)
+        return self._templates.render_page(
+            head, initial_html, is_start_page=is_start_page, is_embedded=is_embedded
+        )
 
 
 def _make_failure_response(error: Exception) -> tuple[Response, str]:
@@ -147,7 +149,7 @@ def _choose_cache_seconds(route: Route, response: Response, cost: float) -> floa
         return PAGE_CACHE_SECONDS
     if "max-age" in response.headers.get("Cache-Control", ""):
         return LONG_CACHE_SECONDS
-    return min(MAX_CACHED, max(MIN_CACHED, CACHED_PER_SECOND * cost))
+    return min(MAX_CACHE_SECONDS, max(MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND * cost))
 
 
 async def serve() -> None:

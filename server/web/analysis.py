@@ -43,15 +43,15 @@ ANALYSIS_NODES = 200_000
 
 With a limit in nodes, equal positions have equal analyses.
 """
-MAX_LINES = 3
+MAX_BEST_MOVES = 3
 """Maximum number of best moves in an analysis."""
-CPU_SECONDS = 90
+MAX_CPU_SECONDS = 90
 """Limit of the engine's CPU time, in seconds. The review of a match of a hundred moves takes about 5 s.
 
 The first search on a machine also compiles the kernels.
 """
 ENGINE_SECONDS = 240.0
-"""Time limit of the engine, in seconds. It is longer than `CPU_SECONDS`, because on a busy machine an engine mostly waits."""
+"""Time limit of the engine, in seconds. It is longer than `MAX_CPU_SECONDS`, because on a busy machine an engine mostly waits."""
 MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes kept of the engine's output."""
 
@@ -76,7 +76,7 @@ async def analyse_position(
     """
     require_built_in_map(map_name)
     options = ["--map", map_name, f"--position={parse_position(parameters)}", "--engine", ANALYSIS_ENGINE]
-    options += ["--nodes", str(ANALYSIS_NODES), "--lines", str(MAX_LINES)]
+    options += ["--nodes", str(ANALYSIS_NODES), "--lines", str(MAX_BEST_MOVES)]
     code, output = await _run_engine("analyse", *options, seconds=seconds)
     if code is None:
         return _make_timeout_response()
@@ -175,10 +175,10 @@ def _make_timeout_response() -> Response:
 async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, bytes]:
     """Run an `arena` command, and return its exit code and its output.
 
-    The exit code is None if the command takes longer than `seconds`, or more CPU time than CPU_SECONDS. The command is
+    The exit code is None if the command takes longer than `seconds`, or more CPU time than MAX_CPU_SECONDS. The command is
     then killed, as it is on cancellation.
     """
-    shell_command = f'ulimit -S -t {CPU_SECONDS}; exec "$0" "$@"'
+    shell_command = f'ulimit -S -t {MAX_CPU_SECONDS}; exec "$0" "$@"'
     command = supervisor.make_supervised_command(
         "sh", "-c", shell_command, sys.executable, "-P", "-m", "arena", *arguments, "--json", "-"
     )

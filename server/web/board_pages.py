@@ -52,7 +52,7 @@ def parse_match(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any
         setup = msgspec.json.decode(parameters.get("setup") or "{}", type=dict[str, Any])
         moves = msgspec.json.decode(parameters.get("moves") or "[]", type=list[Any])
     except (msgspec.DecodeError, RecursionError):
-        raise BadRequest("setup must be a JSON object, and moves a JSON list") from None
+        raise BadRequest("the parameter 'setup' must be a JSON object, and 'moves' a JSON list") from None
     if len(moves) > MAX_MOVES:
         raise BadRequest(f"a match must have at most {MAX_MOVES} moves")
     return setup, moves

@@ -17,7 +17,7 @@ from arena.server.core.event_state import EventPlan, EventState
 from arena.server.edge.responses import Response
 from arena.server.store import database
 from arena.server.store.database import Engine
-from arena.server.store.events import list_events_since
+from arena.server.store.events import list_recent_events
 from arena.server.web import titles
 
 CONTENT_TYPE = "text/calendar; charset=utf-8"
@@ -36,7 +36,7 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
     origin: scheme and host of the request, as in `https://arena.example`; empty if unknown
     """
     now = datetime.fromisoformat(database.format_current_time())
-    states = await list_events_since(engine, database.format_timestamp(now - MAX_EVENT_AGE))
+    states = await list_recent_events(engine, database.format_timestamp(now - MAX_EVENT_AGE))
     body = render_ical(list_dated_events(states), origin, now)
     return Response(HTTPStatus.OK, CONTENT_TYPE, body, {"Cache-Control": "no-cache"})
 

@@ -51,7 +51,7 @@ ACTION_DEFAULTS = {
     "notice": (3600.0, ""),
 }
 """Duration in seconds and default text of the directive, for each action that issues one."""
-MAX_BOTS = 1000
+MAX_LISTED_BOTS = 1000
 """Maximum number of bots that a response lists."""
 
 
@@ -115,7 +115,7 @@ class HostPage:
         token = await find_valid_token(self._engine, authorization)
         if token is None or token.role != "admin":
             return responses.make_unauthorized_response(
-                "this is not the token of an admin of this server", ask=False
+                "this is not the token of an admin of this server", asks_browser=False
             )
         if "do" in form:
             _check_form(form)
@@ -152,8 +152,8 @@ class HostPage:
         if action == "lift" or (action == "notice" and not text):
             await lift_directive(self._engine, *subject)
         else:
-            seconds, reason = ACTION_DEFAULTS[action]
-            await issue_directive(self._engine, *subject, text or reason, seconds)
+            duration_seconds, reason = ACTION_DEFAULTS[action]
+            await issue_directive(self._engine, *subject, text or reason, duration_seconds)
 
     async def _make_renames(self, form: Mapping[str, str]) -> list[NameChange]:
         """Return the renames that the action `rename` or `hide` asks for.
@@ -181,7 +181,7 @@ class HostPage:
         self, listed_bots: list[ListedBot], local_clients: list[ConnectedClient]
     ) -> list[ConnectedBot]:
         clients_by_name = {client.name: client for client in local_clients if client.role == "bot"}
-        bots = [bot for bot in listed_bots if not bot.house][:MAX_BOTS]
+        bots = [bot for bot in listed_bots if not bot.house][:MAX_LISTED_BOTS]
         names = [bot.name for bot in bots]
         forfeits = await count_forfeits(self._engine, names)
         owners = await load_owners(self._engine, names)
@@ -198,7 +198,7 @@ class HostPage:
                     bot.benched,
                     forfeits.get(bot.name, 0),
                     None if client is None else client.address,
-                    None if client is None else client.seconds,
+                    None if client is None else client.connected_seconds,
                 )
             )
         return connected_bots
@@ -216,4 +216,6 @@ def _check_form(form: Mapping[str, str]) -> None:
         wanted_text = " or ".join(" and ".join(sorted(names)) or "no other parameter" for names in forms)
         raise BadRequest(f"do={form['do']} must be sent with {wanted_text}")
     if not is_valid_name(form.get("owner") or "-"):
-        raise BadRequest("the owner's name must have 1 to 64 printable characters")
+        raise BadRequest(
+            "the name of an owner must have 1 to 64 printable characters, without a space at either end"
+        )

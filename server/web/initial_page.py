@@ -53,7 +53,7 @@ class HeroMatch:
     setup: Mapping[str, Data]
     players: Players
     moves: Sequence[Played]
-    live: bool
+    is_live: bool
     """True while the match is in progress."""
 
 
@@ -70,9 +70,9 @@ class InitialPage:
         view: match in progress to show; None to show the match shown last
         """
         if view is None:
-            self._view = replace(self._view, live=False)
+            self._view = replace(self._view, is_live=False)
         else:
-            self._view = HeroMatch(view.match, view.game, view.setup, view.players, view.moves, live=True)
+            self._view = HeroMatch(view.match, view.game, view.setup, view.players, view.moves, is_live=True)
         return render_hero(self._view)
 
 
@@ -80,7 +80,9 @@ def load_demo() -> HeroMatch:
     """Return the built-in match after two thirds of its moves, where one player leads but the match is undecided."""
     record = from_line(DEMO_FILE.read_text(encoding="utf-8"))
     moves = [Played(move.move, move.ms, move.thinking) for move in record.moves]
-    return HeroMatch("", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], live=False)
+    return HeroMatch(
+        "", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], is_live=False
+    )
 
 
 def render_hero(hero_match: HeroMatch) -> bytes:
@@ -106,7 +108,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     chance = sum(compute_winning_chance(lead, name, game.map.armies_to_win) for lead in leads) / len(leads)
     percent = round_half_up(100 * max(0.01, min(0.99, chance)))
     title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]
-    badge = '<span class="badge" data-state="live">Live</span>' if hero_match.live else ""
+    badge = '<span class="badge" data-state="live">Live</span>' if hero_match.is_live else ""
     file = find_built_in_map(game.map)
     # Preload the map, which the scripts request first to draw the same match.
     map_url = f"/api/map/{quote(file.map.name, safe='')}" if file else ""
@@ -122,7 +124,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     return (
         f'<div>{preload_link}{PITCH_WITH_BUTTON}<div class="hero"><section class="stage first">'
         f'<div class="tug"><h2 class="stage-title">{badge}<span class="kind">'
-        f"{'' if hero_match.live else 'Replay · '}{escape(title)}</span></h2>"
+        f"{'' if hero_match.is_live else 'Replay · '}{escape(title)}</span></h2>"
         f"{''.join(_render_side(seat, players[seat], army_sums[seat], game.map.armies_to_win) for seat in NAMES)}"
         '<p class="tug-bar" title="Chance of winning"><svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" height="4" width="100"/><rect class="maxie" height="4" width="{percent}"/></svg>'

@@ -40,7 +40,7 @@ WIDTH, HEIGHT = 1200, 630
 """Size of a picture, in pixels."""
 PLY_PATTERN = re.compile(r"[0-9]{1,6}")
 """Pattern of a ply in a page address."""
-MAX_NAME = 128
+MAX_NAME_LENGTH = 128
 """Maximum length of a name in a page address, in characters. A longer name gets a general preview."""
 # URL paths of pictures: of a match, with a ply or without one, of a film of a match, and of a map, a bot or an event.
 _MATCH_PICTURE_PATH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
@@ -81,7 +81,7 @@ class LinkPreviews:
         live_match: spectators' view of the match at this address; None if it is not in progress
         """
         view, parts = _split_address(path, query)
-        if not parts or view == "tv" or len(parts[0]) > MAX_NAME:
+        if not parts or view == "tv" or len(parts[0]) > MAX_NAME_LENGTH:
             return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
         match view:
             case "embed" if parts[0] == "event" and len(parts) > 1:

@@ -17,7 +17,7 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store import tokens
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import MIN_PREFIX
+from arena.server.store.finished_matches import MIN_PREFIX_LENGTH
 from arena.server.store.journal.reader import (
     find_started_matches,
     load_events_of_match,
@@ -79,7 +79,7 @@ async def load_log(
     if not matches:
         player_text = f" of {player!r:.70}" if player else ""
         raise LogNotFound(
-            f"no match{player_text} begins with {match!r:.70}: copy the id from the list of finished matches"
+            f"no match{player_text} has an id that begins with {match!r:.70}: copy the id from the list of finished matches"
         )
     if len(matches) > 1:
         raise LogNotFound(f"the ids of several matches begin with {match!r:.70}: give more of the id")
@@ -115,10 +115,10 @@ class MatchLogs:
     belonged to another person before.
     """
 
-    def __init__(self, engine: Engine, *, anyone: bool) -> None:
-        """Prepare to answer from the store. `anyone`: True if a name without a token needs no secret."""
+    def __init__(self, engine: Engine, *, admits_anyone: bool) -> None:
+        """Prepare to answer from the store. `admits_anyone`: True if a name without a token needs no secret."""
         self._engine = engine
-        self._anyone = anyone
+        self._admits_anyone = admits_anyone
         # Several replaying threads would only compete for the interpreter.
         self._threads = anyio.CapacityLimiter(1)
 
@@ -126,16 +126,20 @@ class MatchLogs:
         """Return the log of a match as JSON; status 401 without the right secret. Raises LogNotFound if there is none."""
         name, secret = parse_basic(authorization)
         token = await find_valid_token(self._engine, authorization)
-        needs_session = token is None and not (self._anyone and not secret and await self._is_name_free(name))
+        needs_session = token is None and not (
+            self._admits_anyone and not secret and await self._is_name_free(name)
+        )
         if needs_session and not await tokens.has_session(self._engine, name, secret):
             line = (
                 f"this is neither the token of {name!r:.70} nor the secret of its session (`welcome.session`)"
             )
             return responses.make_unauthorized_response(line)
         is_admin = token is not None and token.role == "admin"
-        if not is_admin and len(match) < MIN_PREFIX:
+        if not is_admin and len(match) < MIN_PREFIX_LENGTH:
             # A search for a player's matches examines all matches with this prefix.
-            raise LogNotFound(f"{match!r} is too short: give at least {MIN_PREFIX} characters of the id")
+            raise LogNotFound(
+                f"the id {match!r} is too short: give at least {MIN_PREFIX_LENGTH} characters of the id"
+            )
         try:
             log = await load_log(self._engine, match, "" if is_admin else name, self._threads)
         except LogNotFound:

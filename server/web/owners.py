@@ -95,7 +95,7 @@ class OwnerPages:
             owner = None if token is None else token.owner
             why = "this is not the token of a bot with this name"
         if owner is None:
-            return responses.make_unauthorized_response(why, ask=False)
+            return responses.make_unauthorized_response(why, asks_browser=False)
         ban = await find_ban(self._engine, "owner", owner)
         if ban is not None:
             return responses.make_text_response(f"removed: {ban.text}", HTTPStatus.FORBIDDEN)

@@ -33,9 +33,9 @@ class PageSetup(Struct, frozen=True, tag="setup"):
     """Database URL of the store."""
     games: list[str]
     """Custom games loaded in this server, each as `FILE.py:Class`."""
-    anyone: bool
+    admits_anyone: bool
     """True if any name may be used without a token."""
-    guests: bool
+    admits_guests: bool
     """True if people without a token may play the server's own bots."""
     templates: Templates
 
@@ -45,7 +45,7 @@ class LiveData(Struct, frozen=True):
 
     view: View | None = None
     """Spectators' view of the match; None if it is not in progress."""
-    playing: int = 0
+    playing_count: int = 0
     """Number of the event's matches in progress."""
     progress: EventProgress | None = None
     """Progress of the event; None if this server does not play it."""
@@ -65,7 +65,7 @@ class PageRequest(Struct, frozen=True, tag="question"):
     """Data on the match or the event of the request. The sender sets them."""
     number: int = 0
     """Number of the request, which its response also has. The sender sets it."""
-    seconds: float = 0.0
+    seconds_left: float = 0.0
     """Time left for the response, in seconds. The sender sets it."""
 
 
@@ -74,7 +74,7 @@ class PageResponse(Struct, frozen=True, tag="reply"):
 
     response: Response
     number: int = 0
-    seconds: float = 0.0
+    cache_seconds: float = 0.0
     """Time for which the response may be cached, in seconds; 0 if it must not be cached."""
     fault: str = ""
     """Description of an internal error, for the server's log; empty if there was none."""

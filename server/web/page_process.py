@@ -105,14 +105,16 @@ class PageProcess:
             async with queue.wait_for_turn(address, route.cost, route.seconds):
                 if is_abandoned():
                     return None
-                seconds = end_time - self._clock.now()
+                seconds_left = end_time - self._clock.now()
                 child = await self._ensure_started()
                 self.request_count += 1
                 start_time, live = self._clock.now(), LiveData()
-                with anyio.move_on_after(HEAD_SHARE * seconds if route.is_page else None):
+                with anyio.move_on_after(HEAD_SHARE * seconds_left if route.is_page else None):
                     live = await self._load_live_data(request.route_match)
-                seconds -= self._clock.now() - start_time
-                return await child.request_page(msgspec.structs.replace(request, live=live, seconds=seconds))
+                seconds_left -= self._clock.now() - start_time
+                return await child.request_page(
+                    msgspec.structs.replace(request, live=live, seconds_left=seconds_left)
+                )
         except TimeoutError:
             raise ServerBusy(TOO_MANY_REQUESTS) from None
 
@@ -236,7 +238,7 @@ class _PageChild:
         self._pending[number] = future
         self.write(msgspec.structs.replace(request, number=number))
         try:
-            with anyio.fail_after(max(0.0, request.seconds) + OVERDUE_SECONDS):
+            with anyio.fail_after(max(0.0, request.seconds_left) + OVERDUE_SECONDS):
                 return await future
         except TimeoutError:
             self.kill()

@@ -50,11 +50,11 @@ log = logging.getLogger("arena.pages")
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 METRICS_CACHE_SECONDS = 0.5
 """Time for which the rendered metrics are cached, in seconds."""
-CACHE_ENTRIES, CACHE_BYTES = 1024, 16 * 1024 * 1024
+MAX_CACHED_RESPONSES, MAX_CACHED_BYTES = 1024, 16 * 1024 * 1024
 """Maximum number of cached responses, and of bytes in all their bodies together."""
 MAX_POSTS_PER_ADDRESS = 64
 """Maximum number of waiting POSTs per address. It is high, because the students of a course may share an address."""
-CACHED_RESPONSE_COST = 200
+MAX_CACHED_RESPONSE_COST_US = 200
 """Maximum cost in µs of a cached response, taken from the work budget of the address that requests it."""
 HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """Pattern of a Host header that is safe to insert into a page."""
@@ -72,13 +72,13 @@ class ServerInfo(Struct, frozen=True):
 
     program: str
     """Name and version of the program."""
-    anyone: bool = False
+    admits_anyone: bool = False
     """True if any name may be used without a token."""
-    guests: bool = False
+    admits_guests: bool = False
     """True if people without a token may play the server's own bots."""
     house: tuple[str, ...] = ()
     """Names of the server's own bots."""
-    secure: bool = False
+    uses_tls: bool = False
     """True if the server itself uses TLS, so that its URLs begin with `https`."""
 
 
@@ -132,13 +132,13 @@ class Pages:
         self._pending_responses: dict[Key, _PendingResponse] = {}
         head = link_previews.render_preview(link_previews.GENERAL_PREVIEW, "", "/")
         render_page = self._files.templates.render_page
-        self._general_pages = {"index": render_page(head), "embed": render_page(head, embedded=True)}
+        self._general_pages = {"index": render_page(head), "embed": render_page(head, is_embedded=True)}
         """Pages with a general title, used if the page process does not answer."""
         self._description = responses.make_json_response(
             {
                 "program": info.program,
-                "anyone": info.anyone,
-                "guests": info.guests,
+                "anyone": info.admits_anyone,
+                "guests": info.admits_guests,
                 "house": info.house,
                 "games": sorted(CATALOGUE.list_names()),
                 "maps": list_map_names(),
@@ -192,7 +192,7 @@ class Pages:
         gzip = accepts_gzip(
             accepted_encodings[0] if len(accepted_encodings) == 1 else ",".join(accepted_encodings)
         )
-        if route.from_memory:
+        if route.is_from_memory:
             wait_seconds = self._work_budget.try_spend(address, route.cost, self._clock.now())
             return (
                 responses.make_too_many_requests_response(wait_seconds)
@@ -207,7 +207,7 @@ class Pages:
             return responses.make_too_many_requests_response(wait_seconds)
         response = self._cache.get(key, now)
         wait_seconds = self._work_budget.try_spend(
-            address, route.cost if response is None else min(CACHED_RESPONSE_COST, route.cost), now
+            address, route.cost if response is None else min(MAX_CACHED_RESPONSE_COST_US, route.cost), now
         )
         if wait_seconds > 0:
             return responses.make_too_many_requests_response(wait_seconds)
@@ -219,19 +219,19 @@ class Pages:
                 pending.task = asyncio.create_task(self._make_response(key, pending, page_request, address))
             pending.abandonment_checks.append(request.is_abandoned)
             return partial(
-                self._wait_for_response, pending.task, request, address, secret=bool(authorization)
+                self._wait_for_response, pending.task, request, address, has_secret=bool(authorization)
             )
         return _make_not_modified_response(response, request)
 
     async def _wait_for_response(
-        self, task: asyncio.Task[Response], request: Request, address: str, *, secret: bool
+        self, task: asyncio.Task[Response], request: Request, address: str, *, has_secret: bool
     ) -> Response:
         """Wait for the task that makes a response, and return the response. Other requests may wait for the same task.
 
-        secret: True if the request has a secret, so that status 401 counts as a failed login
+        has_secret: True if the request has a secret, so that status 401 counts as a failed login
         """
         response = await asyncio.shield(task)
-        if secret and response.status is HTTPStatus.UNAUTHORIZED:
+        if has_secret and response.status is HTTPStatus.UNAUTHORIZED:
             self._failed_logins.record_failure(address, self._clock.now())
         return _make_not_modified_response(response, request)
 
@@ -301,8 +301,8 @@ class Pages:
         finally:
             del self._pending_responses[key]
         response = self._to_response(page_response, request.route_match)
-        if page_response is not None and page_response.seconds > 0:
-            self._cache.put(key, response, self._clock.now() + page_response.seconds)
+        if page_response is not None and page_response.cache_seconds > 0:
+            self._cache.put(key, response, self._clock.now() + page_response.cache_seconds)
         return response
 
     def _to_response(self, page_response: PageResponse | None, route_match: RouteMatch) -> Response:
@@ -316,7 +316,9 @@ class Pages:
     def _make_setup(self) -> PageSetup:
         """Return the first frame for the page process."""
         info = self._info
-        return PageSetup(self._store, CATALOGUE.list_specs(), info.anyone, info.guests, self._files.templates)
+        return PageSetup(
+            self._store, CATALOGUE.list_specs(), info.admits_anyone, info.admits_guests, self._files.templates
+        )
 
     def _find_origin(self, request: Request) -> str:
         """Return the scheme and host of a request; empty if unknown."""
@@ -324,7 +326,7 @@ class Pages:
         if not HOST_PATTERN.fullmatch(host):
             return ""
         is_https_proxied = request.headers.get_all("X-Forwarded-Proto") == ["https"]
-        return f"{'https' if self._info.secure or is_https_proxied else 'http'}://{host}"
+        return f"{'https' if self._info.uses_tls or is_https_proxied else 'http'}://{host}"
 
     def _make_not_found_page(self, request: Request) -> Response | None:
         """Return the HTML page with status 404 for a browser; None for any other client."""
@@ -379,9 +381,9 @@ class _PendingResponse:
 class ResponseCache:
     """Cache of responses with expiry times. Beyond its limits, the responses stored first are dropped first."""
 
-    def __init__(self, entries: int = CACHE_ENTRIES, size_bytes: int = CACHE_BYTES) -> None:
-        self._max_entries = entries
-        self._max_bytes = size_bytes
+    def __init__(self, max_entries: int = MAX_CACHED_RESPONSES, max_bytes: int = MAX_CACHED_BYTES) -> None:
+        self._max_entries = max_entries
+        self._max_bytes = max_bytes
         self._bytes = 0
         self._responses: OrderedDict[Key, tuple[float, Response]] = OrderedDict()
 

@@ -26,7 +26,7 @@ log = logging.getLogger("arena.pages")
 
 MODULE = "arena.server.web.renames"
 """Module that the child process runs: this one."""
-MAX_LISTED = 20
+MAX_LISTED_RENAMES = 20
 """Maximum number of finished renames that a server process remembers and lists."""
 JOB_VARIABLE = "ARENA_RENAME"
 """Environment variable with the job of the child process, as JSON. Arguments would be visible to other users."""
@@ -89,7 +89,7 @@ class RenameQueue:
                 finished_changes = [
                     change for change, problem in self._problems.items() if problem is not None
                 ]
-                for finished_change in finished_changes[:-MAX_LISTED]:
+                for finished_change in finished_changes[:-MAX_LISTED_RENAMES]:
                     del self._problems[finished_change]
 
     def _find_next_change(self) -> NameChange | None:

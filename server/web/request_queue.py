@@ -31,12 +31,14 @@ class ServerBusy(Exception):
 
 
 class RequestQueue:
-    """Fair queue that allows `parallel` responses at a time, and `per_address` waiting requests of each address."""
+    """Fair queue that allows `max_parallel` responses at a time, and `max_per_address` waiting requests of each address."""
 
-    def __init__(self, parallel: int, clock: TimeSource, per_address: int = MAX_WAITING_PER_ADDRESS) -> None:
-        self._parallel = parallel
-        self._per_address = per_address
-        self._free_slots = parallel
+    def __init__(
+        self, max_parallel: int, clock: TimeSource, max_per_address: int = MAX_WAITING_PER_ADDRESS
+    ) -> None:
+        self._max_parallel = max_parallel
+        self._max_per_address = max_per_address
+        self._free_slots = max_parallel
         self._clock = clock
         self._queue: OrderedDict[str, deque[anyio.Event]] = OrderedDict()
         """Events of the waiting requests, by address. The first address has the next turn."""
@@ -62,14 +64,14 @@ class RequestQueue:
         try:
             yield
         finally:
-            self._clock.call_later(cost / 1e6 * self._parallel / MAX_CORE_SHARE, self._pass_turn)
+            self._clock.call_later(cost / 1e6 * self._max_parallel / MAX_CORE_SHARE, self._pass_turn)
 
     async def _wait(self, key: str) -> None:
         if self._free_slots > 0:
             self._free_slots -= 1
             return
         waiting_turns = self._queue.get(key, ())
-        if self._waiting_count >= MAX_WAITING or len(waiting_turns) >= self._per_address:
+        if self._waiting_count >= MAX_WAITING or len(waiting_turns) >= self._max_per_address:
             raise ServerBusy(TOO_MANY_REQUESTS)
         turn = anyio.Event()
         self._queue.setdefault(key, deque()).append(turn)

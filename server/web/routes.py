@@ -9,13 +9,13 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from msgspec import Struct
 
-MAX_TARGET = 2048
+MAX_TARGET_LENGTH = 2048
 """Maximum length of a URL path with its query, in characters, unless a parameter may be longer."""
-MAX_NAME, MAX_POSITION, MAX_MOVES = 128, 2048, 6000
+MAX_NAME_LENGTH, MAX_POSITION_LENGTH, MAX_MOVES_LENGTH = 128, 2048, 6000
 """Maximum lengths of query parameters, in characters: names, positions, and moves (about a thousand short ones)."""
 MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 """Pattern of a match id, or of the beginning of one."""
-CACHE_ENTRIES = 256
+MAX_CACHED_TARGETS = 256
 """Maximum number of entries in the cache of parsed targets, and in that of parsed Accept-Encoding headers."""
 
 
@@ -42,11 +42,11 @@ class Route(NamedTuple):
     """
     parameters: str | None = None
     """Query parameters by name, separated by spaces; `!` marks a required one. None to leave the query unparsed."""
-    max_value_length: int = MAX_NAME
+    max_value_length: int = MAX_NAME_LENGTH
     """Maximum length of the value of a query parameter, in characters."""
     seconds: float = 10.0
     """Time limit for a response that is not from memory, in seconds."""
-    from_memory: bool = False
+    is_from_memory: bool = False
     """True if the response comes from memory, without the page process."""
     is_page: bool = False
     """True for an HTML page, which is also served without the slash at the end of its prefix."""
@@ -86,19 +86,19 @@ ROUTES: dict[str, Route] = {
     "/host/": Route(2_000, is_page=True),
     "/picture/": Route(20_000, seconds=40.0, is_slow=True),
     "/film/": Route(200_000, seconds=40.0, is_slow=True),
-    "/web/": Route(200, from_memory=True),
-    "/sw.js": Route(200, from_memory=True),
+    "/web/": Route(200, is_from_memory=True),
+    "/sw.js": Route(200, is_from_memory=True),
     "/events.ics": Route(5_000, "", has_absolute_urls=True),
-    "/healthz": Route(0, from_memory=True),
-    "/readyz": Route(0, from_memory=True),
-    "/metrics": Route(200, from_memory=True),
-    "/api/about": Route(200, from_memory=True),
-    "/api/game/": Route(10_000, "setup moves", MAX_MOVES),
+    "/healthz": Route(0, is_from_memory=True),
+    "/readyz": Route(0, is_from_memory=True),
+    "/metrics": Route(200, is_from_memory=True),
+    "/api/about": Route(200, is_from_memory=True),
+    "/api/game/": Route(10_000, "setup moves", MAX_MOVES_LENGTH),
     "/api/map/": Route(2_000),
-    "/api/advice/": Route(250_000, "position", MAX_POSITION, seconds=40.0, is_slow=True),
-    "/api/review": Route(200_000, "game setup moves", MAX_MOVES, seconds=250.0, is_slow=True),
+    "/api/advice/": Route(250_000, "position", MAX_POSITION_LENGTH, seconds=40.0, is_slow=True),
+    "/api/review": Route(200_000, "game setup moves", MAX_MOVES_LENGTH, seconds=250.0, is_slow=True),
     "/api/review/": Route(200_000, "", seconds=250.0, is_slow=True),
-    "/api/openings/": Route(60_000, "position", MAX_POSITION),
+    "/api/openings/": Route(60_000, "position", MAX_POSITION_LENGTH),
     "/api/records": Route(5_000, "before limit bot game event"),
     "/api/record/": Route(2_000, "download"),
     "/api/truth/": Route(20_000, ""),
@@ -150,7 +150,7 @@ class RouteMatch(Struct, frozen=True):
         return unquote(self.path_rest)
 
 
-@lru_cache(maxsize=CACHE_ENTRIES)
+@lru_cache(maxsize=MAX_CACHED_TARGETS)
 def parse_target(target: str) -> RouteMatch | None:
     """Parse the target of a request (URL path and query).
 
@@ -165,7 +165,7 @@ def parse_target(target: str) -> RouteMatch | None:
     if route is None:
         return None
     rules = ROUTES[route]
-    max_length = max(MAX_TARGET, rules.max_value_length)
+    max_length = max(MAX_TARGET_LENGTH, rules.max_value_length)
     if len(target) > max_length:
         raise BadRequest(f"the path must have at most {max_length} characters")
     if not unquote(target).isprintable():
@@ -215,7 +215,7 @@ def find_route(path: str) -> str | None:
     return None
 
 
-@lru_cache(maxsize=CACHE_ENTRIES)
+@lru_cache(maxsize=MAX_CACHED_TARGETS)
 def accepts_gzip(accepts: str) -> bool:
     """Return True if an Accept-Encoding header accepts gzip."""
     for part in accepts.lower().split(","):

@@ -64,7 +64,7 @@ HEAD_PLACEHOLDER = b"<!-- head -->"
 """Placeholder in HTML pages for the title and the link preview."""
 VIEWS_PLACEHOLDER = b"<!-- further -->"
 """Placeholder in HTML pages for VIEWS_PRELOAD; empty on the start page."""
-FIRST_PLACEHOLDER = b"<!-- first -->"
+INITIAL_PLACEHOLDER = b"<!-- first -->"
 """Placeholder in HTML pages for the elements shown before the scripts are loaded."""
 PAGES = {
     "index.html": ("js/main.js", "js/main.bundle.js", "js/views.bundle.js"),
@@ -90,27 +90,34 @@ class Templates(Struct, frozen=True):
     """HTML by file name, such as `index.html`."""
 
     def render_page(
-        self, head: bytes = b"", first: bytes = b"", *, start: bool = False, embedded: bool = False
+        self,
+        head: bytes = b"",
+        initial_html: bytes = b"",
+        *,
+        is_start_page: bool = False,
+        is_embedded: bool = False,
     ) -> Response:
         """Return an HTML page.
 
         head: HTML elements with the title and the link preview
-        first: HTML elements to show before the scripts are loaded; not used in the embedded page
-        start: True for the start page, which needs no module of another view
-        embedded: True for the page that other sites may embed
+        initial_html: HTML elements to show before the scripts are loaded; not used in the embedded page
+        is_start_page: True for the start page, which needs no module of another view
+        is_embedded: True for the page that other sites may embed
         """
         views_preload = (
-            b"" if start or embedded else VIEWS_PRELOAD.replace(DIGEST_PLACEHOLDER, self.digest.encode())
+            b""
+            if is_start_page or is_embedded
+            else VIEWS_PRELOAD.replace(DIGEST_PLACEHOLDER, self.digest.encode())
         )
-        template_name = "embed.html" if embedded else "index.html"
+        template_name = "embed.html" if is_embedded else "index.html"
         # The head is inserted last, because it contains names of bots, which may look like a placeholder.
         html = (
             self.pages[template_name]
             .replace(VIEWS_PLACEHOLDER, views_preload)
-            .replace(FIRST_PLACEHOLDER, first)
+            .replace(INITIAL_PLACEHOLDER, initial_html)
             .replace(HEAD_PLACEHOLDER, head)
         )
-        policy = (EMBEDDED_POLICY if embedded else POLICY).replace("style-src 'self'", self.styles)
+        policy = (EMBEDDED_POLICY if is_embedded else POLICY).replace("style-src 'self'", self.styles)
         headers = {
             **SECURITY_HEADERS,
             "Content-Security-Policy": policy,
@@ -186,4 +193,4 @@ def _make_file_variants(name: str, body: bytes) -> tuple[Response, Response]:
 def _make_variants(media_type: str, body: bytes, headers: dict[str, str]) -> tuple[Response, Response]:
     """Return the responses with a body for clients that do not accept gzip, and for those that do."""
     response = Response(HTTPStatus.OK, media_type, body, headers)
-    return apply_gzip(response, accepted=False), apply_gzip(response, accepted=True, level=9)
+    return apply_gzip(response, accepts_gzip=False), apply_gzip(response, accepts_gzip=True, level=9)

@@ -34,7 +34,7 @@ from arena.server.store.match_search import (
     load_head_to_head_scores,
     search_matches,
 )
-from arena.server.store.opening_explorer import MAX_PLY, find_continuations
+from arena.server.store.opening_explorer import MAX_POSITION_PLY, find_continuations
 from arena.server.store.queries import (
     EventTable,
     load_bot_summary,
@@ -63,11 +63,11 @@ _REASONS = {reason.value for reason in EndReason}
 """End reasons, which a search also accepts as a result."""
 _TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
 """Pattern of the time in a cursor, which marks a position in a list of matches."""
-MAX_MATCHES = 50
+MAX_LISTED_MATCHES = 50
 """Maximum number of matches in one response of a list or a search."""
-MAX_BOTS = 1000
+MAX_LISTED_BOTS = 1000
 """Maximum number of bots that a response lists in the plan of an event."""
-MAX_DUE = 100
+MAX_LISTED_DUE_MATCHES = 100
 """Maximum number of matches still to be played that a response lists in the plan of an event."""
 
 
@@ -139,7 +139,9 @@ class StorePages:
         if game and not CATALOGUE.is_known(game):
             raise BadRequest(f"no game is called {game!r:.40}")
         if parameters.get("event") and (parameters.get("bot") or game):
-            raise BadRequest("event cannot be combined with bot or game: use /api/search for that")
+            raise BadRequest(
+                "the parameter 'event' cannot be combined with 'bot' or 'game': use /api/search for that"
+            )
         return await self._search_matches(parameters)
 
     async def _search_matches(self, parameters: Mapping[str, str]) -> Response:
@@ -147,11 +149,11 @@ class StorePages:
         limit, before = _parse_limit(parameters), _parse_cursor(parameters)
         result = parameters.get("result", "")
         if parameters.get("opponent") and not parameters.get("bot"):
-            raise BadRequest("opponent works only together with bot: give both")
+            raise BadRequest("the parameter 'opponent' needs 'bot': give both")
         results = RESULTS_WITH_BOT if parameters.get("bot") else RESULTS_WITHOUT_BOT
         if result and result not in results and result not in _REASONS:
             raise BadRequest(
-                f"result must be {', '.join(results)} or an end reason such as timeout, not {result!r:.40}"
+                f"the parameter 'result' must be {', '.join(results)} or an end reason such as timeout, not {result!r:.40}"
             )
         opening = ""
         if like_match := parameters.get("like"):
@@ -198,8 +200,10 @@ class StorePages:
             position = game.position_from_text(parse_position(parameters))
         except BadData as error:
             raise BadRequest(str(error)) from None
-        if position.ply > MAX_PLY:
-            raise BadRequest(f"the explorer knows positions up to ply {MAX_PLY}, not ply {position.ply}")
+        if position.ply > MAX_POSITION_PLY:
+            raise BadRequest(
+                f"only positions up to ply {MAX_POSITION_PLY} can be looked up, not one at ply {position.ply}"
+            )
         return responses.make_json_response(await find_continuations(self._engine, game, position))
 
     async def _load_record(self, match: str) -> str:
@@ -213,10 +217,10 @@ class StorePages:
         event, time_control = parameters.get("event", ""), parameters.get("tc", "")
         if event and parameters.keys() != {"event"}:
             raise BadRequest(
-                "event cannot be combined with map, tc or season: an event's table always covers all of the event's matches"
+                "the parameter 'event' cannot be combined with 'map', 'tc' or 'season': an event's table always covers all of the event's matches"
             )
         if "map" in parameters and not time_control:
-            raise BadRequest("map needs tc: a rating is for one map and one time control")
+            raise BadRequest("the parameter 'map' needs 'tc': a rating is for one map and one time control")
         if not event:
             season = parameters.get("season", "")
             if season and season not in await read_seasons(self._engine):
@@ -243,17 +247,19 @@ class StorePages:
         """Return the plan and the progress of an event, with its next matches and its sequential test, if any."""
         match_count = await count_finished_matches(self._engine, event)
         ladder = await find_plan(self._engine, event)
-        if match_count is None and ladder is None and live.progress is None and not live.playing:
+        if match_count is None and ladder is None and live.progress is None and not live.playing_count:
             raise _make_event_not_found_error(event)
         plan = live.progress or (None if ladder is None else _make_progress_from_plan(event, ladder))
         if ladder is not None and ladder.plan.get("state", {}).get("phase") in ("running", "paused"):
             pairings = await load_due_matches(self._engine, event, ladder)
-            due = [_make_due_match(pairing, ladder) for pairing in pairings[:MAX_DUE]]
+            due = [_make_due_match(pairing, ladder) for pairing in pairings[:MAX_LISTED_DUE_MATCHES]]
             plan = structs.replace(_make_progress_from_plan(event, ladder), due=due)
-        if plan is not None and len(plan.bots) > MAX_BOTS:
-            plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_BOTS]))
-        is_over = ladder is not None and ladder.finished is not None and not live.playing
-        return responses.make_json_response(EventPage(event, plan, match_count or 0, live.playing, is_over))
+        if plan is not None and len(plan.bots) > MAX_LISTED_BOTS:
+            plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_LISTED_BOTS]))
+        is_over = ladder is not None and ladder.finished is not None and not live.playing_count
+        return responses.make_json_response(
+            EventPage(event, plan, match_count or 0, live.playing_count, is_over)
+        )
 
     async def _load_bot(self, name: str) -> Response:
         """Return the summary of a bot with a finished match."""
@@ -283,8 +289,14 @@ def rate_moves_by_table(line: str) -> list[SolvedMoveQuality] | None:
 
 def _parse_limit(parameters: Mapping[str, str]) -> int:
     limit_text = parameters.get("limit", "20")
-    if not limit_text.isascii() or not limit_text.isdecimal() or not 1 <= int(limit_text[:6]) <= MAX_MATCHES:
-        raise BadRequest(f"limit must be a whole number from 1 to {MAX_MATCHES}, not {limit_text!r:.40}")
+    if (
+        not limit_text.isascii()
+        or not limit_text.isdecimal()
+        or not 1 <= int(limit_text[:6]) <= MAX_LISTED_MATCHES
+    ):
+        raise BadRequest(
+            f"the parameter 'limit' must be a whole number from 1 to {MAX_LISTED_MATCHES}, not {limit_text!r:.40}"
+        )
     return int(limit_text)
 
 
@@ -293,7 +305,7 @@ def _parse_cursor(parameters: Mapping[str, str]) -> PageCursor | None:
         return None
     time, _, match = parameters["before"].partition("|")
     if not _TIME_PATTERN.fullmatch(time) or not MATCH_ID.fullmatch(match):
-        raise BadRequest("before must be the value of `next` from an earlier response")
+        raise BadRequest("the parameter 'before' must be the value of `next` from an earlier response")
     return time, match
 
 

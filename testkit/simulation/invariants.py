@@ -326,7 +326,7 @@ class InvariantMonitor:
             bot.name: self.arena.find_owner(bot.name)
             for bot in core._lobby.bots.values()
             if bot.is_free
-            and bot.preferences.pool
+            and bot.preferences.accepts_pool
             and not core._lobby.is_draining
             and not core.suspensions.suspension_reason(bot.name, now)
         }

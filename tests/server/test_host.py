@@ -163,7 +163,7 @@ async def test_an_address_with_many_wrong_tokens_is_open_again_before_the_grace_
 
 
 async def test_finished_matches_are_packed_while_the_server_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosts, "PACK_SECONDS", 0.01)
+    monkeypatch.setattr(hosts, "PACK_INTERVAL_SECONDS", 0.01)
     async with open_host() as host, enter(host, "anna") as anna, enter(host, "bert") as bert:
         async with anyio.create_task_group() as tasks:
             for peer in (anna, bert):
@@ -186,7 +186,7 @@ async def test_limits_rules_and_visibility_of_analysis_are_followed_while_the_se
         if retention == wanted:
             removed.set()
 
-    monkeypatch.setattr(hosts, "PRUNE_SECONDS", 0.01)
+    monkeypatch.setattr(hosts, "PRUNE_INTERVAL_SECONDS", 0.01)
     monkeypatch.setattr(hosts, "remove_old_data", remove_old_data)
     settings = make_private_host_settings(limits=HostLimits())
     async with open_host(settings) as host, AsyncExitStack() as stack:

@@ -98,7 +98,7 @@ async def list_events_with_matches(engine: Engine, limit: int) -> list[EventCoun
 
 
 async def count_finished_matches(engine: Engine, event: str) -> int | None:
-    """Return how many matches of an event are in its tables; None if there are none yet."""
+    """Return the number of an event's matches that its tables contain; None if they contain none yet."""
     query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     return (await fetch(engine, query)).scalar_one_or_none()
 

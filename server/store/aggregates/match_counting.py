@@ -63,7 +63,7 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
     matches. If the returned number is 0, all finished matches are counted.
     """
     database.lock_exclusively(connection)
-    rows = connection.execute(UNCOUNTED, {"most": max_matches}).all()
+    rows = connection.execute(SELECT_UNCOUNTED, {"most": max_matches}).all()
     if not rows:
         return 0, []
     rated = [row for row in rows if row.rated]
@@ -102,7 +102,7 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
 # The condition must equal the condition of the partial index literally. With SQLAlchemy's `counted = 0`, SQLite would
 # scan all finished matches. These statements are built once, because SQLAlchemy takes longer to build one than to
 # execute it, and the journal waits meanwhile.
-UNCOUNTED = (
+SELECT_UNCOUNTED = (
     sa.select(
         *(
             matches.c[name]

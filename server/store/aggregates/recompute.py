@@ -48,7 +48,7 @@ from arena.server.store.schema import standings as standings_table
 
 MATCHES_PER_QUERY = 100
 """Number of matches read in one query by default."""
-TOLERANCE = 1e-9
+RELATIVE_TOLERANCE = 1e-9
 """Relative difference up to which ratings count as equal, because floating-point results differ between machines."""
 
 
@@ -63,8 +63,8 @@ class RecomputeMismatch(Exception):
 class RecomputedRatings:
     """Result of a successful recomputation of the ratings: the number of matches that it covered."""
 
-    matches: int = 0
-    imported: int = 0
+    match_count: int = 0
+    imported_count: int = 0
     """Number of imported matches among them, which have no journal."""
 
 
@@ -85,8 +85,8 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
             seasons = {match: category.season for match, _, category in steps}
             for row in rows:
                 record = _replay_match(row, events_by_match.get(row.match))
-                totals.matches += 1
-                totals.imported += row.match not in events_by_match
+                totals.match_count += 1
+                totals.imported_count += row.match not in events_by_match
                 columns = make_summary_columns(record)
                 season = seasons.get(row.match, 1)
                 for category in make_rating_categories(
@@ -125,7 +125,7 @@ def _format_current_rating(rating: CurrentRating | None) -> str:
 
 def _are_equal_ratings(a: Rating, b: Rating) -> bool:
     return all(
-        math.isclose(getattr(a, name), getattr(b, name), rel_tol=TOLERANCE)
+        math.isclose(getattr(a, name), getattr(b, name), rel_tol=RELATIVE_TOLERANCE)
         for name in ("rating", "deviation", "volatility")
     )
 
@@ -145,7 +145,9 @@ def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
             return record
         referee = Referee(from_json(row.terms or unpack_match(row.packed).terms))
     except (UnpackError, BadRecord, GameError, msgspec.DecodeError) as error:
-        raise RecomputeMismatch(f"match {row.match}: its stored record cannot be read: {error}") from None
+        raise RecomputeMismatch(
+            f"match {row.match} cannot be replayed, because its stored data cannot be read: {error}"
+        ) from None
     for at, event in journal:
         referee.handle(event, at)
     outcome = referee.result

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.clock import TimeSource
 from arena.server.store.database import WRITER_LOCK_KEY, Engine
-from arena.server.store.finished_matches import NEXT_ARRIVAL
+from arena.server.store.finished_matches import NEXT_ARRIVAL_SQL
 from arena.server.store.journal.changes import (
     REQUIRE_LEASE,
     EventRow,
@@ -186,7 +186,7 @@ async def _write_changes(driver_connection: Any, changes: JournalChanges, lease:
     if changes.closed_matches:
         await driver_connection.execute(LOCK_OUT_COUNTING)
     append_events = [(APPEND_EVENTS, [_make_append_row(changes.events, lease)])] if changes.events else []
-    for text, rows in changes.list_statements(NEXT_ARRIVAL["postgresql"], append_events):
+    for text, rows in changes.list_statements(NEXT_ARRIVAL_SQL["postgresql"], append_events):
         statement = number_parameters(text)
         await driver_connection.executemany(statement.text, [statement.get_values(row) for row in rows])
 

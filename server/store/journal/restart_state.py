@@ -93,7 +93,7 @@ class StoredAccount(Struct):
     token: str = ""
     """SHA-256 of the token, in hexadecimal; empty if the name has no token."""
     role: Role = "bot"
-    revoked: bool = False
+    is_revoked: bool = False
     """True if the token was revoked."""
     session: bytes = b""
     """SHA-256 of the session's secret; empty if the name has no session on this server."""
@@ -112,7 +112,7 @@ async def load_accounts(engine: Engine, server: str, names: Iterable[str]) -> di
             for row in await connection.execute(_ACCOUNTS, {"names": chunk, "server": server}):
                 account = accounts[row.name]
                 if row.kind == "token":
-                    account.token, account.role, account.revoked = row.text, row.role, row.number != 0
+                    account.token, account.role, account.is_revoked = row.text, row.role, row.number != 0
                     account.owner = row.owner
                 elif row.kind == "session":
                     account.session = bytes.fromhex(row.text)

@@ -23,19 +23,19 @@ import sqlalchemy as sa
 
 from arena.server.store import database, sqlite
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import NEXT_ARRIVAL
+from arena.server.store.finished_matches import NEXT_ARRIVAL_SQL
 from arena.server.store.journal.changes import REQUIRE_LEASE, JournalChanges, Statement
 from arena.server.store.lease import Lease, LeaseLost
 
 T = TypeVar("T")
 
-MAX_ROWS = 500
+MAX_ROWS_PER_STATEMENT = 500
 """Maximum number of event rows in one statement. Each row has three parameters, and SQLite allows 32,766."""
 
 
 @cache
-def make_append_statement(rows: int) -> str:
-    """Return the statement that appends `rows` event rows to matches in progress. It appends none if the lease is lost.
+def make_append_statement(row_count: int) -> str:
+    """Return the statement that appends `row_count` event rows to matches in progress. It appends none if the lease is lost.
 
     Parameters: the three values of each row (`EventRow`), then the lease's name twice and its fencing token. If the
     rows were one parameter in JSON, SQLite would take twice as long.
@@ -43,7 +43,7 @@ def make_append_statement(rows: int) -> str:
     return f"""
 INSERT INTO events (number, seq, event)
 SELECT matches.number, row.column2, row.column3
-FROM (VALUES {", ".join(["(?, ?, ?)"] * rows)}) AS row CROSS JOIN matches ON matches.match = row.column1
+FROM (VALUES {", ".join(["(?, ?, ?)"] * row_count)}) AS row CROSS JOIN matches ON matches.match = row.column1
 WHERE matches.finished IS NULL AND matches.server = ?
   AND EXISTS (SELECT 1 FROM servers WHERE name = ? AND number = ?)
 ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
@@ -168,7 +168,7 @@ class SqliteWriter:
 
     def _commit(self, changes: JournalChanges, lease: Lease) -> None:
         events, fence = changes.events, (lease.name, lease.name, lease.number)
-        if changes.has_only_journal_events and 0 < len(events) <= MAX_ROWS:
+        if changes.has_only_journal_events and 0 < len(events) <= MAX_ROWS_PER_STATEMENT:
             values = (*chain.from_iterable(events), *fence)
             if self._driver_connection.execute(make_append_statement(len(events)), values).rowcount < len(
                 events
@@ -177,13 +177,13 @@ class SqliteWriter:
                 self._require_lease(lease)
             return
         append_events: list[Statement] = []
-        for first in range(0, len(events), MAX_ROWS):
-            chunk = events[first : first + MAX_ROWS]
+        for start in range(0, len(events), MAX_ROWS_PER_STATEMENT):
+            chunk = events[start : start + MAX_ROWS_PER_STATEMENT]
             append_events.append((make_append_statement(len(chunk)), [(*chain.from_iterable(chunk), *fence)]))
         self._driver_connection.execute(sqlite.BEGIN_STATEMENT)
         try:
             self._require_lease(lease)
-            for statement, rows in changes.list_statements(NEXT_ARRIVAL["sqlite"], append_events):
+            for statement, rows in changes.list_statements(NEXT_ARRIVAL_SQL["sqlite"], append_events):
                 self._driver_connection.executemany(statement, rows)
             self._driver_connection.execute("COMMIT")
         except BaseException:

@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 1200, 630
 """Size of a preview picture, in pixels."""
 MARGIN = 40
 """Distance of texts and boards from the edges of a picture, in pixels."""
-MAX_ROWS = 8
+MAX_TABLE_ROWS = 8
 """Maximum number of rows of a table that a picture shows."""
 
 
@@ -59,13 +59,13 @@ def render_table_card(title: str, line: str, rows: Sequence[tuple[str, str, floa
     """Return the picture of a table as SVG.
 
     line: summary below the title
-    rows: name, number as text, and length of a bar from 0 to 1 in each row; only the first MAX_ROWS rows are shown
+    rows: name, number as text, and length of a bar from 0 to 1 in each row; only the first MAX_TABLE_ROWS rows are shown
     """
     parts = [
         render_text(MARGIN, 110, 60, title, WIDTH - 2 * MARGIN),
         render_text(MARGIN, 165, 30, line, WIDTH - 2 * MARGIN, MUTED),
     ]
-    for number, (name, detail, share) in enumerate(rows[:MAX_ROWS]):
+    for number, (name, detail, share) in enumerate(rows[:MAX_TABLE_ROWS]):
         y = 235 + number * 45
         bar_width = max(4.0, 420 * min(1.0, max(0.0, share)))
         parts += [

@@ -12,7 +12,7 @@ from arena.games.riskless import Riskless
 from arena.maps.map_file import MapFile
 from arena.maps.picture import MAXIE, MINNIE, STYLE, make_map_picture
 
-MIN_SCALE = 1.1
+MIN_MARK_SCALE = 1.1
 """Minimum scale of the armies and arrows on a map, in pixels per unit of the map. On a small map, they are enlarged."""
 
 
@@ -59,7 +59,7 @@ def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> Drawn
     picture = make_map_picture(MapFile(game.map))
     width, height = picture.size
     frame = _render_frame_tag(width, height, box)
-    mark_scale = max(1.0, MIN_SCALE / min(box.width / width, box.height / height))
+    mark_scale = max(1.0, MIN_MARK_SCALE / min(box.width / width, box.height / height))
     arrow = "" if move is None else picture.render_arrow(move[0], move[1], mark_scale)
     areas = picture.render_areas(position.armies, mark_scale)
     marks = f"{areas}{arrow}{picture.render_marks(position.armies, mark_scale)}"

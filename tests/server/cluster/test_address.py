@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.cluster.address import PASSWORD_FILE, NatsAddress, parse_bus_url
+from arena.server.cluster.address import PASSWORD_FILE_VARIABLE, NatsAddress, parse_bus_url
 from arena.server.cluster.bus import BusError
 
 
@@ -40,15 +40,15 @@ def test_a_user_and_a_password_may_be_anything_that_is_quoted(user: str, passwor
 def test_the_password_comes_from_a_file_where_the_address_has_none(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text("it\n")
-    assert parse_bus_url("nats://me@here", {PASSWORD_FILE: str(file)}) == NatsAddress(
+    assert parse_bus_url("nats://me@here", {PASSWORD_FILE_VARIABLE: str(file)}) == NatsAddress(
         ("nats://here:4222",), "me", "it"
     )
-    assert parse_bus_url("nats://me:other@here", {PASSWORD_FILE: str(file)}).password == "other"
+    assert parse_bus_url("nats://me:other@here", {PASSWORD_FILE_VARIABLE: str(file)}).password == "other"
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(BusError, match=r"ARENA_BUS_PASSWORD_FILE=.*none cannot be read"):
-        parse_bus_url("nats://me@here", {PASSWORD_FILE: str(tmp_path / "none")})
+        parse_bus_url("nats://me@here", {PASSWORD_FILE_VARIABLE: str(tmp_path / "none")})
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_sighup_reaches_each_of_them_and_they_end_with_their_parent_however_it_e
         file.write_text("[server]\nprocesses = 3\ndrain_seconds = 1\n")
         server.process.send_signal(signal.SIGHUP)
         told = server.wait_for(r"settings reloaded: (.*)", 3)
-        assert told == "applied server.drain_seconds; a restart is needed for none"
+        assert told == "applied server.drain_seconds; no restart is needed"
         for port in (own, own + 1):
             wait_heard(port)
         children = servers_of(server.process.pid)

@@ -78,7 +78,7 @@ def test_a_long_reason_is_cut_in_the_table_and_whole_below_it(database: str) -> 
 
 
 def test_logs_that_cannot_be_shown(filled_store: str) -> None:
-    fails("no match begins with 'c'", 1, "log", "c", "--db", filled_store)
+    fails("no match has an id that begins with 'c'", 1, "log", "c", "--db", filled_store)
     fails("no match begins with '%'", 1, "log", "%", "--db", filled_store)
     fails("the ids of several matches begin with 'a'", 1, "log", "a", "--db", filled_store)
     words = ("log", "aa", "--bot", "zoe", "--db", filled_store)

@@ -31,7 +31,7 @@ from tests.server.web.test_pages import get
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "POLL_SECONDS", 0.05)
-    monkeypatch.setattr(renaming, "NOTICE_SECONDS", 0.5)
+    monkeypatch.setattr(renaming, "DIRECTIVE_DELAY_SECONDS", 0.5)
 
 
 async def run(database: str, *words: str) -> Result:
@@ -111,7 +111,7 @@ async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_
             (Code.REMOVED, "this name is 'wolf' now"),
         ]
         with anyio.fail_after(500):
-            while host.edge.directives.names.get("anna") != "this name is 'wolf' now":
+            while host.edge.directives.banned_names.get("anna") != "this name is 'wolf' now":
                 await anyio.sleep(0.01)
         assert await refusal(host, "anna", token) == "this name is 'wolf' now"
         told = await shown()

@@ -26,8 +26,8 @@ def test_a_token_from_the_command_lets_a_bot_in(database: str) -> None:
             door = Authenticator(
                 engine,
                 "",
-                anyone=False,
-                guests=False,
+                admits_anyone=False,
+                admits_guests=False,
                 failed_logins=FailedLogins(),
                 clock=TimeSource(lambda: 0),
             )

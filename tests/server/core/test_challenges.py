@@ -27,7 +27,7 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.inputs import StartDraining
 from arena.server.core.limits import HostLimits
-from arena.server.core.open_challenges import CHALLENGE_MS
+from arena.server.core.open_challenges import CHALLENGE_LIFETIME_MS
 from arena.server.core.settings import HouseEngine
 from tests.games.own import EXAMPLES, forget_games
 from tests.server.core.arena import FAST, TICTACTOE, Arena, play_line, play_on, two
@@ -114,7 +114,7 @@ def test_an_open_challenge_is_taken_by_the_first() -> None:
 def test_it_expires_when_its_time_is_up() -> None:
     arena, anna, bert = two()
     anna.say(TO_BERT)
-    arena.wait(CHALLENGE_MS - 1)
+    arena.wait(CHALLENGE_LIFETIME_MS - 1)
     assert not bert.all(ChallengeOver)
     assert arena.listing().challenges[0].expires_ms == 1
     arena.wait(1)

@@ -179,14 +179,14 @@ def test_a_bot_that_its_host_withdraws_returns_by_its_host_alone() -> None:
             event.enter(name, 1500)
         if running:
             event.begin(["anna", "bert", "carl"])
-        event.leave("carl", by_host=True)
+        event.leave("carl", by_host_or_owner=True)
         with pytest.raises(
             EventRefused,
             match="'carl' was withdrawn from cup: only the host or the bot's owner can enter it again",
         ):
             event.enter("carl", 1500)
         assert not event.state.has_entered("carl")
-        event.enter("carl", 1500, by_host=True)
+        event.enter("carl", 1500, by_host_or_owner=True)
         assert event.state.has_entered("carl")
         event.leave("carl")
         event.enter("carl", 1500)

@@ -32,9 +32,14 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core import guests
 from arena.server.core.effects import StartHouseEngine
-from arena.server.core.guests import REQUEST_BURST, SLOTS_PER_ADDRESS, START_BURST, find_guest_refusal_reason
+from arena.server.core.guests import (
+    GUEST_REQUEST_BURST,
+    GUEST_START_BURST,
+    SLOTS_PER_ADDRESS,
+    find_guest_refusal_reason,
+)
 from arena.server.core.house_engines import MAX_BOT_TOTAL_MS
-from arena.server.core.house_queue import MAX_QUEUED, HouseQueue, Requester
+from arena.server.core.house_queue import MAX_QUEUED_CHALLENGES, HouseQueue, Requester
 from arena.server.core.inputs import BotCrashed, HouseEngineFailed, StartDraining
 from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE, HouseEngine, Pool, PoolGame
 from tests.server.core.arena import TICTACTOE, Arena, Peer
@@ -68,7 +73,7 @@ def anybody(_challenge: str) -> bool:
 
 
 def requester(number: int) -> Requester:
-    return Requester(f"192.0.2.{number}", guest=True)
+    return Requester(f"192.0.2.{number}", is_guest=True)
 
 
 @given(
@@ -110,17 +115,17 @@ def test_nobody_has_more_than_its_share_and_no_place_stays_empty_that_somebody_m
         having = [asked[each] for each in taken]
         by_bot = Counter(each for each, _ in having)
         by_asker = Counter(each for _, each in having)
-        by_group = Counter(each.guest for _, each in having)
+        by_group = Counter(each.is_guest for _, each in having)
         assert all(count <= BOTS[each] for each, count in by_bot.items())
         for each, count in by_asker.items():
-            assert count <= (SLOTS_PER_ADDRESS if each.guest else PLACES // 2)
+            assert count <= (SLOTS_PER_ADDRESS if each.is_guest else PLACES // 2)
         assert max(by_group.values(), default=0) <= PLACES * 3 // 4
         for challenge in waiting:
             to, each = asked[challenge]
             full = (
                 by_bot[to] == BOTS[to]
-                or by_asker[each] == (SLOTS_PER_ADDRESS if each.guest else PLACES // 2)
-                or by_group[each.guest] == PLACES * 3 // 4
+                or by_asker[each] == (SLOTS_PER_ADDRESS if each.is_guest else PLACES // 2)
+                or by_group[each.is_guest] == PLACES * 3 // 4
             )
             assert full, f"{challenge} could have had a place"
         for to in BOTS:
@@ -167,9 +172,9 @@ def test_a_newcomer_has_its_turn_after_the_next_turn_of_an_owner_with_many_chall
 
 def test_a_full_queue_drops_a_challenge_of_the_owner_with_the_most() -> None:
     queue = HouseQueue()
-    for number in range(MAX_QUEUED):
+    for number in range(MAX_QUEUED_CHALLENGES):
         assert queue.enqueue(f"many {number}", "a", requester(1)) is None
-    assert queue.enqueue("one", "a", requester(2)) == f"many {MAX_QUEUED - 1}"
+    assert queue.enqueue("one", "a", requester(2)) == f"many {MAX_QUEUED_CHALLENGES - 1}"
 
 
 # in an arena
@@ -367,7 +372,7 @@ def test_a_guest_bothers_nobody_but_the_house() -> None:
     peer = arena.enter(Hello("guest-7", matches=20), guest=True)
     bot = arena.core.find_bot("guest-7")
     assert bot is not None
-    assert (bot.capacity, bot.preferences.pool) == (1, False)
+    assert (bot.capacity, bot.preferences.accepts_pool) == (1, False)
     peer.say(replace(GUESTS_FINE, opponent="anna"))
     anna.say(TICTACTOE)
     peer.say(Accept(anna.hear(Challenged).challenge))
@@ -377,7 +382,7 @@ def test_a_guest_bothers_nobody_but_the_house() -> None:
 def test_the_guests_of_one_address_may_ask_for_so_many_matches() -> None:
     arena = home()
     peers = guest(arena, 1, "x"), guest(arena, 2, "x")
-    for number in range(REQUEST_BURST):
+    for number in range(GUEST_REQUEST_BURST):
         peer = peers[number % 2]
         peer.say(GUESTS_FINE)
         peer.say(Withdraw(peer.hear(Challenged).challenge))
@@ -390,7 +395,7 @@ def test_the_guests_of_one_address_may_ask_for_so_many_matches() -> None:
     assert other.hear(Challenged).challenger == "guest-3"
     arena.wait(5_000)
     peers[0].say(GUESTS_FINE)
-    assert len(peers[0].all(Challenged)) == REQUEST_BURST // 2 + 1
+    assert len(peers[0].all(Challenged)) == GUEST_REQUEST_BURST // 2 + 1
 
 
 def test_matches_of_all_guests_start_at_a_limited_rate() -> None:
@@ -400,9 +405,9 @@ def test_matches_of_all_guests_start_at_a_limited_rate() -> None:
     for number in range(25):
         opponent = engines[number % 10].name
         guest(arena, number, f"address {number}").say(replace(GUESTS_FINE, opponent=opponent))
-    assert sum(len(bot.all(Challenged)) for bot in bots) == START_BURST
+    assert sum(len(bot.all(Challenged)) for bot in bots) == GUEST_START_BURST
     arena.wait(5_500)
-    assert sum(len(bot.all(Challenged)) for bot in bots) == START_BURST + 5
+    assert sum(len(bot.all(Challenged)) for bot in bots) == GUEST_START_BURST + 5
 
 
 def test_a_bot_that_waits_alone_is_told_whom_it_can_challenge() -> None:

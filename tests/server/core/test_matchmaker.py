@@ -33,7 +33,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import Rating
 from arena.server.core.effects import OpenMatch
 from arena.server.core.inputs import ApplySettings, RatingChanged, SeasonClosed, StartDraining
-from arena.server.core.matchmaker import MAX_COMPARED, RATING_STEP, choose_pairs
+from arena.server.core.matchmaker import MAX_COMPARED_BOTS, RATING_STEP, choose_pairs
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import PoolGame
 from arena.server.core.turn_order import TurnOrder
@@ -92,7 +92,7 @@ def test_many_chosen_at_once_are_those_chosen_one_after_another(
     assert len(choice) == min(most, len(ratings) // 2)
 
 
-@given(st.integers(0, 3 * MAX_COMPARED))
+@given(st.integers(0, 3 * MAX_COMPARED_BOTS))
 def test_in_a_crowd_all_get_a_match_and_the_longest_waiting_first(size: int) -> None:
     left = [f"bot {number:03}" for number in range(size)]
     opponents: list[str] = []

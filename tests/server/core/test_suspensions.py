@@ -19,7 +19,7 @@ SECOND = 1_000_000_000
 def fail(suspensions: BotSuspensions, times: int, now: int = 0, reason: EndReason = EndReason.TIMEOUT) -> str:
     why = ""
     for _ in range(times):
-        why = suspensions.record_result("anna", reason, lost=True, plies=EARLY_LOSS_PLIES, now=now)
+        why = suspensions.record_result("anna", reason, is_loss=True, ply_count=EARLY_LOSS_PLIES, now=now)
     return why
 
 
@@ -48,7 +48,7 @@ def test_failures_in_a_row_suspend_with_the_reason_until_the_time_is_up() -> Non
 def test_a_match_that_was_not_forfeited_wipes_the_slate(*, lost: bool, reason: EndReason) -> None:
     suspensions = BotSuspensions()
     fail(suspensions, MAX_FAILURES - 1)
-    assert suspensions.record_result("anna", reason, lost=lost, plies=EARLY_LOSS_PLIES, now=0) == ""
+    assert suspensions.record_result("anna", reason, is_loss=lost, ply_count=EARLY_LOSS_PLIES, now=0) == ""
     assert fail(suspensions, MAX_FAILURES - 1) == ""
 
 
@@ -62,10 +62,10 @@ def test_a_resignation_before_the_first_move_counts_too() -> None:
     suspensions = BotSuspensions()
     for _ in range(MAX_FAILURES):
         why = suspensions.record_result(
-            "anna", EndReason.RESIGNATION, lost=True, plies=EARLY_LOSS_PLIES - 1, now=0
+            "anna", EndReason.RESIGNATION, is_loss=True, ply_count=EARLY_LOSS_PLIES - 1, now=0
         )
         suspensions.record_result(
-            "bert", EndReason.RESIGNATION, lost=False, plies=EARLY_LOSS_PLIES - 1, now=0
+            "bert", EndReason.RESIGNATION, is_loss=False, ply_count=EARLY_LOSS_PLIES - 1, now=0
         )
     assert "the last by resignation" in why
     assert suspensions.find_suspension_end("bert") == 0

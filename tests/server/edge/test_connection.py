@@ -19,7 +19,7 @@ from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import CLOSE_SECONDS, MAX_AFTER_CLOSE_BYTES, MAX_UNSENT_BYTES, SLICE_BYTES
 from arena.server.edge.edge import READ_BYTES
 from arena.server.edge.pings import PING_SECONDS, PONG_SECONDS
-from arena.server.edge.session import CONTROL_BURST, FRAGMENT_BURST, MAX_QUEUED
+from arena.server.edge.session import CONTROL_BURST, FRAGMENT_BURST, MAX_QUEUED_MESSAGES
 from arena.server.ports import AdmissionRequest
 from tests.properties import examples
 from tests.server.edge.rig import ELSEWHERE, HERE, Peer, entered, masked, rig, turn
@@ -139,7 +139,7 @@ async def test_a_connection_with_too_many_waiting_messages_is_read_once_more_and
         before, size = sum(anna.wire.reads), len(masked(Watch("m")))
         anna.say(*[Watch("m") for _ in range(2000)])
         await asyncio.sleep(0.1)
-        assert sum(anna.wire.reads) - before <= (MAX_QUEUED + 20) * size + 2 * READ_BYTES
+        assert sum(anna.wire.reads) - before <= (MAX_QUEUED_MESSAGES + 20) * size + 2 * READ_BYTES
         assert anna.wire.paused
         await asyncio.sleep(100)
         assert len(arena.core.all(MessageReceived)) == 2000

@@ -20,9 +20,9 @@ LATER = Notice("An upgrade at eight.", "2026-11-25T20:00:00.000Z")
 @pytest.mark.parametrize(
     "directives",
     [
-        Directives(names={"anna": "it stands still"}),
-        Directives(networks={ip_network(f"{HERE}/32"): "it stands still"}),
-        Directives(networks={ip_network("198.51.100.0/31"): "it stands still"}),
+        Directives(banned_names={"anna": "it stands still"}),
+        Directives(banned_networks={ip_network(f"{HERE}/32"): "it stands still"}),
+        Directives(banned_networks={ip_network("198.51.100.0/31"): "it stands still"}),
     ],
     ids=["name", "address", "network"],
 )
@@ -39,7 +39,7 @@ async def test_a_removed_bot_gets_the_reason_at_once_and_cannot_return(directive
         )
         requests = len(arena.core.all(AdmissionRequest))
         again = Peer(arena.edge)
-        if directives.names:
+        if directives.banned_names:
             await again.open()
             again.say(Hello("anna"))
             assert (await again.refused())[0].code is Code.REMOVED
@@ -60,7 +60,7 @@ async def test_a_removed_bot_gets_the_reason_at_once_and_cannot_return(directive
 async def test_a_client_that_waits_for_its_welcome_is_removed_too() -> None:
     async with rig() as arena:
         anna, _ = await arena.knock(Hello("anna"))
-        arena.edge.apply_directives(Directives(names={"anna": "its token was revoked"}))
+        arena.edge.apply_directives(Directives(banned_names={"anna": "its token was revoked"}))
         assert (await anna.refused())[0].code is Code.REMOVED
 
 
@@ -80,7 +80,9 @@ async def test_a_notice_reaches_all_who_are_there_or_come_and_its_end_too() -> N
 
 
 def test_addresses_are_met_in_every_spelling() -> None:
-    directives = Directives(networks={ip_network("192.0.2.7"): "one", ip_network("2001:db8:0:1::/64"): "six"})
+    directives = Directives(
+        banned_networks={ip_network("192.0.2.7"): "one", ip_network("2001:db8:0:1::/64"): "six"}
+    )
     assert directives.find_ban_reason("::ffff:192.0.2.7") == "one"
     assert directives.find_ban_reason("2001:db8:0:1::99") == "six"
     assert directives.find_ban_reason("192.0.2.8") == directives.find_ban_reason("a socket") == ""

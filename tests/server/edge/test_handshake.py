@@ -33,7 +33,7 @@ class Wire:
 
 def parse_answer(answer: Response, *, last: bool = True) -> tuple[http.client.HTTPResponse, bytes]:
     """Return an answer as it is sent, read by another library."""
-    wire = Wire(handshake.encode_response(answer, PROGRAM, last=last))
+    wire = Wire(handshake.encode_response(answer, PROGRAM, is_last=last))
     response = http.client.HTTPResponse(wire, method="GET")  # type: ignore[arg-type]
     response.begin()
     return response, response.read()

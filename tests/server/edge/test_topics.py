@@ -28,8 +28,8 @@ from arena.server.core.effects import LISTING_TOPIC, PublishToTopic, SendToClien
 from arena.server.core.inputs import MessageReceived
 from arena.server.core.limits import HostLimits
 from arena.server.edge.topics import (
-    FOLLOWERS_PER_TURN,
-    GATHER_SECONDS,
+    DELIVERY_DELAY_SECONDS,
+    FOLLOWERS_PER_BATCH,
     MAX_BACKLOG_BYTES,
     RECHECK_SECONDS,
     encode_frame,
@@ -167,8 +167,8 @@ async def test_a_crowd_is_sent_evenly_a_few_at_a_time_and_soon() -> None:
         while sum(at) < len(crowd):
             await asyncio.sleep(0.0005)
             at.append(sum(bool(eve.frames) for eve in crowd) - sum(at))
-            assert asyncio.get_running_loop().time() - began < 2.1 * GATHER_SECONDS
-        assert max(at) == FOLLOWERS_PER_TURN
+            assert asyncio.get_running_loop().time() - began < 2.1 * DELIVERY_DELAY_SECONDS
+        assert max(at) == FOLLOWERS_PER_BATCH
 
 
 @virtual
@@ -203,7 +203,7 @@ async def test_a_spectator_over_its_budget_misses_messages_and_continues_with_th
         for _ in range(30):
             match.move()
             await asyncio.sleep(0.06)
-        await asyncio.sleep(GATHER_SECONDS)
+        await asyncio.sleep(DELIVERY_DELAY_SECONDS)
         assert moves_seen(little.heard()) == match.moves
         await asyncio.sleep(2 * RECHECK_SECONDS)
         for much in many:

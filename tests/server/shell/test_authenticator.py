@@ -23,7 +23,7 @@ from arena.server.core.lobby import RequestRefused
 from arena.server.failed_logins import MAX_FAILURES, FailedLogins
 from arena.server.ports import AdmissionRequest
 from arena.server.shell import authenticator
-from arena.server.shell.authenticator import GATHER_PARTS, GATHER_SECONDS, Authenticator
+from arena.server.shell.authenticator import MAX_ADMISSION_PARTS, QUERY_PAUSE_SECONDS, Authenticator
 from arena.server.store import tokens
 from arena.server.store.journal.restart_state import StoredAccount
 from tests.virtual import virtual
@@ -35,8 +35,8 @@ def door(*, anyone: bool = False, guests: bool = False) -> Authenticator:
     return Authenticator(
         None,  # type: ignore[arg-type]
         "",
-        anyone=anyone,
-        guests=guests,
+        admits_anyone=anyone,
+        admits_guests=guests,
         failed_logins=FailedLogins(),
         clock=TimeSource(lambda: 0),
     )
@@ -81,7 +81,7 @@ def test_on_an_open_server_a_name_with_a_token_still_needs_it() -> None:
     at.authenticate(request("carl"), StoredAccount())
     assert "leave the token empty" in refusal(at, request("carl", "something")).detail
     assert "wrong token for" in refusal(at, request("anna"), account("secret")).detail
-    assert "was revoked" in refusal(at, request("anna"), account("secret", revoked=True)).detail
+    assert "was revoked" in refusal(at, request("anna"), account("secret", is_revoked=True)).detail
 
 
 @pytest.mark.parametrize("role", ["bot", "spectator"])
@@ -95,7 +95,7 @@ def test_a_token_of_the_store_opens_its_name_in_its_role_until_it_is_revoked(rol
     assert door().authenticate(request("anna", "secret", role=role), known).role == role
     assert (
         "was revoked"
-        in refusal(door(), request("anna", "secret", role=role), account("secret", revoked=True)).detail
+        in refusal(door(), request("anna", "secret", role=role), account("secret", is_revoked=True)).detail
     )
 
 
@@ -236,7 +236,7 @@ async def test_a_crowd_is_read_in_one_query_and_clients_that_left_are_not_admitt
             at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
         at.forget_request(50)
         accounts.gate.set()
-        await anyio.sleep(2.1 * GATHER_SECONDS)
+        await anyio.sleep(2.1 * QUERY_PAUSE_SECONDS)
     assert [len(names) for names in accounts.asked] == [1, 97]
     assert [each.client for each in shell.inputs] == [each for each in range(1, 100) if each != 50]
 
@@ -247,14 +247,14 @@ async def test_a_crowd_is_admitted_in_parts(monkeypatch: pytest.MonkeyPatch) -> 
     at = door(anyone=True)
     admitted = []
     async with running(at, shell):
-        for number in range(4 * GATHER_PARTS - 1):
+        for number in range(4 * MAX_ADMISSION_PARTS - 1):
             at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
         accounts.gate.set()
         await anyio.wait_all_tasks_blocked()
-        for _ in range(GATHER_PARTS):
+        for _ in range(MAX_ADMISSION_PARTS):
             admitted.append(len(shell.inputs))
-            await anyio.sleep(GATHER_SECONDS / GATHER_PARTS)
-    assert admitted == [4 * part for part in range(1, GATHER_PARTS)] + [4 * GATHER_PARTS - 1]
+            await anyio.sleep(QUERY_PAUSE_SECONDS / MAX_ADMISSION_PARTS)
+    assert admitted == [4 * part for part in range(1, MAX_ADMISSION_PARTS)] + [4 * MAX_ADMISSION_PARTS - 1]
 
 
 @virtual
@@ -269,9 +269,9 @@ async def test_logins_share_a_query_and_spectators_need_none(
             role: Role = "spectator" if number % 2 else "bot"
             at.enqueue(AdmissionRequest(number, Hello(f"name {number}", role=role), HERE))
             await anyio.sleep(0.001)
-        await anyio.sleep(GATHER_SECONDS)
+        await anyio.sleep(QUERY_PAUSE_SECONDS)
     assert sorted(each.client for each in shell.inputs) == list(range(1, 101))
-    assert len(accounts.asked) <= 0.1 / GATHER_SECONDS + 2
+    assert len(accounts.asked) <= 0.1 / QUERY_PAUSE_SECONDS + 2
     assert all(int(name.split()[1]) % 2 == 0 for names in accounts.asked for name in names)
 
 
@@ -286,7 +286,7 @@ async def test_a_hello_that_is_said_again_while_it_is_looked_up_is_answered_once
             at.enqueue(AdmissionRequest(7, Hello("anna"), HERE))
             await anyio.wait_all_tasks_blocked()
         accounts.gate.set()
-        await anyio.sleep(1.1 * GATHER_SECONDS)
+        await anyio.sleep(1.1 * QUERY_PAUSE_SECONDS)
     assert [each.client for each in shell.inputs] == [7]
 
 
@@ -315,7 +315,7 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
         await anyio.wait_all_tasks_blocked()
         assert (shell.inputs, shell.sent) == ([], []), "the store has not answered"
         accounts.gate.set()
-        await anyio.sleep(2.2 * GATHER_SECONDS)
+        await anyio.sleep(2.2 * QUERY_PAUSE_SECONDS)
     assert [each.client for each in shell.inputs] == [2, 3, 5], "the first is admitted already"
     [refused] = shell.sent
     assert (refused.client, refused.code) == (4, Code.BAD_TOKEN), "the secret of a session is no token"
@@ -352,7 +352,7 @@ async def test_many_connections_at_once_get_no_more_guesses_than_one(monkeypatch
     for number in range(40):
         at.enqueue(AdmissionRequest(number, Hello("anna", f"guess {number}"), HERE))
     async with running(at, shell):
-        await anyio.sleep(GATHER_SECONDS)
+        await anyio.sleep(QUERY_PAUSE_SECONDS)
     codes = [each.code for each in shell.sent]
     assert codes == [Code.BAD_TOKEN] * MAX_FAILURES + [Code.RATE_LIMITED] * (40 - MAX_FAILURES)
 
@@ -368,7 +368,7 @@ async def test_while_the_store_is_away_nobody_comes_in_and_a_crowd_costs_one_lin
     for number in range(40):
         at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
     async with running(at, shell):
-        await anyio.sleep(GATHER_SECONDS)
+        await anyio.sleep(QUERY_PAUSE_SECONDS)
     assert shell.inputs == []
     assert {(type(each), each.code) for each in shell.sent} == {(CloseClient, Code.SERVER_FULL)}
     assert len(shell.sent) == 40

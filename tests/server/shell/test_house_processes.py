@@ -47,7 +47,7 @@ async def home(
     **options: Any,
 ) -> AsyncIterator[Host]:
     notice = pytest.fail if notices is None else notices.append
-    plan = HousePlan(bots, check=check, report_failure=notice, restart_policy=QUICK)
+    plan = HousePlan(bots, checks_engines=check, report_failure=notice, restart_policy=QUICK)
     async with open_host(settings, house=plan, **options) as host, host.open_house():
         yield host
 
@@ -179,7 +179,10 @@ async def test_with_a_check_an_engine_that_is_not_there_is_an_error() -> None:
     # Beside a load, the process of an engine may need longer to say what is wrong than a ladder waits for its bots.
     policy = replace(QUICK, start_seconds=500, settle_seconds=0)
     plan = HousePlan(
-        parse_engines("random,nonsense"), check=True, report_failure=notices.append, restart_policy=policy
+        parse_engines("random,nonsense"),
+        checks_engines=True,
+        report_failure=notices.append,
+        restart_policy=policy,
     )
     with pytest.raises(HouseEngineError, match="no engine is called 'nonsense'"):
         async with open_host(house=plan) as host, host.open_house():
@@ -191,7 +194,7 @@ async def test_with_a_check_an_engine_that_hangs_as_it_starts_is_waited_for_only
     notices: list[str] = []
     plan = HousePlan(
         RANDOM,
-        check=True,
+        checks_engines=True,
         report_failure=notices.append,
         restart_policy=replace(QUICK, start_seconds=0, backoff_seconds=500),
     )
@@ -235,7 +238,7 @@ async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_lin
     notices: list[str] = []
     plan = HousePlan(
         RANDOM,
-        check=True,
+        checks_engines=True,
         report_failure=notices.append,
         restart_policy=RestartPolicy(max_restarts=0),
         games=[f"{file}:Nim"],

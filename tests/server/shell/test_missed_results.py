@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import End, Error, Ready
 from arena.protocol.values import Clocks
-from arena.server.shell.missed_results import LOOKUP_SECONDS, MAX_QUEUED, MissedResultSender
+from arena.server.shell.missed_results import LOOKUP_TIMEOUT_SECONDS, MAX_QUEUED_REQUESTS, MissedResultSender
 from testkit.virtual_time import CLOCK
 from tests.server.matches import spec
 from tests.server.shell.shells import FakeClient, ListEdge, ListStore, running, until
@@ -66,7 +66,7 @@ async def test_a_store_that_does_not_answer_in_time_is_asked_again(
             nonlocal asked
             asked += 1
             if asked == 1:
-                await anyio.sleep(2 * LOOKUP_SECONDS)
+                await anyio.sleep(2 * LOOKUP_TIMEOUT_SECONDS)
             elif asked == 2:
                 raise OSError("the disk is away")
             return await answer(match)
@@ -82,7 +82,7 @@ async def test_a_store_that_does_not_answer_in_time_is_asked_again(
 async def test_a_question_that_is_asked_again_and_again_is_not_answered_each_time() -> None:
     store = ListStore()
     async with shell_after_match(store) as (_, anna, _):
-        for _ in range(2 * MAX_QUEUED):
+        for _ in range(2 * MAX_QUEUED_REQUESTS):
             anna.say(Ready("m"))
         anna.say(Ready("another"))
         await until(lambda: anna.all(Error))
@@ -102,8 +102,8 @@ async def test_questions_beyond_the_bound_are_dropped(
             await anyio.sleep(0.001)
 
         store.record = record  # type: ignore[method-assign]
-        for number in range(MAX_QUEUED + 100):
+        for number in range(MAX_QUEUED_REQUESTS + 100):
             anna.say(Ready(f"m{number}"))
-        await until(lambda: len(anna.all(Error)) >= MAX_QUEUED)
-        assert len(requests) <= MAX_QUEUED + 1
+        await until(lambda: len(anna.all(Error)) >= MAX_QUEUED_REQUESTS)
+        assert len(requests) <= MAX_QUEUED_REQUESTS + 1
     assert "too many requests for missed results" in caplog.text

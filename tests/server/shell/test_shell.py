@@ -166,7 +166,14 @@ async def test_a_bot_that_returns_while_the_store_cannot_be_read_pays_only_for_i
 ) -> None:
     accounts, _ = open_accounts(monkeypatch)
     accounts.gate.set()
-    door = Authenticator(None, "", anyone=True, guests=False, failed_logins=FailedLogins(), clock=CLOCK)  # type: ignore[arg-type]
+    door = Authenticator(
+        None,  # type: ignore[arg-type]
+        "",
+        admits_anyone=True,
+        admits_guests=False,
+        failed_logins=FailedLogins(),
+        clock=CLOCK,
+    )
     async with waiting_for_a_move(ListStore(), "1+0", margin=0, door=door) as (edge, a, b, asking):
         await anyio.sleep(0.5)
         accounts.gate.clear()

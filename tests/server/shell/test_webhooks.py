@@ -22,7 +22,7 @@ from arena.server.shell import webhooks
 from arena.server.shell.shell import Shell
 from arena.server.shell.webhooks import (
     MAX_ATTEMPTS,
-    MAX_QUEUED,
+    MAX_QUEUED_MESSAGES,
     WebhookSender,
     parse_webhook_url,
     post_by_http,
@@ -162,12 +162,12 @@ async def test_a_receiver_that_is_silent_holds_nobody_up_and_fills_a_bounded_que
     async with sending(receiver) as tell:
         await CLOCK.sleep(0)
         before = CLOCK.now()
-        for number in range(MAX_QUEUED + 5):
+        for number in range(MAX_QUEUED_MESSAGES + 5):
             tell(news(str(number)))
         assert CLOCK.now() == before
         assert len([each for each in caplog.records if "dropped" in each.getMessage()]) == 5
         await CLOCK.sleep(20)
-    assert receiver.events[1:] == [str(number) for number in range(MAX_QUEUED)]
+    assert receiver.events[1:] == [str(number) for number in range(MAX_QUEUED_MESSAGES)]
 
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

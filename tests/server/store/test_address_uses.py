@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store import address_uses, tokens
 from arena.server.store.address_uses import (
-    MAX_OWNERS,
+    MAX_OWNERS_PER_ADDRESS,
     RETENTION_DAYS,
     AddressUse,
     find_shared_days,
@@ -61,7 +61,8 @@ def test_pairs_are_those_of_an_address_with_few_owners(rows: set[tuple[str, str,
             for day in "123"
             for address in "xy"
             if {(day, address, one), (day, address, other)} <= rows
-            and len({OWNERS[name] for *where, name in rows if where == [day, address]}) <= MAX_OWNERS
+            and len({OWNERS[name] for *where, name in rows if where == [day, address]})
+            <= MAX_OWNERS_PER_ADDRESS
         }
         wanted = sorted(days) if OWNERS[one] != OWNERS[other] else []
         assert found.get((one, other), []) == wanted

@@ -49,13 +49,13 @@ async def test_export_and_import_keep_records_and_ratings(engine: AsyncEngine, o
         records = await fill(engine)
         lines = await exported(engine)
         assert [from_line(each) for each in lines] == records
-        assert await import_lines(other, lines, trust=True) == ImportResult(added=4)
+        assert await import_lines(other, lines, counts_rated_matches=True) == ImportResult(added=4)
         assert await exported(other) == lines
         assert await load_records(other, "other") == records[:1]
         for each in (engine, other):
             await count_new_matches(each)
         assert await load_standings(other) == await load_standings(engine) != []
-        assert (await recompute_ratings(other)).imported == 3
+        assert (await recompute_ratings(other)).imported_count == 3
 
 
 async def test_an_event_can_be_exported_alone_and_matches_in_progress_are_left_out(
@@ -79,7 +79,7 @@ async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(engi
     assert (await import_lines(engine, lines)).added == 61
     assert await count_new_matches(engine) == 0
     assert await load_standings(engine) == []
-    assert (await import_lines(engine, lines, trust=True)).unchanged == 61
+    assert (await import_lines(engine, lines, counts_rated_matches=True)).unchanged == 61
     assert await count_new_matches(engine) == 0
 
 

@@ -48,7 +48,7 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: Asyn
         terms = (await connection.execute(sa.select(schema.matches.c.terms))).scalars().all()
         assert terms == [""] * len(kinds)
     assert await told(engine) == before
-    assert (await recompute_ratings(engine)).imported == 0
+    assert (await recompute_ratings(engine)).imported_count == 0
     assert await pack_finished_matches(engine) == 0
 
 

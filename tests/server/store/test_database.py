@@ -24,7 +24,7 @@ from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
     CORE_TIMEOUTS,
     EDGE_TIMEOUTS,
-    PASSWORD_FILE,
+    PASSWORD_FILE_VARIABLE,
     StoreError,
     describe_database_error,
     is_transient_error,
@@ -327,7 +327,7 @@ def test_the_password_of_a_url_without_one_comes_from_a_file(
 ) -> None:
     secret = tmp_path / "password"
     secret.write_text("p@ss/word\n")
-    monkeypatch.setenv(PASSWORD_FILE, str(secret))
+    monkeypatch.setenv(PASSWORD_FILE_VARIABLE, str(secret))
     assert make_engine("postgresql://arena@db/arena").url.password == "p@ss/word"
     assert make_engine("postgresql://arena:own@db/arena").url.password == "own"
     secret.unlink()

@@ -37,9 +37,9 @@ def test_text_that_is_too_long_or_not_storable_is_cut() -> None:
         | {"setup": {"map": "m\0" * 200}, "result": Result(None, EndReason.BOARD_FULL, "x" * 5000)}
     )
     shown = make_summary_columns(long)
-    assert len(shown["map"]) == finished_matches.MAX_LENGTHS["map"]
+    assert len(shown["map"]) == finished_matches.MAX_TEXT_LENGTHS["map"]
     assert "\0" not in shown["map"]
-    assert len(shown["detail"]) == finished_matches.MAX_LENGTHS["detail"]
+    assert len(shown["detail"]) == finished_matches.MAX_TEXT_LENGTHS["detail"]
     assert (
         make_summary_columns(
             Record(**{**{n: getattr(plain_record, n) for n in Record.__struct_fields__}, "setup": {"map": 7}})

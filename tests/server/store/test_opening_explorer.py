@@ -13,7 +13,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
 from arena.server.store.archive import ImportResult, import_lines
 from arena.server.store.database import Engine
-from arena.server.store.opening_explorer import MAX_MOVES, Continuation, find_continuations
+from arena.server.store.opening_explorer import MAX_CONTINUATIONS, Continuation, find_continuations
 from tests.match.recorded import random_record
 
 SETUP: dict[str, Any] = make_game_on_map("riskless", "path4").setup()
@@ -42,7 +42,7 @@ def random_matches(game: Any, count: int) -> list[tuple[Record, list[Any]]]:
 
 async def keep(engine: Engine, *found: tuple[Record, list[Any]]) -> None:
     lines = [to_line(record).encode() for record, _ in found]
-    assert await import_lines(engine, lines, trust=True) == ImportResult(added=len(lines))
+    assert await import_lines(engine, lines, counts_rated_matches=True) == ImportResult(added=len(lines))
 
 
 def by_hand(found: list[tuple[Record, list[Any]]], position: Armies) -> set[Continuation]:
@@ -66,7 +66,7 @@ async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engi
     for position in positions:
         answer = await find_continuations(engine, GAME, position)
         assert answer.examined == 30, "a void match counts for nothing, nor one on another map"
-        assert len(answer.moves) <= MAX_MOVES
+        assert len(answer.moves) <= MAX_CONTINUATIONS
         assert set(answer.moves) == by_hand(found, position)
         counts = [each.maxie + each.drawn + each.minnie for each in answer.moves]
         assert counts == sorted(counts, reverse=True)

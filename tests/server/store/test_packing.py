@@ -107,7 +107,7 @@ def test_corrupt_packed_data_is_reported_in_one_line(damaged: bytes) -> None:
 
 
 def test_a_small_piece_that_unpacks_to_more_than_any_match_is_refused() -> None:
-    bomb = packing.FORMAT_VERSION + zstd.compress(bytes(packing.MAX_BYTES + 1))
+    bomb = packing.FORMAT_VERSION + zstd.compress(bytes(packing.MAX_UNPACKED_BYTES + 1))
     assert len(bomb) < 100_000
     with pytest.raises(UnpackError, match="unpack to more than"):
         unpack_record(bomb)

@@ -71,12 +71,12 @@ async def test_the_oldest_go_and_ratings_and_tables_stay_right(engine: AsyncEngi
     ) == before
     shown = await search_matches(engine, SearchFilter(), 50)
     assert [each.match for each in shown.matches] == [each.match for each in matches[:4:-1]]
-    assert (await recompute_ratings(engine)).matches == 3
+    assert (await recompute_ratings(engine)).match_count == 3
     await keep(engine, day(20), events(MAXIE_WINS))
     await count_new_matches(engine)
-    assert (await recompute_ratings(engine)).matches == 4
+    assert (await recompute_ratings(engine)).match_count == 4
     assert await prune(engine, Retention(max_matches=0)) == 4
-    assert (await recompute_ratings(engine)).matches == 0
+    assert (await recompute_ratings(engine)).match_count == 0
     async with engine.connect() as connection:
         for table in (schema.matches, schema.records, schema.events, schema.rating_steps):
             assert not (await connection.execute(sa.select(table))).all()
@@ -126,7 +126,7 @@ async def test_a_prune_that_was_cut_short_loses_nothing(
     texts = [gzip.decompress(file.read_bytes()) for file in sorted(tmp_path.glob("*.gz"))]
     lines = [line for text in texts for line in text.splitlines()]
     async with open_store(other_database) as other:
-        assert (await import_lines(other, lines, trust=True)).added == len(matches)
+        assert (await import_lines(other, lines, counts_rated_matches=True)).added == len(matches)
         await count_new_matches(other)
         assert await load_standings(other) == await load_standings(engine) != []
         shown = await search_matches(other, SearchFilter(), 500)

@@ -90,7 +90,7 @@ async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
 
 
 async def test_an_engine_that_uses_too_much_cpu_time_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis, "CPU_SECONDS", 1)
+    monkeypatch.setattr(analysis, "MAX_CPU_SECONDS", 1)
     answer = await review_match(LONG_MATCH, PLENTY)
     assert (answer.status, answer.body) == (HTTPStatus.SERVICE_UNAVAILABLE, b"the engine took too long\n")
 

@@ -10,7 +10,7 @@ from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.web.event_progress import EventProgress
 from arena.server.web.page_messages import LiveData
 from arena.server.web.routes import parse_target
-from arena.server.web.store_pages import MAX_BOTS, StorePages
+from arena.server.web.store_pages import MAX_LISTED_BOTS, StorePages
 from tests.server.core.test_event import begin_event
 from tests.server.played import MAXIE_WINS, day, events, keep, keep_event
 from tests.server.web.test_pages import ask, get, play
@@ -18,7 +18,7 @@ from tests.server.web.test_pages import ask, get, play
 PLAN = {
     "game": "riskless",
     "maps": ["italy"],
-    "bots": {f"bot {number}": "random" for number in range(MAX_BOTS + 5)},
+    "bots": {f"bot {number}": "random" for number in range(MAX_LISTED_BOTS + 5)},
     "format": "swiss",
     "rounds": 3,
     "time control": "1+0",
@@ -32,7 +32,7 @@ async def test_an_event_that_is_played_elsewhere_is_told_from_the_store(host: Ho
         plan = told["plan"]
         assert (plan["format"], plan["rounds"], plan["maps"]) == ("swiss", 3, ["italy"])
         assert (plan["time_control"], plan["matches"], plan["due"]) == ("1+0", None, [])
-        assert len(plan["bots"]) == MAX_BOTS
+        assert len(plan["bots"]) == MAX_LISTED_BOTS
     await finish_ladder(host.engine, "cup")
     asked = parse_target("/api/event?name=cup")
     assert asked is not None

@@ -35,7 +35,7 @@ def random_match(name: str, plies: int, players: Players | None = None) -> tuple
         position = rules.play(position, move)
         moves.append(Played(rules.move_to_data(move), 20.0))
     names = players or Players("ada", "bob")
-    return HeroMatch("m", "riskless", rules.setup(), names, moves, live=True), list(position.armies)
+    return HeroMatch("m", "riskless", rules.setup(), names, moves, is_live=True), list(position.armies)
 
 
 def parse_page(made: bytes) -> ET.Element:
@@ -134,7 +134,7 @@ def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last() -> 
     view = View("m", "e", shown.game, dict(shown.setup), shown.players, CONTROL, moves, Clocks(1, 1), "maxie")
     page = InitialPage()
     assert page.render(view) == render_hero(shown)
-    assert page.render(None) == render_hero(replace(shown, live=False)), "nobody plays Riskless any more"
+    assert page.render(None) == render_hero(replace(shown, is_live=False)), "nobody plays Riskless any more"
 
 
 def test_without_any_match_the_built_in_one_is_shown() -> None:

@@ -29,7 +29,7 @@ async def test_a_session_opens_the_matches_that_began_in_it_and_a_token_all(data
             await journal.commit([SaveSession("anna", hash_secret(session)), opens(match)])
             await journal.commit([ends(record(match))])
         token = await tokens.create_token(engine, "bert", "bot")
-        logs = MatchLogs(engine, anyone=False)
+        logs = MatchLogs(engine, admits_anyone=False)
 
         async def status(match: str, name: str, secret: str) -> HTTPStatus:
             try:

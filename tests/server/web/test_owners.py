@@ -275,7 +275,7 @@ async def test_an_invitation_ends_and_two_are_as_many_names_as_the_larger(host: 
 async def test_retired_names_are_bounded(database: str) -> None:
     async with open_store(database) as engine:
         await invitations.create_invitations(engine, ["ada"], 1, 3600)
-        for number in range(owners.MAX_REVOKED):
+        for number in range(owners.MAX_REVOKED_NAMES):
             name = f"bot-{number + 100}"
             await invitations.register_name(engine, "ada", name)
             assert (await owners.load_owner(engine, "ada")).left == 0

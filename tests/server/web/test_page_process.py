@@ -48,7 +48,7 @@ from arena.server.store.database import (
 from arena.server.store.requests import send_request
 from arena.server.store.tokens import Token
 from arena.server.web import owners, page_process
-from arena.server.web.__main__ import MIN_CACHED, RequestHandler
+from arena.server.web.__main__ import MIN_CACHE_SECONDS, RequestHandler
 from arena.server.web.credentials import find_valid_token
 from arena.server.web.page_messages import HEAD_SHARE, LiveData, PageRequest, PageResponse, PageSetup
 from arena.server.web.page_process import PageProcess
@@ -105,7 +105,7 @@ async def pages(url: str) -> AsyncIterator[Pages]:
 
 def make_pages(engine: Engine) -> Pages:
     return Pages(
-        ServerInfo("test", anyone=True),
+        ServerInfo("test", admits_anyone=True),
         engine,
         Nothing(),
         Metrics(),
@@ -292,7 +292,7 @@ async def test_a_core_that_is_silent_delays_one_page_within_the_time_for_its_tit
             began = CLOCK.now()
             await process.answer_request(PageRequest(route_match, gzip=False), "192.0.2.1", lambda: False)
             delay = CLOCK.now() - began
-            assert given[-1].seconds == pytest.approx(route_match.rules.seconds - delay)
+            assert given[-1].seconds_left == pytest.approx(route_match.rules.seconds - delay)
             assert given[-1].live == LiveData()
             return delay
 
@@ -340,8 +340,8 @@ async def test_the_cache_time_of_an_answer_follows_its_cost_and_not_its_wait(pag
     assert routes is not None
     async with open_readonly(url) as engine:
         handler = RequestHandler(pages._make_setup(), engine, clock)
-        reply = await handler.handle_request(PageRequest(routes, gzip=False, seconds=60))
-    assert (reply.response.status, reply.seconds) == (200, MIN_CACHED)
+        reply = await handler.handle_request(PageRequest(routes, gzip=False, seconds_left=60))
+    assert (reply.response.status, reply.cache_seconds) == (200, MIN_CACHE_SECONDS)
 
 
 async def test_an_answer_that_is_ready_at_its_deadline_is_sent(pages: Pages, url: str) -> None:
@@ -349,7 +349,7 @@ async def test_an_answer_that_is_ready_at_its_deadline_is_sent(pages: Pages, url
     assert routes is not None
     async with open_readonly(url) as engine:
         handler = RequestHandler(pages._make_setup(), engine, TimeSource())
-        reply = await handler.handle_request(PageRequest(routes, gzip=True, seconds=0))
+        reply = await handler.handle_request(PageRequest(routes, gzip=True, seconds_left=0))
     assert (reply.response.status, reply.response.headers["Content-Encoding"]) == (200, "gzip")
 
 

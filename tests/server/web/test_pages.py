@@ -372,7 +372,7 @@ async def test_a_client_that_left_before_its_turn_is_not_answered(
 
 
 def test_kept_answers_are_bounded_in_number_and_bytes_and_end() -> None:
-    kept = ResponseCache(entries=3, size_bytes=100)
+    kept = ResponseCache(max_entries=3, max_bytes=100)
     for number in range(5):
         kept.put((number,), responses.make_text_response("x" * 9), expiry_time=10.0)
     assert [kept.get((number,), 9.0) is None for number in range(5)] == [True, True, False, False, False]

@@ -31,7 +31,7 @@ def files() -> StaticFiles:
 def test_each_page_asks_for_its_bundles_at_once(
     files: StaticFiles, start: bool, embedded: bool, bundles: list[str]
 ) -> None:
-    answer = files.templates.render_page(start=start, embedded=embedded)
+    answer = files.templates.render_page(is_start_page=start, is_embedded=embedded)
     page = answer.body.decode()
     assert answer.headers["Link"] == f"</web/{files.digest}/js/{bundles[0]}>; rel=modulepreload"
     names = re.findall(r'(?:src|href)="/web/([^"]+\.js)"', page)
@@ -64,7 +64,7 @@ def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: Static
 @pytest.mark.parametrize("embedded", [False, True])
 def test_each_page_asks_for_the_font_of_its_styles_at_once(files: StaticFiles, embedded: bool) -> None:
     """Otherwise a browser asks for it once it has laid out the text, and by then shows it in another font."""
-    page = files.templates.render_page(embedded=embedded).body.decode()
+    page = files.templates.render_page(is_embedded=embedded).body.decode()
     (font,) = re.findall(r'url\("(/web/[^"]+\.woff2)"\)', page)
     assert f'<link rel="preload" href="{font}" as="font" type="font/woff2" crossorigin>' in page
 
@@ -86,7 +86,7 @@ def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) ->
     for embedded in (False, True):
         assert (
             "default-src 'none'"
-            in files.templates.render_page(embedded=embedded).headers["Content-Security-Policy"]
+            in files.templates.render_page(is_embedded=embedded).headers["Content-Security-Policy"]
         )
 
 

@@ -102,7 +102,7 @@ async def test_servers_that_count_at_once_count_each_match_once(database: str) -
 
 async def test_matches_counted_long_ago_are_not_scanned(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
-        text = str(match_counting.UNCOUNTED.compile(dialect=engine.dialect))
+        text = str(match_counting.SELECT_UNCOUNTED.compile(dialect=engine.dialect))
         async with engine.connect() as connection:
             plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1, 0))).all()
         details = [row.detail for row in plan]

@@ -29,9 +29,9 @@ async def fill(engine: AsyncEngine) -> list[Record]:
 async def test_a_match_that_finished_after_the_count_is_left_out(engine: AsyncEngine) -> None:
     records = await fill(engine)
     await keep(engine, day(2, second=5), events(MAXIE_WINS))
-    assert (await recompute_ratings(engine)).matches == len(records)
+    assert (await recompute_ratings(engine)).match_count == len(records)
     await count_new_matches(engine)
-    assert (await recompute_ratings(engine)).matches == len(records) + 1
+    assert (await recompute_ratings(engine)).match_count == len(records) + 1
 
 
 async def test_more_matches_than_are_read_at_once_are_all_recomputed(engine: AsyncEngine) -> None:
@@ -39,14 +39,14 @@ async def test_more_matches_than_are_read_at_once_are_all_recomputed(engine: Asy
         await keep(engine, day(1), events(MAXIE_WINS), match=f"{number:032}")
     await count_new_matches(engine)
     for at_once in (3, 5, 10, 11):
-        assert (await recompute_ratings(engine, batch_size=at_once)).matches == 10
+        assert (await recompute_ratings(engine, batch_size=at_once)).match_count == 10
 
 
 async def test_an_imported_match_is_replayed_from_its_record(engine: AsyncEngine) -> None:
     await fill(engine)
     await keep(engine, day(20), events(MAXIE_WINS), journaled=False)
     await count_new_matches(engine)
-    assert (await recompute_ratings(engine)).imported == 1
+    assert (await recompute_ratings(engine)).imported_count == 1
     bad = await keep(engine, day(21), events(MAXIE_WINS), journaled=False)
     await count_new_matches(engine)
     await _write_record(engine, replace(bad, moves=bad.moves[:-1]))

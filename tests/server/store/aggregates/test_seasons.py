@@ -121,15 +121,15 @@ async def test_the_ratings_of_all_seasons_are_recomputed_with_and_without_their_
     await close(engine, "spring")
     await play(chance, range(9, 17), engine)
     await count_new_matches(engine)
-    assert (await recompute_ratings(engine)).matches == 16
+    assert (await recompute_ratings(engine)).match_count == 16
     for kept in (12, 5, 0):
         before = await load_standings(engine, season="spring"), await load_standings(engine)
         await prune(engine, Retention(max_matches=kept))
-        assert (await recompute_ratings(engine)).matches == kept
+        assert (await recompute_ratings(engine)).match_count == kept
         assert (await load_standings(engine, season="spring"), await load_standings(engine)) == before
     await play(chance, range(17, 21), engine)
     await count_new_matches(engine)
-    assert (await recompute_ratings(engine)).matches == 4
+    assert (await recompute_ratings(engine)).match_count == 4
 
 
 async def test_a_season_is_of_one_game_or_of_all_and_its_name_is_given_once(engine: AsyncEngine) -> None:

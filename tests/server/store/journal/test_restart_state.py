@@ -79,7 +79,7 @@ async def test_one_query_reads_the_accounts_of_a_crowd(engine: AsyncEngine) -> N
             tokens.hash_token(opened), "bot", False, b"4", {"tictactoe": rated["anna"]}, "class"
         )
         bert = found.pop("bert")
-        assert (bert.revoked, bert.session, bert.ratings) == (True, b"", {"tictactoe": rated["bert"]})
+        assert (bert.is_revoked, bert.session, bert.ratings) == (True, b"", {"tictactoe": rated["bert"]})
         assert found.pop("carl") == StoredAccount(session=b"2")
         assert found.pop("dora") == StoredAccount()
         assert found.pop("eve") == StoredAccount(tokens.hash_token(watches), "spectator", owner="eve")

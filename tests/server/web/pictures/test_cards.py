@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.games.catalogue import make_game
 from arena.maps.loader import load_map_file
 from arena.server.web.pictures import cards
-from arena.server.web.pictures.cards import MAX_ROWS, MatchTexts
+from arena.server.web.pictures.cards import MAX_TABLE_ROWS, MatchTexts
 
 NAMES = st.text(max_size=64)
 
@@ -35,7 +35,7 @@ def test_a_table_has_as_many_bars_as_there_is_room_for(
 ) -> None:
     svg = cards.render_table_card(title, "", rows)
     assert size(svg) == ("1200", "630")
-    assert svg.count("<rect") == 1 + min(len(rows), MAX_ROWS)
+    assert svg.count("<rect") == 1 + min(len(rows), MAX_TABLE_ROWS)
 
 
 def test_the_armies_of_both_are_as_long_as_they_are_many() -> None:
