@@ -147,7 +147,7 @@ def parse_line(line: bytes) -> ArchivedMatch:
     try:
         archived = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRecord(f"the line is not a record: {error}") from None
+        raise BadRecord(f"not a record: {error}") from None
     if not is_valid_name(archived.match):
         raise BadRecord("`match` must be 1 to 64 printable characters")
     if not is_valid_name(archived.game) or len(archived.event) > 128 or not archived.event.isprintable():

@@ -79,7 +79,7 @@ def test_a_long_reason_is_cut_in_the_table_and_whole_below_it(database: str) -> 
 
 def test_logs_that_cannot_be_shown(filled_store: str) -> None:
     fails("no match has an id that begins with 'c'", 1, "log", "c", "--db", filled_store)
-    fails("no match begins with '%'", 1, "log", "%", "--db", filled_store)
+    fails("no match has an id that begins with '%'", 1, "log", "%", "--db", filled_store)
     fails("the ids of several matches begin with 'a'", 1, "log", "a", "--db", filled_store)
     words = ("log", "aa", "--bot", "zoe", "--db", filled_store)
     fails("'zoe' did not play that match; anna and bert did", 1, *words)
@@ -101,7 +101,7 @@ async def test_over_the_net_a_bot_sees_its_own_matches_only(filled_store: str) -
         assert told.code == 0, told
         assert told.stdout.endswith("minnie won: line: three in a line\n")
         other = await ask("zoe", tokens["zoe"])
-        assert "status 404: no match of 'zoe' begins with 'aaaa'" in other.stderr
+        assert "status 404: no match of 'zoe' has an id that begins with 'aaaa'" in other.stderr
         for name, token in (("anna", tokens["zoe"]), ("anna", ""), ("bert", "x")):
             refused = await ask(name, token)
             assert refused.code == 1

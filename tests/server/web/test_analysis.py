@@ -168,7 +168,7 @@ def test_a_game_and_a_map_that_somebody_wrote_are_reviewed_too(
 
 
 async def test_a_query_that_gives_no_match_is_refused() -> None:
-    with pytest.raises(BadRequest, match="moves a JSON list"):
+    with pytest.raises(BadRequest, match="'moves' a JSON list"):
         await review_moves({"game": "tictactoe", "moves": "4"})
 
 

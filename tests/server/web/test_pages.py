@@ -147,24 +147,24 @@ NOT_THERE = [
 
 
 REFUSED = {
-    "records?limit=0": "limit must be",
-    "records?limit=51": "limit must be",
-    "records?limit=-1": "limit must be",
-    "records?limit=1e9": "limit must be",
-    f"records?limit={'9' * 100}": "limit must be",
-    "records?limit=%C2%B2": "limit must be",
+    "records?limit=0": "the parameter 'limit' must be",
+    "records?limit=51": "the parameter 'limit' must be",
+    "records?limit=-1": "the parameter 'limit' must be",
+    "records?limit=1e9": "the parameter 'limit' must be",
+    f"records?limit={'9' * 100}": "the parameter 'limit' must be",
+    "records?limit=%C2%B2": "the parameter 'limit' must be",
     "records?game=chess": "",
     "records?x=1": "unknown parameter 'x'",
-    "records?before=yesterday": "before must be",
-    "records?before=2026-01-01|a'b": "before must be",
+    "records?before=yesterday": "the parameter 'before' must be",
+    "records?before=2026-01-01|a'b": "the parameter 'before' must be",
     "records?bot=%ff": "",
     f"records?bot={'x' * 200}": "",
     f"records?{'&'.join(f'a{n}=1' for n in range(20))}": "",
     f"records?bot={'x' * 3000}": "",
-    "records?event=test&bot=anna": "cannot be combined with bot or game",
-    "search?opponent=bert": "opponent works only together with bot",
-    "search?result=won": "result must be maxie, minnie, drawn",
-    "search?bot=anna&result=anna": "result must be won, lost, maxie, minnie, drawn",
+    "records?event=test&bot=anna": "cannot be combined with 'bot' or 'game'",
+    "search?opponent=bert": "the parameter 'opponent' needs 'bot'",
+    "search?result=won": "the parameter 'result' must be maxie, minnie, drawn",
+    "search?bot=anna&result=anna": "the parameter 'result' must be won, lost, maxie, minnie, drawn",
 }
 """Questions for finished matches that cannot be meant, and what the answer says of some."""
 
