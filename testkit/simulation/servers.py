@@ -183,7 +183,7 @@ class StallLag(LoopLag):
 
         The next measurement counts as due half an interval later.
         """
-        self.due = start_ns + MEASURE_INTERVAL_NS // 2
+        self.due_ns = start_ns + MEASURE_INTERVAL_NS // 2
 
     def end_stall(self) -> None:
         """Measure the lag that the freeze has caused, now that the process runs again."""
