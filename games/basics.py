@@ -32,7 +32,7 @@ class Player(StrEnum):
 
     @property
     def sign(self) -> int:
-        """+1 for Maxie and -1 for Minnie: the factor that turns a value for Maxie into one for this player."""
+        """Return 1 for Maxie and -1 for Minnie: the factor that turns a value for Maxie into one for this player."""
         return 1 if self is MAXIE else -1
 
 
@@ -106,16 +106,16 @@ class Outcome:
 
     @property
     def word(self) -> str:
-        """Reason as written on the wire, in records and in tables, such as `four_in_a_row`."""
+        """Return the reason as written on the wire, in records and in tables, such as `four_in_a_row`."""
         return str(self.reason).replace(" ", "_")
 
     def __str__(self) -> str:
-        who = f"{self.winner} wins" if self.winner else "draw"
-        return f"{who} ({self.word.replace('_', ' ')}{self.margin_text})"
+        result_text = f"{self.winner} wins" if self.winner else "draw"
+        return f"{result_text} ({self.word.replace('_', ' ')}{self.margin_text})"
 
     @property
     def margin_text(self) -> str:
-        """Margin as the end of a sentence, such as `, by 3`; empty if there is no margin."""
+        """Return the margin as the end of a sentence, such as `, by 3`; empty if there is no margin."""
         return f", by {self.margin}" if self.margin is not None else ""
 
 
@@ -157,8 +157,8 @@ class IllegalMove(GameError):
         self.legal = tuple(legal)
         first_moves = ", ".join(self.legal[: self.MAX_SHOWN_MOVES])
         hidden_count = len(self.legal) - self.MAX_SHOWN_MOVES
-        tail = f" and {hidden_count} more" if hidden_count > 0 else ""
-        super().__init__(f"illegal move {move}: {why}; legal: {first_moves or 'none'}{tail}")
+        hidden_text = f" and {hidden_count} more" if hidden_count > 0 else ""
+        super().__init__(f"illegal move {move}: {why}; legal: {first_moves or 'none'}{hidden_text}")
 
 
 def require_integer(data: object, name: str, low: int, high: int) -> int:

@@ -37,7 +37,7 @@ class Grid:
 
     @property
     def cells(self) -> int:
-        """Number of cells."""
+        """Return the number of cells."""
         return self.columns * self.rows
 
     def name_of(self, cell: int) -> str:
@@ -60,14 +60,14 @@ class Grid:
         marks  text of each cell; empty for an empty cell, which is drawn as a full stop
         """
         column_width = max(1, *(len(mark) for mark in marks))
-        numbers = range(self.rows - 1, -1, -1) if self.a1_below else range(self.rows)
+        row_numbers = range(self.rows - 1, -1, -1) if self.a1_below else range(self.rows)
         lines = [
             f"{row + 1:2d} "
             + " ".join(
                 (mark or ".").ljust(column_width)
                 for mark in marks[row * self.columns : (row + 1) * self.columns]
             ).rstrip()
-            for row in numbers
+            for row in row_numbers
         ]
         header = (
             "   " + " ".join(LETTERS[column].ljust(column_width) for column in range(self.columns)).rstrip()
@@ -99,7 +99,7 @@ class Points:
 
     @property
     def cells(self) -> int:
-        """Number of points."""
+        """Return the number of points."""
         return len(self.places)
 
     def name_of(self, cell: int) -> str:

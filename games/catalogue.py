@@ -61,7 +61,7 @@ class Catalogue:
         name another game has already.
         """
         game = self.load(spec)
-        self._check_rules(game, spec)
+        self._check_and_digest_rules(game, spec)
         if not is_file_spec(spec):
             return spec
         path = Path(split_spec(spec)[0]).absolute()
@@ -85,11 +85,10 @@ class Catalogue:
             )
         return game
 
-    def _check_rules(self, game: GameClass, spec: str) -> None:
-        """Compute the rules digest of a custom game, for comparison with other programs.
+    def _check_and_digest_rules(self, game: GameClass, spec: str) -> None:
+        """Check the rules of a custom game by a few random matches, and store their digest for `get_default_digests`.
 
-        A few random matches are played first. Raises BadGame if they show that the game has chance, a third player, no end,
-        or another fault in its rules.
+        Raises BadGame if the matches show that the game has chance, a third player, no end, or another fault.
         """
         if self.is_builtin(game.name) or game.name in self._default_digests:
             return

@@ -181,10 +181,10 @@ class Game(ABC, Generic[P, M]):
 
         Default: the move itself if it is a cell number or a tuple of cell numbers.
         """
-        cells = self.board.cells if self.board is not None else 0
+        cell_count = self.board.cells if self.board is not None else 0
         parts = move if isinstance(move, tuple) else (move,)
         are_cells = all(
-            isinstance(part, int) and not isinstance(part, bool) and 0 <= part < cells for part in parts
+            isinstance(part, int) and not isinstance(part, bool) and 0 <= part < cell_count for part in parts
         )
         return cast("tuple[int, ...]", parts) if are_cells else ()
 

@@ -41,13 +41,13 @@ def build_graph(edges: Iterable[tuple[Vertex, Vertex]], size: int) -> tuple[tupl
 
     Raises VertexNotInGraph for an edge with an end outside the graph. Takes O(V + E) time.
     """
-    lists: list[list[Vertex]] = [[] for _ in range(size)]
+    targets_by_vertex: list[list[Vertex]] = [[] for _ in range(size)]
     for source, target in edges:
         for end in (source, target):
             if not 0 <= end < size:
                 raise VertexNotInGraph(end, size)
-        lists[source].append(target)
-    return tuple(tuple(targets) for targets in lists)
+        targets_by_vertex[source].append(target)
+    return tuple(tuple(targets) for targets in targets_by_vertex)
 
 
 def list_edges(graph: Graph) -> list[tuple[Vertex, Vertex]]:

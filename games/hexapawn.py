@@ -129,19 +129,27 @@ class Hexapawn(Game[Pawns, Move]):
     def move_from_data(self, data: object) -> Move:
         if isinstance(data, str) or not isinstance(data, Sequence) or len(data) != 2:
             raise BadData("a move of hexapawn must be [source, target], two square indices")
-        last = self.width * self.height - 1
-        return (require_integer(data[0], "source", 0, last), require_integer(data[1], "target", 0, last))
+        last_square = self.width * self.height - 1
+        return (
+            require_integer(data[0], "source", 0, last_square),
+            require_integer(data[1], "target", 0, last_square),
+        )
 
     def move_from_text(self, text: str) -> Move:
         match = re.fullmatch(r"\s*([a-z])(\d{1,2})[\s>-]*([a-z])(\d{1,2})\s*", text.lower(), re.ASCII)
         if match:
             column, row, to_column, to_row = match.groups()
-            places = [(ord(column) - ord("a"), int(row) - 1), (ord(to_column) - ord("a"), int(to_row) - 1)]
-            if all(x < self.width and 0 <= y < self.height for x, y in places):
-                source, target = (y * self.width + x for x, y in places)
+            coordinates = [
+                (ord(column) - ord("a"), int(row) - 1),
+                (ord(to_column) - ord("a"), int(to_row) - 1),
+            ]
+            if all(x < self.width and 0 <= y < self.height for x, y in coordinates):
+                source, target = (y * self.width + x for x, y in coordinates)
                 return (source, target)
-        last = self.board.name_of(self.width * self.height - 1)
-        raise BadData(f"{text.strip()!r:.40} is not a move: type two squares from a1 to {last}, e.g. 'a1 a2'")
+        last_square = self.board.name_of(self.width * self.height - 1)
+        raise BadData(
+            f"{text.strip()!r:.40} is not a move: type two squares from a1 to {last_square}, e.g. 'a1 a2'"
+        )
 
     def position_from_data(self, data: object) -> Pawns:
         if not isinstance(data, Mapping) or set(data) != {"squares", "player", "ply"}:

@@ -29,7 +29,7 @@ ENTRY_POINT_GROUP = "arena.games"
 """Entry point group for games of installed packages. The name of an entry is the `name` of its game class."""
 GAME_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 """Pattern of a game's name."""
-_PREFIX = "arena_game_file_"
+_MODULE_PREFIX = "arena_game_file_"
 """Prefix of the module names of games' files, so that none equals the name of another module."""
 _LIBRARY_FOLDERS = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
 """Folders of Python's own and of installed modules, which take precedence over modules beside a game's file."""
@@ -115,7 +115,7 @@ def _load_module_once(path: Path) -> ModuleType:
 
 @cache
 def _load_module(path: Path) -> ModuleType:
-    return run_file(path, _PREFIX)
+    return run_file(path, _MODULE_PREFIX)
 
 
 @cache
@@ -166,8 +166,8 @@ def check_game_class(game: GameClass, location: str) -> GameClass:
     except GameError as error:
         raise BadGame(f"{location}: {game.__name__} cannot be set up: {error}") from None
     except Exception as error:
-        message = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise BadGame(f"{location}: {game.__name__} cannot be set up: {message}") from error
+        error_text = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise BadGame(f"{location}: {game.__name__} cannot be set up: {error_text}") from error
     return game
 
 
@@ -177,20 +177,20 @@ def run_file(path: Path, prefix: str) -> ModuleType:
     The file's folder is added to `sys.path`. Raises ImportError if the file cannot be loaded as Python. Any exception
     raised by the file propagates.
     """
-    name = prefix + path.stem
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
-    if spec is None or spec.loader is None:
+    module_name = prefix + path.stem
+    module_spec = importlib.util.spec_from_file_location(module_name, path.resolve())
+    if module_spec is None or module_spec.loader is None:
         raise ImportError(f"{path} cannot be loaded as Python")
-    module = importlib.util.module_from_spec(spec)
+    module = importlib.util.module_from_spec(module_spec)
     # The module is registered before it runs, because dataclasses and pickle look it up by name.
-    sys.modules[name] = module
+    sys.modules[module_name] = module
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(_choose_sys_path_index(), folder)
     try:
-        spec.loader.exec_module(module)
+        module_spec.loader.exec_module(module)
     except BaseException:
-        del sys.modules[name]
+        del sys.modules[module_name]
         raise
     return module
 
@@ -202,8 +202,8 @@ def _choose_sys_path_index() -> int:
     in a checkout, whose folders are called `games` and `match`, an import in the user's file finds the user's own
     `games.py`.
     """
-    last = (sys.path.index(folder) for folder in _LIBRARY_FOLDERS if folder in sys.path)
-    return max(last, default=len(sys.path) - 1) + 1
+    library_indexes = (sys.path.index(folder) for folder in _LIBRARY_FOLDERS if folder in sys.path)
+    return max(library_indexes, default=len(sys.path) - 1) + 1
 
 
 def describe_load_error(path: Path, error: BaseException) -> str:

@@ -84,14 +84,16 @@ def parse_move(text: str, example: object, cell_numbers: dict[str, int]) -> Plai
     example        another move of the game
     cell_numbers   cell numbers by name, in lower case
     """
-    typed = text.strip()
+    typed_text = text.strip()
     parts = example if isinstance(example, tuple) and example else (example,)
     if not all(_is_word(part) for part in parts):
         try:
-            return from_json(typed)
+            return from_json(typed_text)
         except BadData:
-            raise BadData(f"{typed!r:.40} is not a move: a valid one is {format_move(example)}") from None
-    words = typed.split()
+            raise BadData(
+                f"{typed_text!r:.40} is not a move: a valid one is {format_move(example)}"
+            ) from None
+    words = typed_text.split()
     are_texts = all(isinstance(part, str) for part in parts)
     data: list[Plain] = []
     for word in words:
@@ -105,7 +107,7 @@ def parse_move(text: str, example: object, cell_numbers: dict[str, int]) -> Plai
         return data
     if len(data) != 1:
         raise BadData(
-            f"{typed!r:.40} is not a move: a valid one is {format_move(example, tuple(cell_numbers))}"
+            f"{typed_text!r:.40} is not a move: a valid one is {format_move(example, tuple(cell_numbers))}"
         )
     return data[0]
 

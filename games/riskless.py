@@ -88,8 +88,8 @@ class Riskless(Game[Armies, Move]):
 
     def play_on(self, position: Armies, move: Move) -> Armies:
         if move in self._all_roads:
-            here = position.armies[move[0]]
-            if here > 0 if position.player is MAXIE else here < 0:
+            source_armies = position.armies[move[0]]
+            if source_armies > 0 if position.player is MAXIE else source_armies < 0:
                 return self.successor(position, move)
         return super().play_on(position, move)  # raises IllegalMove with the reason
 
@@ -97,24 +97,24 @@ class Riskless(Game[Armies, Move]):
         armies, player, ply = position
         source, target = move
         sign, opponent = (1, MINNIE) if player is MAXIE else (-1, MAXIE)
-        trained = self._trained_armies
-        board = list(map(trained.__getitem__, armies))
-        board[source] = sign
+        trained_armies = self._trained_armies
+        armies_after = list(map(trained_armies.__getitem__, armies))
+        armies_after[source] = sign
         # Own armies join, enemy armies fight. The attacker wins a tie and holds the target with 0 armies.
-        board[target] = trained[armies[source] + armies[target]] or sign
-        return Armies(tuple(board), opponent, ply + 1)
+        armies_after[target] = trained_armies[armies[source] + armies[target]] or sign
+        return Armies(tuple(armies_after), opponent, ply + 1)
 
     def outcome(self, position: Armies) -> Outcome | None:
         lead = sum(position.armies)
-        maxie = (sum(map(abs, position.armies)) + lead) // 2
-        minnie = maxie - lead
-        if not maxie or not minnie:
-            return Outcome(MAXIE if maxie else MINNIE, Reason.ELIMINATION)
+        maxie_armies = (sum(map(abs, position.armies)) + lead) // 2
+        minnie_armies = maxie_armies - lead
+        if not maxie_armies or not minnie_armies:
+            return Outcome(MAXIE if maxie_armies else MINNIE, Reason.ELIMINATION)
         goal = self.map.armies_to_win
-        if maxie >= goal or minnie >= goal:
-            if maxie >= goal and minnie >= goal:
+        if maxie_armies >= goal or minnie_armies >= goal:
+            if maxie_armies >= goal and minnie_armies >= goal:
                 return Outcome(None, Reason.BOTH_ARMIES)
-            return Outcome(MAXIE if maxie >= goal else MINNIE, Reason.ARMIES)
+            return Outcome(MAXIE if maxie_armies >= goal else MINNIE, Reason.ARMIES)
         return Outcome(None, Reason.PLY_LIMIT) if position.ply >= self.map.ply_limit else None
 
     def repetition_key(self, position: Armies) -> bytes:
@@ -147,10 +147,10 @@ class Riskless(Game[Armies, Move]):
         names = self.map.territories
         if not (0 <= source < len(names) and 0 <= target < len(names)):
             return f"the territories are 0 to {len(names) - 1}"
-        here = position.armies[source]
-        if not (here > 0 if position.player is MAXIE else here < 0):
-            owner = "empty" if here == 0 else f"{position.player.opponent}'s"
-            return f"{names[source]} is {owner}, and it is {position.player}'s turn"
+        source_armies = position.armies[source]
+        if not (source_armies > 0 if position.player is MAXIE else source_armies < 0):
+            owner_text = "empty" if source_armies == 0 else f"{position.player.opponent}'s"
+            return f"{names[source]} is {owner_text}, and it is {position.player}'s turn"
         if target not in self.map.neighbours[source]:
             neighbours_text = ", ".join(names[v] for v in self.map.neighbours[source])
             return f"no road from {names[source]} to {names[target]}: it has roads to {neighbours_text}"
@@ -163,11 +163,14 @@ class Riskless(Game[Armies, Move]):
         # Data from the wire is a list; a check for any kind of sequence takes ten times as long.
         if isinstance(data, str) or not isinstance(data, (list, Sequence)) or len(data) != 2:
             raise BadData("a move of riskless must be [source, target], two territory indices")
-        last = len(self._roads) - 1
+        max_number = len(self._roads) - 1
         source, target = data
-        if type(source) is type(target) is int and 0 <= source <= last and 0 <= target <= last:
+        if type(source) is type(target) is int and 0 <= source <= max_number and 0 <= target <= max_number:
             return source, target
-        return (require_integer(data[0], "source", 0, last), require_integer(data[1], "target", 0, last))
+        return (
+            require_integer(data[0], "source", 0, max_number),
+            require_integer(data[1], "target", 0, max_number),
+        )
 
     def move_to_text(self, move: Move) -> str:
         source, target = (self.map.get_territory_name(v) for v in move)
@@ -179,7 +182,7 @@ class Riskless(Game[Armies, Move]):
             source, _, target = text.partition(">")
             return (self.map.find_territory(source), self.map.find_territory(target))
         words = text.split()
-        readings = []
+        possible_moves = []
         for cut in range(1, len(words)):
             try:
                 pair = (
@@ -188,12 +191,12 @@ class Riskless(Game[Armies, Move]):
                 )
             except BadData:
                 continue
-            readings.append(pair)
-        if len(set(readings)) == 1:
-            return readings[0]
+            possible_moves.append(pair)
+        if len(set(possible_moves)) == 1:
+            return possible_moves[0]
         if len(words) == 2:
             return (self.map.find_territory(words[0]), self.map.find_territory(words[1]))
-        why = "can be read in two ways" if readings else "is not a move"
+        why = "can be read in two ways" if possible_moves else "is not a move"
         raise BadData(f"{text.strip()!r:.60} {why}: type SOURCE > TARGET, by name or number")
 
     def position_to_data(self, position: Armies) -> dict[str, Plain]:

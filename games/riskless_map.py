@@ -153,7 +153,7 @@ class RisklessMap:
 
     @property
     def size(self) -> int:
-        """Number of territories, V."""
+        """Return the number of territories, V."""
         return len(self.territories)
 
     def get_territory_name(self, territory: int) -> str:
@@ -165,17 +165,17 @@ class RisklessMap:
 
         Raises BadData for any other text; the message lists similar names.
         """
-        words = " ".join(text.split())
-        if words.isdecimal() and len(words) < 6 and int(words) < self.size:
-            return int(words)
+        typed_name = " ".join(text.split())
+        if typed_name.isdecimal() and len(typed_name) < 6 and int(typed_name) < self.size:
+            return int(typed_name)
         for number, name in enumerate(self.territories):
-            if name.casefold() == words.casefold():
+            if name.casefold() == typed_name.casefold():
                 return number
         similar_names = [
-            name for name in self.territories if name.casefold().startswith(words.casefold()[:2])
+            name for name in self.territories if name.casefold().startswith(typed_name.casefold()[:2])
         ]
         hint = ", ".join(similar_names[:6] or [*self.territories[:4], "…"])
-        raise BadData(f"no territory is called {words!r:.60}: choose from {hint}")
+        raise BadData(f"no territory is called {typed_name!r:.60}: choose from {hint}")
 
     def to_data(self) -> dict[str, Plain]:
         """Return the map as plain data: the `setup` in a match's record and in the messages that start a match."""
@@ -229,8 +229,8 @@ def _find_name_fault(name: str, number: int, other_names: Collection[str]) -> st
 
 
 def _make_ring_places(size: int) -> list[object]:
-    turns = [2 * pi * v / max(size, 1) for v in range(size)]
-    return [[round(cos(turn), 4), round(sin(turn), 4)] for turn in turns]
+    angles = [2 * pi * v / max(size, 1) for v in range(size)]
+    return [[round(cos(angle), 4), round(sin(angle), 4)] for angle in angles]
 
 
 def _require_list(data: Mapping[str, object], key: str) -> list[object]:

@@ -61,13 +61,13 @@ class _RuleViolation(Exception):
 def check_rules(
     game: Game[Any, Any],
     choose: Callable[[int], int],
-    matches: int = 100,
+    match_count: int = 100,
     on_match_end: Callable[[int], None] = lambda _plies: None,
 ) -> list[BrokenRule]:
     """Return the faults found in random matches, only the first for each rule.
 
     choose        function that returns a random number from 0 to n - 1, given n
-    matches       number of random matches
+    match_count   number of random matches
     on_match_end  function that is called after each match with its number of plies
     """
     faults_by_rule: dict[str, BrokenRule] = {}
@@ -85,7 +85,7 @@ def check_rules(
             else:
                 record_fault(violation)
     known_moves: dict[Any, None] = {}
-    for _ in range(matches):
+    for _ in range(match_count):
         if not _try_match(game, choose, record_fault, known_moves, on_match_end):
             break
     # A broken rule may also make the digest raise an error. Then only the rule is reported.
@@ -114,14 +114,16 @@ def _try_match(
     known_moves: dict[Any, None],
     on_match_end: Callable[[int], None],
 ) -> bool:
-    """Play one match, and record its faults. The other arguments are as in `check_rules`.
+    """Play one random match, and record its faults.
 
+    choose        function that returns a random number from 0 to n - 1, given n
     record_fault  called with each fault and the moves that lead to it
     known_moves   moves seen so far, which are tried as illegal moves in other positions; new ones are added
+    on_match_end  called after the match with its number of plies
 
     Return False if the match could not be played to its end. More matches would then find nothing new.
     """
-    played: list[str] = []
+    played_moves: list[str] = []
     try:
         position = _call_game("start", game.start)
         for ply in range(MAX_PLIES):
@@ -129,7 +131,7 @@ def _try_match(
                 try:
                     check_rule(game, position, ply)
                 except _RuleViolation as violation:
-                    record_fault(violation, played)
+                    record_fault(violation, played_moves)
             moves = _check_moves(game, position)
             if not moves:
                 on_match_end(ply)
@@ -138,15 +140,15 @@ def _try_match(
                 try:
                     check_moves_rule(game, position, moves, known_moves)
                 except _RuleViolation as violation:
-                    record_fault(violation, played)
+                    record_fault(violation, played_moves)
             move = moves[choose(len(moves))]
             position = _check_successor(game, position, move, ply)
-            played.append(_format_move(game, move))
+            played_moves.append(_format_move(game, move))
     except _RuleViolation as violation:
-        record_fault(violation, played)
+        record_fault(violation, played_moves)
         return False
     why = f"a random match is not over after {MAX_PLIES:,} plies: give the game an end, as a limit of plies"
-    record_fault(_RuleViolation("end", why), played)
+    record_fault(_RuleViolation("end", why), played_moves)
     return False
 
 
@@ -234,11 +236,11 @@ def _check_board(game: Game[Any, Any], position: Any, _: int) -> None:
         raise _RuleViolation("board", "picture(position) is empty: it must draw the board")
 
 
-def _check_marks(game: Game[Any, Any], position: Any, cells: int) -> None:
+def _check_marks(game: Game[Any, Any], position: Any, cell_count: int) -> None:
     marks = _call_game("board", game.marks, position)
-    if len(marks) != cells:
+    if len(marks) != cell_count:
         hint = "" if marks else ": write marks, which returns one mark for each cell"
-        raise _RuleViolation("board", f"marks(position) has {len(marks)} marks for {cells} cells{hint}")
+        raise _RuleViolation("board", f"marks(position) has {len(marks)} marks for {cell_count} cells{hint}")
     invalid_marks = [
         mark
         for mark in marks
@@ -337,21 +339,21 @@ def _check_move_data(
     for move in moves:
         data = json.loads(_to_json("move data", _call_game("move data", game.move_to_data, move)))
         restored_move = _call_game("move data", game.move_from_data, data)
-        call = f"move_from_data({_make_excerpt(data)})"
+        call_text = f"move_from_data({_make_excerpt(data)})"
         if restored_move != move:
             raise _RuleViolation(
-                "move data", f"{call} is {_make_excerpt(restored_move)}, not {_make_excerpt(move)}"
+                "move data", f"{call_text} is {_make_excerpt(restored_move)}, not {_make_excerpt(move)}"
             )
         if hash(restored_move) != hash(move):
             raise _RuleViolation(
-                "move data", f"{call} is equal to {_make_excerpt(move)}, but has another hash"
+                "move data", f"{call_text} is equal to {_make_excerpt(move)}, but has another hash"
             )
 
 
 def _check_move_text(
     game: Game[Any, Any], _position: Any, moves: Sequence[Any], _known_moves: dict[Any, None]
 ) -> None:
-    texts: dict[str, Any] = {}
+    move_by_text: dict[str, Any] = {}
     for move in moves:
         text = _call_game("move text", game.move_to_text, move)
         if not isinstance(text, str) or not text.strip() or "\n" in text:
@@ -359,13 +361,13 @@ def _check_move_text(
                 "move text",
                 f"move_to_text({_make_excerpt(move)}) is {_make_excerpt(text)}: it must be one line of text",
             )
-        if text in texts:
+        if text in move_by_text:
             raise _RuleViolation(
                 "move text",
-                f"the moves {_make_excerpt(move)} and {_make_excerpt(texts[text])} have the same text {text!r:.40}",
+                f"the moves {_make_excerpt(move)} and {_make_excerpt(move_by_text[text])} have the same text {text!r:.40}",
             )
-        texts[text] = move
-    for text, move in texts.items():
+        move_by_text[text] = move
+    for text, move in move_by_text.items():
         restored_move = _call_game("move text", game.move_from_text, f" {text} ")
         if restored_move != move:
             raise _RuleViolation(
@@ -377,13 +379,13 @@ def _check_move_text(
 def _check_squares(
     game: Game[Any, Any], position: Any, moves: Sequence[Any], _known_moves: dict[Any, None]
 ) -> None:
-    cells = game.board.cells if game.board is not None else 0
+    cell_count = game.board.cells if game.board is not None else 0
     for move in moves:
         squares = _call_game("board", game.squares, position, move)
-        if not all(isinstance(cell, int) and 0 <= cell < cells for cell in squares):
+        if not all(isinstance(cell, int) and 0 <= cell < cell_count for cell in squares):
             raise _RuleViolation(
                 "board",
-                f"squares(position, {_make_excerpt(move)}) is {_make_excerpt(squares)}: the cells are 0 to {cells - 1}",
+                f"squares(position, {_make_excerpt(move)}) is {_make_excerpt(squares)}: the cells are 0 to {cell_count - 1}",
             )
 
 

@@ -79,11 +79,11 @@ class TicTacToe(Game[Board, int]):
         return require_integer(data, "a move of tictactoe", 0, 8)
 
     def move_from_text(self, text: str) -> int:
-        typed = text.strip().lower()
-        if len(typed) == 1 and typed in "012345678":
-            return int(typed)
-        if len(typed) == 2 and typed[0] in "abc" and typed[1] in "123":
-            return "abc".index(typed[0]) + 3 * "123".index(typed[1])
+        cell_name = text.strip().lower()
+        if len(cell_name) == 1 and cell_name in "012345678":
+            return int(cell_name)
+        if len(cell_name) == 2 and cell_name[0] in "abc" and cell_name[1] in "123":
+            return "abc".index(cell_name[0]) + 3 * "123".index(cell_name[1])
         raise BadData(f"{text.strip()!r:.40} is not a cell: type a1 to c3 (a1 is the top left) or 0 to 8")
 
     def position_from_data(self, data: object) -> Board:

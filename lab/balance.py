@@ -52,16 +52,20 @@ class StartBalancer:
         - the number of territories that are nearer to this side than to the other side
         - the distance of each of its territories to the nearest enemy territory, in ascending order
         """
-        from_maxie = self._compute_nearest_distances(maxie)
-        from_minnie = self._compute_nearest_distances(minnie)
+        distances_from_maxie = self._compute_nearest_distances(maxie)
+        distances_from_minnie = self._compute_nearest_distances(minnie)
         road_difference = sum(len(self.graph[v]) for v in maxie) - sum(len(self.graph[v]) for v in minnie)
         distance_count_differences = [0] * len(self.graph)
-        for maxie_distance, minnie_distance in zip(from_maxie, from_minnie, strict=True):
+        for maxie_distance, minnie_distance in zip(distances_from_maxie, distances_from_minnie, strict=True):
             distance_count_differences[maxie_distance] += 1
             distance_count_differences[minnie_distance] -= 1
-        nearer_difference = sum((a < b) - (a > b) for a, b in zip(from_maxie, from_minnie, strict=True))
+        nearer_difference = sum(
+            (a < b) - (a > b) for a, b in zip(distances_from_maxie, distances_from_minnie, strict=True)
+        )
         enemy_distances = zip(
-            sorted(from_minnie[v] for v in maxie), sorted(from_maxie[v] for v in minnie), strict=False
+            sorted(distances_from_minnie[v] for v in maxie),
+            sorted(distances_from_maxie[v] for v in minnie),
+            strict=False,
         )
         return (
             abs(road_difference)

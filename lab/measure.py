@@ -1,8 +1,8 @@
 """Measurements of maps by self-play: share of decided matches, lead changes, and other properties of the matches.
 
 Equal searchers play each other, and strong searchers play weak ones. Every move has a fixed number of nodes, and no clock
-is read, so the same map, evaluator and seed give the same figures on every machine. The searchers' setting `foresee` is
-off: it spends nodes to save time. A match begins after a few random plies, or with an opening from a file. Equal
+is read, so the same map, evaluator and seed give the same figures on every machine. The searchers' setting `foresee`,
+which spends nodes to save time, is off. A match begins after a few random plies, or with an opening from a file. Equal
 searchers play one match from each opening; searchers of different strength play two, with swapped seats.
 """
 
@@ -102,10 +102,10 @@ def measure_match(
         for chance in chances
         if abs(chance - 0.5) >= MIN_LEAD_CHANCE - 0.5
     ]
-    middle = len(chances) // 2
+    middle_index = len(chances) // 2
     comeback = None
-    if chances and match.winner is not None and chances[middle] != 0.5:
-        comeback = (chances[middle] > 0.5) != (match.winner is Player.MAXIE)
+    if chances and match.winner is not None and chances[middle_index] != 0.5:
+        comeback = (chances[middle_index] > 0.5) != (match.winner is Player.MAXIE)
     chance_gap = None
     if match.positions:
         chance_gap = compute_gap_to_median(
@@ -261,8 +261,8 @@ def _estimate_mean(values: Sequence[float]) -> EstimatedMean:
 def _estimate_maxie_share(matches: Sequence[MatchSummary]) -> EstimatedMean:
     points = [get_points(match.winner, Player.MAXIE) for match in matches]
     mean = sum(points) / len(matches)
-    square = sum(point * point for point in points) / len(matches)
-    return estimate_share(sum(points), len(matches), max(square - mean * mean, 1 / len(matches)))
+    mean_square = sum(point * point for point in points) / len(matches)
+    return estimate_share(sum(points), len(matches), max(mean_square - mean * mean, 1 / len(matches)))
 
 
 def summarize_pairs(strong: int, weak: int, matches: Sequence[MatchSummary]) -> UnequalPairs:
@@ -311,8 +311,8 @@ def compute_pairs_needed(counts: Sequence[float]) -> float:
 class _MeasurementTask:
     """Task for one process: matches between searchers of `nodes_a` and `nodes_b` nodes per move.
 
-    openings  numbers of the openings to play
-    starts    all openings by number; None for 4 to 9 random plies, determined by `seed` and the opening's number
+    openings        numbers of the openings to play
+    fixed_openings  all openings by number; None for 4 to 9 random plies, determined by `seed` and the opening's number
     """
 
     game: str
@@ -325,7 +325,7 @@ class _MeasurementTask:
     nodes_b: int
     seed: int
     openings: range
-    starts: Sequence[Opening] | None
+    fixed_openings: Sequence[Opening] | None
 
 
 def measure_maps(
@@ -394,14 +394,14 @@ def list_strengths(games: Sequence[Riskless]) -> Sequence[int]:
     return DEFAULT_STRENGTHS if all(map(has_compiled_search, games)) else DEFAULT_STRENGTHS[:-1]
 
 
-def count_matches(maps: int, matches: int, strengths: int = len(DEFAULT_STRENGTHS)) -> int:
+def count_matches(map_count: int, matches: int, strength_count: int = len(DEFAULT_STRENGTHS)) -> int:
     """Return the number of matches that `measure_maps` plays.
 
-    maps       number of maps
-    matches    number of matches between equal searchers of each strength
-    strengths  number of strengths
+    map_count       number of maps
+    matches         number of matches between equal searchers of each strength
+    strength_count  number of strengths
     """
-    return maps * (strengths * matches + 2 * max(1, matches // 2))
+    return map_count * (strength_count * matches + 2 * max(1, matches // 2))
 
 
 def _make_game(game: str, map: RisklessMap) -> Riskless:
@@ -426,12 +426,12 @@ def _play_matches(
     is_equal = task.nodes_a == task.nodes_b
     summaries = []
     for number in task.openings:
-        if task.starts is None:
+        if task.fixed_openings is None:
             start = make_random_start(
                 game, random.Random(f"{task.seed}/{number}"), OPENING_PLIES[number % len(OPENING_PLIES)]
             )
         else:
-            start = find_position_after(game, task.starts[number])
+            start = find_position_after(game, task.fixed_openings[number])
         seatings = [{Player.MAXIE: searcher_a, Player.MINNIE: searcher_b}]
         if not is_equal:
             seatings.append({Player.MAXIE: searcher_b, Player.MINNIE: searcher_a})

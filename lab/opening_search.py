@@ -77,7 +77,7 @@ def make_openings(
     criteria: OpeningCriteria,
     *,
     seed: int,
-    tries: int,
+    max_candidates: int,
     processes: int = 1,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Generator[Opening, None, None]:
@@ -86,26 +86,26 @@ def make_openings(
     No two openings lead to the same position. The same `seed` gives the same openings. The caller closes the generator
     when it has enough.
 
-    tries      maximum number of different openings that are tested
-    processes  number of processes that test openings
-    progress   called with the number of openings tested since the last call
+    max_candidates  maximum number of different openings that are tested
+    processes       number of processes that test openings
+    progress        called with the number of openings tested since the last call
 
     Raises BadWeights if the evaluator's file is invalid, and ValueError for a map that is too large for the compiled
     engines.
     """
-    candidates = islice(_draw_distinct_openings(map, plies, seed), tries)
+    candidates = islice(_draw_distinct_openings(map, plies, seed), max_candidates)
     chunks = iter(lambda: tuple(islice(candidates, OPENINGS_PER_TASK)), ())
     tested_chunks = map_in_processes(_test_openings, ((map, criteria, chunk) for chunk in chunks), processes)
-    shorter: deque[Opening] = deque()
-    longer: deque[Opening] = deque()
+    shorter_openings: deque[Opening] = deque()
+    longer_openings: deque[Opening] = deque()
     with closing(tested_chunks):
         for (_, _, chunk), openings_kept in tested_chunks:
             progress(len(chunk))
             for opening in openings_kept:
-                (shorter if len(opening) == plies else longer).append(opening)
-            while shorter and longer:
-                yield shorter.popleft()
-                yield longer.popleft()
+                (shorter_openings if len(opening) == plies else longer_openings).append(opening)
+            while shorter_openings and longer_openings:
+                yield shorter_openings.popleft()
+                yield longer_openings.popleft()
 
 
 def _draw_distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Opening]:
@@ -114,16 +114,16 @@ def _draw_distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator
     Ends when hardly any new position is found.
     """
     game = Riskless(map)
-    positions: set[object] = set()
+    seen_keys: set[object] = set()
     fruitless_tries = 0
     for number in count():
         opening = make_random_opening(game, plies + number % 2, f"{seed}/{number}")
         position_key = game.repetition_key(find_position_after(game, opening))
-        fruitless_tries = fruitless_tries + 1 if position_key in positions else 0
+        fruitless_tries = fruitless_tries + 1 if position_key in seen_keys else 0
         if fruitless_tries > MAX_FRUITLESS_TRIES:
             return
         if not fruitless_tries:
-            positions.add(position_key)
+            seen_keys.add(position_key)
             yield opening
 
 

@@ -162,11 +162,11 @@ def compute_reply_chances(
     player = game.player(position)
     values = []
     for move in game.moves(position):
-        reply = game.successor(position, move)
-        outcome = game.outcome(reply)
+        position_after = game.successor(position, move)
+        outcome = game.outcome(position_after)
         if outcome is None:
             searcher.clear()
-            values.append(search_settled_value(searcher, reply, nodes, depth))
+            values.append(search_settled_value(searcher, position_after, nodes, depth))
         else:
             values.append(outcome_value(outcome, 1))
     chances = (compute_winning_chance(game, value) for value in values)

@@ -161,7 +161,7 @@ def _choose_fair_start(
         for v in rng.sample(range(len(neighbours)), len(neighbours)):
             if len(chosen) < 2 * territories_per_side and not set(neighbours[v]) & set(chosen):
                 chosen.append(v)
-        half = len(chosen) // 2
-        sides = sorted(chosen[:half]), sorted(chosen[half : 2 * half])
-        starts.append((-half, balancer.compute_imbalance(*sides), sides))
+        side_size = len(chosen) // 2
+        sides = sorted(chosen[:side_size]), sorted(chosen[side_size : 2 * side_size])
+        starts.append((-side_size, balancer.compute_imbalance(*sides), sides))
     return min(starts)[2]

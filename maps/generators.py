@@ -58,7 +58,7 @@ def make_ring_map(size: int) -> RisklessMap:
     """
     start_count = 2 * max(1, round(size / TERRITORIES_PER_START))
     start_territories = [number * size // start_count for number in range(start_count)]
-    minnie = start_territories[0::2]
+    minnie_territories = start_territories[0::2]
     angles = [2 * pi * v / size for v in range(size)]
     radius = 4 * size
     return make_map(
@@ -66,9 +66,9 @@ def make_ring_map(size: int) -> RisklessMap:
         territories=tuple(map(str, range(size))),
         neighbours=tuple(((v + 1) % size, (v - 1) % size) for v in range(size)),
         cap=RING_CAP,
-        minnie=minnie,
+        minnie=minnie_territories,
         maxie=start_territories[1::2],
-        extras=(1, 0) * max(1, len(minnie) // 2),
+        extra_armies=(1, 0) * max(1, len(minnie_territories) // 2),
         places=tuple((round(radius * sin(angle), 2), round(-radius * cos(angle), 2)) for angle in angles),
     )
 
@@ -84,8 +84,10 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
     cells = [(x, y) for y in range(height) for x in range(width)]
     directions = ((0, -1), (-1, 0), (1, 0), (0, 1))
     colours = [(x + 2 * y) % TERRITORIES_PER_START for x, y in cells]
-    opposite = [(colours[-1] - colour) % TERRITORIES_PER_START for colour in range(TERRITORIES_PER_START)]
-    first_colour = next(colour for colour in range(TERRITORIES_PER_START) if opposite[colour] != colour)
+    turned_colours = [
+        (colours[-1] - colour) % TERRITORIES_PER_START for colour in range(TERRITORIES_PER_START)
+    ]
+    first_colour = next(colour for colour in range(TERRITORIES_PER_START) if turned_colours[colour] != colour)
     minnie_colour = MINNIE_COLOURS.get((width, height), first_colour)
     return make_map(
         f"grid:{width}x{height}",
@@ -100,7 +102,7 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
         ),
         cap=GRID_CAP,
         minnie=[v for v, colour in enumerate(colours) if colour == minnie_colour],
-        maxie=[v for v, colour in enumerate(colours) if colour == opposite[minnie_colour]],
+        maxie=[v for v, colour in enumerate(colours) if colour == turned_colours[minnie_colour]],
         places=tuple((20.0 * x, 12.0 * y) for x, y in cells),
     )
 
@@ -127,9 +129,9 @@ def parse_generated_name(spec: str) -> tuple[str, tuple[int, ...]]:
     No map is created. Raises ValueError for any other text; the message shows valid forms.
     """
     kind, _, size = spec.partition(":")
-    words = size.lower().split("x", 2)
-    if all(word.isascii() and word.isdecimal() and len(word) <= 4 for word in words):
-        numbers = tuple(map(int, words))
+    number_texts = size.lower().split("x", 2)
+    if all(text.isascii() and text.isdecimal() and len(text) <= 4 for text in number_texts):
+        numbers = tuple(map(int, number_texts))
         if kind == "ring" and len(numbers) == 1 and 3 <= numbers[0] <= MAX_TERRITORIES:
             return kind, numbers
         if kind == "grid" and len(numbers) == 2 and 2 <= prod(numbers) <= MAX_TERRITORIES:
@@ -149,14 +151,14 @@ def make_map(
     minnie: Sequence[int],
     maxie: Sequence[int],
     places: tuple[tuple[float, float], ...],
-    extras: Sequence[int] = (1,),
+    extra_armies: Sequence[int] = (1,),
 ) -> RisklessMap:
     """Build a map with the armies and limits that the module describes.
 
-    cap      maximum number of armies on a territory
-    minnie   territories that Minnie holds at the start, with ARMIES_PER_START on each
-    maxie    territories that Maxie holds at the start, with ARMIES_PER_START on each
-    extras   numbers of extra armies on the first of Minnie's territories, except on the maps in EXTRA_ARMIES
+    cap           maximum number of armies on a territory
+    minnie        territories that Minnie holds at the start, with ARMIES_PER_START on each
+    maxie         territories that Maxie holds at the start, with ARMIES_PER_START on each
+    extra_armies  numbers of extra armies on the first of Minnie's territories, except on the maps in EXTRA_ARMIES
     """
     size = len(territories)
     start = [0] * size
@@ -164,7 +166,7 @@ def make_map(
         start[v] = ARMIES_PER_START
     for v in minnie:
         start[v] = -ARMIES_PER_START
-    for v, armies in zip(minnie, EXTRA_ARMIES.get(name, extras), strict=False):
+    for v, armies in zip(minnie, EXTRA_ARMIES.get(name, extra_armies), strict=False):
         start[v] -= armies
     return RisklessMap(
         name=name,

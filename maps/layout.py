@@ -63,10 +63,10 @@ def compute_road_lines(file: MapFile, v: int, w: int) -> list[Line]:
 def find_smallest_distance(map: RisklessMap) -> float:
     """Return the distance between the two closest of the V territories. O(V²) at worst, O(V log V) on usual maps."""
     sorted_places = sorted(map.places)
-    smallest = min(dist(a, b) for a, b in pairwise(sorted_places))
+    smallest_distance = min(dist(a, b) for a, b in pairwise(sorted_places))
     for i, a in enumerate(sorted_places):
         for b in sorted_places[i + 1 :]:
-            if b[0] - a[0] >= smallest:
+            if b[0] - a[0] >= smallest_distance:
                 break
-            smallest = min(smallest, dist(a, b))
-    return smallest
+            smallest_distance = min(smallest_distance, dist(a, b))
+    return smallest_distance

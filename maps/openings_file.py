@@ -58,8 +58,8 @@ def read_openings(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
         raise BadOpenings(f"cannot read the openings {path}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise BadOpenings(f"{path}: not UTF-8 text: {error.reason}") from None
-    rows = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, 1)]
-    opening_lines = [(number, line) for number, line in rows if line]
+    numbered_lines = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, 1)]
+    opening_lines = [(number, line) for number, line in numbered_lines if line]
     if opening_lines and opening_lines[0][1].startswith(FINGERPRINT_KEY):
         _check_fingerprint(path, opening_lines.pop(0)[1].removeprefix(FINGERPRINT_KEY).strip(), games)
     if not opening_lines:
@@ -67,15 +67,15 @@ def read_openings(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
     return [[_parse_opening(path, number, line, game) for number, line in opening_lines] for game in games]
 
 
-def _check_fingerprint(path: Path, expected: str, games: Sequence[Game[Any, Any]]) -> None:
+def _check_fingerprint(path: Path, fingerprint: str, games: Sequence[Game[Any, Any]]) -> None:
     for game in games:
         if not isinstance(game, Riskless):
             raise BadOpenings(f"{path}: these openings are for riskless, not for {game.name}")
-        actual = compute_map_fingerprint(game.map)
-        if actual != expected:
+        map_fingerprint = compute_map_fingerprint(game.map)
+        if map_fingerprint != fingerprint:
             raise BadOpenings(
-                f"{path}: made for another map than {game.map.name}, or for another version of it (fingerprint {expected:.40}, "
-                f"but the map has {actual}): make new openings with `arena openings make --map MAP`"
+                f"{path}: made for another map than {game.map.name}, or for another version of it (fingerprint {fingerprint:.40}, "
+                f"but the map has {map_fingerprint}): make new openings with `arena openings make --map MAP`"
             )
 
 

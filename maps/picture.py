@@ -128,12 +128,12 @@ class MapPicture:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height of the picture, in pixels."""
+        """Return the width and the height of the picture, in pixels."""
         return self._layout.width, self._layout.height
 
     @cached_property
     def places(self) -> list[Point]:
-        """Centre of the mark of each territory, in pixels."""
+        """Return the centre of the mark of each territory, in pixels."""
         marks = None if self.cells is None else load_shipped_marks(self.file.map.name)
         return [self._to_pixels(place) for place in marks or self.file.map.places]
 
@@ -144,44 +144,45 @@ class MapPicture:
         label   text for screen readers
         """
         width, height = self.size
-        box = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(label)}"'
-        return f'<svg class="map" {box}>{self._ground}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}{self.render_marks(armies)}</svg>'
+        attributes = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(label)}"'
+        return f'<svg class="map" {attributes}>{self._ground}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}{self.render_marks(armies)}</svg>'
 
     @cached_property
     def ground_svg(self) -> str:
-        """Sea with its ferries, and the land without its owners, as SVG."""
+        """Return the sea with its ferries, and the land without its owners, as SVG."""
         width, height = self.size
         return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._ground}'
 
-    def render_areas(self, armies: Sequence[int], size: float = 1.0) -> str:
+    def render_areas(self, armies: Sequence[int], scale: float = 1.0) -> str:
         """Return all areas in the colours of their owners, with the roads above them, as SVG.
 
         armies  armies of each territory, as in `render_svg`
-        size    distance of the lines on Minnie's areas, relative to that on the web page
+        scale   distance of the lines on Minnie's areas, relative to that on the web page
         """
-        return f"{_render_hatch(size)}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}"
+        return f"{_render_hatch(scale)}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}"
 
-    def render_marks(self, armies: Sequence[int], size: float = 1.0) -> str:
+    def render_marks(self, armies: Sequence[int], scale: float = 1.0) -> str:
         """Return the marks of all territories with their armies, as SVG.
 
         armies  armies of each territory, as in `render_svg`
-        size    size of the marks, relative to those on the web page
+        scale   size of the marks, relative to those on the web page
         """
-        return "".join(_render_mark(at, n, size) for at, n in zip(self.places, armies, strict=True))
+        return "".join(_render_mark(centre, n, scale) for centre, n in zip(self.places, armies, strict=True))
 
-    def render_arrow(self, source: int, target: int, size: float = 1.0) -> str:
+    def render_arrow(self, source: int, target: int, scale: float = 1.0) -> str:
         """Return an arrow from the mark of `source` to that of `target`, as SVG; empty if their road wraps around the map.
 
-        size  size of the marks, relative to those on the web page
+        scale  size of the marks, relative to those on the web page
         """
         (x1, y1), (x2, y2) = self.places[source], self.places[target]
         length = math.hypot(x2 - x1, y2 - y1) or 1.0
         if self.file.wraps and length > self.size[0] / 2:
             return ""
         ux, uy = (x2 - x1) / length, (y2 - y1) / length
-        tip = x2 - ux * (RADIUS * size + 6), y2 - uy * (RADIUS * size + 6)
+        radius = RADIUS * scale
+        tip = x2 - ux * (radius + 6), y2 - uy * (radius + 6)
         sides = [(tip[0] - 12 * ux - s * 8 * uy, tip[1] - 12 * uy + s * 8 * ux) for s in (1, -1)]
-        corners = [(x1 + ux * RADIUS * size, y1 + uy * RADIUS * size), tip, sides[0], tip, sides[1]]
+        corners = [(x1 + ux * radius, y1 + uy * radius), tip, sides[0], tip, sides[1]]
         return f'<path class="move" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in corners)}"/>'
 
     @cached_property
@@ -190,7 +191,7 @@ class MapPicture:
 
     @property
     def _ground(self) -> str:
-        """Land without its owners, and below it the ferries, which so lead from coast to coast, as SVG."""
+        """Return the land without its owners, drawn over the ends of the ferries, as SVG."""
         if not self._outlines:
             return ""
         return f'{self._render_roads(ferries=True)}<path class="coast" d="{"".join(self._outlines)}"/>'
@@ -213,29 +214,32 @@ class MapPicture:
 
         On a map that wraps around, a long road leaves it on one side and enters on the other.
         """
-        at_sea = set() if self.cells is None else set(load_shipped_ferries(self.file.map.name))
+        ferry_roads = set() if self.cells is None else set(load_shipped_ferries(self.file.map.name))
         return "".join(
-            _render_road(line, ferry=ferries)
+            _render_road(line, is_ferry=ferries)
             for v, w in self.drawn_roads
-            if ((v, w) in at_sea) == ferries
+            if ((v, w) in ferry_roads) == ferries
             for line in self.compute_road_lines(v, w)
         )
 
     @cached_property
     def drawn_roads(self) -> list[tuple[int, int]]:
-        """Roads whose territories share no border of at least MIN_BORDER, which would show that they are neighbours."""
-        bordering = self._find_bordering_pairs()
-        return [road for road in list_roads(self.file.map) if road not in bordering]
+        """Return the roads between territories that share no border, or one shorter than MIN_BORDER.
+
+        A longer border shows by itself that two territories are neighbours.
+        """
+        bordering_pairs = self._find_bordering_pairs()
+        return [road for road in list_roads(self.file.map) if road not in bordering_pairs]
 
     def _find_bordering_pairs(self) -> set[tuple[int, int]]:
         """Return the pairs of territories, the lower number first, that share a border of at least MIN_BORDER."""
-        owners: dict[frozenset[Point], list[int]] = {}
+        territories_by_edge: dict[frozenset[Point], list[int]] = {}
         for v, rings in enumerate(self.cells or ()):
             for ring in rings:
                 for (x1, y1), (x2, y2) in pairwise([*ring, ring[0]]):
-                    owners.setdefault(frozenset(((x1, y1), (x2, y2))), []).append(v)
+                    territories_by_edge.setdefault(frozenset(((x1, y1), (x2, y2))), []).append(v)
         lengths: dict[tuple[int, int], float] = {}
-        for edge, territories in owners.items():
+        for edge, territories in territories_by_edge.items():
             if len(territories) > 1:
                 v, w = territories
                 lengths[v, w] = lengths.get((v, w), 0.0) + math.dist(*edge) * self._layout.scale
@@ -244,16 +248,16 @@ class MapPicture:
     def compute_road_lines(self, v: int, w: int) -> list[Line]:
         """Return the road between two territories as one line, or as two if it wraps around the map."""
         a, b = sorted((self.places[v], self.places[w]))
-        right = self.size[0]
-        if not self.file.wraps or b[0] - a[0] <= right / 2:
+        width = self.size[0]
+        if not self.file.wraps or b[0] - a[0] <= width / 2:
             return [(a, b)]
-        middle = (a[1] + b[1]) / 2
-        return [(a, (0.0, middle)), ((right, middle), b)]
+        edge_y = (a[1] + b[1]) / 2
+        return [(a, (0.0, edge_y)), ((width, edge_y), b)]
 
 
-def _render_hatch(size: float) -> str:
+def _render_hatch(scale: float) -> str:
     return (
-        f'<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45) scale({size:.2f})">'
+        f'<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45) scale({scale:.2f})">'
         '<rect class="hatch-ground" width="7" height="7"/><line class="hatch-line" x1="0" y1="0" x2="0" y2="7"/></pattern></defs>'
     )
 
@@ -262,15 +266,15 @@ def _get_owner(armies: int) -> str:
     return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
 
 
-def _render_road(line: Line, *, ferry: bool) -> str:
+def _render_road(line: Line, *, is_ferry: bool) -> str:
     (x1, y1), (x2, y2) = line
-    kind = "road ferry" if ferry else "road"
-    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+    css_classes = "road ferry" if is_ferry else "road"
+    return f'<line class="{css_classes}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
-def _render_mark(at: Point, armies: int, size: float) -> str:
-    scaled = "" if size == 1 else f" scale({size:.2f})"
-    group_start = f'<g class="spot" data-owner="{_get_owner(armies)}" transform="translate({at[0]:.1f} {at[1]:.1f}){scaled}">'
+def _render_mark(centre: Point, armies: int, scale: float) -> str:
+    scale_text = "" if scale == 1 else f" scale({scale:.2f})"
+    group_start = f'<g class="spot" data-owner="{_get_owner(armies)}" transform="translate({centre[0]:.1f} {centre[1]:.1f}){scale_text}">'
     if not armies:
         return f'{group_start}<circle class="empty" r="{EMPTY_MARK_SIZE * RADIUS:.1f}"/></g>'
     side = 1.8 * RADIUS

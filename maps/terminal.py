@@ -25,9 +25,9 @@ def print_position(game: Game[Any, Any], position: Any, out: Console) -> None:
 
 def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
     """Draw the map and return True, or return False without drawing if it does not fit the terminal with all names."""
-    dots = out.encoding.startswith("utf")
+    use_dots = out.encoding.startswith("utf")
     file = find_built_in_map(game.map) or MapFile(game.map)
-    picture, has_names = draw_map(file, position.armies, out.width, dots=dots)
+    picture, has_names = draw_map(file, position.armies, out.width, use_dots=use_dots)
     if not has_names or picture.plain.count("\n") + 1 + FREE_LINES > out.height:
         return False
     totals = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]

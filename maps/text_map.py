@@ -48,29 +48,29 @@ class _Box:
 
 
 def draw_map(
-    file: MapFile, armies: Sequence[int] | None = None, width: int = 100, *, dots: bool = True
+    file: MapFile, armies: Sequence[int] | None = None, width: int = 100, *, use_dots: bool = True
 ) -> tuple[Text, bool]:
     """Return the drawing, at most `width` columns wide, and True if the names of the territories fit into it.
 
-    armies  armies of each territory, positive for Maxie, negative for Minnie; by default those at the start
-    dots    False to draw roads with full stops instead of Braille dots, for terminals that know only ASCII
+    armies    armies of each territory, positive for Maxie, negative for Minnie; by default those at the start
+    use_dots  False to draw roads with full stops instead of Braille dots, for terminals that know only ASCII
 
     If the names do not fit, the caller should list them.
     """
     map = file.map
     drawn_armies = map.start if armies is None else armies
-    styles: tuple[Callable[[RisklessMap, int, int], Label], ...] = (
+    label_makers: tuple[Callable[[RisklessMap, int, int], Label], ...] = (
         _make_inline_label,
         _make_stacked_label,
         _make_number_label,
     )
-    for style in styles:
-        labels = [style(map, v, drawn_armies[v]) for v in range(map.size)]
+    for make_label in label_makers:
+        labels = [make_label(map, v, drawn_armies[v]) for v in range(map.size)]
         canvas = _Canvas(file, labels, width)
         if not canvas.is_crowded():
-            return canvas.draw_text(drawn_armies, dots=dots), style is not _make_number_label
+            return canvas.draw_text(drawn_armies, use_dots=use_dots), make_label is not _make_number_label
     marks = [("+" if n > 0 else "-" if n < 0 else "o",) for n in drawn_armies]
-    return _Canvas(file, marks, width).draw_text(drawn_armies, dots=dots), False
+    return _Canvas(file, marks, width).draw_text(drawn_armies, use_dots=use_dots), False
 
 
 def _make_inline_label(map: RisklessMap, v: int, armies: int) -> Label:
@@ -93,20 +93,20 @@ class _Canvas:
     def __init__(self, file: MapFile, labels: Sequence[Label], width: int) -> None:
         self.file = file
         self.labels = labels
-        widest = max(len(line) for label in labels for line in label)
-        highest = max(map(len, labels))
+        label_width = max(len(line) for label in labels for line in label)
+        label_height = max(map(len, labels))
         extent = compute_map_extent(file)
         self.extent = extent
         # The unit here is a dot: two per column, four per row.
-        max_dot_columns, max_dot_rows = 2 * max(width - widest - 1, 2), 4 * (MAX_ROWS - highest)
+        max_dot_columns, max_dot_rows = 2 * max(width - label_width - 1, 2), 4 * (MAX_ROWS - label_height)
         self.scale = min(
             MAX_NEAREST_DOTS / find_smallest_distance(file.map),
             max_dot_columns / extent.width if extent.width else max_dot_columns,
             max_dot_rows / extent.height if extent.height else max_dot_rows,
         )
-        self.padding = (widest, 2 * highest)
-        self.columns = int(extent.width * self.scale / 2) + widest + 1
-        self.rows = int(extent.height * self.scale / 4) + highest + 1
+        self.padding = (label_width, 2 * label_height)
+        self.columns = int(extent.width * self.scale / 2) + label_width + 1
+        self.rows = int(extent.height * self.scale / 4) + label_height + 1
         self.boxes = [self._make_label_box(v) for v in range(len(labels))]
 
     def _to_dot(self, place: Point) -> tuple[int, int]:
@@ -131,9 +131,9 @@ class _Canvas:
                 occupied |= cells
         return False
 
-    def draw_text(self, armies: Sequence[int], *, dots: bool) -> Text:
-        """Return the drawing, with each label in the colour of the player whose `armies` are there. `dots` as in `draw_map`."""
-        rows = self._draw_road_rows(dots=dots)
+    def draw_text(self, armies: Sequence[int], *, use_dots: bool) -> Text:
+        """Return the drawing, with each label in the colour of the player whose `armies` are there. `use_dots`: see `draw_map`."""
+        rows = self._draw_road_rows(use_dots=use_dots)
         styles: dict[tuple[int, int], str] = {}
         for label, box, n in zip(self.labels, self.boxes, armies, strict=True):
             style = MAXIE if n > 0 else MINNIE if n < 0 else ""
@@ -152,20 +152,20 @@ class _Canvas:
         text.rstrip()
         return text
 
-    def _draw_road_rows(self, *, dots: bool) -> list[list[str]]:
+    def _draw_road_rows(self, *, use_dots: bool) -> list[list[str]]:
         """Return the characters of the canvas with only the roads, row by row."""
         bits = [[0] * self.columns for _ in range(self.rows)]
         for v, w in list_roads(self.file.map):
             for a, b in compute_road_lines(self.file, v, w):
                 for x, y in _list_line_dots(self._to_dot(a), self._to_dot(b)):
                     bits[y // 4][x // 2] |= DOT_BITS[y % 4][x % 2]
-        return [[(chr(BRAILLE + cell) if dots else ".") if cell else " " for cell in row] for row in bits]
+        return [[(chr(BRAILLE + cell) if use_dots else ".") if cell else " " for cell in row] for row in bits]
 
 
 def _list_line_dots(a: tuple[int, int], b: tuple[int, int]) -> list[tuple[int, int]]:
     """Return the dots (column, row) of a straight line from `a` to `b`, both included."""
-    count = max(abs(b[0] - a[0]), abs(b[1] - a[1]), 1)
+    step_count = max(abs(b[0] - a[0]), abs(b[1] - a[1]), 1)
     return [
-        (round(a[0] + (b[0] - a[0]) * i / count), round(a[1] + (b[1] - a[1]) * i / count))
-        for i in range(count + 1)
+        (round(a[0] + (b[0] - a[0]) * i / step_count), round(a[1] + (b[1] - a[1]) * i / step_count))
+        for i in range(step_count + 1)
     ]

@@ -36,8 +36,8 @@ class LagBudget(Struct, frozen=True, gc=False):
         """Return the lag credit in ns for a move that took `elapsed_ns` with a lag of `lag_ns`, and the budget after it."""
         if not lag_ns and self.left_ns == MAX_LAG_NS:  # the usual case on a local network
             return 0, self
-        credited = max(0, min(lag_ns, elapsed_ns, self.left_ns))
-        return credited, type(self)(min(MAX_LAG_NS, self.left_ns - credited + REFILL_NS))
+        credit_ns = max(0, min(lag_ns, elapsed_ns, self.left_ns))
+        return credit_ns, type(self)(min(MAX_LAG_NS, self.left_ns - credit_ns + REFILL_NS))
 
 
 class Pings:

@@ -30,17 +30,17 @@ class Readiness:
 
     @property
     def was_requested(self) -> bool:
-        """True if the players were asked to get ready."""
+        """Return True if the players were asked to get ready."""
         return self.request_time is not None
 
     @property
     def unready_players(self) -> list[Player]:
-        """Players who are not ready."""
+        """Return the players who are not ready."""
         return [player for player in Player if player in self._unready]
 
     @property
     def deadline(self) -> int | None:
-        """Time by which the players must be ready, in ns; None if they were not asked."""
+        """Return the time by which the players must be ready, in ns; None if they were not asked."""
         if self.request_time is None:
             return None
         return self.request_time + (

@@ -262,14 +262,14 @@ class Referee:
         self.position, self.mover = position, game.player(position)
         self._clock = self._clock.spend(player, elapsed_ns)
         self.turn_sent_at = None
-        ms = round(elapsed_ns / NS_PER_MS, 3)
+        elapsed_ms = round(elapsed_ns / NS_PER_MS, 3)
         credited_ms = round(credited_ns / NS_PER_MS, 3) if credited_ns else 0.0
-        self.moves.append(RecordedMove(event.move, ms, event.thinking, credited_ms))
+        self.moves.append(RecordedMove(event.move, elapsed_ms, event.thinking, credited_ms))
         self._movers.append(player)
         self._move_list.append(event.move)
         clocks = self._clock.to_clocks()
         clock_ms = clocks.maxie_ms if player is MAXIE else clocks.minnie_ms
-        message = Accepted(self.terms.match, event.ply, ms, clock_ms, credited_ms)
+        message = Accepted(self.terms.match, event.ply, elapsed_ms, clock_ms, credited_ms)
         self._accepted_messages.append(message)
         self.revision += 1
         effects: list[RefereeEffect] = [NotifyPlayer(player, message)]

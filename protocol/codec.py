@@ -90,15 +90,15 @@ class DecodeError(ValueError):
         self.detail = detail
 
 
-def decode_client_message(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMessage:
+def decode_client_message(frame: bytes | str, max_bytes: int = MAX_CLIENT_FRAME) -> ClientMessage:
     """Return the message in a frame from a client.
 
-    Raises DecodeError if the frame has more than `limit` bytes or is not a valid message from a client.
+    Raises DecodeError if the frame has more than `max_bytes` bytes or is not a valid message from a client.
 
     Nearly all frames to a server are `ready`, or a `move` made of numbers, without unknown fields. Such frames are
     decoded directly into typed structs, which takes a quarter of the time.
     """
-    if type(frame) is bytes and len(frame) <= limit:
+    if type(frame) is bytes and len(frame) <= max_bytes:
         try:
             message = _decode_client_fast_path(frame)
         except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -106,13 +106,15 @@ def decode_client_message(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> 
         else:
             if type(message) is _FastPathReady:
                 return Ready(message.match)
-            sent = message.thinking
-            if sent is UNSET:
+            analysis = message.thinking
+            if analysis is UNSET:
                 return Move(message.match, message.ply, message.move)
-            if all(number is None or isfinite(number) for number in (sent.value, sent.cpu_ms)):
-                thinking = Thinking(sent.depth, sent.value, sent.nodes, sent.line, sent.cpu_ms)
+            if all(number is None or isfinite(number) for number in (analysis.value, analysis.cpu_ms)):
+                thinking = Thinking(
+                    analysis.depth, analysis.value, analysis.nodes, analysis.line, analysis.cpu_ms
+                )
                 return Move(message.match, message.ply, message.move, thinking)
-    return cast("ClientMessage", _decode_message(frame, limit, _CLIENT_TYPES))
+    return cast("ClientMessage", _decode_message(frame, max_bytes, _CLIENT_TYPES))
 
 
 def decode_server_message(frame: bytes | str) -> ServerMessage:
@@ -143,26 +145,26 @@ def _decode_server_fast_path(frame: bytes) -> Turn | Accepted | None:
     return Accepted(message.match, message.ply, message.spent_ms, message.clock_ms, message.credited_ms)
 
 
-def _decode_message(frame: bytes | str, limit: int, types: Mapping[str, type[Message]]) -> Message:
+def _decode_message(frame: bytes | str, max_bytes: int, type_by_name: Mapping[str, type[Message]]) -> Message:
     if isinstance(frame, str):
         raise DecodeError(
             Code.BAD_MESSAGE, "a message must be a binary frame of msgpack, but this is a text frame"
         )
-    if len(frame) > limit:
-        raise DecodeError(Code.TOO_LARGE, f"the frame has {len(frame)} bytes, and the limit is {limit}")
+    if len(frame) > max_bytes:
+        raise DecodeError(Code.TOO_LARGE, f"the frame has {len(frame)} bytes, and the limit is {max_bytes}")
     fields = unpack_frame(frame)
     if not isinstance(fields, dict):
         raise DecodeError(Code.BAD_MESSAGE, f"a message must be a map, not {_describe_type(fields)}")
     type_name = fields.get("type")
     if not isinstance(type_name, str):
         raise DecodeError(Code.BAD_MESSAGE, "a message must have a 'type', which must be text")
-    if type_name not in types:
+    if type_name not in type_by_name:
         raise DecodeError(
-            Code.UNKNOWN_TYPE, f"{type_name!r:.40} is not a message type; use {', '.join(types)}"
+            Code.UNKNOWN_TYPE, f"{type_name!r:.40} is not a message type; use {', '.join(type_by_name)}"
         )
     try:
         # Convert to the single type: with the union of all types msgspec would take 16 µs more to examine it each time.
-        return msgspec.convert(fields, types[type_name])
+        return msgspec.convert(fields, type_by_name[type_name])
     except msgspec.ValidationError as error:
         raise DecodeError(Code.BAD_MESSAGE, f"{type_name}: {error}") from None
 

@@ -50,11 +50,11 @@ class TimeControl(Struct, frozen=True):
         )
         if match is None:
             raise error
-        base = _parse_milliseconds(match["base"])
-        increment = _parse_milliseconds(match["increment"] or "0")
-        if not 1 <= base <= MAX_MS or increment > MAX_MS:
+        base_ms = _parse_milliseconds(match["base"])
+        increment_ms = _parse_milliseconds(match["increment"] or "0")
+        if not 1 <= base_ms <= MAX_MS or increment_ms > MAX_MS:
             raise error
-        return cls(base, increment, match["move"] is not None)
+        return cls(base_ms, increment_ms, match["move"] is not None)
 
     def __str__(self) -> str:
         if self.per_move:

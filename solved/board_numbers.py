@@ -47,24 +47,24 @@ class Boards:
 
     @property
     def base(self) -> int:
-        """Base of the numbers of boards: the number of values that a territory can have, from -cap to cap."""
+        """Return the base of the numbers of boards: the number of values that a territory can have, from -cap to cap."""
         return 2 * self.cap + 1
 
     @property
     def count(self) -> int:
-        """Number of boards, including finished ones and the empty one."""
+        """Return the number of boards, including finished ones and the empty one."""
         return int(self.base**self.territories)
 
     @cached_property
     def powers(self) -> tuple[int, ...]:
-        """Place value of each territory's digit in the number of a board."""
+        """Return the place value of each territory's digit in the number of a board."""
         return tuple(self.base**v for v in reversed(range(self.territories)))
 
     @cached_property
     def symmetries(self) -> tuple[Permutation, ...]:
-        """Automorphisms by which representatives are chosen, the identity first.
+        """Return the automorphisms by which representatives are chosen, the identity first.
 
-        All automorphisms of the map, or a subgroup if there are more than `MAX_SYMMETRIES`.
+        These are all automorphisms of the map, or a subgroup of them if there are more than `MAX_SYMMETRIES`.
         """
         return find_automorphisms(self.neighbours)
 
@@ -115,33 +115,37 @@ def find_automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation
     neighbours: numbers of each territory's neighbours
     """
     neighbour_sets = [frozenset(near) for near in neighbours]
-    for fixed in range(len(neighbours) + 1):
-        permutations = tuple(islice(_list_extensions(neighbour_sets, (), fixed), MAX_SYMMETRIES + 1))
+    for fixed_count in range(len(neighbours) + 1):
+        permutations = tuple(islice(_list_extensions(neighbour_sets, (), fixed_count), MAX_SYMMETRIES + 1))
         if len(permutations) <= MAX_SYMMETRIES:
             return permutations
     raise AssertionError("the identity must be the only automorphism that keeps every territory in place")
 
 
 def _list_extensions(
-    neighbour_sets: Sequence[frozenset[int]], prefix: Permutation, fixed: int
+    neighbour_sets: Sequence[frozenset[int]], prefix: Permutation, fixed_count: int
 ) -> Iterator[Permutation]:
-    """Yield all automorphisms that begin with `prefix` and keep the first `fixed` territories in place."""
+    """Yield all automorphisms that begin with `prefix` and keep the first `fixed_count` territories in place."""
     v = len(prefix)
     if v == len(neighbour_sets):
         yield prefix
         return
-    earlier = [u for u in neighbour_sets[v] if u < v]
-    used = frozenset(prefix)
-    images = {prefix[u] for u in earlier}
-    if v < fixed:
+    earlier_neighbours = [u for u in neighbour_sets[v] if u < v]
+    used_images = frozenset(prefix)
+    neighbour_images = {prefix[u] for u in earlier_neighbours}
+    if v < fixed_count:
         candidates: Iterable[int] = (v,)
     else:
         # Neighbours of a placed territory must be adjacent to its place: on a ring this leaves two choices.
-        candidates = sorted(neighbour_sets[prefix[earlier[0]]]) if earlier else range(len(neighbour_sets))
+        candidates = (
+            sorted(neighbour_sets[prefix[earlier_neighbours[0]]])
+            if earlier_neighbours
+            else range(len(neighbour_sets))
+        )
     for w in candidates:
         if (
-            w not in used
+            w not in used_images
             and len(neighbour_sets[w]) == len(neighbour_sets[v])
-            and neighbour_sets[w] & used == images
+            and neighbour_sets[w] & used_images == neighbour_images
         ):
-            yield from _list_extensions(neighbour_sets, (*prefix, w), fixed)
+            yield from _list_extensions(neighbour_sets, (*prefix, w), fixed_count)

@@ -66,7 +66,7 @@ def open_table(boards: Boards) -> SolvedTable | None:
 
 
 @lru_cache(maxsize=16)
-def _open_table(path: Path, _changed: int, boards: Boards) -> SolvedTable:
+def _open_table(path: Path, _modified_ns: int, boards: Boards) -> SolvedTable:
     return check_table(SolvedTable(path), boards)
 
 

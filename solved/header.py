@@ -131,21 +131,22 @@ def decode_header(data: memoryview, name: str) -> tuple[Header, Index]:
     start = len(MAGIC) + LENGTH_BYTES
     if bytes(data[: len(MAGIC)]) != MAGIC:
         raise BadTable(f"{name} is not a solved table: create one with `arena solve MAP`")
-    length = int.from_bytes(data[len(MAGIC) : start], "little")
-    if length > MAX_HEADER_BYTES:
+    header_length = int.from_bytes(data[len(MAGIC) : start], "little")
+    if header_length > MAX_HEADER_BYTES:
         raise BadTable(
-            f"{name} is damaged: it gives an impossible header length, {length:,} bytes; solve the map again"
+            f"{name} is damaged: it gives an impossible header length, {header_length:,} bytes; solve the map again"
         )
-    header = _parse_header(bytes(data[start : start + length]), name)
-    index = start + length
-    index_end = index + 2 * LENGTH_BYTES * header.block_count
+    header = _parse_header(bytes(data[start : start + header_length]), name)
+    index_start = start + header_length
+    index_end = index_start + 2 * LENGTH_BYTES * header.block_count
     if bytes(data[index_end : index_end + CHECKSUM_BYTES]) != hashlib.sha256(data[:index_end]).digest():
         raise BadTable(f"{name} is damaged: the checksum of its header is wrong; solve the map again")
     offsets = [index_end + CHECKSUM_BYTES]
     checksums = []
-    for at in range(index, index_end, 2 * LENGTH_BYTES):
-        offsets.append(offsets[-1] + int.from_bytes(data[at : at + LENGTH_BYTES], "little"))
-        checksums.append(int.from_bytes(data[at + LENGTH_BYTES : at + 2 * LENGTH_BYTES], "little"))
+    for entry in range(index_start, index_end, 2 * LENGTH_BYTES):
+        checksum = entry + LENGTH_BYTES
+        offsets.append(offsets[-1] + int.from_bytes(data[entry:checksum], "little"))
+        checksums.append(int.from_bytes(data[checksum : checksum + LENGTH_BYTES], "little"))
     if len(data) != offsets[-1]:
         raise BadTable(
             f"{name} is damaged: it has {len(data):,} bytes instead of {offsets[-1]:,}; solve the map again"
@@ -169,7 +170,10 @@ def _parse_header(data: bytes, name: str) -> Header:
             f"{name} has the format {header.format:.40} and version {header.rules} of the rules, but this program "
             f"reads {FORMAT} with version {RULES_VERSION}; solve the map again"
         )
-    size = len(header.neighbours)
-    if any(w >= size for near in header.neighbours for w in near) or header.block_count > MAX_BLOCKS:
+    territory_count = len(header.neighbours)
+    if (
+        any(w >= territory_count for near in header.neighbours for w in near)
+        or header.block_count > MAX_BLOCKS
+    ):
         raise BadTable(f"{name} is damaged: its header describes an impossible map; solve the map again")
     return header

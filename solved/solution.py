@@ -41,7 +41,7 @@ class Solution:
         """
         game = self.game
         return [
-            (move, self.get_value(game.successor(position, move)).for_mover) for move in game.moves(position)
+            (move, self.get_value(game.successor(position, move)).move_value) for move in game.moves(position)
         ]
 
     def find_best_moves(self, position: Armies) -> tuple[SolvedValue, list[Move]]:
@@ -52,8 +52,8 @@ class Solution:
         """
         values = self.list_move_values(position)
         best_key = max(value.sort_key for _, value in values)
-        best = [(move, value) for move, value in values if value.sort_key == best_key]
-        return best[0][1], [move for move, _ in best]
+        best_moves = [(move, value) for move, value in values if value.sort_key == best_key]
+        return best_moves[0][1], [move for move, _ in best_moves]
 
     def find_winner(self, position: Armies) -> Player | None:
         """Return the player who wins with best play by both; None for a draw.

@@ -40,7 +40,7 @@ class SolvedTable:
 
     @property
     def size(self) -> int:
-        """Size of the file, in bytes."""
+        """Return the size of the file, in bytes."""
         return len(self._data)
 
     def probe(self, board: Sequence[int]) -> SolvedValue:
@@ -48,9 +48,9 @@ class SolvedTable:
 
         Takes about 30 µs if the block is cached, and 0.1 ms more if it must be unpacked.
         """
-        return decode_value(self.code(self.boards.representative(board)))
+        return decode_value(self.get_code(self.boards.representative(board)))
 
-    def code(self, number: int) -> int:
+    def get_code(self, number: int) -> int:
         """Return the code of the representative board with this number. Raises BadTable if its block is damaged."""
         block, place = divmod(number, self.header.boards_in_block)
         width = self.header.width
@@ -62,8 +62,8 @@ class SolvedTable:
         A block without representatives has only codes of draws. Raises BadTable if the block is damaged.
         """
         header = self.header
-        boards = min(header.boards_in_block, self.boards.count - number * header.boards_in_block)
-        size = boards * header.width
+        board_count = min(header.boards_in_block, self.boards.count - number * header.boards_in_block)
+        size = board_count * header.width
         first, last = self._index.offsets[number : number + 2]
         if first == last:
             return bytes(size)
@@ -71,9 +71,9 @@ class SolvedTable:
         if crc32(block_bytes) != self._index.checksums[number]:
             raise BadTable(self._describe_damage(number, "its checksum differs"))
         try:
-            unpacked = zstd.ZstdDecompressor()
-            codes = unpacked.decompress(block_bytes, max_length=size + 1)
-            is_complete = unpacked.eof and not unpacked.unused_data
+            decompressor = zstd.ZstdDecompressor()
+            codes = decompressor.decompress(block_bytes, max_length=size + 1)
+            is_complete = decompressor.eof and not decompressor.unused_data
         except zstd.ZstdError as error:
             raise BadTable(self._describe_damage(number, str(error))) from None
         if not is_complete or len(codes) != size:
@@ -89,11 +89,11 @@ def write_table(path: Path, header: Header, blocks: Sequence[bytes]) -> None:
 
     The file is replaced in one step, so a reader finds either the old table or the new one.
     """
-    unfinished = path.with_name(f"{path.name}.new")
-    with unfinished.open("wb") as file:
+    new_file = path.with_name(f"{path.name}.new")
+    with new_file.open("wb") as file:
         file.write(encode_header(header, blocks))
         file.writelines(blocks)
-    unfinished.replace(path)
+    new_file.replace(path)
 
 
 def compress_codes(codes: bytes, level: int) -> bytes:

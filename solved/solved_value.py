@@ -25,7 +25,7 @@ class SolvedResult(StrEnum):
 
     @property
     def opposite(self) -> SolvedResult:
-        """Result of the same position for the other player."""
+        """Return the result of the same position for the other player."""
         return {
             SolvedResult.WIN: SolvedResult.LOSS,
             SolvedResult.DRAW: SolvedResult.DRAW,
@@ -34,7 +34,7 @@ class SolvedResult(StrEnum):
 
     @property
     def sign(self) -> int:
-        """Sign of the result: 1 for a win, 0 for a draw, -1 for a loss."""
+        """Return the sign of the result: 1 for a win, 0 for a draw, -1 for a loss."""
         return (self is SolvedResult.WIN) - (self is SolvedResult.LOSS)
 
 
@@ -49,13 +49,16 @@ class SolvedValue(NamedTuple):
         return self if self.plies is None or self.plies <= plies_left else DRAW
 
     @property
-    def for_mover(self) -> SolvedValue:
-        """Value of a move that leads to a position with this value, for the player of the move."""
+    def move_value(self) -> SolvedValue:
+        """Return the value of a move that leads to a position with this value, for the player who makes the move."""
         return SolvedValue(self.result.opposite, None if self.plies is None else self.plies + 1)
 
     @property
     def sort_key(self) -> float:
-        """Sort key, the highest for the best value: quick wins, slow wins, draws, slow losses, quick losses."""
+        """Return the sort key, which is highest for the best value.
+
+        The order is: quick wins, slow wins, draws, slow losses, quick losses.
+        """
         return 0.0 if self.plies is None else self.result.sign / (self.plies + 1)
 
     def __str__(self) -> str:

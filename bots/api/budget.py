@@ -74,13 +74,13 @@ def compute_reserve_seconds(clock: Clock, stall: float = 0.0) -> float:
 
     stall  longest suspension of the engine by a busy machine, in seconds
     """
-    reserved = max(
+    reserve_seconds = max(
         OVERHEAD_SECONDS,
         RESERVE_WITHOUT_GRACE_SECONDS - clock.margin / 2,
         2 * clock.lag - clock.margin,
         3 * stall - clock.margin,
     )
-    return min(reserved, max(clock.mine, 0.0) / 2)
+    return min(reserve_seconds, max(clock.mine, 0.0) / 2)
 
 
 def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
@@ -90,12 +90,10 @@ def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
     stall  longest suspension of the engine by a busy machine, in seconds; an engine that reads the clock
            constantly can measure it
     """
-    usable = max(clock.mine, 0.0) - compute_reserve_seconds(clock, stall)
-    if clock.per_move:
-        return Budget(usable, usable)
-    moves = max(1, math.ceil(plies / 2))
-    if moves == 1:
-        return Budget(usable, usable)
-    share = (usable + clock.increment * (moves - 1)) / moves
-    hard = min(2.5 * share, usable / 2)
-    return Budget(min(SOFT_SHARE * share, hard), hard)
+    usable_seconds = max(clock.mine, 0.0) - compute_reserve_seconds(clock, stall)
+    move_count = max(1, math.ceil(plies / 2))
+    if clock.per_move or move_count == 1:
+        return Budget(usable_seconds, usable_seconds)
+    share_seconds = (usable_seconds + clock.increment * (move_count - 1)) / move_count
+    hard_seconds = min(2.5 * share_seconds, usable_seconds / 2)
+    return Budget(min(SOFT_SHARE * share_seconds, hard_seconds), hard_seconds)

@@ -147,15 +147,15 @@ def make_container_bot_name(spec: str) -> str:
     return image.partition(":")[0]
 
 
-def count_engine_threads(spec: Spec, cores: int) -> int:
-    """Return the number of threads that an engine uses on `cores` cores.
+def count_engine_threads(spec: Spec, core_count: int) -> int:
+    """Return the number of threads that an engine uses on `core_count` cores.
 
     The option `threads` sets the number. If it is 0, the engine uses all cores, at most `MAX_DEFAULT_THREADS`. An
     engine without this option uses one thread.
     """
     if "threads" not in spec.values:
         return 1
-    return spec.values["threads"] or max(1, min(cores, MAX_DEFAULT_THREADS))
+    return spec.values["threads"] or max(1, min(core_count, MAX_DEFAULT_THREADS))
 
 
 def _make_example_option(options: Options) -> str:

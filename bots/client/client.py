@@ -88,12 +88,12 @@ class _EventOver(Exception):
 class _Disconnected(ConnectionLost):
     """Raised when the connection is lost and the client should reconnect.
 
-    The message is a one-line reason. `stopped` is True if the server is shutting down.
+    The message is a one-line reason. `is_server_stopping` is True if the server is shutting down.
     """
 
-    def __init__(self, line: str, *, stopped: bool) -> None:
+    def __init__(self, line: str, *, is_server_stopping: bool) -> None:
         super().__init__(line)
-        self.stopped = stopped
+        self.is_server_stopping = is_server_stopping
 
 
 class Client:
@@ -154,7 +154,7 @@ class Client:
         """Reason why the last challenge was unsuccessful, as reported to the bot's owner."""
         self._last_status = "", ""
         """State of the bot and its line of detail, as last received from the server."""
-        self._stopping = False
+        self._is_stopping = False
         """True while the client waits for the rating of its last match, after which it stops."""
         self.result_counts = ResultCounts()
         self.connections = 0
@@ -232,9 +232,9 @@ class Client:
 
     async def _stay_connected(self) -> None:
         give_up_time = self._clock.now() + self._settings.wait
-        attempts, pause_seconds, stopped = 0, 0.0, False
+        attempts, pause_seconds, is_server_stopping = 0, 0.0, False
         while True:
-            connections_before, began = self.connections, self._clock.now()
+            connections_before, start_time = self.connections, self._clock.now()
             try:
                 await self._run_connection()
             except NoServer as problem:
@@ -246,12 +246,15 @@ class Client:
                 )  # None: until the first connection, `wait` is the only limit
                 log.debug("no connection: %s", problem)
             except _Disconnected as problem:
-                last_error, stopped = problem, problem.stopped
+                last_error, is_server_stopping = problem, problem.is_server_stopping
                 # Pauses keep growing if the connection is repeatedly lost again immediately.
-                if self.connections > connections_before and self._clock.now() - began >= pause_seconds:
+                if self.connections > connections_before and self._clock.now() - start_time >= pause_seconds:
                     attempts = 0
                 self._status_reporter.report_disconnected(
-                    str(problem), self._clock.now(), match_count=self._machine.match_count, stopped=stopped
+                    str(problem),
+                    self._clock.now(),
+                    match_count=self._machine.match_count,
+                    is_server_stopping=is_server_stopping,
                 )
             if (
                 last_error is not None
@@ -259,17 +262,17 @@ class Client:
                 and attempts >= self._settings.reconnects
             ):
                 raise last_error
-            max_pause = compute_max_reconnect_delay(
+            max_pause_seconds = compute_max_reconnect_delay(
                 attempts,
-                stopped=stopped,
-                playing=self._machine.match_count > 0,
-                grace_seconds=self._machine.grace,
+                is_server_stopping=is_server_stopping,
+                is_playing=self._machine.match_count > 0,
+                grace_seconds=self._machine.grace_seconds,
             )
             if self.connections == 0:
-                max_pause = min(max_pause, MAX_FIRST_CONNECT_PAUSE_SECONDS)
+                max_pause_seconds = min(max_pause_seconds, MAX_FIRST_CONNECT_PAUSE_SECONDS)
             attempts += 1
             # Bots that a stopping server disconnected together must not all reconnect at the same time.
-            pause_seconds = max_pause * random.uniform(0.5, 1.0)
+            pause_seconds = max_pause_seconds * random.uniform(0.5, 1.0)
             await self._clock.sleep(pause_seconds)
 
     async def _run_connection(self) -> None:
@@ -327,9 +330,9 @@ class Client:
                 log.debug("< ? %s", error.detail)
                 continue
             log.debug("< %s", hide_secrets(message))
-            is_welcomed = self._machine.is_welcomed
+            was_welcomed = self._machine.is_welcomed
             self._perform_actions(self._machine.handle_message(message, now))
-            if self._machine.is_welcomed and not is_welcomed:
+            if self._machine.is_welcomed and not was_welcomed:
                 self.connections += 1
                 self._idle_since = self._clock.now()
                 self._status_reporter.report_connected(
@@ -347,15 +350,18 @@ class Client:
         if dismissal is None:
             reason = connection.close_reason or f"close code {connection.close_code}"
             return _Disconnected(
-                f"the connection to {url} was lost ({reason})", stopped=connection.close_code == 1001
+                f"the connection to {url} was lost ({reason})",
+                is_server_stopping=connection.close_code == 1001,
             )
         if dismissal.code is Code.EVENT_OVER:
             return _EventOver()
         if not should_reconnect(dismissal.code, was_welcomed=self.connections > 0):
             return ServerRefused(dismissal.code, dismissal.detail)
         if dismissal.code is Code.SHUTTING_DOWN:
-            return _Disconnected(f"the server at {url} stops", stopped=True)
-        return _Disconnected(f"the connection to {url} was lost ({dismissal.detail})", stopped=False)
+            return _Disconnected(f"the server at {url} stops", is_server_stopping=True)
+        return _Disconnected(
+            f"the connection to {url} was lost ({dismissal.detail})", is_server_stopping=False
+        )
 
     # actions and reports
 
@@ -401,10 +407,10 @@ class Client:
 
     def _stop_when_rated(self) -> None:
         """End `run` once the new ratings after all matches have arrived, at the latest after `RATING_SECONDS`."""
-        if not self._machine.unrated:
+        if not self._machine.unrated_count:
             self.stop()
-        elif not self._stopping:
-            self._stopping = True
+        elif not self._is_stopping:
+            self._is_stopping = True
             self._clock.call_later(RATING_SECONDS, self.stop)
 
     async def _poll_status(self) -> None:
@@ -412,9 +418,11 @@ class Client:
         last_request_time = -math.inf
         while True:
             now = self._clock.now()
-            next_request = max(self._idle_since + IDLE_SECONDS, last_request_time + STATUS_INTERVAL_SECONDS)
-            if now < next_request:
-                await self._clock.sleep(next_request - now)
+            next_request_time = max(
+                self._idle_since + IDLE_SECONDS, last_request_time + STATUS_INTERVAL_SECONDS
+            )
+            if now < next_request_time:
+                await self._clock.sleep(next_request_time - now)
             elif self._machine.is_welcomed and not self._machine.match_count:
                 last_request_time = now
                 self._send_message(Status())
@@ -450,8 +458,8 @@ class Client:
         match report:
             case BotPrepared(match):
                 self._perform_actions(self._machine.handle_prepared(match))
-            case MoveChosen(match, ply, move, thinking, at):
-                self._perform_actions(self._machine.handle_move_chosen(match, ply, move, thinking, at))
+            case MoveChosen(match, ply, move, thinking, chosen_at):
+                self._perform_actions(self._machine.handle_move_chosen(match, ply, move, thinking, chosen_at))
             case BotFailed(match, reason, trace, crash):
                 if trace:
                     self._on_problem(trace.rstrip())

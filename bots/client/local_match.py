@@ -68,7 +68,7 @@ class LocalMatch:
 
     @property
     def moves(self) -> list[Any]:
-        """Moves played so far."""
+        """Return the moves played so far."""
         return [self.match.game.move_from_data(move.move) for move in self._referee.moves]
 
     @property
@@ -77,7 +77,7 @@ class LocalMatch:
 
     @property
     def result(self) -> Result | None:
-        """Result of the match; None while it is in play."""
+        """Return the result of the match; None while it is in play."""
         return self._referee.recorded_result
 
     def play_move(self, move: Any) -> None:

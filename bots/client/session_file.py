@@ -96,9 +96,9 @@ class SessionFile:
 
 def make_session_file_name(name: str, url: str) -> str:
     """Return the name of the session file for the bot `name` on the server at `url`."""
-    readable = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name[:32])
+    readable_name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name[:32])
     digest = sha256(f"{name}\n{url}".encode()).hexdigest()
-    return f"{readable}-{digest[:12]}.session"
+    return f"{readable_name}-{digest[:12]}.session"
 
 
 def _read_session(file: int) -> StoredSession:

@@ -60,11 +60,13 @@ class StatusReporter:
     def _page_url(self) -> str:
         return f"{make_page_url(self._settings.url)}/bot/{quote(self._settings.name, safe='')}"
 
-    def report_disconnected(self, reason: str, now: float, *, match_count: int, stopped: bool) -> None:
+    def report_disconnected(
+        self, reason: str, now: float, *, match_count: int, is_server_stopping: bool
+    ) -> None:
         """Report the loss of the connection, for the reason `reason`. Failed attempts to reconnect are only logged.
 
-        match_count   number of matches in play
-        stopped       True if the server announced that it stops
+        match_count         number of matches in play
+        is_server_stopping  True if the server announced that it stops
         """
         if self._away_since is not None:
             log.debug("still away: %s", reason)
@@ -72,7 +74,7 @@ class StatusReporter:
         self._away_since = now
         wait_text = ""
         if match_count:
-            wait_text = f"; {_format_match_count(match_count)} in play {'will resume when the server is back' if stopped else 'continue'}"
+            wait_text = f"; {_format_match_count(match_count)} in play {'will resume when the server is back' if is_server_stopping else 'continue'}"
         max_attempts = self._settings.reconnects
         attempts_text = "" if max_attempts is None else f", at most {max_attempts} times"
         self._on_problem(f"{reason}{wait_text}; connecting again{attempts_text}")

@@ -45,7 +45,7 @@ class MoveChosen:
     ply: int
     move: Any
     thinking: Thinking | None
-    at: float
+    chosen_at: float
     """Time of the choice, in seconds on the worker's clock."""
 
 
@@ -112,7 +112,7 @@ class Worker:
         self._stop.set()
 
     def finish(self, ending: Ending | None) -> None:
-        """Tell the bot the result of the match, and end its thread. With None, end the thread without a result."""
+        """Tell the bot the result of the match, and end the bot's thread. If `ending` is None, only end the thread."""
         self.cancel_move()
         self._requests.put(ending)
 
@@ -143,8 +143,8 @@ class Worker:
         except Crash as crash:
             self._report(BotFailed(self._match.id, str(crash).partition("\n")[0], ""))
         except BaseException as error:  # noqa: BLE001 - report everything that a bot raises, even SystemExit
-            message = f"{self.current_method} raised {type(error).__name__}: {error}".splitlines()[0]
-            self._report(BotFailed(self._match.id, message, _format_bot_traceback(error)))
+            failure_text = f"{self.current_method} raised {type(error).__name__}: {error}".splitlines()[0]
+            self._report(BotFailed(self._match.id, failure_text, _format_bot_traceback(error)))
         self._report(BotEnded(self._match.id))
 
     def _play_match(self, bot: Bot) -> None:

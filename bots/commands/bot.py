@@ -52,7 +52,7 @@ def bot(
         typer.Option(
             "--logs",
             metavar="FOLDER",
-            help="Folder for the bot's stderr of each match; needs --exec or --isolate.",
+            help="Folder for the bot's standard error, one file per match; needs --exec or --isolate.",
         ),
     ] = None,
     url: Annotated[
@@ -160,7 +160,7 @@ def bot(
         typer.Option(
             "--state",
             metavar="FOLDER",
-            help="Folder of the session file; default: bot.toml's folder, or ~/.local/state.",
+            help="Folder of the file with which a restarted bot resumes; default: bot.toml's, or ~/.local/state.",
         ),
     ] = None,
     *,
@@ -223,8 +223,8 @@ def bot(
         verbose=verbose,
         state=state,
     )
-    explicit = {key for key in context.params if is_option_given(context, key)}
-    settings = _merge_settings(options, explicit)
+    given_options = {key for key in context.params if is_option_given(context, key)}
+    settings = _merge_settings(options, given_options)
     chosen_engine = _make_engine(settings)
     name = settings.name or chosen_engine.name
     if len(name) > 64 or not name.isprintable() or name != name.strip():
@@ -240,23 +240,23 @@ def bot(
     run_bot(chosen_engine, settings, name)
 
 
-def _merge_settings(options: BotSettings, explicit: set[str]) -> BotSettings:
-    """Return the settings from the options. With a bot.toml, return its settings, overridden by the explicit options.
+def _merge_settings(options: BotSettings, given_options: set[str]) -> BotSettings:
+    """Return the settings from the options. With a bot.toml, return its settings, overridden by the given options.
 
-    explicit   names of the options that the user gave
+    given_options   names of the options that the user gave
 
     Raises UsageError if an option or the file is invalid.
     """
     try:
         if not options.engine.endswith(".toml"):
             return check_settings(options)
-        file = read_settings(Path(options.engine))
-        if "program" in explicit:
-            file = replace(file, engine="")
-        command_line_settings = {key: getattr(options, key) for key in explicit - {"engine"}}
+        file_settings = read_settings(Path(options.engine))
+        if "program" in given_options:
+            file_settings = replace(file_settings, engine="")
+        command_line_settings = {key: getattr(options, key) for key in given_options - {"engine"}}
         merged_settings = check_settings(
-            replace(file, **command_line_settings),
-            lambda key: f"--{key}" if key in explicit else f"{options.engine}: {key}",
+            replace(file_settings, **command_line_settings),
+            lambda key: f"--{key}" if key in given_options else f"{options.engine}: {key}",
         )
     except BadBotSettings as error:
         raise UsageError(str(error)) from None

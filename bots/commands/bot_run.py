@@ -97,14 +97,17 @@ def _open_session(settings: BotSettings, name: str, console: Console) -> Session
 async def _play_matches(
     engine: Engine, settings: BotSettings, name: str, console: Console, session_file: SessionFile | None
 ) -> str:
-    """Play until the client stops. Return the counts of results as text. Raises ClientError if the client cannot continue."""
+    """Play until the client stops. Return the counts of wins, draws and losses as text.
+
+    Raises ClientError if the client cannot continue.
+    """
     options = ClientSettings(
         settings.url,
         name,
         token=settings.token,
         matches=settings.matches,
         # The path of a file, or a command, stays private.
-        program=engine.spec if engine.parsed else engine.name,
+        program=engine.spec if engine.parsed_spec else engine.name,
         engine=engine.describe(_count_cores_per_match(settings)),
         games=settings.game or tuple(CATALOGUE.list_names()[:MAX_HELLO_GAMES]),
         rules=CATALOGUE.get_default_digests(),
@@ -191,8 +194,8 @@ async def _finish_after(seconds: float, client: Client, print_note: PrintNote) -
 def _count_cores_per_match(settings: BotSettings) -> int:
     """Return the number of cores for each match: all cores divided by the maximum number of simultaneous matches.
 
-    A bot that only plays challenges, its own or others', uses all cores in each match: its opponents are mostly people,
-    who think longer than the bot.
+    A bot that plays only challenges uses all cores in each match: its opponents are mostly people, who think longer
+    than the bot.
     """
     core_count = len(list_usable_cores())
     return (

@@ -19,7 +19,7 @@ def compare_command(
     """Count the leaves that each algorithm visits from a position, and print, draw or write the counts.
 
     depth   maximum depth, in plies
-    budget  number of leaves; each algorithm is counted up to the last depth that needs no more
+    budget  maximum number of leaves; each algorithm is counted up to the last depth at which it visits no more
     svg     file for the plot; None for no plot
     json    file for the counts as JSON; None for no file
 
@@ -27,7 +27,7 @@ def compare_command(
     """
     problem = Problem(game, evaluator_for(game))
     comparison = compare_methods(problem, position, depth, budget)
-    if comparison.deepest == 0:
+    if comparison.max_reached_depth == 0:
         raise CommandError(f"--budget: {budget} leaves are not enough for depth 1; give more")
     reached_depths = comparison.list_reached_depths()
     if svg is not None:
@@ -42,7 +42,7 @@ def compare_command(
 
 
 def _make_json_rows(comparison: Comparison, reached_depths: list[ReachedDepths]) -> dict[str, Any]:
-    depths = range(1, comparison.deepest + 1)
+    depths = range(1, comparison.max_reached_depth + 1)
     return {
         "budget": comparison.budget,
         "leaves": [
@@ -50,7 +50,7 @@ def _make_json_rows(comparison: Comparison, reached_depths: list[ReachedDepths])
                 "depth": depth,
                 **{
                     name: counts[depth - 1]
-                    for name, counts in comparison.bounded_leaves.items()
+                    for name, counts in comparison.leaves_to_max_depth.items()
                     if len(counts) >= depth
                 },
                 "q": round(comparison.compute_branching_factor(depth) or 0, 3),
@@ -65,10 +65,10 @@ def _make_json_rows(comparison: Comparison, reached_depths: list[ReachedDepths])
 
 
 def _print_leaves(comparison: Comparison) -> None:
-    depths = range(1, comparison.deepest + 1)
+    depths = range(1, comparison.max_reached_depth + 1)
     rows = [
         [name, *(f"{count:,}" for count in counts), *("·" for _ in depths[len(counts) :])]
-        for name, counts in comparison.bounded_leaves.items()
+        for name, counts in comparison.leaves_to_max_depth.items()
     ]
     rows.append(["q", *(f"{comparison.compute_branching_factor(depth) or 0:.2f}" for depth in depths)])
     for share, name in POWERS:

@@ -24,7 +24,7 @@ HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {
 
 
 def load_game(game: str, map: str) -> AnyGame:
-    """Return the game named `game` on the map `map`. `hexapawn:width=4,height=5` sets the size.
+    """Return the game named `game` on the map `map`. The name `hexapawn:width=4,height=5` also sets the board's size.
 
     Raises UsageError if the game or the map is unknown or invalid.
     """

@@ -97,7 +97,7 @@ def play(
     finally:
         match.close()
     if record is not None:
-        _save_record(match, record, ended=is_finished)
+        _save_record(match, record, is_finished=is_finished)
 
 
 def _open_match(
@@ -215,8 +215,8 @@ def _check_writable(path: Path) -> None:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _save_record(match: LocalMatch, path: Path, *, ended: bool) -> None:
-    if not ended:
+def _save_record(match: LocalMatch, path: Path, *, is_finished: bool) -> None:
+    if not is_finished:
         typer.echo("Nothing is recorded: the match is unfinished.")
         return
     try:

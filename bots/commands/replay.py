@@ -43,7 +43,7 @@ LAST_KEYS = {"G", "\x1b[F", "\x1bOF"}
 QUIT_KEYS = {"q", "Q", "\x1b", "\x04"}
 
 
-_MATCH_URL = re.compile(r"(https?://[^/#?]+)/(?:#/)?(?:match|api/record)/([^/#?]+)(?:/\d+)?")
+_MATCH_URL_PATTERN = re.compile(r"(https?://[^/#?]+)/(?:#/)?(?:match|api/record)/([^/#?]+)(?:/\d+)?")
 
 
 def replay(
@@ -141,16 +141,16 @@ def _select_match(file: str, records: Sequence[tuple[int, Record]], match: str) 
 
     Raises UsageError if there is no such match or more than one, and CommandError if the match cannot be replayed.
     """
-    matching = [(line, record) for line, record in records if record.match.startswith(match)]
-    if not matching:
+    matching_records = [(line, record) for line, record in records if record.match.startswith(match)]
+    if not matching_records:
         raise UsageError(
             f"--match: no match in {file} begins with {match!r:.70}; leave out --match to list them"
         )
-    if len(matching) > 1:
+    if len(matching_records) > 1:
         raise UsageError(
-            f"--match: {len(matching)} matches in {file} begin with {match!r:.70}; give more of the id"
+            f"--match: {len(matching_records)} matches in {file} begin with {match!r:.70}; give more of the id"
         )
-    line, record = matching[0]
+    line, record = matching_records[0]
     try:
         return verify_record(record)
     except BadRecord as error:
@@ -252,12 +252,12 @@ def load_records(source: str) -> list[tuple[int, Record]]:
 
 
 def _fetch_record(address: str) -> Record:
-    parts = _MATCH_URL.fullmatch(address)
-    if parts is None:
+    url_parts = _MATCH_URL_PATTERN.fullmatch(address)
+    if url_parts is None:
         raise UsageError(
             f"{address!r:.120} is not a match URL: copy it from the page, e.g. http://HOST:PORT/match/ID"
         )
-    server, match = parts[1], unquote(parts[2])
+    server, match = url_parts[1], unquote(url_parts[2])
     request = Request(f"{server}/api/record/{quote(match, safe='')}")  # noqa: S310 - http or https
     body = fetch(server, request, MAX_RECORD_BYTES + 1)
     try:

@@ -61,7 +61,7 @@ def print_review(
                 summarize_record(replay.record),
                 names,
                 engine,
-                armies=replay.game.name == Riskless.name,
+                in_armies=replay.game.name == Riskless.name,
             )
         except ValueError as error:
             raise CommandError(str(error)) from None
@@ -129,8 +129,8 @@ def _print_solved_moves(solved: list[SolvedMove]) -> None:
 
 def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> None:
     out.print(replay.describe_move(0))
-    unit = ", 100 to an army" if replay.game.name == Riskless.name else ""
-    out.print(f"{engine}; values and chances for maxie{unit}")
+    unit_text = ", 100 to an army" if replay.game.name == Riskless.name else ""
+    out.print(f"{engine}; values and chances for maxie{unit_text}")
     columns: dict[str, Justify] = dict.fromkeys(
         ("ply", "player", "move", "", "value", "chance", "lost", "better"), "left"
     )

@@ -58,7 +58,7 @@ from arena.games.explicit import ExplicitGame, NodeWithoutValue
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.solved.header import BadTable
 
-COMPARED_DEPTH = 4
+DEFAULT_COMPARED_DEPTH = 4
 """Default of --depth with --compare, in plies."""
 
 PositionOption = Annotated[
@@ -235,7 +235,7 @@ def analyse_command(
             metavar="PLIES",
             min=1,
             max=MAX_DEPTH,
-            help=f"Maximum search depth, in plies; default with --compare: {COMPARED_DEPTH}.",
+            help=f"Maximum search depth, in plies; default with --compare: {DEFAULT_COMPARED_DEPTH}.",
         ),
     ] = None,
     lines: Annotated[
@@ -284,8 +284,9 @@ def analyse_command(
 
     On a solved map (`arena solve`) a line shows the true value of each move for the player.
 
-    With --compare, count instead the leaves that each algorithm visits at each depth, next to q^p, q^(3p/4) and q^(p/2),
-    and show the depth that each algorithm reaches with as many leaves as minimax.
+    With --compare, count instead the leaves that each algorithm visits at each depth p, next to q^p, q^(3p/4) and
+    q^(p/2), where q is the branching factor. Also show the depth that each algorithm reaches with as
+    many leaves as minimax.
 
     Example: arena analyse --map world --nodes 1000000 --lines 3
     """
@@ -295,7 +296,7 @@ def analyse_command(
     start = _parse_position(loaded_game, position)
     _reject_unused_options(context, compare=compare)
     if compare:
-        compare_command(loaded_game, start, depth or COMPARED_DEPTH, budget, svg, json)
+        compare_command(loaded_game, start, depth or DEFAULT_COMPARED_DEPTH, budget, svg, json)
         return
     try:
         truth = probe_tablebase(loaded_game, start)

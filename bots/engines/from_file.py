@@ -13,7 +13,7 @@ from arena.bots.api.bot import Bot
 from arena.bots.api.engine_spec import BadSpec
 from arena.games.loading import describe_load_error, find_class, run_file, split_spec
 
-_PREFIX = "arena_bot_file_"
+_MODULE_PREFIX = "arena_bot_file_"
 _METHOD_PARAMETERS = {
     "prepare": (),
     "choose": ("position", "clock"),
@@ -35,7 +35,7 @@ def load_bot_class(spec: str) -> type[Bot]:
         problem = "is not a file" if path.exists() else "does not exist"
         raise BadSpec(f"{file} {problem}: give the path of a Python file with a subclass of Bot")
     try:
-        module = run_file(path, _PREFIX)
+        module = run_file(path, _MODULE_PREFIX)
     except KeyboardInterrupt:
         raise
     except BaseException as error:

@@ -18,7 +18,7 @@ from arena.bots.engines.registry import Engine
 
 READY_ANSWER = '{"ready": true}'
 """Program's answer to the message that starts a match."""
-EXIT_SECONDS = 0.3
+GRACEFUL_EXIT_SECONDS = 0.3
 """Time for the program to exit by itself after the match, in seconds. After this time it is killed."""
 MAX_KEPT_LINES = 1000
 """Maximum number of lines of a program's standard error kept for a match. Further lines are read and dropped."""
@@ -116,7 +116,7 @@ class ProgramBot(Bot):
 
     def close(self) -> None:
         if self._program is not None:
-            self._program.close(EXIT_SECONDS)
+            self._program.close(GRACEFUL_EXIT_SECONDS)
         if self._log is not None:
             self._log.close()
 

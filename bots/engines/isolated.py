@@ -34,7 +34,7 @@ def isolate_engine(engine: Engine, logs: Path | None = None) -> Engine:
     logs: folder for the standard error of each match's process, as MATCH.log
     """
     command = [sys.executable, "-P", "-m", "arena.bots.engines.isolated", engine.spec]
-    return Engine(engine.name, engine.spec, lambda: ProgramBot(command, logs), engine.parsed)
+    return Engine(engine.name, engine.spec, lambda: ProgramBot(command, logs), engine.parsed_spec)
 
 
 def play_match(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:

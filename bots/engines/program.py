@@ -32,7 +32,7 @@ POLL_SECONDS = 0.02
 """Seconds between checks whether an answer is still needed."""
 DRAIN_SECONDS = 0.5
 """Time limit for reading the remaining output of a program that has exited, in seconds."""
-EXIT_SECONDS = 3.0
+EXIT_CODE_SECONDS = 3.0
 """Seconds to wait for the exit code of a program that has closed its standard output."""
 
 
@@ -80,17 +80,17 @@ class Program:
         self._outgoing_lines.put(json.dumps(message, separators=(",", ":")).encode() + b"\n")
 
     def request(
-        self, message: Mapping[str, object], example: str, stopped: Callable[[], bool]
+        self, message: Mapping[str, object], example: str, is_stopped: Callable[[], bool]
     ) -> dict[str, Any]:
         """Send `message` as a line, and return the answer, a JSON object.
 
-        example   valid answer, to show in error messages
-        stopped   returns True if the answer is no longer needed
+        example     valid answer, to show in error messages
+        is_stopped  returns True if the answer is no longer needed
 
         The program's first line answers the first request, even if the program wrote the line before it read the
         request. Any later line that precedes its request is a fault.
 
-        Raises RequestCancelled if `stopped` returns True before the answer arrives, and ProgramFault if there is no valid
+        Raises RequestCancelled if `is_stopped` returns True before the answer arrives, and ProgramFault if there is no valid
         answer.
         """
         if self._has_requested:
@@ -102,7 +102,7 @@ class Program:
             try:
                 line = self._incoming_lines.get(timeout=POLL_SECONDS)
             except Empty:
-                if stopped():
+                if is_stopped():
                     seconds = time.monotonic() - start_time
                     raise RequestCancelled(f"the program had not answered after {seconds:.2f} s") from None
                 continue
@@ -137,7 +137,7 @@ class Program:
 
     def _describe_exit(self) -> str:
         try:
-            exit_code = self._process.wait(EXIT_SECONDS)
+            exit_code = self._process.wait(EXIT_CODE_SECONDS)
         except subprocess.TimeoutExpired:
             reason = "the program closed its standard output"
         else:

@@ -38,20 +38,20 @@ class Engine:
     """Spec from which the engine was made."""
     make_bot: BotFactory
     """Function that creates a bot for one match."""
-    parsed: Spec | None = None
+    parsed_spec: Spec | None = None
     """Parsed spec of a built-in engine; None for a file, a program or a container."""
 
-    def describe(self, cores: int) -> EngineInfo:
+    def describe(self, core_count: int) -> EngineInfo:
         """Return a description of the engine for the server.
 
-        For a built-in engine it has the name, the options, and the number of threads on `cores` cores. For a file, a
+        For a built-in engine it has the name, the options, and the number of threads on `core_count` cores. For a file, a
         program or a container it has only the name.
         """
-        if self.parsed is None:
+        if self.parsed_spec is None:
             return EngineInfo(self.name[:MAX_NAME_LENGTH] or "?")
-        values = list_reported_options(self.parsed)
+        values = list_reported_options(self.parsed_spec)
         options = {name: value[:MAX_OPTION_LENGTH] for name, value in values.items() if name != "threads"}
-        return EngineInfo(self.name, options, count_engine_threads(self.parsed, cores))
+        return EngineInfo(self.name, options, count_engine_threads(self.parsed_spec, core_count))
 
 
 def make_engine(spec: str) -> Engine:

@@ -29,26 +29,31 @@ class SeenPositions:
         ply = self._game.ply(position)
         if ply in self._keys_by_ply:
             self._keys_by_ply = {
-                earlier_ply: old for earlier_ply, old in self._keys_by_ply.items() if earlier_ply < ply
+                earlier_ply: earlier_key
+                for earlier_ply, earlier_key in self._keys_by_ply.items()
+                if earlier_ply < ply
             }
         self._keys_by_ply[ply] = key
 
-    def split_moves(self, position: Any, *, ahead: bool) -> tuple[Sequence[Any] | None, Sequence[Any]]:
+    def split_moves(self, position: Any, *, is_ahead: bool) -> tuple[Sequence[Any] | None, Sequence[Any]]:
         """Return the moves to search in `position` (None for all), and the moves that draw the match by repetition.
 
         A move draws if the resulting position has then occurred as often as the default repetition rule requires.
 
-        If the player is `ahead`, a move is also left out if the opponent has already answered the resulting position
-        with a move that would now draw. Such moves are searched only if there are no others.
+        If `is_ahead`, which means that the player to move expects to win, a move is also left out if the opponent has
+        already answered the resulting position with a move that would now draw. Such moves are searched only if there
+        are no others.
         """
-        game, limit = self._game, DEFAULT_RULES.repetition
+        game, max_occurrences = self._game, DEFAULT_RULES.repetition
+        if max_occurrences is None:
+            return None, ()
         counts = Counter(self._keys_by_ply.values())
-        repeated = {key for key, count in counts.items() if limit is not None and count >= limit - 1}
-        if not repeated:
+        repeated_keys = {key for key, count in counts.items() if count >= max_occurrences - 1}
+        if not repeated_keys:
             return None, ()
         earlier_keys = (
-            {key for ply, key in self._keys_by_ply.items() if self._keys_by_ply.get(ply + 1) in repeated}
-            if ahead
+            {key for ply, key in self._keys_by_ply.items() if self._keys_by_ply.get(ply + 1) in repeated_keys}
+            if is_ahead
             else ()
         )
         drawing_moves: list[Any] = []
@@ -57,6 +62,6 @@ class SeenPositions:
         for move in game.moves(position):
             key = game.repetition_key(game.successor(position, move))
             (
-                drawing_moves if key in repeated else risky_moves if key in earlier_keys else other_moves
+                drawing_moves if key in repeated_keys else risky_moves if key in earlier_keys else other_moves
             ).append(move)
         return other_moves or risky_moves, drawing_moves

@@ -88,10 +88,11 @@ def make_python_searcher(spec: Spec, match: Match) -> PythonSearcher:
 class SearchDeadline:
     """Hard time limit of one search.
 
-    The search also ends if `stopped` returns True. `hard` is a time on the scale of `time.monotonic()`.
+    hard_limit   latest end of the search, as `time.monotonic()`
+    is_stopped   returns True if the search must end earlier
 
-    `stall` is the longest time in seconds between two readings of the clock. If it is much longer than the search
-    of a node, the machine was running something else.
+    The attribute `stall` is the longest time in seconds between two readings of the clock. If it is much longer than
+    the search of a node, the machine was running something else.
     """
 
     def __init__(self, hard_limit: float, is_stopped: Callable[[], bool]) -> None:
@@ -160,7 +161,7 @@ class SearchingBot(Bot):
             return moves[0]
         drawing_moves: Sequence[Any] = ()
         if moves is None:
-            moves, drawing_moves = self._seen_positions.split_moves(position, ahead=self._is_ahead)
+            moves, drawing_moves = self._seen_positions.split_moves(position, is_ahead=self._is_ahead)
         if drawing_moves and not moves:
             self.thinking = Thinking(value=0, line=drawing_moves[:1])
             return drawing_moves[0]
@@ -196,7 +197,7 @@ class SearchingBot(Bot):
         self,
         position: Any,
         deadline: SearchDeadline,
-        start: float = 0.0,
+        start_time: float = 0.0,
         budget: Budget = UNLIMITED_BUDGET,
         moves: Sequence[Any] | None = None,
         *,
@@ -211,7 +212,7 @@ class SearchingBot(Bot):
             )
             for report in reports:
                 last_report = report
-                if rule.should_stop(report.move, time.monotonic() - start) or self.stopped:
+                if rule.should_stop(report.move, time.monotonic() - start_time) or self.stopped:
                     break
         if last_report is None:
             raise ValueError("the search chose no move: `deepen` must yield at least one report")

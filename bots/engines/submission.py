@@ -74,8 +74,8 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
                 if bytes_left < 0:
                     raise BadSpec(f"{file}: more than {MAX_UNPACKED_BYTES >> 20} MiB when it is unpacked")
                 unpacked.write(piece)
-        executable = (entry.external_attr >> 16) & stat.S_IXUSR
-        target.chmod(0o755 if executable else 0o644)
+        is_executable = (entry.external_attr >> 16) & stat.S_IXUSR
+        target.chmod(0o755 if is_executable else 0o644)
     # The bot runs as another user, and must be able to read all files.
     for path in (folder, *folder.rglob("*")):
         if path.is_dir():
@@ -96,8 +96,8 @@ def _check_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
         )
     if path.is_absolute() or ".." in path.parts or not path.parts:
         raise BadSpec(f"{label}: a path must lie inside the zip file, without a leading / and without ..")
-    kind = stat.S_IFMT(entry.external_attr >> 16)
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+    file_type = stat.S_IFMT(entry.external_attr >> 16)
+    if file_type not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise BadSpec(f"{label}: must be a plain file, not a link or a device")
     if entry.flag_bits & ENCRYPTED_FLAG:
         raise BadSpec(f"{label}: is encrypted: zip it without a password")

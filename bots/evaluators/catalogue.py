@@ -29,7 +29,7 @@ OUTCOMES_FILE = "outcomes.toml"
 NETWORK_FILE = ".npz"
 """Suffix of a network file's name (`evaluators.network`)."""
 
-EXPLICIT = "explicit"
+EXPLICIT_GAME = "explicit"
 """Name of the game of explicit trees, whose leaves contain their values. Its estimates are used unscaled."""
 
 
@@ -105,7 +105,7 @@ def make_plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
     For a game given as an explicit tree (`games.explicit`), it returns the leaf's value unchanged.
     """
     estimate = game.estimate
-    if game.name == EXPLICIT:
+    if game.name == EXPLICIT_GAME:
         return lambda position: clamp_estimate(estimate(position))
 
     def evaluate(position: P) -> int:

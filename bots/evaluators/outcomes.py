@@ -34,7 +34,7 @@ A category without data has the value 0, like a draw.
 """
 RACE_STEPS = 8
 """Number of steps into which a category of Riskless divides a lead in the race to the goal."""
-MAX_COUNT = 2
+MAX_CATEGORY_COUNT = 2
 """Largest count that a category distinguishes; larger counts are treated as equal to it."""
 
 
@@ -47,25 +47,29 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
     the opponent's number.
     """
     if isinstance(game, Riskless):
-        count, goal = riskless.make_feature_function(game), game.map.armies_to_win
+        compute_features, armies_to_win = riskless.make_feature_function(game), game.map.armies_to_win
         indexes = [riskless.NAMES.index(name) for name in ("race", "attacks", "exposed")]
 
         def compute_riskless_category(position: Any) -> PositionCategory:
-            features, sign = count(position), game.player(position).sign
-            race, attacks, exposed = (sign * features[place] for place in indexes)
-            step = abs(race) * RACE_STEPS // goal
-            return (step if race >= 0 else -step, min(attacks, MAX_COUNT), min(exposed, MAX_COUNT))
+            features, sign = compute_features(position), game.player(position).sign
+            race, attacks, exposed = (sign * features[index] for index in indexes)
+            step = abs(race) * RACE_STEPS // armies_to_win
+            return (
+                step if race >= 0 else -step,
+                min(attacks, MAX_CATEGORY_COUNT),
+                min(exposed, MAX_CATEGORY_COUNT),
+            )
 
         return compute_riskless_category
     if isinstance(game, TicTacToe):
-        lines = tictactoe.make_feature_function(game)
+        compute_line_features = tictactoe.make_feature_function(game)
 
         def compute_tictactoe_category(position: Any) -> PositionCategory:
             sign = game.player(position).sign
-            open_lines, _, twos, center = (sign * n for n in lines(position))
+            open_lines, _, twos, center = (sign * n for n in compute_line_features(position))
             return (
-                max(-MAX_COUNT, min(open_lines, MAX_COUNT)),
-                max(-MAX_COUNT, min(twos, MAX_COUNT)),
+                max(-MAX_CATEGORY_COUNT, min(open_lines, MAX_CATEGORY_COUNT)),
+                max(-MAX_CATEGORY_COUNT, min(twos, MAX_CATEGORY_COUNT)),
                 center,
             )
 

@@ -27,7 +27,9 @@ NAMES = (
     "attacks",
     "exposed",
 )
-"""Names of the features. Each is computed for both players, and its value is Maxie's minus Minnie's. In armies:
+"""Names of the features. Each is computed for both players, and its value is Maxie's minus Minnie's.
+
+These features count armies:
 
 armies       armies
 race         the player's share of armies_to_win, which is divided in inverse proportion to the plies that each player
@@ -35,7 +37,7 @@ race         the player's share of armies_to_win, which is divided in inverse pr
 goal         armies² / armies_to_win, rounded down: nearness to the winning total; matters only near the goal
 borders      armies on territories next to an enemy's
 
-and in territories:
+These features count territories:
 
 territories  territories: each trains one army a ply
 waste        territories at the cap, whose training has no effect
@@ -44,7 +46,7 @@ reach        empty territories next to the player's
 attacks      enemy territories that the player could take now; 0 for the player who is not to move
 exposed      own territories that the opponent could take; 0 for the player who is not to move
 """
-TERRITORIES = NAMES[NAMES.index("territories") :]
+TERRITORY_FEATURES = NAMES[NAMES.index("territories") :]
 """Features that count territories."""
 
 
@@ -54,8 +56,8 @@ def compute_feature_units(map: RisklessMap) -> Sequence[float]:
     The unit of a feature that counts armies is 1; that of a feature that counts territories is a territory's share of the
     goal.
     """
-    share = map.armies_to_win / map.size
-    return [share if name in TERRITORIES else 1.0 for name in NAMES]
+    territory_share = map.armies_to_win / map.size
+    return [territory_share if name in TERRITORY_FEATURES else 1.0 for name in NAMES]
 
 
 def make_feature_function(game: Riskless) -> FeatureFunction[Armies]:
@@ -69,7 +71,8 @@ def make_feature_function(game: Riskless) -> FeatureFunction[Armies]:
 
     def count_features(position: Armies) -> Sequence[int]:
         armies = position.armies
-        maxie = minnie = own = others = borders = safe = reach = waste = 0
+        maxie_armies = minnie_armies = maxie_territories = minnie_territories = 0
+        borders = safe = reach = waste = 0
         captures = {1: 0, -1: 0}
         for v, n in enumerate(armies):
             around = [armies[w] for w in neighbours[v]]
@@ -78,11 +81,11 @@ def make_feature_function(game: Riskless) -> FeatureFunction[Armies]:
                 continue
             sign, strength = (1, n) if n > 0 else (-1, -n)
             if n > 0:
-                maxie += n
-                own += 1
+                maxie_armies += n
+                maxie_territories += 1
             else:
-                minnie -= n
-                others += 1
+                minnie_armies -= n
+                minnie_territories += 1
             waste += sign * (strength >= cap)
             enemy = max(-sign * m for m in around)
             if enemy > 0:
@@ -93,11 +96,11 @@ def make_feature_function(game: Riskless) -> FeatureFunction[Armies]:
                 safe += sign
         mover = position.player.sign
         return (
-            maxie - minnie,
-            compute_race_feature(goal, maxie, own, minnie, others),
-            maxie * maxie // goal - minnie * minnie // goal,
+            maxie_armies - minnie_armies,
+            compute_race_feature(goal, maxie_armies, maxie_territories, minnie_armies, minnie_territories),
+            maxie_armies * maxie_armies // goal - minnie_armies * minnie_armies // goal,
             borders,
-            own - others,
+            maxie_territories - minnie_territories,
             waste,
             safe,
             reach,

@@ -42,7 +42,7 @@ class Environment:
         self.game = game
         self._opening = opening
         self._moves = _list_all_moves(game)
-        self._numbers = {move: number for number, move in enumerate(self._moves)}
+        self._actions_by_move = {move: action for action, move in enumerate(self._moves)}
 
     @property
     def actions(self) -> int:
@@ -102,12 +102,12 @@ class Environment:
 
     def action(self, move: Any) -> int:
         """Return the index of a move, which is the same in every match on this setup. Raises KeyError for anything else."""
-        return self._numbers[move]
+        return self._actions_by_move[move]
 
     def legal(self, position: Any) -> list[bool]:
         """Return a list with one entry for each action: True if the action is legal in `position`."""
-        legal = {self._numbers[move] for move in self.game.moves(position)}
-        return [action in legal for action in range(self.actions)]
+        legal_actions = {self._actions_by_move[move] for move in self.game.moves(position)}
+        return [action in legal_actions for action in range(self.actions)]
 
     def observation(self, position: Any) -> list[int]:
         """Return the position as the player to move sees it: own pieces are positive numbers, the opponent's are negative.
@@ -190,8 +190,9 @@ def batch(
 ) -> Batch:
     """Return `size` simultaneous matches of a game, as NumPy arrays: see `Batch`.
 
-    game, map      as for `make`
-    opening, seed  number of random moves at the start of each match, and the random seed of these and of `Batch.random`
+    game, map   game and Riskless map, as for `make`
+    opening     number of random moves at the start of each match
+    seed        seed of these random moves, and of those that `Batch.random` chooses
 
     Raises GameError if the game is unknown or invalid, MapError if the map is, and ValueError for a game without a kernel.
     """

@@ -44,7 +44,8 @@ def play_match(
     game            a name, FILE.py:Class, or an environment, with which many matches start faster
     map             a Riskless map; ignored for other games and for an environment
     time_control    such as "60+1": 60 seconds for each player, and 1 second more after each move
-    opening, seed   number of random moves at the start of the match, and the random seed for them
+    opening         number of random moves at the start of the match
+    seed            seed of these random moves
 
     A bot that raises an exception loses by a crash. Raises BadSpec, BadTimeControl, GameError or MapError if the engine,
     time control, game or map is invalid.

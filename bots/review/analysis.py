@@ -141,8 +141,8 @@ def run_reference_search(
 
 def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
     dynamic_plies = spec.values.get("dynamic", 0)
-    dynamic = make_dynamic_predicate(game) if dynamic_plies else None
-    if dynamic_plies and dynamic is None:
+    is_dynamic = make_dynamic_predicate(game) if dynamic_plies else None
+    if dynamic_plies and is_dynamic is None:
         raise BadSpec(
             f"{spec.name}: the option dynamic works only with riskless, because {game.name} has no dynamic positions: "
             f"try `arena trace path4 {spec.name}:dynamic=2 --depth 4`"
@@ -151,8 +151,8 @@ def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool)
         pool,
         prune=spec.values.get("prune", 0.0),
         take=spec.values.get("take", 0),
-        dynamic=dynamic,
-        bound=dynamic_plies,
+        is_dynamic=is_dynamic,
+        max_extra_plies=dynamic_plies,
         memoize=spec.values.get("keep") == "yes",
     )
 

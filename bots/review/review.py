@@ -136,17 +136,17 @@ class PlayerReview(Struct, frozen=True):
 def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerReview]:
     """Return the review of each player who has moved, by player.
 
-    The accuracy of a player is computed as on lichess (lichess.org/page/accuracy): the average of the harmonic mean of
-    the moves' accuracies and of a mean weighted by the volatility of the chances around each move.
+    A player's accuracy is computed as on lichess (lichess.org/page/accuracy). It is the average of two means of the
+    moves' accuracies: the harmonic mean, and a mean weighted by how much the winning chances change around each move.
     """
     if not all_moves:
         return {}
     first_move = all_moves[0]
     initial_chance = first_move.chance + Player(first_move.player).sign * first_move.chance_lost
     chances = [100 * chance for chance in (initial_chance, *(move.chance for move in all_moves))]
-    window = min(max(len(all_moves) // 10, 2), 8)
-    starts = [max(0, ply + 2 - window) for ply in range(len(all_moves))]
-    weights = [min(max(pstdev(chances[start : start + window]), 0.5), 12.0) for start in starts]
+    window_size = min(max(len(all_moves) // 10, 2), 8)
+    window_starts = [max(0, ply + 2 - window_size) for ply in range(len(all_moves))]
+    weights = [min(max(pstdev(chances[start : start + window_size]), 0.5), 12.0) for start in window_starts]
     reviews = {}
     for player in Player:
         moves = [

@@ -26,18 +26,19 @@ from arena.bots.search.thread_pool import ThreadPool
 class AlgorithmSettings:
     """Options that some algorithms use.
 
-    pool     threads of the parallel algorithms
-    prune    fraction of a node's moves that Jamboree searches in sequence
-    take     number of moves of each node that the ordered lazy search examines; 0 for all
-    dynamic  predicate for positions below which the lazy searches continue, for at most `bound` plies
-    memoize  True if the lazy searches keep their tree in memory
+    pool             threads of the parallel algorithms
+    prune            fraction of a node's moves that Jamboree searches in sequence
+    take             number of moves of each node that the ordered lazy search examines; 0 for all
+    is_dynamic       predicate for positions below which the lazy searches continue; None to stop at the depth everywhere
+    max_extra_plies  maximum number of plies that the lazy searches continue below such positions
+    memoize          True if the lazy searches keep their tree in memory
     """
 
     pool: ThreadPool
     prune: float = 0.5
     take: int = 0
-    dynamic: Callable[[Any], bool] | None = None
-    bound: int = 0
+    is_dynamic: Callable[[Any], bool] | None = None
+    max_extra_plies: int = 0
     memoize: bool = False
 
 
@@ -96,8 +97,8 @@ def _run_lazy(*, ordered: bool) -> SearchFunction:
             monitor,
             ordered=ordered,
             take=settings.take,
-            dynamic=settings.dynamic,
-            bound=settings.bound,
+            is_dynamic=settings.is_dynamic,
+            max_extra_plies=settings.max_extra_plies,
             memoize=settings.memoize,
         )
 
@@ -119,7 +120,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "stack-minimax": Algorithm(_run_sequential(stack_minimax), recursive=False),  # 004
     "stack-alphabeta": Algorithm(_run_sequential(stack_alphabeta), recursive=False),  # 004
     "stack-memo": Algorithm(  # 004, memoised
-        _run_sequential(partial(stack_alphabeta, memo=True)), recursive=False
+        _run_sequential(partial(stack_alphabeta, memoize=True)), recursive=False
     ),
     "jamboree": Algorithm(_run_jamboree, parallel=True),  # 001, section 6
     "scouts": Algorithm(_run_scouts, parallel=True),  # Joerg and Kuszmaul

@@ -43,7 +43,7 @@ def alphabeta(
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
             return leaf(expansion.value)
         later = Seq(enumerate(expansion.moves))
         while True:
@@ -64,7 +64,7 @@ def alphabeta(
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
             return leaf(expansion.value)
         later = Seq(enumerate(expansion.moves))
         while True:
@@ -107,7 +107,7 @@ def holden_alphabeta(
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
             return expansion.value, ()
         line: Line[M] = ()
         for index, move in enumerate(expansion.moves):
@@ -124,7 +124,7 @@ def holden_alphabeta(
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
             return expansion.value, ()
         line: Line[M] = ()
         for index, move in enumerate(expansion.moves):
@@ -170,23 +170,23 @@ def failsoft(
         monitor.enter(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
             return sign * expansion.value, ()
-        top: int = -INFINITY
+        best: int = -INFINITY
         line: Line[M] = ()
         for index, move in enumerate(expansion.moves):
-            child, low = game.successor(position, move), max(alpha, top)
+            child, low = game.successor(position, move), max(alpha, best)
             if game.player(child).sign == sign:
                 value, rest = search_node(low, beta, child, depth - 1, (*path, index))
             else:
                 value, rest = search_node(-beta, -low, child, depth - 1, (*path, index))
                 value = -value
-            if value > top:
-                top, line = value, (move, *rest)
-            if top >= beta:
+            if value > best:
+                best, line = value, (move, *rest)
+            if best >= beta:
                 break
-        monitor.leave(path, position, MoveValue(sign * top, line[0]), pruned=top >= beta)
-        return top, line
+        monitor.leave(path, position, MoveValue(sign * best, line[0]), pruned=best >= beta)
+        return best, line
 
     value, line = search_node(-INFINITY, INFINITY, position, depth, ())
     return SearchResult(game.player(position).sign * value, line[0] if line else None, line)

@@ -95,7 +95,7 @@ def deepen(
         for root_result in results:
             if root_result.move is not None and root_result.move != order[0]:
                 move_to_front(order, root_result.move)
-        if is_decided(result.value) or not monitor.horizon:
+        if is_decided(result.value) or not monitor.reached_horizon:
             return
 
 

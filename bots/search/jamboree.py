@@ -49,7 +49,7 @@ def jamboree(
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
             return leaf(expansion.value)
         sequential_moves, parallel_moves = split_moves(list(enumerate(expansion.moves)), prune_percentage)
         for index, move in sequential_moves:
@@ -71,7 +71,7 @@ def jamboree(
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
             return leaf(expansion.value)
         sequential_moves, parallel_moves = split_moves(list(enumerate(expansion.moves)), prune_percentage)
         for index, move in sequential_moves:

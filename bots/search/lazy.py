@@ -60,19 +60,19 @@ def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
 
 def minima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
     """Yield the index and the minimum of the first list, and of each later list that may raise their maximum (`omit`)."""
-    for place, numbers in lists:
-        least = min(numbers)
-        yield place, least
-        yield from omit(least, lists)
+    for index, numbers in lists:
+        minimum = min(numbers)
+        yield index, minimum
+        yield from omit(minimum, lists)
 
 
 def omit(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
     """Yield the index and the minimum of each list whose minimum exceeds `potential`, and raise `potential` to it."""
-    for place, numbers in lists:
+    for index, numbers in lists:
         if minleq(numbers, potential):
             continue
         potential = min(numbers)
-        yield place, potential
+        yield index, potential
 
 
 def mapmax(lists: Iterable[Numbers]) -> Iterator[int]:
@@ -82,19 +82,19 @@ def mapmax(lists: Iterable[Numbers]) -> Iterator[int]:
 
 def maxima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
     """Yield the index and the maximum of the first list, and of each later list that may lower their minimum (`omit_high`)."""
-    for place, numbers in lists:
-        most = max(numbers)
-        yield place, most
-        yield from omit_high(most, lists)
+    for index, numbers in lists:
+        maximum = max(numbers)
+        yield index, maximum
+        yield from omit_high(maximum, lists)
 
 
 def omit_high(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
     """Yield the index and the maximum of each list whose maximum is below `potential`, and lower `potential` to it."""
-    for place, numbers in lists:
+    for index, numbers in lists:
         if maxgeq(numbers, potential):
             continue
         potential = max(numbers)
-        yield place, potential
+        yield index, potential
 
 
 def minleq(numbers: Numbers, potential: int) -> bool:
@@ -121,11 +121,11 @@ class EstimatedPosition(Generic[P]):
     def __init__(
         self,
         node: TreePosition[P],
-        maxie: bool,  # noqa: FBT001
+        is_maxie_to_move: bool,  # noqa: FBT001
         estimate: Callable[[TreePosition[P]], int],
     ) -> None:
         self.path = node.path
-        self.maxie = maxie
+        self.is_maxie_to_move = is_maxie_to_move
         self._node = node
         self._estimate = estimate
 
@@ -142,9 +142,13 @@ def alternate_players(tree: Tree[EstimatedPosition[P]]) -> Tree[EstimatedPositio
 
     def make_subtrees() -> Iterator[Tree[EstimatedPosition[P]]]:
         for subtree in tree.subtrees:
-            label, inner = subtree.label, alternate_players(subtree)
-            is_same_player = label.maxie == tree.label.maxie
-            yield Tree(lambda label=label: label, [inner], memoize=tree.memoize) if is_same_player else inner  # type: ignore[misc]
+            label, alternating = subtree.label, alternate_players(subtree)
+            is_same_player = label.is_maxie_to_move == tree.label.is_maxie_to_move
+            yield (
+                Tree(lambda label=label: label, [alternating], memoize=tree.memoize)  # type: ignore[misc]
+                if is_same_player
+                else alternating
+            )
 
     return Tree(lambda: tree.label, make_subtrees(), memoize=tree.memoize)
 
@@ -185,59 +189,63 @@ def lazy(
     *,
     ordered: bool = False,
     take: int = 0,
-    dynamic: DynamicPredicate[P] | None = None,
-    bound: int = 0,
+    is_dynamic: DynamicPredicate[P] | None = None,
+    max_extra_plies: int = 0,
     memoize: bool = False,
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by the lazy alpha-beta of Hughes (source 000 in docs/search.md).
 
     This is his `evaluate`: max . maximize0 . maptree static . prune depth . gametree
 
-    ordered  inserts highfirst (or lowfirst) before maximize0; the move is then the first best one
-             in that order, and inner nodes are estimated too
-    take     inserts `taketree take` before that, which keeps only the first `take` moves of every node, so the value is
-             no longer minimax's; 0 for all
-    dynamic  extends the search below these positions, by at most `bound` plies
-    memoize  True to keep the tree in memory; otherwise each part is released once it is visited
+    ordered          True to insert highfirst (or lowfirst) before maximize0; the move is then the first best one in that
+                     order, and inner nodes are estimated too
+    take             number of moves of every node that are kept (`taketree`), so that the value is no longer minimax's;
+                     0 for all
+    is_dynamic       returns True for a position below which the search continues beyond `depth`
+    max_extra_plies  maximum number of plies beyond `depth`
+    memoize          True to keep the tree in memory; otherwise each part is released once it is visited
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
-    maxie = game.player(position) is Player.MAXIE
+    is_maxie_to_move = game.player(position) is Player.MAXIE
 
     def estimate(node: TreePosition[P]) -> int:
         expansion = problem.expand(node.position, 0, len(node.path))
-        monitor.record_leaf(node.path, node.position, expansion.value, horizon=expansion.horizon)
+        monitor.record_leaf(node.path, node.position, expansion.value, at_horizon=expansion.at_horizon)
         return expansion.value
 
-    def estimated(node: TreePosition[P]) -> EstimatedPosition[P]:
+    def make_estimated_position(node: TreePosition[P]) -> EstimatedPosition[P]:
         return EstimatedPosition(node, game.player(node.position) is Player.MAXIE, estimate)
 
-    def is_dynamic(node: TreePosition[P]) -> bool:
-        return dynamic is not None and dynamic(node.position)
+    def is_dynamic_node(node: TreePosition[P]) -> bool:
+        return is_dynamic is not None and is_dynamic(node.position)
 
     nodes = prune(
-        depth, gametree(problem, position, monitor, memoize=memoize), dynamic=is_dynamic, bound=bound
+        depth,
+        gametree(problem, position, monitor, memoize=memoize),
+        is_dynamic=is_dynamic_node,
+        max_extra_plies=max_extra_plies,
     )
-    tree = alternate_players(maptree(estimated, nodes))
+    tree = alternate_players(maptree(make_estimated_position, nodes))
     if ordered:
-        tree = (highfirst if maxie else lowfirst)(tree, attrgetter("value"))
+        tree = (highfirst if is_maxie_to_move else lowfirst)(tree, attrgetter("value"))
     if take:
         tree = taketree(take, tree)
     if not tree.subtrees:
         return SearchResult(tree.label.value, None)
-    places: list[int] = []
+    move_indexes: list[int] = []
     """Index in move order of each of the root's subtrees. Only sorting may access the subtrees' labels."""
 
     def make_subtrees() -> Iterator[Tree[int]]:
         for number, subtree in enumerate(tree.subtrees):
-            places.append(subtree.label.path[0] if ordered else number)
+            move_indexes.append(subtree.label.path[0] if ordered else number)
             yield maptree(attrgetter("value"), subtree)
 
     # max . maximize0 at the root, which also keeps the number of each value's subtree
-    if maxie:
+    if is_maxie_to_move:
         survivors = minima(enumerate(map(minimize0, make_subtrees())))
     else:
         survivors = maxima(enumerate(map(maximize0, make_subtrees())))
-    *_, (place, value) = survivors
-    move = game.moves(position)[places[place]]
+    *_, (number, value) = survivors
+    move = game.moves(position)[move_indexes[number]]
     return SearchResult(value, move, (move,))

@@ -30,15 +30,15 @@ class LazyList(Generic[A]):
         self._rest = iter(elements)
 
     def __iter__(self) -> Iterator[A]:
-        position = 0
+        index = 0
         while True:
-            if position == len(self._elements):
+            if index == len(self._elements):
                 try:
                     self._elements.append(next(self._rest))
                 except StopIteration:
                     return
-            yield self._elements[position]
-            position += 1
+            yield self._elements[index]
+            index += 1
 
     def __bool__(self) -> bool:
         """Return True if the list has at least one element, computing no element but the first."""
@@ -90,15 +90,15 @@ class SinglePass(Generic[A]):
 class Tree(Generic[A]):
     """Lazy tree: a label, and subtrees that are either stored (`memoize`) or yielded once.
 
-    It is called Node by Hughes (source 000 in docs/search.md).
+    Hughes calls it Node (source 000 in docs/search.md). `compute_label` is called when the label is first accessed.
     """
 
     __slots__ = ("_compute", "_label", "memoize", "subtrees")
 
     def __init__(
-        self, label: Callable[[], A], subtrees: Iterable[Tree[A]] = (), *, memoize: bool = True
+        self, compute_label: Callable[[], A], subtrees: Iterable[Tree[A]] = (), *, memoize: bool = True
     ) -> None:
-        self._compute: Callable[[], A] | None = label
+        self._compute: Callable[[], A] | None = compute_label
         self._label: A | None = None
         self.memoize = memoize
         self.subtrees: LazyList[Tree[A]] | SinglePass[Tree[A]] = (
@@ -129,42 +129,45 @@ def reptree(successors: Callable[[A], Iterable[A]], label: A, *, memoize: bool =
 
 def maptree(function: Callable[[A], B], tree: Tree[A]) -> Tree[B]:
     """Return the tree with `function` applied to every label, on access."""
-    mapped = (maptree(function, subtree) for subtree in tree.subtrees)
-    return Tree(lambda: function(tree.label), mapped, memoize=tree.memoize)
+    mapped_subtrees = (maptree(function, subtree) for subtree in tree.subtrees)
+    return Tree(lambda: function(tree.label), mapped_subtrees, memoize=tree.memoize)
 
 
 def prune(
-    depth: int, tree: Tree[A], *, dynamic: Callable[[A], bool] | None = None, bound: int = 0
+    depth: int, tree: Tree[A], *, is_dynamic: Callable[[A], bool] | None = None, max_extra_plies: int = 0
 ) -> Tree[A]:
-    """Return the tree cut off below `depth`, except below labels for which `dynamic` is True.
+    """Return the tree cut off below `depth`, except below labels for which `is_dynamic` is True.
 
-    Below such labels the tree continues for at most `bound` plies beyond `depth`. Hughes's own `prune` has no bound, so
-    its result may be infinite.
+    Below such labels the tree continues for at most `max_extra_plies` plies beyond `depth`. Hughes's own `prune` has no
+    such limit, so its result may be infinite.
     """
 
     def make_subtrees() -> Iterator[Tree[A]]:
         if depth > 0:
             for subtree in tree.subtrees:
-                yield prune(depth - 1, subtree, dynamic=dynamic, bound=bound)
-        elif dynamic is not None and bound > 0 and dynamic(tree.label):
+                yield prune(depth - 1, subtree, is_dynamic=is_dynamic, max_extra_plies=max_extra_plies)
+        elif is_dynamic is not None and max_extra_plies > 0 and is_dynamic(tree.label):
             for subtree in tree.subtrees:
-                yield prune(0, subtree, dynamic=dynamic, bound=bound - 1)
+                yield prune(0, subtree, is_dynamic=is_dynamic, max_extra_plies=max_extra_plies - 1)
 
     return Tree(lambda: tree.label, make_subtrees(), memoize=tree.memoize)
 
 
-def foldtree(node: Callable[[Tree[A], Iterable[Tree[B]]], Tree[B]], tree: Tree[A]) -> Tree[B]:
+def foldtree(rebuild: Callable[[Tree[A], Iterable[Tree[B]]], Tree[B]], tree: Tree[A]) -> Tree[B]:
     """Return the tree rebuilt from its leaves up, lazily.
 
-    `node` is called with each original tree and its rebuilt subtrees, and returns the rebuilt tree.
+    `rebuild` is called with each original tree and its rebuilt subtrees, and returns the rebuilt tree.
     """
-    return node(tree, (foldtree(node, subtree) for subtree in tree.subtrees))
+    return rebuild(tree, (foldtree(rebuild, subtree) for subtree in tree.subtrees))
 
 
 def taketree(count: int, tree: Tree[A]) -> Tree[A]:
     """Return the tree with only the first `count` subtrees of every node. The minimax value may change."""
     return foldtree(
-        lambda old, subtrees: Tree(lambda: old.label, islice(subtrees, count), memoize=old.memoize), tree
+        lambda original, subtrees: Tree(
+            lambda: original.label, islice(subtrees, count), memoize=original.memoize
+        ),
+        tree,
     )
 
 
@@ -186,9 +189,9 @@ def lowfirst(tree: Tree[A], key: SortKey[A]) -> Tree[A]:
 
 
 def _sort_subtrees(
-    tree: Tree[A], then: Callable[[Tree[A], SortKey[A]], Tree[A]], key: SortKey[A], *, sign: int
+    tree: Tree[A], sort_subtree: Callable[[Tree[A], SortKey[A]], Tree[A]], key: SortKey[A], *, sign: int
 ) -> Iterator[Tree[A]]:
-    waiting = sorted(tree.subtrees, key=lambda subtree: sign * key(subtree.label))
-    waiting.reverse()
-    while waiting:  # popping releases each subtree once it is yielded
-        yield then(waiting.pop(), key)
+    remaining_subtrees = sorted(tree.subtrees, key=lambda subtree: sign * key(subtree.label))
+    remaining_subtrees.reverse()
+    while remaining_subtrees:  # popping releases each subtree once it is yielded
+        yield sort_subtree(remaining_subtrees.pop(), key)

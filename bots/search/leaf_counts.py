@@ -42,18 +42,18 @@ def _count_fixed_depths(name: str) -> LeafCounter:
                 if monitor.leaves > budget:
                     return
                 yield monitor.leaves
-                if not monitor.horizon:
+                if not monitor.reached_horizon:
                     return
 
     return count
 
 
-def _count_deepening(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> LeafCounter:
+def _count_deepening(make_search: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> LeafCounter:
     def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
         monitors: list[SearchMonitor] = []
 
         def count_leaves() -> int:
-            return sum(monitor.leaves + monitor.sorted for monitor in monitors)
+            return sum(monitor.leaves + monitor.sort_estimates for monitor in monitors)
 
         def make_monitor(stop: Stop) -> SearchMonitor:
             monitors.append(SearchMonitor(stop))
@@ -62,7 +62,7 @@ def _count_deepening(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -
         reports = deepen(
             problem.game,
             position,
-            make(problem),
+            make_search(problem),
             stop=lambda: count_leaves() > budget,
             max_depth=MAX_COMPARED_DEPTH,
             make_monitor=make_monitor,
@@ -131,21 +131,21 @@ class Comparison:
     max_depth: int
 
     @property
-    def bounded_leaves(self) -> Mapping[str, list[int]]:
+    def leaves_to_max_depth(self) -> Mapping[str, list[int]]:
         """Return the number of leaves by method, for depths up to `max_depth`."""
         return {name: counts[: self.max_depth] for name, counts in self.leaves.items()}
 
     @property
-    def deepest(self) -> int:
+    def max_reached_depth(self) -> int:
         """Return the greatest depth that any method reached, at most `max_depth`; 0 for none."""
-        return max((len(counts) for counts in self.bounded_leaves.values()), default=0)
+        return max((len(counts) for counts in self.leaves_to_max_depth.values()), default=0)
 
     def compute_branching_factor(self, depth: int) -> float | None:
         """Return q, the p-th root of minimax's leaves at depth p = `depth`, or at the last depth that minimax reached.
 
         Return None if minimax reached no depth.
         """
-        counts = self.bounded_leaves["minimax"]
+        counts = self.leaves_to_max_depth["minimax"]
         if not counts:
             return None
         plies = min(depth, len(counts))
@@ -178,7 +178,7 @@ class Comparison:
                 },
                 _find_ideal_depth(leaves ** (1 / depth), leaves),
             )
-            for depth, leaves in enumerate(self.bounded_leaves["minimax"], 1)
+            for depth, leaves in enumerate(self.leaves_to_max_depth["minimax"], 1)
         ]
 
 

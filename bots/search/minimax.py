@@ -33,7 +33,7 @@ def minimax(
         monitor.enter(path, position, depth)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
             return expansion.value, ()
         best: int = -INFINITY
         line: Line[M] = ()
@@ -48,7 +48,7 @@ def minimax(
         monitor.enter(path, position, depth)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
             return expansion.value, ()
         best: int = INFINITY
         line: Line[M] = ()
@@ -86,7 +86,7 @@ class _SearchState(Generic[P, M]):
     def evaluate(self) -> int:
         """Return the value for Maxie of a state that is not searched further."""
         self._monitor.record_leaf(
-            self._path, self._position, self._expansion.value, horizon=self._expansion.horizon
+            self._path, self._position, self._expansion.value, at_horizon=self._expansion.at_horizon
         )
         return self._expansion.value
 
@@ -135,9 +135,9 @@ def higher_order(
     root = _SearchState(problem, monitor or SearchMonitor(), position, depth)
     if root.is_gameover():
         return SearchResult(root.evaluate(), None)
-    best = max if root.sign > 0 else min
+    choose_best = max if root.sign > 0 else min
     pairs = map(lambda move: (move, play(root.next_state(move))), root.available_moves())  # noqa: C417
-    (_, move), score = best(pairs, key=itemgetter(1))
+    (_, move), score = choose_best(pairs, key=itemgetter(1))
     return SearchResult(root.report_score(score, move), move, (move,))
 
 
@@ -165,7 +165,8 @@ def negamax(
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies with one function for both players, because max(a, b) = -min(-a, -b).
 
-    This form is from source 002 (docs/search.md). Inside, a value is for the player to move. Its sign changes when the turn passes to the other player.
+    This form is from source 002 (docs/search.md). Inside the search, a value is for the player to move. Its sign changes
+    when the turn passes to the other player.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
@@ -175,18 +176,18 @@ def negamax(
         sign = game.player(position).sign
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
             return sign * expansion.value, ()
-        top: int = -INFINITY
+        best: int = -INFINITY
         line: Line[M] = ()
         for index, move in enumerate(expansion.moves):
             child = game.successor(position, move)
             value, rest = search_node(child, depth - 1, (*path, index))
             value *= sign * game.player(child).sign
-            if value > top:
-                top, line = value, (move, *rest)
-        monitor.leave(path, position, MoveValue(sign * top, line[0]))
-        return top, line
+            if value > best:
+                best, line = value, (move, *rest)
+        monitor.leave(path, position, MoveValue(sign * best, line[0]))
+        return best, line
 
     value, line = search_node(position, depth, ())
     return SearchResult(game.player(position).sign * value, line[0] if line else None, line)

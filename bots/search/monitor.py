@@ -32,10 +32,10 @@ def never_stop() -> bool:
     return False
 
 
-def stop_after(nodes: int) -> Stop:
-    """Return a `Stop` that lets one search enter at most `nodes` nodes."""
-    polls = count(1)
-    return lambda: next(polls) > nodes
+def stop_after(max_nodes: int) -> Stop:
+    """Return a `Stop` that lets one search enter at most `max_nodes` nodes."""
+    poll_numbers = count(1)
+    return lambda: next(poll_numbers) > max_nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,25 +89,25 @@ TraceEvent = NodeEntered | LeafValued | TableHit | NodeExited
 class SearchMonitor:
     """Observer of one search: counts its nodes and leaves, polls `stop`, and with `tracing` records its events.
 
-    stop            function that returns True to stop the search
-    events          events in order; None without `tracing`
-    nodes           number of nodes entered, including the root and the leaves
-    leaves          number of leaves evaluated
-    sorted          number of positions estimated only to sort moves
-    horizon         True if a leaf was only estimated; if False, no deeper search can change the result
-    hints           for inner nodes, the best move or the move that caused a cutoff, which orders the next iteration
-    max_live_nodes  for a search that builds a tree, the maximum number of nodes in memory at once
+    stop             function that returns True to stop the search
+    events           events in order; None without `tracing`
+    nodes            number of nodes entered, including the root and the leaves
+    leaves           number of leaves evaluated
+    sort_estimates   number of positions estimated only to sort moves
+    reached_horizon  True if a leaf was only estimated; if False, no deeper search can change the result
+    hints            for inner nodes, the best move or the move that caused a cutoff, which orders the next iteration
+    max_live_nodes   for a search that builds a tree, the maximum number of nodes in memory at once
     """
 
     __slots__ = (
         "_live_nodes",
         "events",
         "hints",
-        "horizon",
         "leaves",
         "max_live_nodes",
         "nodes",
-        "sorted",
+        "reached_horizon",
+        "sort_estimates",
         "stop",
     )
 
@@ -115,8 +115,8 @@ class SearchMonitor:
         self.stop = stop
         self.nodes = 0
         self.leaves = 0
-        self.sorted = 0
-        self.horizon = False
+        self.sort_estimates = 0
+        self.reached_horizon = False
         self.events: list[TraceEvent] | None = [] if tracing else None
         self.hints: dict[Any, Any] = {}
         self.max_live_nodes = 0
@@ -148,29 +148,29 @@ class SearchMonitor:
         self._live_nodes.add(_NodeReference(node, self._live_nodes.discard))
         self.max_live_nodes = max(self.max_live_nodes, len(self._live_nodes))
 
-    def record_leaf(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
-        """Record the value of a leaf for Maxie. `horizon` is True if the leaf was only estimated."""
+    def record_leaf(self, path: Path, position: object, value: int, *, at_horizon: bool) -> None:
+        """Record the value of a leaf for Maxie. `at_horizon` is True if the leaf was only estimated."""
         self.leaves += 1
-        self.horizon |= horizon
+        self.reached_horizon |= at_horizon
         if self.events is not None:
             self.events.append(LeafValued(path, position, value))
             self.events.append(NodeExited(path, position, MoveValue(value), pruned=False))
 
-    def count_leaves(self, leaves: int, *, horizon: bool) -> None:
+    def count_leaves(self, count: int, *, at_horizon: bool) -> None:
         """Count leaves that were valued without being entered. They are not traced, and the caller must poll `stop`.
 
-        `horizon` is True if one of them was only estimated.
+        `at_horizon` is True if one of them was only estimated.
         """
-        self.nodes += leaves
-        self.leaves += leaves
-        self.horizon |= horizon
+        self.nodes += count
+        self.leaves += count
+        self.reached_horizon |= at_horizon
 
-    def record_table_hit(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
+    def record_table_hit(self, path: Path, position: object, value: int, *, at_horizon: bool) -> None:
         """Record that the transposition table had the value of a node. The value is for Maxie.
 
-        `horizon` is True if a deeper search may change the value.
+        `at_horizon` is True if a deeper search may change the value.
         """
-        self.horizon |= horizon
+        self.reached_horizon |= at_horizon
         if self.events is not None:
             self.events.append(TableHit(path, position, value))
             self.events.append(NodeExited(path, position, MoveValue(value), pruned=False))
@@ -182,7 +182,7 @@ class SearchMonitor:
             self.events.append(NodeExited(path, position, move_value, pruned))
 
     def fork(self, stop: Stop | None = None) -> SearchMonitor:
-        """Return a monitor for a parallel part of the search. `stop` replaces this monitor's, unless it is None."""
+        """Return a monitor for a parallel part of the search. It polls `stop`, or this monitor's function if `stop` is None."""
         return SearchMonitor(stop or self.stop, tracing=self.events is not None)
 
     def join(self, parts: Iterable[SearchMonitor]) -> None:
@@ -190,8 +190,8 @@ class SearchMonitor:
         for part in parts:
             self.nodes += part.nodes
             self.leaves += part.leaves
-            self.sorted += part.sorted
-            self.horizon |= part.horizon
+            self.sort_estimates += part.sort_estimates
+            self.reached_horizon |= part.reached_horizon
             self.hints.update(part.hints)
             if self.events is not None and part.events is not None:
                 self.events.extend(part.events)

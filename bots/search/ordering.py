@@ -42,27 +42,27 @@ def order_best_first(
     moves: Sequence[M],
     hint: M | None,
     *,
-    distance: int,
+    plies_from_root: int,
     sort_statically: bool,
 ) -> Iterable[OrderedMove[P, M]]:
     """Return the moves of a node, the `hint` first unless it is None.
 
-    The others are sorted by static value, the best for the mover first, if `sort_statically` is
-    True; otherwise they are in
-    move order. `distance` is the number of plies from the root to the node.
+    If `sort_statically` is True, the other moves are sorted by the static values of the positions after them, the best
+    for the player to move first. If it is False, they are in move order. `plies_from_root` is the number of plies from
+    the root to the node.
     """
     if not sort_statically:
         if hint is not None:
             return order_hint_first(problem, position, moves, hint)
         return list_in_move_order(problem, position, moves)
     sign = problem.game.player(position).sign
-    ordered = sorted(
+    ordered_moves = sorted(
         list_in_move_order(problem, position, moves),
-        key=lambda choice: -sign * problem.expand(choice.child, 0, distance + 1).value,
+        key=lambda choice: -sign * problem.expand(choice.child, 0, plies_from_root + 1).value,
     )
     if hint is not None:
-        ordered.sort(key=lambda choice: choice.move != hint)
-    return ordered
+        ordered_moves.sort(key=lambda choice: choice.move != hint)
+    return ordered_moves
 
 
 def order_hint_first(

@@ -21,13 +21,13 @@ Evaluator = Callable[[P], int]
 class Expansion(NamedTuple, Generic[M]):
     """Expanded node: its moves in move order, or for a leaf no moves and the value.
 
-    `value` is for Maxie, and 0 for an inner node. `horizon` is True for a leaf that is only estimated: a deeper search may
+    `value` is for Maxie, and 0 for an inner node. `at_horizon` is True for a leaf that is only estimated: a deeper search may
     change its value.
     """
 
     moves: Sequence[M]
     value: int
-    horizon: bool
+    at_horizon: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +37,19 @@ class Problem(Generic[P, M]):
     game: Game[P, M]
     evaluator: Evaluator[P]
 
-    def expand(self, position: P, depth: int, distance: int) -> Expansion[M]:
-        """Return the expansion of a node to be searched `depth` plies deep, `distance` plies below the root."""
+    def expand(self, position: P, depth: int, plies_from_root: int) -> Expansion[M]:
+        """Return the expansion of a node to be searched `depth` plies deep, `plies_from_root` plies below the root."""
         if depth > 0:
             moves = self.game.moves(position)
             if moves:
-                return Expansion(moves, 0, horizon=False)
+                return Expansion(moves, 0, at_horizon=False)
         outcome = self.game.outcome(position)
         if outcome is None:
-            return Expansion((), self.evaluator(position), horizon=True)
+            return Expansion((), self.evaluator(position), at_horizon=True)
         if outcome.reason is Reason.LEAF:
             # a leaf of an explicit tree has its own value, independent of its nominal winner
-            return Expansion((), self.evaluator(position), horizon=False)
-        return Expansion((), outcome_value(outcome, distance), horizon=False)
+            return Expansion((), self.evaluator(position), at_horizon=False)
+        return Expansion((), outcome_value(outcome, plies_from_root), at_horizon=False)
 
 
 Line = tuple[M, ...]

@@ -59,7 +59,7 @@ def search(
     monitor.enter(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
     expansion = problem.expand(position, depth, len(path))
     if not expansion.moves:
-        monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+        monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
         return sign * expansion.value, ()
     node = _InnerNode(problem, pool, monitor, window, position, depth, path, expansion.moves)
     value, line = node.search()
@@ -91,7 +91,7 @@ class _InnerNode(Generic[P, M]):
         self.moves = moves
         # Forks of the monitor for each child: one for its test, and one for its second search, if any.
         self.forks: list[list[SearchMonitor]] = [[monitor.fork(self.should_stop)] for _ in moves]
-        # Set by a test that reaches beta; read by every node below through `stopping`.
+        # Set by a test that reaches beta; read by every node below through `should_stop`.
         self.cut: ValueAndLine[M] | None = None
 
     def should_stop(self) -> bool:

@@ -18,11 +18,11 @@ INFINITY = WIN + 1
 """Bound greater than every value: the window from -INFINITY to INFINITY excludes nothing."""
 
 
-def outcome_value(outcome: Outcome, distance: int) -> int:
-    """Return the value for Maxie of a finished position, `distance` plies below the root of the search."""
+def outcome_value(outcome: Outcome, plies_from_root: int) -> int:
+    """Return the value for Maxie of a finished position, `plies_from_root` plies below the root of the search."""
     if outcome.winner is None:
         return 0
-    return outcome.winner.sign * (WIN - distance)
+    return outcome.winner.sign * (WIN - plies_from_root)
 
 
 def clamp_estimate(estimate: int) -> int:
@@ -40,25 +40,25 @@ def plies_to_end(value: int) -> int | None:
     return WIN - abs(value) if is_decided(value) else None
 
 
-def to_root_value(value: int, distance: int) -> int:
-    """Convert a value relative to a node to a value relative to the root, `distance` plies above the node.
+def to_root_value(value: int, plies_from_root: int) -> int:
+    """Convert a value relative to a node, `plies_from_root` plies below the root, to a value relative to the root.
 
     Only a decided value changes, because it contains the number of plies to the end.
 
     The conversion is strictly monotone, so bounds stay bounds.
     """
     if value > ESTIMATE_LIMIT:
-        return value - distance
+        return value - plies_from_root
     if value < -ESTIMATE_LIMIT:
-        return value + distance
+        return value + plies_from_root
     return value
 
 
-def to_node_value(value: int, distance: int) -> int:
-    """Convert a value relative to the root to a value relative to a node, `distance` plies below the root.
+def to_node_value(value: int, plies_from_root: int) -> int:
+    """Convert a value relative to the root to a value relative to a node, `plies_from_root` plies below the root.
 
     This is the inverse of `to_root_value`.
 
     Tables store values in this form, because paths of other lengths may lead to the node.
     """
-    return to_root_value(value, -distance)
+    return to_root_value(value, -plies_from_root)

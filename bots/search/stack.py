@@ -5,7 +5,7 @@ position. The work left to do, the frontier, is data. Here the frontier is a lis
 positions. (In source 004, the `memoize` that should remember positions has no effect: see docs/search.md.)
 
 Contract: the same as `bots.search.minimax` and `bots.search.alphabeta.failsoft`: exact at the root, leftmost best
-move, and without `memo` the same nodes in the same order. Depth is limited only by memory, and
+move, and without `memoize` the same nodes in the same order. Depth is limited only by memory, and
 in games with wins by `bots.search.search_values`: a win must be nearer than 100,000 plies.
 The values in a frame are for its player to move. The value that a node returns to its parent is for Maxie.
 """
@@ -46,14 +46,14 @@ def stack_minimax(
     depth: int,
     monitor: SearchMonitor | None = None,
     *,
-    memo: bool = False,
+    memoize: bool = False,
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by minimax without recursion.
 
-    With `memo`, no position is searched twice to the same depth.
+    If `memoize` is True, no position is searched twice to the same depth.
     """
     return _StackSearch(
-        problem, monitor or SearchMonitor(), Table() if memo else None, uses_cutoffs=False
+        problem, monitor or SearchMonitor(), Table() if memoize else None, uses_cutoffs=False
     ).search(position, depth)
 
 
@@ -63,14 +63,15 @@ def stack_alphabeta(
     depth: int,
     monitor: SearchMonitor | None = None,
     *,
-    memo: bool = False,
+    memoize: bool = False,
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by fail-soft alpha-beta without recursion.
 
-    With `memo`, the search remembers the value of each position, or after a cut a bound on the value, and uses it again.
+    If `memoize` is True, the search remembers the value of each position, or after a cut a bound on the value, and uses
+    it when it meets the position again.
     """
     return _StackSearch(
-        problem, monitor or SearchMonitor(), Table() if memo else None, uses_cutoffs=True
+        problem, monitor or SearchMonitor(), Table() if memoize else None, uses_cutoffs=True
     ).search(position, depth)
 
 
@@ -126,11 +127,11 @@ class _StackSearch(Generic[P, M]):
         if self._table is not None and stack and depth > 0:
             entry = self._table.probe(position, depth, len(stack), alpha, beta)
             if entry is not None:
-                monitor.record_table_hit(path, position, sign * entry[0], horizon=False)
+                monitor.record_table_hit(path, position, sign * entry[0], at_horizon=False)
                 return sign * entry[0]
         expansion = self._problem.expand(position, depth, len(stack))
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
+            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
             return expansion.value
         stack.append(StackFrame(position, depth, sign, expansion.moves, alpha, beta))
         return None

@@ -38,7 +38,7 @@ class Entry(Generic[M]):
 
     depth: int
     value: int
-    kind: Bound
+    bound: Bound
     move: M
     generation: int
 
@@ -69,30 +69,34 @@ class Table(Generic[P, M]):
         entry = self._entries.get(position)
         return entry.move if entry is not None else None
 
-    def probe(self, position: P, depth: int, distance: int, alpha: int, beta: int) -> tuple[int, bool] | None:
+    def probe(
+        self, position: P, depth: int, plies_from_root: int, alpha: int, beta: int
+    ) -> tuple[int, bool] | None:
         """Return a stored value that makes a search unnecessary, and True if an earlier root search stored it.
 
         The value is for the player to move: the exact value, a lower bound ≥ `beta`, or an upper bound ≤ `alpha`. Return
-        None if the table has no such value from a search to exactly `depth` plies. `distance` is the number of plies
+        None if the table has no such value from a search to exactly `depth` plies. `plies_from_root` is the number of plies
         from the root to the position.
         """
         entry = self._entries.get(position)
         if entry is None or entry.depth != depth:
             return None
-        value = to_root_value(entry.value, distance)
-        answers = (
-            entry.kind is Bound.EXACT
-            or (entry.kind is Bound.LOWER and value >= beta)
-            or (entry.kind is Bound.UPPER and value <= alpha)
+        value = to_root_value(entry.value, plies_from_root)
+        is_sufficient = (
+            entry.bound is Bound.EXACT
+            or (entry.bound is Bound.LOWER and value >= beta)
+            or (entry.bound is Bound.UPPER and value <= alpha)
         )
-        return (value, entry.generation != self.generation) if answers else None
+        return (value, entry.generation != self.generation) if is_sufficient else None
 
-    def store(self, position: P, depth: int, distance: int, value: int, kind: Bound, move: M) -> None:
-        """Store the result of searching this position, which is `distance` plies below the root, to a depth of `depth` plies.
+    def store(self, position: P, depth: int, plies_from_root: int, value: int, bound: Bound, move: M) -> None:
+        """Store the result of searching this position, which is `plies_from_root` plies below the root, to a depth of `depth` plies.
 
         Takes constant time, even when the table is full.
         """
         self._entries.pop(position, None)
         if len(self._entries) >= self.size:
             self._entries.popitem(last=False)
-        self._entries[position] = Entry(depth, to_node_value(value, distance), kind, move, self.generation)
+        self._entries[position] = Entry(
+            depth, to_node_value(value, plies_from_root), bound, move, self.generation
+        )

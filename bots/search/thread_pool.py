@@ -85,7 +85,10 @@ class ThreadPool:
         return task
 
     def result(self, task: Task[R]) -> R:
-        """Return the task's result when it is done, or raise its error. Run the task here if it is not started."""
+        """Return the task's result when it is done, or raise its error.
+
+        If no thread has started the task, the calling thread runs it.
+        """
         if self._claim_task(task):
             self._execute_task(task)
         else:

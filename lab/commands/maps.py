@@ -25,7 +25,7 @@ from arena.maps.loader import MapError, MapFile, list_map_names, load_map_file
 from arena.maps.svg import draw_svg
 from arena.maps.text_map import draw_map
 
-WIDTH = 100
+MAX_PICTURE_WIDTH = 100
 """Width of a picture that is not drawn on a terminal, and the maximum width on a terminal, in characters."""
 
 
@@ -84,8 +84,8 @@ def show(
         f"{map.size} territories, {len(list_roads(map))} roads, cap {map.territory_cap}; "
         f"{map.armies_to_win} armies win, ply {map.ply_limit} is a draw\n"
     )
-    width = min(out.width, WIDTH) if out.is_terminal else WIDTH
-    picture, has_names = draw_map(file, width=width, dots=out.encoding.startswith("utf"))
+    width = min(out.width, MAX_PICTURE_WIDTH) if out.is_terminal else MAX_PICTURE_WIDTH
+    picture, has_names = draw_map(file, width=width, use_dots=out.encoding.startswith("utf"))
     out.print(picture)
     out.print()
     if not has_names:
@@ -146,8 +146,8 @@ def _print_territories(file: MapFile, width: int) -> None:
     map = file.map
     cells = [f"{v:>{len(str(map.size))}} {name}" for v, name in enumerate(map.territories)]
     column_width = max(len(cell) for cell in cells) + 3
-    columns = max(1, width // column_width)
-    row_count = -(-len(cells) // columns)
+    column_count = max(1, width // column_width)
+    row_count = -(-len(cells) // column_count)
     for row in range(row_count):
         line = "".join(f"{cell:<{column_width}}" for cell in cells[row::row_count]).rstrip()
         out.print(line)

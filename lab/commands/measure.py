@@ -64,7 +64,7 @@ def measure_command(
             metavar="N",
             min=2,
             max=100_000,
-            help="Number of matches on each map, at each strength of the engines.",
+            help="Number of matches on each map, for each number of nodes per move.",
         ),
     ] = 100,
     evaluator: Annotated[
@@ -119,7 +119,7 @@ def measure_command(
             f"--game {game}: must be riskless or a game derived from it; other games have no maps"
         )
     boards = [load_compiled_map(name) for name in maps or list_map_names()]
-    starts = None if openings is None else _read_openings(openings, boards, matches)
+    fixed_openings = None if openings is None else _read_openings(openings, boards, matches)
     strengths = list_strengths([cast("type[Riskless]", CATALOGUE.find(name))(board) for board in boards])
     measured: list[MeasuredMap] = []
     try:
@@ -131,7 +131,7 @@ def measure_command(
                 game=CATALOGUE.get_spec(name),
                 strengths=strengths,
                 matches=matches,
-                openings=starts,
+                openings=fixed_openings,
                 seed=seed,
                 processes=processes or len(list_usable_cores()),
                 progress=lambda count: bar.advance(task, count),
@@ -160,14 +160,14 @@ def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> li
     if path is None:
         raise UsageError(f"--openings: {board.name} has no shipped openings")
     try:
-        [found] = read_openings(path, [cast("AnyGame", Riskless(board))])
+        [map_openings] = read_openings(path, [cast("AnyGame", Riskless(board))])
     except BadOpenings as problem:
         raise UsageError(f"--openings: {problem}") from None
-    if len(found) < matches:
+    if len(map_openings) < matches:
         raise UsageError(
-            f"--matches: must be at most {len(found)}, the number of openings in {path.name}, not {matches}"
+            f"--matches: must be at most {len(map_openings)}, the number of openings in {path.name}, not {matches}"
         )
-    return found
+    return map_openings
 
 
 def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
@@ -196,14 +196,14 @@ def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
     return rows
 
 
-def format_pairs_needed(needed: float | None) -> str:
+def format_pairs_needed(pair_count: float | None) -> str:
     """Return as text the number of pairs needed to show that the strong searcher is stronger than the weak one.
 
-    needed  the number; None if it is 10,000 or more
+    pair_count  the number; None if it is 10,000 or more
     """
-    if needed is None:
+    if pair_count is None:
         return "over 9,999"
-    return f"{needed:,.0f}" if needed >= 10 else f"{max(1.0, needed):.1f}"
+    return f"{pair_count:,.0f}" if pair_count >= 10 else f"{max(1.0, pair_count):.1f}"
 
 
 def format_share(mean: EstimatedMean) -> str:

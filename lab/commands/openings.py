@@ -74,7 +74,7 @@ def make(
             metavar="N",
             min=100,
             max=MAX_NODES_PER_MOVE,
-            help="Nodes to search each opening; each reply to it gets a quarter.",
+            help="Nodes to search each opening; each reply to the opening gets a quarter of them.",
         ),
     ] = 8_000,
     window: Annotated[
@@ -102,7 +102,7 @@ def make(
             metavar="PERCENT",
             min=0,
             max=100,
-            help="How much better than the median reply the best must be, in percentage points of winning chance.",
+            help="Minimum gap in winning chance between the best and the median reply, in percentage points.",
         ),
     ] = 3.0,
     seed: SeedOption = 1,
@@ -130,7 +130,7 @@ def make(
     Example: arena openings make --map world --plies 8 --count 200 --nodes 20000 --output world.txt
     """
     engine_spec = _parse_engine(engine)
-    numbers = _parse_strengths(strengths)
+    strength_nodes = _parse_strengths(strengths)
     from arena.lab.opening_search import OpeningCriteria, make_openings  # noqa: PLC0415 - an extra, and slow to load
 
     board = load_compiled_map(map)
@@ -142,26 +142,26 @@ def make(
         nodes=nodes,
         window=window / 100,
         gap=gap / 100,
-        strengths=numbers,
+        strengths=strength_nodes,
     )
     kept_openings: list[Opening] = []
-    candidates = 0
+    tested_count = 0
     try:
         # Older versions of rich print an empty line after a bar, even if no bar is shown.
         with Progress(console=err if err.is_terminal else Console(quiet=True), transient=True) as bar:
             task = bar.add_task("openings", total=count)
 
             def report_progress(number: int) -> None:
-                nonlocal candidates
-                candidates += number
-                bar.update(task, description=f"openings, of {candidates:,} tested")
+                nonlocal tested_count
+                tested_count += number
+                bar.update(task, description=f"openings, of {tested_count:,} tested")
 
             openings = make_openings(
                 board,
                 plies,
                 criteria,
                 seed=seed,
-                tries=MAX_TRIES_PER_OPENING * count,
+                max_candidates=MAX_TRIES_PER_OPENING * count,
                 processes=processes or len(list_usable_cores()),
                 progress=report_progress,
             )
@@ -173,16 +173,16 @@ def make(
         raise UsageError(f"--engine: {problem}") from None
     if not kept_openings:
         raise CommandError(
-            f"none of {candidates:,} openings of {plies} plies on {board.name} passed the tests; try another number of "
+            f"none of {tested_count:,} openings of {plies} plies on {board.name} passed the tests; try another number of "
             "--plies, or a wider --window"
         )
     # Without the folder of a custom map's file, which differs between machines.
     options = {"map": Path(map).name, "plies": plies, "count": count, "engine": engine, "nodes": nodes}
     options |= {"window": f"{window:g}", "gap": f"{gap:g}"}
-    options |= {"strengths": ",".join(str(number) for number in numbers), "seed": seed}
+    options |= {"strengths": ",".join(str(number) for number in strength_nodes), "seed": seed}
     write_text(_format_openings(board, kept_openings, options), path)
     location = "above" if str(path) == "-" else f"in {path}"
-    shortage_text = "" if len(kept_openings) == count else f"; no more were found among {candidates:,}"
+    shortage_text = "" if len(kept_openings) == count else f"; no more were found among {tested_count:,}"
     err.print(f"{len(kept_openings)} openings are {location}{shortage_text}")
 
 

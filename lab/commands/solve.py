@@ -43,7 +43,7 @@ class SolvedMap:
 
     @property
     def start(self) -> SolvedValue:
-        """Value of the map's starting position for Maxie, who moves first, in a match without a ply limit."""
+        """Return the value of the map's starting position for Maxie, who moves first, in a match without a ply limit."""
         return self.table.probe(self.map.start)
 
 
@@ -52,7 +52,7 @@ def solve_command(
         str,
         typer.Argument(
             metavar="MAP",
-            help="Map (name, .toml file, ring:N, grid:WxH); :cap=N,goal=N sets armies per territory and to win.",
+            help="Map: name, .toml file, ring:N or grid:WxH; append :cap=N,goal=N to change its army limits.",
         ),
     ],
     again: Annotated[
@@ -114,10 +114,10 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
     # Skip the exact cost of huge maps: with 1,000 territories there may be too many symmetries to count.
     cost = estimate_cost(boards) if CODE_BYTES * boards.count <= available_bytes else None
     if cost is None or cost.bytes > available_bytes:
-        largest = find_largest_cap(boards, available_bytes, max(abs(n) for n in map.start))
+        largest_cap = find_largest_cap(boards, available_bytes, max(abs(n) for n in map.start))
         cap_advice = (
-            f"the largest cap that would fit is {largest}"
-            if largest
+            f"the largest cap that would fit is {largest_cap}"
+            if largest_cap
             else "with its start, no cap is small enough"
         )
         raise CommandError(
@@ -210,20 +210,20 @@ def _find_longest_win_position(solved: SolvedMap) -> str | None:
 
 def _measure_peak_memory() -> int:
     """Return the peak memory of this process, in bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+    peak_size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak_size if sys.platform == "darwin" else peak_size * 1024  # Linux reports KiB
 
 
 def _print_solution(solved: SolvedMap) -> None:
     header, start = solved.table.header, solved.start
     totals = header.totals
-    shares = ", ".join(
+    totals_text = ", ".join(
         f"{number:,} {outcome} ({100 * number / max(1, totals.open):.2f} %)"
         for number, outcome in ((totals.won, "won"), (totals.lost, "lost"), (totals.drawn, "drawn"))
     )
     lines = [
         f"{solved.map.name}: from the start {_describe_start_value(start)}",
-        f"{totals.open:,} boards in play, for the player to move: {shares}",
+        f"{totals.open:,} boards in play, for the player to move: {totals_text}",
     ]
     if header.longest:
         lines.append(f"longest win: {header.longest} plies, from {_find_longest_win_position(solved)}")

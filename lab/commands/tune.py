@@ -132,8 +132,8 @@ def tune_command(
 
     if game != Riskless.name and maps:
         raise UsageError(f"--map applies only to riskless: {game} has no maps")
-    names = maps or (TRAINING_MAPS if game == Riskless.name else ())
-    games: list[Game[Any, Any]] = [Riskless(load_compiled_map(name)) for name in names] or [
+    map_names = maps or (TRAINING_MAPS if game == Riskless.name else ())
+    games: list[Game[Any, Any]] = [Riskless(load_compiled_map(name)) for name in map_names] or [
         load_game(game, "")
     ]
     try:
@@ -181,23 +181,23 @@ def tune_command(
                 rounds=rounds,
                 nodes=nodes,
                 seed=seed,
-                without=without or (),
+                untrained_features=without or (),
             )
-    seconds = f"{time.process_time() - start_seconds:,.0f} s of CPU time"
-    maps_line = [f"on {', '.join(names)}"] if names else []
+    time_text = f"{time.process_time() - start_seconds:,.0f} s of CPU time"
+    map_lines = [f"on {', '.join(map_names)}"] if map_names else []
     if outcomes:
         lines = [
-            f"Counted in {seconds}, by",
+            f"Counted in {time_text}, by",
             f"  {command}",
-            *maps_line,
+            *map_lines,
             f"in matches of {format_weights(initial_weights)}",
         ]
         _write_file(format_outcomes([OUTCOMES_COMMENT, *lines], outcomes_by_category), output, "outcomes")
         return
     lines = [
-        f"Learned by self-play in {seconds}; another search would learn other weights:",
+        f"Learned by self-play in {time_text}; another search would learn other weights:",
         f"  {command}",
-        *maps_line,
+        *map_lines,
         f"from {format_weights(initial_weights) if any(initial_weights.values()) else 'nothing: all 0'}",
         *steps,
     ]
@@ -207,7 +207,7 @@ def tune_command(
 
 
 def _check_options(
-    names: Sequence[str],
+    feature_names: Sequence[str],
     initial_weights: Mapping[str, int],
     generations: int,
     rounds: int,
@@ -220,8 +220,8 @@ def _check_options(
         raise UsageError("--outcomes cannot be combined with --climb: --outcomes trains no weights")
     if outcomes:
         return
-    for name in set(without) - set(names):
-        raise UsageError(f"--without {name}: no such feature; choose from {', '.join(names)}")
+    for name in set(without) - set(feature_names):
+        raise UsageError(f"--without {name}: no such feature; choose from {', '.join(feature_names)}")
     if generations:
         return
     if not rounds:
@@ -260,14 +260,14 @@ def _learn_weights(
     rounds: int,
     nodes: int,
     seed: int,
-    without: Sequence[str],
+    untrained_features: Sequence[str],
 ) -> tuple[Mapping[str, int], list[str]]:
     """Return the weights after all generations and the climb, and a line about each step.
 
-    matches  number of matches of each game in a generation
-    rounds   number of rounds of the climb
-    nodes    nodes per move
-    without  names of features whose weights are not trained
+    matches             number of matches of each game in a generation
+    rounds              number of rounds of the climb
+    nodes               nodes per move
+    untrained_features  names of features whose weights are not trained
     """
     from arena.lab.tuning.climb import climb_weights  # noqa: PLC0415 - an extra, and slow to load
     from arena.lab.tuning.fit import fit_weights, play_training_matches  # noqa: PLC0415
@@ -282,16 +282,16 @@ def _learn_weights(
             seed=seed + generation - 1,
             progress=add_progress_bar(f"generation {generation}", matches * len(games)),
         )
-        fitted = fit_weights(samples, list(weights), weights, without)
-        weights = fitted.weights
+        fit = fit_weights(samples, list(weights), weights, untrained_features)
+        weights = fit.weights
         steps.append(
-            f"generation {generation}: {fitted.matches} matches, {fitted.samples:,} positions; loss in bits "
-            f"{fitted.loss_before:.3f} -> {fitted.loss_after:.3f}, held out {fitted.held_out_loss_before:.3f} -> "
-            f"{fitted.held_out_loss_after:.3f}; {format_weights(weights)}"
+            f"generation {generation}: {fit.matches} matches, {fit.samples:,} positions; loss in bits "
+            f"{fit.loss_before:.3f} -> {fit.loss_after:.3f}, held out {fit.held_out_loss_before:.3f} -> "
+            f"{fit.held_out_loss_after:.3f}; {format_weights(weights)}"
         )
         out.print(steps[-1])
     if rounds:
-        climbed = climb_weights(
+        climb = climb_weights(
             games,
             weights,
             rounds=rounds,
@@ -299,11 +299,11 @@ def _learn_weights(
             seed=seed,
             progress=add_progress_bar("climb", rounds),
         )
-        weights, parts = climbed.weights, len(climbed.stages)
-        for number, stage in enumerate(climbed.stages, 1):
-            steps.append(f"climb, round {climbed.rounds * number // parts}: {format_weights(stage)}")
+        weights, stage_count = climb.weights, len(climb.stages)
+        for number, stage in enumerate(climb.stages, 1):
+            steps.append(f"climb, round {climb.rounds * number // stage_count}: {format_weights(stage)}")
         steps.append(
-            f"climb: {climbed.rounds} rounds, {climbed.pairs:,} pairs; mean of the second half: {format_weights(weights)}"
+            f"climb: {climb.rounds} rounds, {climb.pairs:,} pairs; mean of the second half: {format_weights(weights)}"
         )
         out.print(steps[-1])
     return weights, steps

@@ -113,13 +113,15 @@ def _choose_first_steps(
     """Return the first step of each weight, from positions of random matches; 0 for a weight of 0."""
     feature_rows = []
     for game in games:
-        count, _ = get_features(game)
+        compute_features, _ = get_features(game)
         feature_units = np.array(compute_feature_units(game))
-        feature_rows += [feature_units * count(position) for position in sample_positions(game, rng)]
+        feature_rows += [
+            feature_units * compute_features(position) for position in sample_positions(game, rng)
+        ]
     feature_values = np.array(feature_rows)
-    spreads = np.sqrt(np.mean(feature_values**2, axis=0))
+    feature_spreads = np.sqrt(np.mean(feature_values**2, axis=0))
     estimate_spread = np.sqrt(np.mean((feature_values @ weights) ** 2))
-    return np.asarray(FIRST_STEP * estimate_spread / np.maximum(spreads, 1e-3) * (weights != 0))
+    return np.asarray(FIRST_STEP * estimate_spread / np.maximum(feature_spreads, 1e-3) * (weights != 0))
 
 
 def _round_weights(names: Sequence[str], vector: npt.NDArray[np.float64]) -> Mapping[str, int]:

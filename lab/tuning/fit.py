@@ -105,13 +105,13 @@ def play_training_matches(
     match_and_game_numbers: list[tuple[int, int]] = []
     number = 0
     for game_index, game in enumerate(games):
-        count, _ = get_features(game)
+        compute_features, _ = get_features(game)
         feature_units = compute_feature_units(game)
         for match in _play_matches(game, weights, range(number, number + matches), nodes, rng):
             result = _compute_result_for_maxie(game, match)
             for plies_to_end, position in enumerate(reversed(match.positions)):
                 feature_rows.append(
-                    [unit * n for unit, n in zip(feature_units, count(position), strict=True)]
+                    [unit * n for unit, n in zip(feature_units, compute_features(position), strict=True)]
                 )
                 discounted_results.append(_discount_result(result, plies_to_end))
                 match_and_game_numbers.append((number, game_index))
@@ -184,30 +184,33 @@ def count_outcomes(
     Raises BadSpec for a game without categories.
     """
     rng = random.Random(seed)
-    counts: dict[PositionCategory, list[int]] = {}
+    counts_by_category: dict[PositionCategory, list[int]] = {}
     for game in games:
         category_of = make_category_function(game)
         for match in _play_matches(game, weights, range(matches), nodes, rng):
             for position in match.positions:
-                outcome_counts = counts.setdefault(category_of(position), [0, 0, 0])
+                outcome_counts = counts_by_category.setdefault(category_of(position), [0, 0, 0])
                 if match.winner is None:
                     outcome_counts[1] += 1
                 else:
                     outcome_counts[0 if match.winner is game.player(position) else 2] += 1
             progress()
-    return {category: (won, drawn, lost) for category, (won, drawn, lost) in counts.items()}
+    return {category: (won, drawn, lost) for category, (won, drawn, lost) in counts_by_category.items()}
 
 
 def fit_weights(
-    samples: TrainingSamples, names: Sequence[str], weights: Mapping[str, int], without: Collection[str] = ()
+    samples: TrainingSamples,
+    names: Sequence[str],
+    weights: Mapping[str, int],
+    untrained_features: Collection[str] = (),
 ) -> FitResult:
     """Return the weights that predict the results of the samples best, and their losses.
 
-    names    names of the features, in the order of their columns
-    weights  weights with which the samples were played
-    without  names of features whose weights are not trained
+    names               names of the features, in the order of their columns
+    weights             weights with which the samples were played
+    untrained_features  names of features whose weights are not trained
     """
-    trained_mask = np.array([float(name not in without) for name in names])
+    trained_mask = np.array([float(name not in untrained_features) for name in names])
     samples = replace(samples, features=samples.features * trained_mask)
     held_out = samples.matches % HELD_OUT_INTERVAL == HELD_OUT_INTERVAL - 1
     # each match counts the same, since a long one has many positions but only one result
@@ -255,18 +258,21 @@ def fit_weights(
 
 
 def _fit_slopes(
-    samples: TrainingSamples, sample_weights: FloatArray, part: npt.NDArray[np.bool_], weights: FloatArray
+    samples: TrainingSamples,
+    sample_weights: FloatArray,
+    sample_mask: npt.NDArray[np.bool_],
+    weights: FloatArray,
 ) -> FloatArray:
     """Return each game's slope of the logistic curve, in log-odds of winning per unit of the weighted sum.
 
     sample_weights  weight of each sample in the fit
-    part            mask of the samples from which the slopes are computed
+    sample_mask     mask of the samples from which the slopes are computed
     weights         weights of the features
     """
     values = (samples.features @ weights)[:, None]
     slopes = []
     for game in range(int(samples.games.max()) + 1):
-        mask = part & (samples.games == game)
+        mask = sample_mask & (samples.games == game)
         slope = _fit_logistic(values[mask], samples.results[mask], sample_weights[mask], np.zeros(1), 1e-6)
         slopes.append(float(slope[0]))
     return np.array(slopes)
@@ -283,17 +289,19 @@ def _fit_logistic(
     ridge              strength of the penalty
     """
     feature_spreads = np.maximum(np.sqrt(np.average(features**2, axis=0, weights=sample_weights)), 1e-9)
-    scaled = features / feature_spreads
-    start = prior * feature_spreads
-    weights = start.copy()
+    scaled_features = features / feature_spreads
+    scaled_prior = prior * feature_spreads
+    weights = scaled_prior.copy()
     weight_sum = sample_weights.sum()
     for _ in range(MAX_ITERATIONS):
-        predicted = 1 / (1 + np.exp(-np.clip(scaled @ weights, -30, 30)))
-        gradient = scaled.T @ (sample_weights * (predicted - results)) / weight_sum + ridge * (
-            weights - start
+        predicted = 1 / (1 + np.exp(-np.clip(scaled_features @ weights, -30, 30)))
+        gradient = scaled_features.T @ (sample_weights * (predicted - results)) / weight_sum + ridge * (
+            weights - scaled_prior
         )
-        weight = sample_weights * np.maximum(predicted * (1 - predicted), 1e-6)
-        curvature = (scaled * weight[:, None]).T @ scaled / weight_sum + ridge * np.eye(len(weights))
+        newton_weights = sample_weights * np.maximum(predicted * (1 - predicted), 1e-6)
+        curvature = (
+            scaled_features * newton_weights[:, None]
+        ).T @ scaled_features / weight_sum + ridge * np.eye(len(weights))
         step = np.linalg.solve(curvature, gradient)
         weights -= step
         if np.abs(step).max() < 1e-9:

@@ -51,7 +51,7 @@ def measured(matches: int, seed: int, told: list[int]) -> MeasuredMap:
 def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> None:
     counts: list[int] = []
     found = measured(6, 3, counts)
-    assert sum(counts) == count_matches(1, 6, strengths=2)
+    assert sum(counts) == count_matches(1, 6, strength_count=2)
     assert [equals.nodes for equals in found.equals] == [50, 200]
     for equals in found.equals:
         assert equals.matches == sum(equals.endings.values()) == 6

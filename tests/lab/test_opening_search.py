@@ -63,7 +63,7 @@ def even_in_matches(position: Armies) -> bool:
 def made(
     tries: int = 60, plies: int = 4, seed: int = 1, criteria: OpeningCriteria = CRITERIA, **how: Any
 ) -> list[Opening]:
-    return list(make_openings(M1, plies, criteria, seed=seed, tries=tries, **how))
+    return list(make_openings(M1, plies, criteria, seed=seed, max_candidates=tries, **how))
 
 
 def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
@@ -100,7 +100,7 @@ def test_another_seed_gives_another_order_and_tries_are_bounded() -> None:
 
 def test_the_search_stops_with_enough_openings_and_counts_all_judged() -> None:
     counted: list[int] = []
-    some = make_openings(M1, 4, CRITERIA, seed=1, tries=60, progress=counted.append)
+    some = make_openings(M1, 4, CRITERIA, seed=1, max_candidates=60, progress=counted.append)
     assert list(islice(some, 3)) == made()[:3]
     some.close()
     assert 3 <= sum(counted) < 60
@@ -110,4 +110,4 @@ def test_the_search_stops_with_enough_openings_and_counts_all_judged() -> None:
 
 def test_a_map_that_is_decided_has_none() -> None:
     criteria = OpeningCriteria("plain", exact=False, nodes=4_000, window=0.45, gap=0.01, strengths=STRENGTHS)
-    assert not list(make_openings(load_map("path4"), 4, criteria, seed=1, tries=100))
+    assert not list(make_openings(load_map("path4"), 4, criteria, seed=1, max_candidates=100))

@@ -33,7 +33,7 @@ def by_minimax(game: Riskless) -> Callable[[Armies], SolvedValue]:
             return SolvedValue(
                 SolvedResult.WIN if outcome.winner is position.player else SolvedResult.LOSS, 0
             )
-        moves = (truth(game.successor(position, move)).for_mover for move in game.moves(position))
+        moves = (truth(game.successor(position, move)).move_value for move in game.moves(position))
         return max(moves, key=lambda each: each.sort_key)
 
     return truth

@@ -25,9 +25,9 @@ def test_a_ply_limit_turns_longer_wins_into_draws(truth: SolvedValue, left: int)
 
 
 def test_before_the_move_the_other_player_sees_it_and_a_ply_more() -> None:
-    assert SolvedValue(SolvedResult.LOSS, 4).for_mover == SolvedValue(SolvedResult.WIN, 5)
-    assert SolvedValue(SolvedResult.WIN, 4).for_mover == SolvedValue(SolvedResult.LOSS, 5)
-    assert DRAW.for_mover == DRAW
+    assert SolvedValue(SolvedResult.LOSS, 4).move_value == SolvedValue(SolvedResult.WIN, 5)
+    assert SolvedValue(SolvedResult.WIN, 4).move_value == SolvedValue(SolvedResult.LOSS, 5)
+    assert DRAW.move_value == DRAW
 
 
 def test_quick_wins_are_liked_best_and_quick_losses_least() -> None:

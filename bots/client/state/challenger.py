@@ -18,14 +18,14 @@ class Challenger:
         """Ids of the matches whose challenge was accepted and that have not started."""
 
     def open_challenges(self, free_slots: int) -> list[Challenge]:
-        """Return the challenges to send while the bot has room for `free_slots` more matches.
+        """Return the challenges to send: one for each of `free_slots` further matches that no earlier challenge may fill.
 
         The caller must send them: they count as unanswered from now on.
         """
         if self._challenge is None:
             return []
-        pending = self._unanswered_count + len(self._open_ids) + len(self._accepted_matches)
-        count = max(0, free_slots - pending)
+        pending_count = self._unanswered_count + len(self._open_ids) + len(self._accepted_matches)
+        count = max(0, free_slots - pending_count)
         self._unanswered_count += count
         return [self._challenge] * count
 

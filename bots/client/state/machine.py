@@ -104,11 +104,11 @@ class Machine:
         self._received_challenges: list[str] = []
         """Ids of the open challenges to this bot, which wait until the bot has room for a match."""
         self._ratings: Mapping[str, float] = {}
-        self.unrated = 0
+        self.unrated_count = 0
         """Number of finished rated matches whose new rating has not arrived."""
         self.is_welcomed = False
         """True if the current connection has completed its handshake."""
-        self.grace = 0.0
+        self.grace_seconds = 0.0
         """Time that the server waits for a disconnected client to return, in seconds; 0 before the first welcome."""
 
     @property
@@ -133,7 +133,7 @@ class Machine:
                 if state.phase is Phase.CHOOSING:
                     actions.append(CancelMove(match))
                 state.phase = Phase.RESIGNED
-                actions.append(SendMessage(state.resign))
+                actions.append(SendMessage(state.resign_message))
         return actions
 
     @property
@@ -196,7 +196,7 @@ class Machine:
                 return []  # listings, views and open challenges are not requested here
 
     def send_challenges(self) -> list[Action]:
-        """Return the challenges to send now, as many as there is room for; none if the client challenges nobody."""
+        """Return the challenges to send now, one for each match that the bot has room for; none if it challenges nobody."""
         if not self.is_welcomed:
             return []
         free_slots = self._hello.matches - len(self._matches)
@@ -221,7 +221,7 @@ class Machine:
         ready_messages = [SendMessage(Ready(match)) for match in sorted(self._previous_matches)]
         ratings = {} if standing.ratings is UNSET else standing.ratings
         changed_rating_count = sum(rating != self._ratings.get(game) for game, rating in ratings.items())
-        self.unrated, self._ratings = max(0, self.unrated - changed_rating_count), ratings
+        self.unrated_count, self._ratings = max(0, self.unrated_count - changed_rating_count), ratings
         deviations = {} if standing.deviations is UNSET else standing.deviations
         return [*ready_messages, ReportStatus(standing.state, standing.detail, ratings, deviations)]
 
@@ -239,12 +239,9 @@ class Machine:
                 result_text = f"{message.winner or 'nobody'} won ({message.reason.value})"
                 return [WarnOwner(f"match {message.match} ended while nobody played it here: {result_text}")]
             # An `end` or `accepted` of an abandoned match needs no report, but a `turn` means that a clock is running.
-            is_late = not isinstance(message, Turn)
-            return (
-                []
-                if is_late
-                else [WarnOwner(f"received a turn of match {message.match}, which is not played here")]
-            )
+            if isinstance(message, Turn):
+                return [WarnOwner(f"received a turn of match {message.match}, which is not played here")]
+            return []
         state.is_renewed = True
         match message:
             case Turn():
@@ -289,13 +286,16 @@ class Machine:
         if state is None or state.phase is Phase.RESIGNED:
             return []
         state.phase = Phase.RESIGNED
-        state.resign = Resign(match, "crash" if crash else "resignation", reason[:MAX_REASON_LENGTH])
+        state.resign_message = Resign(match, "crash" if crash else "resignation", reason[:MAX_REASON_LENGTH])
         loss_text = "lost by a crash" if crash else "resigned"
-        return [WarnOwner(f"match {match}: {reason}; the match is {loss_text}"), SendMessage(state.resign)]
+        return [
+            WarnOwner(f"match {match}: {reason}; the match is {loss_text}"),
+            SendMessage(state.resign_message),
+        ]
 
     def _handle_welcome(self, welcome: Welcome) -> list[Action]:
         self.is_welcomed = self._was_welcomed = True
-        self.grace = welcome.limits.grace_ms / 1000
+        self.grace_seconds = welcome.limits.grace_ms / 1000
         self._hello = structs.replace(self._hello, session=welcome.session)
         # Matches may have ended while the client was disconnected, even if the server has forgotten the session.
         # A repeated `ready` is harmless, and the server answers it with the end of a match that is over.
@@ -334,7 +334,7 @@ class Machine:
                 case Phase.PREPARING:
                     return []
                 case Phase.RESIGNED:
-                    return [SendMessage(state.resign)]
+                    return [SendMessage(state.resign_message)]
                 case _:
                     return [SendMessage(Ready(start.match))]
         # A match that the server has not mentioned since the reconnection may be over, so it is not counted.
@@ -361,8 +361,10 @@ class Machine:
             margin_ms=start.margin_ms,
             threads=start.threads,
         )
-        rated = start.rated is True
-        self._matches[start.match] = MatchState(match_, game.start(), Resign(start.match), rated=rated)
+
+        self._matches[start.match] = MatchState(
+            match_, game.start(), Resign(start.match), is_rated=start.rated is True
+        )
         if start.match in self._previous_matches:
             self._previous_matches.discard(start.match)
             return [PrepareBot(match_)]
@@ -384,7 +386,7 @@ class Machine:
             state.early_turn = (turn, arrived)
             return []
         if state.phase is Phase.RESIGNED:
-            return [SendMessage(state.resign)]
+            return [SendMessage(state.resign_message)]
         if state.answer is not None and state.answer.ply == turn.ply:
             return [SendMessage(state.answer)]
         if turn.ply < len(state.moves) or (state.phase is Phase.CHOOSING and turn.ply == len(state.moves)):
@@ -417,7 +419,7 @@ class Machine:
             warnings = []
         winner = Player(end.winner) if end.winner else None
         ending = Ending(winner, end.reason, end.detail, len(end.moves), state.position)
-        self.unrated += state.rated
+        self.unrated_count += state.is_rated
         return [*warnings, *self._end_match(state, ending)]
 
     def _handle_error(self, error: Error) -> list[Action]:

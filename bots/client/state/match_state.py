@@ -13,7 +13,7 @@ from arena.games.core import Player
 from arena.protocol.messages import Accepted, Move, Resign, Turn
 
 MAX_LAGS = 16
-"""Number of recent moves whose lag is remembered. A single slow move is forgotten after this many moves."""
+"""Number of recent moves whose lag is remembered, so that a single slow move is forgotten after this many moves."""
 
 
 class Phase(Enum):
@@ -35,7 +35,7 @@ class MatchState:
 
     match: Match
     position: Any
-    resign: Resign
+    resign_message: Resign
     """Message that resigns the match. In phase RESIGNED it answers each `start` and `turn` of the server."""
     phase: Phase = Phase.PREPARING
     moves: list[Any] = field(default_factory=list)
@@ -54,7 +54,7 @@ class MatchState:
     """Lags of the last moves, in seconds."""
     is_renewed: bool = True
     """False after a lost connection, until the server mentions this match again."""
-    rated: bool = False
+    is_rated: bool = False
     """True if the match counts for the ratings."""
 
     def catch_up(self, moves: Sequence[Any]) -> None:
@@ -74,10 +74,9 @@ class MatchState:
 
     def make_clock(self, turn: Turn, arrived: float) -> Clock:
         """Return the bot's clock for a turn that arrived at the time `arrived`."""
-        maxie, minnie = turn.clocks.maxie_ms / 1000, turn.clocks.minnie_ms / 1000
-        own_seconds, opponent_seconds = (
-            (maxie, minnie) if self.match.seat is Player.MAXIE else (minnie, maxie)
-        )
+        own_seconds, opponent_seconds = turn.clocks.maxie_ms / 1000, turn.clocks.minnie_ms / 1000
+        if self.match.seat is Player.MINNIE:
+            own_seconds, opponent_seconds = opponent_seconds, own_seconds
         return Clock(
             mine=max(0.0, own_seconds),
             theirs=max(0.0, opponent_seconds),

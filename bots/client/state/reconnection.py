@@ -37,20 +37,23 @@ def should_reconnect(code: Code, *, was_welcomed: bool) -> bool:
 
 
 def compute_max_reconnect_delay(
-    attempts: int, *, stopped: bool, playing: bool, grace_seconds: float
+    attempts: int, *, is_server_stopping: bool, is_playing: bool, grace_seconds: float
 ) -> float:
     """Return the longest pause in seconds before the next attempt to connect, after `attempts` consecutive failures.
 
     A client waits for a random time between half of this pause and all of it.
 
-    stopped        True if the server announced that it stops
-    playing        True if the client has unfinished matches
-    grace_seconds  seconds that a restarted server waits for the client
+    is_server_stopping  True if the server announced that it stops
+    is_playing          True if the client has unfinished matches
+    grace_seconds       seconds that a restarted server waits for the client
     """
     max_pause = (
         min(MAX_PAUSE_SECONDS, max(FIRST_PAUSE_SECONDS, grace_seconds / GRACE_DIVISOR))
-        if playing
+        if is_playing
         else MAX_PAUSE_SECONDS
     )
     # The exponent is limited, in case a client retries for months.
-    return min(max_pause, (STOP_PAUSE_SECONDS if stopped else FIRST_PAUSE_SECONDS) * 2.0 ** min(attempts, 16))
+    return min(
+        max_pause,
+        (STOP_PAUSE_SECONDS if is_server_stopping else FIRST_PAUSE_SECONDS) * 2.0 ** min(attempts, 16),
+    )

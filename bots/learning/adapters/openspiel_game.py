@@ -28,7 +28,7 @@ def register_game(env: Environment) -> Any:
             )
         return entry[1]()
     game = _make_game_class(env, name)
-    pyspiel.register_game(game.kind, game)
+    pyspiel.register_game(game.game_type, game)
     _REGISTERED_GAMES[name] = env, game
     return game()
 
@@ -44,16 +44,16 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
     """An OpenSpiel game. OpenSpiel creates instances from the class, so each environment has its own subclass."""
 
     env: Environment
-    kind: Any
-    info: Any
+    game_type: Any
+    game_info: Any
 
     def __init__(self, params: Any = None) -> None:
-        super().__init__(self.kind, self.info, params or {})
+        super().__init__(self.game_type, self.game_info, params or {})
 
     def new_initial_state(self, state: Any = None) -> OpenSpielState:
         if state is not None:
             raise ValueError(
-                f"{self.kind.short_name} can begin only at its start position: call new_initial_state without a state"
+                f"{self.game_type.short_name} can begin only at its start position: call new_initial_state without a state"
             )
         return OpenSpielState(self)
 
@@ -113,7 +113,7 @@ class Observer:
 
 
 def _make_game_class(env: Environment, name: str) -> Any:
-    kind = pyspiel.GameType(
+    game_type = pyspiel.GameType(
         short_name=name,
         long_name=name.replace("_", " "),
         dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
@@ -129,7 +129,7 @@ def _make_game_class(env: Environment, name: str) -> Any:
         provides_observation_tensor=True,
         parameter_specification={},
     )
-    info = pyspiel.GameInfo(
+    game_info = pyspiel.GameInfo(
         num_distinct_actions=env.actions,
         max_chance_outcomes=0,
         num_players=2,
@@ -138,4 +138,4 @@ def _make_game_class(env: Environment, name: str) -> Any:
         utility_sum=0.0,
         max_game_length=env.game.map.ply_limit if isinstance(env.game, Riskless) else env.actions,
     )
-    return type(name, (OpenSpielGame,), {"env": env, "kind": kind, "info": info})
+    return type(name, (OpenSpielGame,), {"env": env, "game_type": game_type, "game_info": game_info})

@@ -32,8 +32,8 @@ class MatchEnv(AECEnv):  # type: ignore[misc]
         self.env = env
         self.render_mode = "ansi"
         self.possible_agents = list(AGENTS)
-        cells = len(env.observation(env.game.start()))
-        observation_box = spaces.Box(-127, 127, (cells,), np.int8)
+        cell_count = len(env.observation(env.game.start()))
+        observation_box = spaces.Box(-127, 127, (cell_count,), np.int8)
         action_mask_box = spaces.Box(0, 1, (env.actions,), np.int8)
         self.observation_spaces = {
             agent: spaces.Dict({"observation": observation_box, "action_mask": action_mask_box})

@@ -60,12 +60,13 @@ class AlphaBeta(Generic[P, M]):
         ordered_moves: Sequence[OrderedMove[P, M]],
         depth: int,
     ) -> None:
-        for ordered in ordered_moves:
-            alpha = root.get_alpha(ordered.number)
+        for ordered_move in ordered_moves:
+            alpha = root.get_alpha(ordered_move.number)
             value, line = self._search_node(
-                problem, monitor, ordered.child, depth - 1, (ordered.number,), root.sign, alpha, INFINITY
+                *(problem, monitor, ordered_move.child, depth - 1),
+                *((ordered_move.number,), root.sign, alpha, INFINITY),
             )
-            root.record_result(ordered, value, line)
+            root.record_result(ordered_move, value, line)
             root.report_progress()
 
     def _search_node(
@@ -75,16 +76,16 @@ class AlphaBeta(Generic[P, M]):
         position: P,
         depth: int,
         path: Path,
-        mover: int,
+        last_sign: int,
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
         """Return the value of a node within a window, and the line that leads to the value.
 
-        Value and window are for the player who moved last, whose sign is `mover`.
+        Value and window are for the player who moved last, whose sign is `last_sign`.
         """
         sign = problem.game.player(position).sign
-        if sign != mover:
+        if sign != last_sign:
             alpha, beta = -beta, -alpha
         low, high = (alpha, beta) if sign > 0 else (-beta, -alpha)
         monitor.enter(path, position, depth, low, high)
@@ -92,25 +93,25 @@ class AlphaBeta(Generic[P, M]):
             entry = self.table.probe(position, depth, len(path), alpha, beta)
             if entry is not None:
                 value, is_older = entry
-                monitor.record_table_hit(path, position, sign * value, horizon=is_older)
-                return sign * mover * value, ()
+                monitor.record_table_hit(path, position, sign * value, at_horizon=is_older)
+                return sign * last_sign * value, ()
         moves = problem.game.moves(position) if depth > 0 else ()
         if not moves:
             expansion = problem.expand(position, 0, len(path))
-            monitor.record_leaf(path, position, expansion.value, horizon=expansion.horizon)
-            return mover * expansion.value, ()
+            monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
+            return last_sign * expansion.value, ()
         if depth == 1 and monitor.events is None:
             value, line = self._search_leaf_children(problem, monitor, position, moves, len(path) + 1, beta)
         else:
             sort_statically = self.sort_statically and depth > 1
             if sort_statically:
-                monitor.sorted += len(moves)
+                monitor.sort_estimates += len(moves)
             ordered_moves = order_best_first(
                 problem,
                 position,
                 moves,
                 self._find_hint(position),
-                distance=len(path),
+                plies_from_root=len(path),
                 sort_statically=sort_statically,
             )
             value, line = self._search_children(
@@ -122,7 +123,7 @@ class AlphaBeta(Generic[P, M]):
         if self.table is not None:
             bound = Bound.LOWER if value >= beta else Bound.UPPER if value <= alpha else Bound.EXACT
             self.table.store(position, depth, len(path), value, bound, line[0])
-        return sign * mover * value, line
+        return sign * last_sign * value, line
 
     def _find_hint(self, position: P) -> M | None:
         hint = self._hints.get(position)
@@ -147,19 +148,19 @@ class AlphaBeta(Generic[P, M]):
         """
         best: int = -INFINITY
         best_line: Line[M] = ()
-        for ordered in ordered_moves:
+        for ordered_move in ordered_moves:
             value, line = self._search_node(
                 problem,
                 monitor,
-                ordered.child,
+                ordered_move.child,
                 depth - 1,
-                (*path, ordered.number),
+                (*path, ordered_move.number),
                 sign,
                 max(alpha, best),
                 beta,
             )
             if value > best:
-                best, best_line = value, (ordered.move, *line)
+                best, best_line = value, (ordered_move.move, *line)
                 if best >= beta:
                     break
         return best, best_line
@@ -170,10 +171,10 @@ class AlphaBeta(Generic[P, M]):
         monitor: SearchMonitor,
         position: P,
         moves: Sequence[M],
-        distance: int,
+        plies_from_root: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        """Search children that are all leaves, `distance` plies from the root, without a trace.
+        """Search children that are all leaves, `plies_from_root` plies from the root, without a trace.
 
         The result is the same as that of `_search_children`. Most nodes are such leaves, so this code does as little as
         possible for each.
@@ -182,22 +183,22 @@ class AlphaBeta(Generic[P, M]):
         successor, outcome, evaluator = problem.game.successor, problem.game.outcome, problem.evaluator
         stop, hint = monitor.stop, self._find_hint(position)
         best, best_move = -INFINITY, moves[0]
-        count, horizon = 0, False
+        leaf_count, at_horizon = 0, False
         try:
             for move in moves if hint is None else sorted(moves, key=lambda move: move != hint):
                 if stop():
                     raise Stopped
-                count += 1
+                leaf_count += 1
                 child = successor(position, move)
                 if outcome(child) is None:
-                    horizon = True
+                    at_horizon = True
                     value = sign * evaluator(child)
                 else:
-                    value = sign * problem.expand(child, 0, distance).value
+                    value = sign * problem.expand(child, 0, plies_from_root).value
                 if value > best:
                     best, best_move = value, move
                     if best >= beta:
                         break
         finally:
-            monitor.count_leaves(count, horizon=horizon)
+            monitor.count_leaves(leaf_count, at_horizon=at_horizon)
         return best, (best_move,)

@@ -40,13 +40,13 @@ class Jamboree(AlphaBeta[P, M]):
         super()._search_root(problem, monitor, root, sequential_moves, depth)
         if not parallel_moves:
             return
-        windows = [(root.get_alpha(ordered.number), INFINITY) for ordered in parallel_moves]
-        for ordered, (value, line) in zip(
+        windows = [(root.get_alpha(ordered_move.number), INFINITY) for ordered_move in parallel_moves]
+        for ordered_move, (value, line) in zip(
             parallel_moves,
             self._search_parallel(problem, monitor, parallel_moves, windows, depth, (), root.sign),
             strict=True,
         ):
-            root.record_result(ordered, value, line)
+            root.record_result(ordered_move, value, line)
         root.report_progress()
 
     def _search_children(
@@ -67,13 +67,13 @@ class Jamboree(AlphaBeta[P, M]):
         if best >= beta or not parallel_moves:
             return best, best_line
         windows = [(max(alpha, best), beta)] * len(parallel_moves)
-        for ordered, (value, line) in zip(
+        for ordered_move, (value, line) in zip(
             parallel_moves,
             self._search_parallel(problem, monitor, parallel_moves, windows, depth, path, sign),
             strict=True,
         ):
             if value > best:
-                best, best_line = value, (ordered.move, *line)
+                best, best_line = value, (ordered_move.move, *line)
         return best, best_line
 
     def _search_parallel(
@@ -89,9 +89,15 @@ class Jamboree(AlphaBeta[P, M]):
         parts = [monitor.fork() for _ in ordered_moves]
 
         def search(n: int) -> tuple[int, Line[M]]:
-            ordered = ordered_moves[n]
+            ordered_move = ordered_moves[n]
             return self._search_node(
-                problem, parts[n], ordered.child, depth - 1, (*path, ordered.number), sign, *windows[n]
+                problem,
+                parts[n],
+                ordered_move.child,
+                depth - 1,
+                (*path, ordered_move.number),
+                sign,
+                *windows[n],
             )
 
         try:

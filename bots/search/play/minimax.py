@@ -22,11 +22,11 @@ class Minimax(AlphaBeta[P, M]):
         position: P,
         depth: int,
         path: Path,
-        mover: int,
+        last_sign: int,
         alpha: int,  # noqa: ARG002  (the window of alpha-beta)
         beta: int,  # noqa: ARG002
     ) -> tuple[int, Line[M]]:
-        result = super()._search_node(problem, monitor, position, depth, path, mover, -INFINITY, INFINITY)
+        result = super()._search_node(problem, monitor, position, depth, path, last_sign, -INFINITY, INFINITY)
         monitor.hints.clear()  # nothing reads them
         return result
 

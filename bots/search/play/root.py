@@ -38,8 +38,10 @@ class Search(Protocol[P, M]):
 class Root(Generic[P, M]):
     """Best root move so far, and the window for the next root move.
 
-    `sign` is 1 if Maxie is to move at the root, -1 if Minnie is. `value` is the best value for the player to move,
-    `index` the number of the best move in move order, and `line` the main line.
+    sign    1 if Maxie is to move at the root, -1 if Minnie is
+    value   best value so far, for the player to move
+    index   number of the best move in move order
+    line    main line
 
     Ties go to the leftmost move, but moves may come in any order. So a move to the left of the best move is searched with
     an alpha that is lower by one. A value equal to the best value is then exact, and the move replaces the best move.
@@ -77,6 +79,6 @@ def list_ordered_root_moves(
     problem: Problem[P, M], position: P, order: Sequence[M]
 ) -> list[OrderedMove[P, M]]:
     """Return the root's moves in the order `order`, each with its index in the game's list and the position after it."""
-    numbers = {move: index for index, move in enumerate(problem.game.moves(position))}
+    index_by_move = {move: index for index, move in enumerate(problem.game.moves(position))}
     successor = problem.game.successor
-    return [OrderedMove(numbers[move], move, successor(position, move)) for move in order]
+    return [OrderedMove(index_by_move[move], move, successor(position, move)) for move in order]

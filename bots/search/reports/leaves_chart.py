@@ -21,10 +21,12 @@ POWERS = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
 
 def render_leaves_chart(comparison: Comparison, title: str) -> str:
     """Return the chart as an SVG document. Raises ValueError if no algorithm finished depth 1."""
-    depth = comparison.deepest
+    depth = comparison.max_reached_depth
     if depth == 0:
         raise ValueError("nothing to draw: no algorithm finished depth 1 within its budget of leaves")
-    lines = {name: list(enumerate(counts, 1)) for name, counts in comparison.bounded_leaves.items() if counts}
+    lines = {
+        name: list(enumerate(counts, 1)) for name, counts in comparison.leaves_to_max_depth.items() if counts
+    }
     powers: dict[str, list[tuple[int, int]]] = {}
     for share, name in POWERS:
         expected = [(p, comparison.compute_expected_leaves(p, share)) for p in range(1, depth + 1)]
@@ -68,22 +70,22 @@ def _draw_labels(curve_ends: list[tuple[float, float, str, str]]) -> Iterator[st
 
     A curve that ends before the right edge has its name at its end. `curve_ends` has the end of each curve: x, y, name, colour.
     """
-    gap = 15.0
-    column = WIDTH - RIGHT + 34
+    min_gap = 15.0
+    label_x = WIDTH - RIGHT + 34
     for x, y, name, colour in curve_ends:
         if x < WIDTH - RIGHT - 20:
             yield render_text_element(x - 6, y - 9, name, colour, "end")
     curve_ends = [curve_end for curve_end in curve_ends if curve_end[0] >= WIDTH - RIGHT - 20]
-    floor_y = HEIGHT - BOTTOM
+    bottom_y = HEIGHT - BOTTOM
     heights: list[float] = []
     sorted_ends = sorted(curve_ends, key=lambda curve_end: curve_end[1])
     for _, y, _, _ in sorted_ends:
-        heights.append(max(y, heights[-1] + gap if heights else TOP))
-    overflow = heights[-1] - floor_y if heights else 0
+        heights.append(max(y, heights[-1] + min_gap if heights else TOP))
+    overflow = heights[-1] - bottom_y if heights else 0
     if overflow > 0:
         for n in range(len(heights) - 1, -1, -1):
-            limit = floor_y if n == len(heights) - 1 else heights[n + 1] - gap
-            heights[n] = min(heights[n], limit)
+            max_y = bottom_y if n == len(heights) - 1 else heights[n + 1] - min_gap
+            heights[n] = min(heights[n], max_y)
     for (x, y, name, colour), height in zip(sorted_ends, heights, strict=True):
-        yield render_line(x + 4, y, column - 4, height, colour, 0.8, ' opacity="0.55"')
-        yield render_text_element(column, height + 4, name, colour)
+        yield render_line(x + 4, y, label_x - 4, height, colour, 0.8, ' opacity="0.55"')
+        yield render_text_element(label_x, height + 4, name, colour)

@@ -22,10 +22,10 @@ from arena.bots.search.views import Seq, to_list
 from arena.games.core import Game, Player, Reason
 from arena.games.explicit import ExplicitGame
 
-_SIDES = {2: ("left", "right"), 3: ("left", "middle", "right")}
+_MOVE_WORDS = {2: ("left", "right"), 3: ("left", "middle", "right")}
 """Words for the moves of a node with two or three moves, for the last line of a trace."""
 
-NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
+PLAYER_NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 
 
 def format_trace_lines(
@@ -33,7 +33,7 @@ def format_trace_lines(
 ) -> Iterator[str]:
     """Yield one line for each event of a search. Without `estimates`, the valuations of leaves are left out."""
     for event in events:
-        node = f"({NAMES[game.player(event.position)]},{format_state(game, event.position)})"
+        node = f"({PLAYER_NAMES[game.player(event.position)]},{format_state(game, event.position)})"
         match event:
             case NodeEntered(alpha=MoveValue() as alpha, beta=MoveValue() as beta):
                 window = f"({_format_move_value(game, alpha)},{_format_move_value(game, beta)})"
@@ -56,14 +56,14 @@ def format_closing_lines(
     game: Game[Any, Any], position: Any, result: SearchResult[Any], leaf_count: int
 ) -> list[str]:
     """Return the lines below a trace: the root's value and best move, the number of leaves, and the move chosen."""
-    node = f"({NAMES[game.player(position)]},{format_state(game, position)})"
+    node = f"({PLAYER_NAMES[game.player(position)]},{format_state(game, position)})"
     move = "none" if result.move is None else game.move_to_text(result.move)
-    side = _SIDES.get(len(game.moves(position)), ()) if isinstance(game, ExplicitGame) else ()
-    side_text = f"[{side[result.move]}]" if side and result.move is not None else ""
+    move_words = _MOVE_WORDS.get(len(game.moves(position)), ()) if isinstance(game, ExplicitGame) else ()
+    word_text = f"[{move_words[result.move]}]" if move_words and result.move is not None else ""
     return [
         f"Therefore value of {node} is {format_value(result.value)}, and best move is {move}.",
         f"Terminals visited: {leaf_count}",
-        f"Overall choice: move {move}{side_text}" if result.move is not None else "Overall choice: none",
+        f"Overall choice: move {move}{word_text}" if result.move is not None else "Overall choice: none",
     ]
 
 

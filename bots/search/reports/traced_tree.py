@@ -52,7 +52,7 @@ def build_traced_tree(
     events_by_path: dict[Path, list[TraceEvent]] = {}
     for event in events:
         events_by_path.setdefault(event.path, []).append(event)
-    explicit = game if isinstance(game, ExplicitGame) else None
+    explicit_game = game if isinstance(game, ExplicitGame) else None
 
     def make_node(position: Any, path: Path, move: str) -> TracedNode:
         node = TracedNode(path, format_state(game, position), move, game.player(position))
@@ -66,22 +66,22 @@ def build_traced_tree(
         next_level: list[tuple[TracedNode, Any]] = []
         for node, position_here in level:
             has_children_here = ply < depth and (
-                explicit is not None or (node.visited and not node.leaf and not node.recalled)
+                explicit_game is not None or (node.visited and not node.leaf and not node.recalled)
             )
             for index, move in enumerate(game.moves(position_here) if has_children_here else ()):
                 if size + len(next_level) == max_nodes:
                     for traced_node, _ in level:
                         traced_node.children.clear()
                     return root, ply
-                after = game.successor(position_here, move)
-                child = make_node(after, (*node.path, index), game.move_to_text(move))
+                position_after = game.successor(position_here, move)
+                child = make_node(position_after, (*node.path, index), game.move_to_text(move))
                 node.children.append(child)
-                next_level.append((child, after))
+                next_level.append((child, position_after))
         for node, position_here in level:
             if not node.children:
                 node.leaf = True
-                if explicit is not None and not node.visited:
-                    value = explicit.nodes[position_here.node].value
+                if explicit_game is not None and not node.visited:
+                    value = explicit_game.nodes[position_here.node].value
                     node.result = None if value is None else MoveValue(value)
             node.cut = node.visited and any(not child.visited for child in node.children)
         level, size, ply = next_level, size + len(next_level), ply + 1

@@ -56,7 +56,7 @@ def render_tree(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str
     heading = render_text_element(width / 2, 22, title, INK, "middle", ' font-size="15"')
     elements = [heading, *_draw_edges(tree, points, line), *_draw_nodes(tree, points)]
     return render_svg_document(
-        width, height, [*elements, *_draw_legend(width, height, tree, played=bool(line))]
+        width, height, [*elements, *_draw_legend(width, height, tree, has_best_line=bool(line))]
     )
 
 
@@ -86,10 +86,10 @@ def _draw_edges(tree: TracedNode, points: Points, line: tuple[int, ...]) -> Iter
         x, y = points[node.path]
         for child in node.children:
             to_x, to_y = points[child.path]
-            on_line = child.path == line[: len(child.path)]
+            is_on_line = child.path == line[: len(child.path)]
             ends = (x, y + 15, to_x, to_y - 15)
             if child.visited:
-                yield render_line(*ends, INK, 3.5 if on_line else 1.2)
+                yield render_line(*ends, INK, 3.5 if is_on_line else 1.2)
             else:
                 yield render_line(*ends, GREY, 1.2, ' stroke-dasharray="4 4"')
         if node.cut:
@@ -115,9 +115,9 @@ def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
         dash = "" if node.visited else ' stroke-dasharray="4 3"'
         yield f"<g><title>{escape(_make_tooltip(node))}</title>{_draw_node_shape(node, x, y, fill, ink, dash)}"
         name = node.label if len(node.label) <= 3 else node.move if len(node.move) <= 5 else ""
-        inside = 0 if node.leaf else 4 if node.player is Player.MAXIE else -4
+        name_offset = 0 if node.leaf else 4 if node.player is Player.MAXIE else -4
         if name:
-            yield render_text_element(x, y + 4 + inside, name, ink, "middle", ' font-size="11"')
+            yield render_text_element(x, y + 4 + name_offset, name, ink, "middle", ' font-size="11"')
         if node.result is not None:
             colour = BLUE if node.visited else GREY
             label_y = y + 30
@@ -185,13 +185,13 @@ def _make_tooltip(node: TracedNode) -> str:
     return "\n".join(lines)
 
 
-def _draw_legend(width: float, height: float, tree: TracedNode, *, played: bool) -> Iterator[str]:
+def _draw_legend(width: float, height: float, tree: TracedNode, *, has_best_line: bool) -> Iterator[str]:
     y = height - 14
     nodes = list(_walk_nodes(tree))
     entries = [
         ("α … β: the window", GREEN, 110, any(node.windows for node in nodes)),
         ("result", BLUE, 40, True),
-        ("thick: to be played", INK, 112, played),
+        ("thick: to be played", INK, 112, has_best_line),
         ("// cut", RED, 36, any(node.cut for node in nodes)),
         ("not visited", GREY, 64, any(not node.visited for node in nodes)),
     ]

@@ -113,10 +113,10 @@ def test_shallow_but_no_deep_cuts() -> None:
 @examples(60)
 def test_dynamic_positions_are_looked_into_as_far_as_the_bound(case: Case, bound: int) -> None:
     """Everything dynamic: the same as searching that much deeper. Nothing dynamic: the same as ever."""
-    every = lazy(case.problem, case.position, case.depth, dynamic=lambda _: True, bound=bound)
+    every = lazy(case.problem, case.position, case.depth, is_dynamic=lambda _: True, max_extra_plies=bound)
     deeper = minimax(case.problem, case.position, case.depth + bound)
     assert (every.value, every.move) == (deeper.value, deeper.move)
-    none = lazy(case.problem, case.position, case.depth, dynamic=lambda _: False, bound=bound)
+    none = lazy(case.problem, case.position, case.depth, is_dynamic=lambda _: False, max_extra_plies=bound)
     assert none.value == minimax(case.problem, case.position, case.depth).value
 
 
@@ -176,7 +176,12 @@ def test_dynamic_positions_of_one_kind() -> None:
     problem = Problem(valued, evaluator_for(valued))
     monitor = SearchMonitor(tracing=True)
     lazy(
-        problem, valued.start(), 3, monitor, dynamic=lambda place: valued.get_node_name(place) == "d", bound=1
+        problem,
+        valued.start(),
+        3,
+        monitor,
+        is_dynamic=lambda place: valued.get_node_name(place) == "d",
+        max_extra_plies=1,
     )
     seen = {valued.get_node_name(event.position) for event in monitor.events or ()}
     assert {"e", "f"} <= seen

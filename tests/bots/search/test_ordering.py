@@ -18,7 +18,9 @@ def test_every_move_once_the_hint_first_and_the_rest_by_value_for_the_mover(
     plain = list(list_in_move_order(problem, case.position, moves))
     assert [(each.number, each.move) for each in plain] == list(enumerate(moves))
     ordered = list(
-        order_best_first(problem, case.position, moves, hint, distance=0, sort_statically=sort_statically)
+        order_best_first(
+            problem, case.position, moves, hint, plies_from_root=0, sort_statically=sort_statically
+        )
     )
     assert sorted(ordered, key=lambda each: each.number) == plain
     rest = ordered

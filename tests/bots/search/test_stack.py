@@ -41,7 +41,7 @@ def test_depth_20_000() -> None:
     problem = Problem(game, evaluator_for(game))
     for search, memo in ((stack_minimax, False), (stack_alphabeta, True)):
         monitor = SearchMonitor()
-        result = search(problem, game.start(), depth, monitor, memo=memo)
+        result = search(problem, game.start(), depth, monitor, memoize=memo)
         assert (result.value, result.move) == (3, 1)
         assert (monitor.nodes, monitor.leaves) == (2 * depth + 1, depth + 1)
 
@@ -73,9 +73,9 @@ def test_memory_makes_tictactoe_small() -> None:
     game = TicTacToe()
     problem = Problem(game, evaluator_for(game))
     monitor = SearchMonitor(tracing=True)
-    assert stack_minimax(problem, game.start(), 9, monitor, memo=True).value == 0
+    assert stack_minimax(problem, game.start(), 9, monitor, memoize=True).value == 0
     assert len({getattr(event, "position", None) for event in monitor.events or ()}) == 5_478
     assert monitor.nodes < 17_000
     cutting = SearchMonitor()
-    assert stack_alphabeta(problem, game.start(), 9, cutting, memo=True).value == 0
+    assert stack_alphabeta(problem, game.start(), 9, cutting, memoize=True).value == 0
     assert cutting.nodes < monitor.nodes

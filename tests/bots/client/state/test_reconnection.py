@@ -16,8 +16,12 @@ GRACES = st.floats(0, 3600)
 @examples(100)
 @given(TRIES, st.booleans(), st.booleans(), GRACES)
 def test_pauses_grow_up_to_a_bound(tries: int, stopped: bool, playing: bool, grace: float) -> None:
-    now = compute_max_reconnect_delay(tries, stopped=stopped, playing=playing, grace_seconds=grace)
-    later = compute_max_reconnect_delay(tries + 1, stopped=stopped, playing=playing, grace_seconds=grace)
+    now = compute_max_reconnect_delay(
+        tries, is_server_stopping=stopped, is_playing=playing, grace_seconds=grace
+    )
+    later = compute_max_reconnect_delay(
+        tries + 1, is_server_stopping=stopped, is_playing=playing, grace_seconds=grace
+    )
     assert 0 < now <= later <= min(2 * now, MAX_PAUSE_SECONDS)
 
 
@@ -29,13 +33,14 @@ def test_a_client_with_matches_tries_at_least_three_times_within_the_grace(
     grace: float,
 ) -> None:
     assert (
-        3 * compute_max_reconnect_delay(tries, stopped=stopped, playing=True, grace_seconds=grace)
+        3
+        * compute_max_reconnect_delay(tries, is_server_stopping=stopped, is_playing=True, grace_seconds=grace)
         <= grace + 1e-9
     )
 
 
 def test_a_bot_that_plays_nothing_ends_at_a_minute() -> None:
-    assert compute_max_reconnect_delay(30, stopped=True, playing=False, grace_seconds=30) == 60
+    assert compute_max_reconnect_delay(30, is_server_stopping=True, is_playing=False, grace_seconds=30) == 60
 
 
 def test_permanent_errors_end_the_reconnection() -> None:

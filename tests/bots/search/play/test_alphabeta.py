@@ -23,7 +23,7 @@ def test_unordered_visits_what_textbook_alphabeta_visits(case: Case) -> None:
     search: AlphaBeta[Any, Any] = AlphaBeta(case.problem.evaluator, sort_statically=False)
     moves = tuple(case.game.moves(case.position))
     search(case.game, case.position, depth, order=moves, monitor=ours, progress=lambda _: None)
-    assert (ours.nodes, ours.leaves, ours.sorted) == (textbook.nodes, textbook.leaves, 0)
+    assert (ours.nodes, ours.leaves, ours.sort_estimates) == (textbook.nodes, textbook.leaves, 0)
 
 
 @given(case=cases_in_play, depths=st.lists(st.integers(1, 4), min_size=1, max_size=3))
@@ -42,7 +42,9 @@ def test_leaves_that_are_valued_together_are_those_that_a_trace_has_one_by_one(
                 case.game, case.position, depth, order=moves, monitor=monitor, progress=lambda _: None
             )
             assert next(asked) == monitor.nodes
-            results.append((tracing, result, monitor.nodes, monitor.leaves, monitor.horizon, monitor.hints))
+            results.append(
+                (tracing, result, monitor.nodes, monitor.leaves, monitor.reached_horizon, monitor.hints)
+            )
     half = len(depths)
     assert [each[1:] for each in results[:half]] == [each[1:] for each in results[half:]]
 

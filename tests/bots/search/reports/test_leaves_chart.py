@@ -21,9 +21,12 @@ def compared(budget: int) -> Comparison:
 def test_there_is_a_dot_for_every_count_and_a_name_for_every_line() -> None:
     comparison = compared(800)
     picture = ET.fromstring(render_leaves_chart(comparison, "leaves & depth"))
-    assert len(list(picture.iter(f"{SVG}circle"))) == sum(map(len, comparison.bounded_leaves.values()))
+    assert len(list(picture.iter(f"{SVG}circle"))) == sum(map(len, comparison.leaves_to_max_depth.values()))
     texts = ["".join(text.itertext()) for text in picture.iter(f"{SVG}text")]
-    for name in ("leaves & depth", *(name for name, counts in comparison.bounded_leaves.items() if counts)):
+    for name in (
+        "leaves & depth",
+        *(name for name, counts in comparison.leaves_to_max_depth.items() if counts),
+    ):
         assert texts.count(name) == 1
     assert all(0 <= float(text.get("x", -1)) < WIDTH for text in picture.iter(f"{SVG}text"))
 
